@@ -1,0 +1,49 @@
+#!/usr/bin/env node
+// Any Node from 18 on starts this file; the product itself runs from source under Node 24 or later.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const here = fileURLToPath(import.meta.url)
+const [major, minor] = process.versions.node.split('.').map(Number)
+
+if (major > 24 || (major === 24 && minor >= 21)) {
+  const { run } = await import('../src/cli/index.ts')
+  await run(process.argv.slice(2))
+} else {
+  relaunch()
+}
+
+/** Runs the same command under the Node that npm installed with us; our exit is the child's. */
+function relaunch() {
+  const node = pinnedNode()
+  if (!node) {
+    console.error(
+      `Intercept needs Node 24.21 or later (this is ${process.versions.node}), and npm installed no Node for this platform: install Node 24 and try again.`,
+    )
+    process.exit(1)
+  }
+  const child = spawn(node, [here, ...process.argv.slice(2)], { stdio: 'inherit' })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) {
+    process.on(signal, () => child.kill(signal))
+  }
+  child.on('error', (error) => {
+    console.error(`Intercept could not start ${node}: ${error.message}`)
+    process.exit(1)
+  })
+  child.on('exit', (code, signal) => {
+    if (!signal) process.exit(code ?? 1)
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  })
+}
+
+/** Looks upward, so that it is found from a checkout and from a folder that depends on us. */
+function pinnedNode() {
+  for (let folder = dirname(here); ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules', '.bin', 'node')
+    if (existsSync(candidate)) return candidate
+    if (dirname(folder) === folder) return undefined
+  }
+}
