@@ -1,0 +1,77 @@
+/** Every refusal the service makes: its code, the HTTP status and the title. Each has a page in docs/problems. */
+export const problems = {
+  // A request that nobody could answer.
+  bad_request: { status: 400, title: 'The request could not be understood' },
+  not_found: { status: 404, title: 'There is nothing here' },
+  method_not_allowed: { status: 405, title: 'This address does not answer that method' },
+  uri_too_long: { status: 414, title: 'The URL is too long' },
+  head_too_large: { status: 431, title: 'The request head is too large' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'This content type is not understood here' },
+  request_timeout: { status: 408, title: 'The request took too long to arrive' },
+  expectation_failed: { status: 417, title: 'The expectation cannot be met' },
+  framing_invalid: { status: 400, title: 'The message framing is ambiguous' },
+  version_not_supported: { status: 505, title: 'This HTTP version is not spoken here' },
+  transfer_encoding_unsupported: { status: 501, title: 'This transfer encoding is not supported' },
+  host_invalid: { status: 400, title: 'The Host header is missing, doubled or wrong' },
+
+  // The guarded area, in the order of its checks.
+  credential_missing: { status: 401, title: 'No API key was sent' },
+  credential_invalid: { status: 401, title: 'The API key is not valid' },
+  credential_wrong_header: { status: 401, title: 'The API key came in the wrong header' },
+  credential_ambiguous: { status: 400, title: 'More than one credential was sent' },
+  credential_revoked: { status: 401, title: 'The API key was revoked' },
+  credential_expired: { status: 401, title: 'The API key has expired' },
+  credential_unverifiable: { status: 503, title: 'The API key cannot be verified at the moment' },
+  address_not_allowed: { status: 403, title: 'The API key may not be used from this address' },
+  browser_origin_refused: { status: 403, title: 'API keys do not belong in a browser page' },
+  target_not_found: { status: 404, title: 'There is no such target for this key' },
+  target_disabled: { status: 403, title: 'The target is disabled' },
+  rule_denied: { status: 403, title: 'A rule of the target refuses this call' },
+  path_ambiguous: { status: 400, title: 'The path can be read in more than one way' },
+  rate_limited: { status: 429, title: 'Too many calls' },
+  quota_exhausted: { status: 429, title: 'The quota is used up' },
+  upstream_unreachable: { status: 502, title: 'The upstream could not be reached' },
+  upstream_invalid: { status: 502, title: 'The upstream gave a broken answer' },
+  upstream_timeout: { status: 504, title: 'The upstream took too long' },
+  outbound_blocked: { status: 400, title: 'This address must not be called' },
+
+  // Managing.
+  invalid_input: { status: 400, title: 'Some of the values are not acceptable' },
+  conflict: { status: 409, title: 'This already exists' },
+  version_conflict: { status: 412, title: 'Somebody else changed this in the meantime' },
+  plan_required: { status: 403, title: 'The plan does not include this' },
+  storage_unavailable: { status: 503, title: 'The database does not answer' },
+  internal_error: { status: 500, title: 'Something went wrong here' },
+} as const satisfies Record<string, { status: number; title: string }>
+
+export type ProblemCode = keyof typeof problems
+
+/** A refusal: `detail` is public; `cause` is for the log only. */
+export class Problem extends Error {
+  readonly code: ProblemCode
+  readonly headers: Readonly<Record<string, string>> | undefined
+  readonly members: Readonly<Record<string, unknown>> | undefined
+
+  constructor(
+    code: ProblemCode,
+    detail: string = problems[code].title,
+    more: {
+      cause?: unknown
+      /** Further answer headers, such as Retry-After. */
+      headers?: Readonly<Record<string, string>>
+      /** Further members of the problem document (RFC 9457, section 3.2). */
+      members?: Readonly<Record<string, unknown>>
+    } = {},
+  ) {
+    super(detail, more.cause === undefined ? undefined : { cause: more.cause })
+    this.name = 'Problem'
+    this.code = code
+    this.headers = more.headers
+    this.members = more.members
+  }
+
+  get status(): number {
+    return problems[this.code].status
+  }
+}
