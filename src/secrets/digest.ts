@@ -1,0 +1,26 @@
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** SHA-256 in hex. Enough for secrets with 256 random bits: there is nothing to guess. */
+export function digest(text: string): string {
+  return hash('sha256', text, 'hex')
+}
+
+/** HMAC-SHA256. */
+export function hmac(key: string | Uint8Array, message: string | Uint8Array): Buffer {
+  return createHmac('sha256', key).update(message).digest()
+}
+
+/** SHA-256 in base64url, as PKCE's S256 asks (RFC 7636, section 4.2). */
+export function digestBase64url(text: string): string {
+  return hash('sha256', text, 'base64url')
+}
+
+/** Compares in constant time; texts of different length are compared by their digests. */
+export function sameSecret(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(digest(a), 'hex'), Buffer.from(digest(b), 'hex'))
+}
+
+/** Unguessable text of this many random bytes, base64url. */
+export function randomToken(bytes = 32): string {
+  return randomBytes(bytes).toString('base64url')
+}

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * The master secrets, newest first: from the setting (comma-separated, the older ones behind), or from
+ * `secret.key` in the data folder, made at the first start (0600).
+ */
+export function loadMasterSecrets(
+  setting: string | undefined,
+  dataFolder: string,
+): readonly string[] {
+  if (setting) return setting.split(',').map((part) => part.trim())
+  const file = join(dataFolder, 'secret.key')
+  if (!existsSync(file)) writeNew(file, dataFolder)
+  return readFileSync(file, 'utf8').trim().split('\n')
+}
+
+function writeNew(file: string, folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  try {
+    const handle = openSync(file, 'wx', 0o600)
+    writeSync(handle, `${randomBytes(32).toString('base64url')}\n`)
+    fsyncSync(handle)
+    closeSync(handle)
+    chmodSync(file, 0o600)
+  } catch (error) {
+    // Another process of ours was first: its key counts.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}

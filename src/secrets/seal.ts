@@ -1,0 +1,61 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { digest } from './digest.ts'
+
+const nonceBytes = 12
+const tagBytes = 16
+
+/** Seals and opens secrets at rest. */
+export interface Sealer {
+  /** AES-256-GCM under the newest master key; `context` (organization, record, field) must be the same at opening. */
+  seal(plain: string, context: readonly string[]): string
+  /** Throws if the text was altered, moved to another context, or sealed under an unknown key. */
+  open(sealed: string, context: readonly string[]): string
+  /** Whether a sealed text is under an older master key and should be sealed again. */
+  isOld(sealed: string): boolean
+  /** The newest master key's id, to be remembered with the data: a wrong key then refuses to start. */
+  readonly keyId: string
+}
+
+/** A sealer over the master keys, newest first; older ones only open. Each is at least 32 characters of secret text. */
+export function createSealer(masterSecrets: readonly string[]): Sealer {
+  const keys = masterSecrets.map((secret) => {
+    const key = Buffer.from(hkdfSync('sha256', secret, 'intercept', 'seal/v1', 32))
+    return { id: digest(key.toString('hex')).slice(0, 8), key }
+  })
+  const [newest] = keys
+  if (!newest) throw new Error('a sealer needs at least one master key')
+
+  return {
+    keyId: newest.id,
+    isOld: (sealed) => sealed.split('.')[1] !== newest.id,
+    seal(plain, context) {
+      const nonce = randomBytes(nonceBytes)
+      const cipher = createCipheriv('aes-256-gcm', newest.key, nonce).setAAD(aad(context))
+      const body = Buffer.concat([
+        cipher.update(plain, 'utf8'),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ])
+      return `v1.${newest.id}.${nonce.toString('base64url')}.${body.toString('base64url')}`
+    },
+    open(sealed, context) {
+      const [version, keyId, nonce, body] = sealed.split('.')
+      const key = keys.find((candidate) => candidate.id === keyId)
+      if (version !== 'v1' || !key || nonce === undefined || body === undefined) {
+        throw new Error(`sealed under an unknown key (${version}.${keyId})`)
+      }
+      const bytes = Buffer.from(body, 'base64url')
+      const decipher = createDecipheriv('aes-256-gcm', key.key, Buffer.from(nonce, 'base64url'))
+        .setAAD(aad(context))
+        .setAuthTag(bytes.subarray(-tagBytes))
+      return (
+        decipher.update(bytes.subarray(0, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
+      )
+    },
+  }
+}
+
+/** Lengths in front: ['a', 'bc'] and ['ab', 'c'] must differ. */
+function aad(context: readonly string[]): Buffer {
+  return Buffer.from(context.map((part) => `${part.length}:${part}`).join(''))
+}

@@ -1,0 +1,85 @@
+import {
+  SignJWT,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  jwtVerify,
+  type CryptoKey,
+  type JWK,
+} from 'jose'
+
+/** A key pair for ES256, its private half as a JWK text (to be sealed). */
+export interface SigningKeyPair {
+  readonly publicJwk: string
+  readonly privateJwk: string
+}
+
+/** The key that signs now. */
+export interface Signer {
+  readonly kid: string
+  readonly key: CryptoKey | Uint8Array
+}
+
+/** What a signed token says; times in seconds since 1970 (RFC 7519, section 2). */
+export type Claims = Readonly<Record<string, unknown>>
+
+/** Mints a P-256 key pair. */
+export async function mintSigningKeyPair(): Promise<SigningKeyPair> {
+  const pair = await generateKeyPair('ES256', { extractable: true })
+  return {
+    publicJwk: JSON.stringify(await exportJWK(pair.publicKey)),
+    privateJwk: JSON.stringify(await exportJWK(pair.privateKey)),
+  }
+}
+
+/** Turns a private JWK text into a signer. */
+export async function loadSigner(kid: string, privateJwk: string): Promise<Signer> {
+  return { kid, key: await importJWK(JSON.parse(privateJwk) as JWK, 'ES256') }
+}
+
+/** Signs claims as an ES256 JWT; `typ` keeps one kind of token from passing as another (RFC 8725, section 3.11). */
+export async function signToken(signer: Signer, typ: string, claims: Claims): Promise<string> {
+  return await new SignJWT({ ...claims })
+    .setProtectedHeader({ alg: 'ES256', kid: signer.kid, typ })
+    .sign(signer.key)
+}
+
+/** What a token must say to be believed. */
+export interface TokenExpectation {
+  readonly typ: string
+  readonly issuer: string
+  readonly audience: string
+  readonly nowMs: number
+}
+
+/**
+ * The claims of a token that one of these keys signed with ES256 and that meets the expectation, else undefined.
+ * The algorithm comes from here, never from the token (RFC 8725, section 3.1).
+ */
+export async function verifyToken(
+  token: string,
+  publicJwkOf: (kid: string) => string | undefined,
+  expected: TokenExpectation,
+): Promise<Claims | undefined> {
+  try {
+    const { payload } = await jwtVerify(
+      token,
+      async (header) => {
+        const jwk = header.kid === undefined ? undefined : publicJwkOf(header.kid)
+        if (jwk === undefined) throw new Error('unknown kid')
+        return await importJWK(JSON.parse(jwk) as JWK, 'ES256')
+      },
+      {
+        algorithms: ['ES256'],
+        typ: expected.typ,
+        issuer: expected.issuer,
+        audience: expected.audience,
+        currentDate: new Date(expected.nowMs),
+        requiredClaims: ['exp', 'iat', 'sub'],
+      },
+    )
+    return payload
+  } catch {
+    return undefined
+  }
+}

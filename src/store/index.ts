@@ -1,0 +1,141 @@
+/** The only room that speaks SQL: one set of functions over SQLite and PostgreSQL. */
+import type { Clock } from '../clock.ts'
+import { createId } from '../ids.ts'
+import type { Change, Connection, Engine, Transaction } from './connection.ts'
+import { createFeed, type Feed } from './feed.ts'
+import * as nodes from './nodes.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
+import { forgetChanges } from './changes.ts'
+
+export * as auditEntries from './audit.ts'
+export * as keys from './keys.ts'
+export * as organizations from './organizations.ts'
+export * as settings from './settings.ts'
+export * as signingKeys from './signing-keys.ts'
+export { auditHash } from './ledger.ts'
+export type {
+  Actor,
+  AuditDraft,
+  Change,
+  Connection,
+  Engine,
+  EventDraft,
+  Transaction,
+} from './connection.ts'
+export type { Feed } from './feed.ts'
+
+const heartbeatMs = 5000
+const silentNodeMs = 15_000
+const confirmWithinMs = 1000
+const confirmPollMs = 4
+const changesKeptMs = 3_600_000
+
+/** How far a change had got when it was answered. */
+export interface Confirmation {
+  /** Nodes that had heard it, this one included if it serves. */
+  readonly nodes: number
+  /** Nodes that had not, and whose trust in their caches has run out instead. */
+  readonly silentNodes: number
+  /** Milliseconds from the commit to the last confirmation. */
+  readonly tookMs: number
+}
+
+/** The database, whichever engine it is on. */
+export interface Store extends Connection {
+  readonly engine: Engine
+  readonly feed: Feed
+  /** Where call records are. */
+  readonly calls: Connection
+  /** Commits a work as a whole, with what it collected. Only the database may be awaited inside. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** The same, and answers only when every live node has heard it, or trusts nothing any more (1 s). */
+  transactionConfirmed<T>(
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<{ result: T; confirmation: Confirmation }>
+  /** Commits a work on the call records. */
+  transactionOnCalls<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** Copies the main database into a file (SQLite). */
+  backup(file: string): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Opens the database, brings its schema up to date and starts reading the change feed. */
+export async function openStore(options: {
+  /** postgres://…, or empty for SQLite in the folder. */
+  databaseUrl?: string | undefined
+  folder: string
+  clock: Clock
+  /** Whether this process serves requests: then it registers as a node and others wait for it. */
+  isNode: boolean
+  poolSize?: number | undefined
+}): Promise<Store> {
+  const { clock } = options
+  const handle = options.databaseUrl
+    ? await openPostgres(options.databaseUrl, clock, options.poolSize ?? 10)
+    : await openSqlite(options.folder, clock)
+  const feed = createFeed(handle, clock)
+  await feed.start()
+  const nodeId = createId('node', clock.now())
+
+  async function transact<T>(
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<{ result: T; changes: Change[] }> {
+    const done = await handle.transact(work)
+    feed.heardOwn(done.changes)
+    return done
+  }
+
+  async function beat(): Promise<void> {
+    await transact(async (tx) => {
+      await nodes.heartbeat(tx, { id: nodeId, seenSequence: feed.sequence() })
+      await nodes.forgetSilent(tx, tx.now - changesKeptMs)
+      await forgetChanges(tx, tx.now - changesKeptMs)
+    })
+  }
+
+  async function confirmation(sequence: number, committedAt: number): Promise<Confirmation> {
+    for (;;) {
+      const others = (await nodes.listSince(handle, clock.now() - silentNodeMs)).filter(
+        (node) => node.id !== nodeId,
+      )
+      const silent = others.filter((node) => node.seenSequence < sequence)
+      const tookMs = clock.monotonic() - committedAt
+      if (silent.length === 0 || tookMs >= confirmWithinMs) {
+        const heard = others.length - silent.length + (options.isNode ? 1 : 0)
+        return { nodes: heard, silentNodes: silent.length, tookMs: Math.round(tookMs * 10) / 10 }
+      }
+      await new Promise((resolve) => setTimeout(resolve, confirmPollMs))
+    }
+  }
+
+  let heart: NodeJS.Timeout | undefined
+  if (options.isNode) {
+    await beat()
+    heart = setInterval(() => void beat().catch(() => undefined), heartbeatMs).unref()
+    feed.onForeign(() => void beat().catch(() => undefined))
+  }
+
+  return {
+    engine: handle.engine,
+    query: handle.query,
+    calls: handle.calls,
+    feed,
+    transaction: async (work) => (await transact(work)).result,
+    transactionOnCalls: handle.transactCalls,
+    async transactionConfirmed(work) {
+      const { result, changes } = await transact(work)
+      const last = changes.at(-1)?.sequence ?? 0
+      return { result, confirmation: await confirmation(last, clock.monotonic()) }
+    },
+    backup: handle.backup,
+    async [Symbol.asyncDispose]() {
+      clearInterval(heart)
+      feed.stop()
+      if (options.isNode) {
+        await transact(async (tx) => await nodes.leave(tx, nodeId)).catch(() => undefined)
+      }
+      await handle.close()
+    },
+  }
+}

@@ -1,0 +1,488 @@
+import type { KeyId, OrganizationId, UserId } from '../ids.ts'
+import type { Connection, Transaction } from './connection.ts'
+
+export interface KeyTable {
+  id: string
+  organization_id: string
+  name: string
+  scheme: string
+  created_at: number
+  created_by: string | null
+  personal_user_id: string | null
+  grants: string | null
+  cidrs: string | null
+  rate_limit: string | null
+  quota: string | null
+  expires_at: number | null
+  revoked_at: number | null
+  revoked_by: string | null
+  suspended_at: number | null
+  expiry_announced_at: number | null
+  last_used_at: number | null
+  last_used_address: string | null
+  last_used_agent: string | null
+  last_used_target_id: string | null
+  version: number
+}
+
+export interface KeySecretTable {
+  digest: string
+  key_id: string
+  organization_id: string
+  lookup: string
+  hint: string
+  created_at: number
+  valid_until: number | null
+  last_used_at: number | null
+  last_used_address: string | null
+  last_used_agent: string | null
+}
+
+export type Scheme = 'x-api-key' | 'bearer'
+
+/** What a key may reach: a target (by slug) and methods there; no methods = all methods. */
+export interface Grant {
+  readonly target: string
+  readonly methods?: readonly string[] | undefined
+}
+
+/** At most `calls` in each window of `perSeconds`. */
+export interface RateLimit {
+  readonly calls: number
+  readonly perSeconds: number
+}
+
+/** At most `calls` in each calendar day or month (UTC). */
+export interface Quota {
+  readonly calls: number
+  readonly period: 'day' | 'month'
+}
+
+/** A secret of a key: the current one has no `validUntil`. */
+export interface KeySecretRecord {
+  readonly digest: string
+  readonly lookup: string
+  readonly hint: string
+  readonly createdAt: number
+  readonly validUntil: number | undefined
+  readonly lastUsedAt: number | undefined
+  readonly lastUsedAddress: string | undefined
+  readonly lastUsedAgent: string | undefined
+}
+
+/** A key as stored; undefined grants reach every target, undefined CIDRs allow every address. */
+export interface KeyRecord {
+  readonly id: KeyId
+  readonly organizationId: OrganizationId
+  readonly name: string
+  readonly scheme: Scheme
+  readonly createdAt: number
+  readonly createdBy: string | undefined
+  readonly personalUserId: UserId | undefined
+  readonly grants: readonly Grant[] | undefined
+  readonly cidrs: readonly string[] | undefined
+  readonly rateLimit: RateLimit | undefined
+  readonly quota: Quota | undefined
+  readonly expiresAt: number | undefined
+  readonly revokedAt: number | undefined
+  readonly revokedBy: string | undefined
+  readonly suspendedAt: number | undefined
+  readonly lastUsedAt: number | undefined
+  readonly lastUsedAddress: string | undefined
+  readonly lastUsedAgent: string | undefined
+  readonly lastUsedTargetId: string | undefined
+  readonly version: number
+}
+
+/** A new key's data. */
+export interface NewKey {
+  readonly id: KeyId
+  readonly organizationId: OrganizationId
+  readonly name: string
+  readonly scheme: Scheme
+  readonly createdBy: string | undefined
+  readonly personalUserId: UserId | undefined
+  readonly grants: readonly Grant[] | undefined
+  readonly cidrs: readonly string[] | undefined
+  readonly rateLimit: RateLimit | undefined
+  readonly quota: Quota | undefined
+  readonly expiresAt: number | undefined
+}
+
+/** Adds a key (without its secret). */
+export async function insert(tx: Transaction, key: NewKey): Promise<KeyRecord> {
+  const row = await tx.query
+    .insertInto('api_key')
+    .values({
+      id: key.id,
+      organization_id: key.organizationId,
+      name: key.name,
+      scheme: key.scheme,
+      created_at: tx.now,
+      created_by: key.createdBy ?? null,
+      personal_user_id: key.personalUserId ?? null,
+      ...editableColumns(key),
+      revoked_at: null,
+      revoked_by: null,
+      suspended_at: null,
+      expiry_announced_at: null,
+      last_used_at: null,
+      last_used_address: null,
+      last_used_agent: null,
+      last_used_target_id: null,
+      version: 1,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return fromRow(row)
+}
+
+/** Replaces what an edit may change; undefined if there is no such living key at that version. */
+export async function update(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: KeyId,
+  key: Pick<NewKey, 'name' | 'grants' | 'cidrs' | 'rateLimit' | 'quota' | 'expiresAt'>,
+  expectedVersion?: number,
+): Promise<KeyRecord | undefined> {
+  let query = tx.query
+    .updateTable('api_key')
+    .set((eb) => ({ ...editableColumns(key), name: key.name, version: eb('version', '+', 1) }))
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+  if (expectedVersion !== undefined) query = query.where('version', '=', expectedVersion)
+  const row = await query.returningAll().executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** Adds a secret to a key. */
+export async function insertSecret(
+  tx: Transaction,
+  secret: {
+    digest: string
+    keyId: KeyId
+    organizationId: OrganizationId
+    lookup: string
+    hint: string
+  },
+): Promise<void> {
+  await tx.query
+    .insertInto('key_secret')
+    .values({
+      digest: secret.digest,
+      key_id: secret.keyId,
+      organization_id: secret.organizationId,
+      lookup: secret.lookup,
+      hint: secret.hint,
+      created_at: tx.now,
+      valid_until: null,
+      last_used_at: null,
+      last_used_address: null,
+      last_used_agent: null,
+    })
+    .execute()
+}
+
+/** Ends the current secrets of a key at a time (rotation), or older ones at once. */
+export async function endSecrets(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  keyId: KeyId,
+  which: 'current' | 'older',
+  validUntil: number,
+): Promise<number> {
+  let query = tx.query
+    .updateTable('key_secret')
+    .set({ valid_until: validUntil })
+    .where('organization_id', '=', organizationId)
+    .where('key_id', '=', keyId)
+  query =
+    which === 'current'
+      ? query.where('valid_until', 'is', null)
+      : query.where('valid_until', '>', validUntil)
+  const result = await query.executeTakeFirst()
+  return Number(result.numUpdatedRows)
+}
+
+/** Revokes a key; undefined if there is no such key or it is revoked already. */
+export async function revoke(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: KeyId,
+  revokedBy: string | undefined,
+): Promise<KeyRecord | undefined> {
+  const row = await tx.query
+    .updateTable('api_key')
+    .set((eb) => ({
+      revoked_at: tx.now,
+      revoked_by: revokedBy ?? null,
+      version: eb('version', '+', 1),
+    }))
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** Suspends (a time) or resumes (undefined) the personal keys of a person; returns the ids of the keys that changed. */
+export async function suspendPersonal(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  userId: UserId,
+  suspendedAt: number | undefined,
+): Promise<KeyId[]> {
+  const rows = await tx.query
+    .updateTable('api_key')
+    .set({ suspended_at: suspendedAt ?? null })
+    .where('organization_id', '=', organizationId)
+    .where('personal_user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .where('suspended_at', suspendedAt === undefined ? 'is not' : 'is', null)
+    .returning('id')
+    .execute()
+  return rows.map((row) => row.id as KeyId)
+}
+
+/** The key with this id in this organization. */
+export async function find(
+  at: Connection,
+  organizationId: OrganizationId,
+  id: string,
+): Promise<KeyRecord | undefined> {
+  const row = await at.query
+    .selectFrom('api_key')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** A page of an organization's keys, newest first, before an id; each with its secrets' records. */
+export async function list(
+  at: Connection,
+  organizationId: OrganizationId,
+  page: {
+    before?: string | undefined
+    limit: number
+    state?: 'active' | 'expiring' | 'unused' | 'revoked' | 'expired' | undefined
+    nowMs: number
+    search?: string | undefined
+    createdBy?: string | undefined
+  },
+): Promise<KeyRecord[]> {
+  let query = at.query
+    .selectFrom('api_key')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+  if (page.before !== undefined) query = query.where('id', '<', page.before)
+  if (page.createdBy !== undefined) query = query.where('created_by', '=', page.createdBy)
+  if (page.state === 'revoked') query = query.where('revoked_at', 'is not', null)
+  if (page.state === 'expired') {
+    query = query.where('revoked_at', 'is', null).where('expires_at', '<=', page.nowMs)
+  }
+  if (page.state === 'active' || page.state === 'expiring' || page.state === 'unused') {
+    query = query
+      .where('revoked_at', 'is', null)
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', page.nowMs)]))
+  }
+  if (page.state === 'expiring') {
+    query = query.where('expires_at', '<=', page.nowMs + expiringWithinMs)
+  }
+  if (page.state === 'unused') query = query.where('last_used_at', 'is', null)
+  if (page.search !== undefined) {
+    const { search } = page
+    query = query.where((eb) =>
+      eb.or([
+        eb('id', '=', search),
+        eb('name', '=', search),
+        eb(
+          'id',
+          'in',
+          eb
+            .selectFrom('key_secret')
+            .select('key_id')
+            .where('key_secret.organization_id', '=', organizationId)
+            .where('lookup', '=', search),
+        ),
+      ]),
+    )
+  }
+  return (await query.execute()).map(fromRow)
+}
+
+const expiringWithinMs = 7 * 24 * 3600 * 1000
+
+/** The secrets of some keys of an organization, newest first. */
+export async function listSecrets(
+  at: Connection,
+  organizationId: OrganizationId,
+  keyIds: readonly KeyId[],
+): Promise<ReadonlyMap<KeyId, readonly KeySecretRecord[]>> {
+  const byKey = new Map<KeyId, KeySecretRecord[]>(keyIds.map((id) => [id, []]))
+  if (keyIds.length === 0) return byKey
+  const rows = await at.query
+    .selectFrom('key_secret')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('key_id', 'in', keyIds)
+    .orderBy('created_at', 'desc')
+    .execute()
+  for (const row of rows) byKey.get(row.key_id as KeyId)?.push(secretFromRow(row))
+  return byKey
+}
+
+/** The key and secret that a digest belongs to, whatever their state: the one look-up without an organization, for it finds it. */
+export async function findByDigest(
+  at: Connection,
+  digest: string,
+): Promise<{ key: KeyRecord; secret: KeySecretRecord; organizationSlug: string } | undefined> {
+  const row = await at.query
+    .selectFrom('key_secret')
+    .innerJoin('api_key', 'api_key.id', 'key_secret.key_id')
+    .innerJoin('organization', 'organization.id', 'api_key.organization_id')
+    .selectAll('api_key')
+    .select([
+      'organization.slug as organization_slug',
+      'key_secret.digest',
+      'key_secret.lookup',
+      'key_secret.hint',
+      'key_secret.created_at as secret_created_at',
+      'key_secret.valid_until',
+      'key_secret.last_used_at as secret_last_used_at',
+      'key_secret.last_used_address as secret_last_used_address',
+      'key_secret.last_used_agent as secret_last_used_agent',
+    ])
+    .where('key_secret.digest', '=', digest)
+    .where('organization.deleted_at', 'is', null)
+    .executeTakeFirst()
+  if (!row) return undefined
+  return {
+    key: fromRow(row),
+    organizationSlug: row.organization_slug,
+    secret: secretFromRow({
+      digest: row.digest,
+      lookup: row.lookup,
+      hint: row.hint,
+      created_at: row.secret_created_at,
+      valid_until: row.valid_until,
+      last_used_at: row.secret_last_used_at,
+      last_used_address: row.secret_last_used_address,
+      last_used_agent: row.secret_last_used_agent,
+    }),
+  }
+}
+
+/** When, from where, by what and for which target a key was last used. */
+export interface KeyUse {
+  readonly organizationId: OrganizationId
+  readonly keyId: KeyId
+  readonly digest: string
+  readonly at: number
+  readonly address: string
+  readonly agent: string | undefined
+  readonly targetId: string | undefined
+}
+
+/** Writes last uses, one a secret; an older use never overwrites a newer one. */
+export async function noteUses(tx: Transaction, uses: readonly KeyUse[]): Promise<void> {
+  for (const use of uses) {
+    const columns = {
+      last_used_at: use.at,
+      last_used_address: use.address,
+      last_used_agent: use.agent ?? null,
+    }
+    await tx.query
+      .updateTable('api_key')
+      .set({ ...columns, last_used_target_id: use.targetId ?? null })
+      .where('id', '=', use.keyId)
+      .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', use.at)]))
+      .execute()
+    await tx.query
+      .updateTable('key_secret')
+      .set(columns)
+      .where('digest', '=', use.digest)
+      .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', use.at)]))
+      .execute()
+  }
+}
+
+/** Keys whose end has come and that nobody was told of yet; marks them as told. */
+export async function takeExpired(tx: Transaction, limit: number): Promise<KeyRecord[]> {
+  const rows = await tx.query
+    .updateTable('api_key')
+    .set({ expiry_announced_at: tx.now })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('api_key')
+        .select('id')
+        .where('expires_at', '<=', tx.now)
+        .where('revoked_at', 'is', null)
+        .where('expiry_announced_at', 'is', null)
+        .limit(limit),
+    )
+    .where('expiry_announced_at', 'is', null)
+    .returningAll()
+    .execute()
+  return rows.map(fromRow)
+}
+
+function editableColumns(
+  key: Pick<NewKey, 'grants' | 'cidrs' | 'rateLimit' | 'quota' | 'expiresAt'>,
+) {
+  return {
+    grants: key.grants ? JSON.stringify(key.grants) : null,
+    cidrs: key.cidrs ? JSON.stringify(key.cidrs) : null,
+    rate_limit: key.rateLimit ? JSON.stringify(key.rateLimit) : null,
+    quota: key.quota ? JSON.stringify(key.quota) : null,
+    expires_at: key.expiresAt ?? null,
+  }
+}
+
+function fromRow(row: KeyTable): KeyRecord {
+  return {
+    id: row.id as KeyId,
+    organizationId: row.organization_id as OrganizationId,
+    name: row.name,
+    scheme: row.scheme as Scheme,
+    createdAt: row.created_at,
+    createdBy: row.created_by ?? undefined,
+    personalUserId: (row.personal_user_id as UserId | null) ?? undefined,
+    grants: parseJson<readonly Grant[]>(row.grants),
+    cidrs: parseJson<readonly string[]>(row.cidrs),
+    rateLimit: parseJson<RateLimit>(row.rate_limit),
+    quota: parseJson<Quota>(row.quota),
+    expiresAt: row.expires_at ?? undefined,
+    revokedAt: row.revoked_at ?? undefined,
+    revokedBy: row.revoked_by ?? undefined,
+    suspendedAt: row.suspended_at ?? undefined,
+    lastUsedAt: row.last_used_at ?? undefined,
+    lastUsedAddress: row.last_used_address ?? undefined,
+    lastUsedAgent: row.last_used_agent ?? undefined,
+    lastUsedTargetId: row.last_used_target_id ?? undefined,
+    version: row.version,
+  }
+}
+
+function secretFromRow(row: Omit<KeySecretTable, 'key_id' | 'organization_id'>): KeySecretRecord {
+  return {
+    digest: row.digest,
+    lookup: row.lookup,
+    hint: row.hint,
+    createdAt: row.created_at,
+    validUntil: row.valid_until ?? undefined,
+    lastUsedAt: row.last_used_at ?? undefined,
+    lastUsedAddress: row.last_used_address ?? undefined,
+    lastUsedAgent: row.last_used_agent ?? undefined,
+  }
+}
+
+// We wrote these columns ourselves, checked.
+function parseJson<T>(text: string | null): T | undefined {
+  return text === null ? undefined : (JSON.parse(text) as T)
+}

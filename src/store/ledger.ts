@@ -1,0 +1,172 @@
+import { sql } from 'kysely'
+import { createId } from '../ids.ts'
+import { digest } from '../secrets/index.ts'
+import type { AuditDraft, Change, Collected, EventDraft, Transaction } from './connection.ts'
+
+// One number for all of Intercept's nodes on a database: changes are numbered in the order of their commits.
+const changeLock = 7263941
+const eventApiVersion = 'v1'
+
+/**
+ * Writes what a transaction collected, as its last act: audit entries and events under the lock of their
+ * organization's head, in the order of organizations so that no two transactions wait for each other; changes last.
+ * Returns the changes with their sequence.
+ */
+export async function writeLedger(tx: Transaction, collected: Collected): Promise<Change[]> {
+  const organizations = new Set(
+    [...collected.audits, ...collected.events].map((draft) => draft.organizationId),
+  )
+  for (const organizationId of [...organizations].sort()) {
+    await writeForOrganization(tx, organizationId, {
+      audits: collected.audits.filter((draft) => draft.organizationId === organizationId),
+      events: collected.events.filter((draft) => draft.organizationId === organizationId),
+    })
+  }
+  return await writeChanges(tx, collected)
+}
+
+async function writeForOrganization(
+  tx: Transaction,
+  organizationId: string,
+  drafts: { audits: AuditDraft[]; events: EventDraft[] },
+): Promise<void> {
+  const head = await tx.query
+    .updateTable('organization_head')
+    .set((eb) => ({
+      audit_sequence: eb('audit_sequence', '+', drafts.audits.length),
+      event_sequence: eb('event_sequence', '+', drafts.events.length),
+    }))
+    .where('organization_id', '=', organizationId)
+    .returning(['audit_sequence', 'event_sequence', 'audit_hash'])
+    .executeTakeFirstOrThrow(() => new Error(`organization ${organizationId} has no head row`))
+
+  await writeAudits(tx, organizationId, drafts.audits, head)
+  await writeEvents(tx, organizationId, drafts.events, head.event_sequence)
+}
+
+async function writeAudits(
+  tx: Transaction,
+  organizationId: string,
+  drafts: AuditDraft[],
+  head: { audit_sequence: number; audit_hash: string },
+): Promise<void> {
+  if (drafts.length === 0) return
+  let previousHash = head.audit_hash
+  let sequence = head.audit_sequence - drafts.length
+  const rows = drafts.map((draft) => {
+    sequence += 1
+    const row = {
+      organization_id: organizationId,
+      sequence,
+      id: createId('aud', tx.now),
+      at: tx.now,
+      actor_kind: draft.actor.kind,
+      actor_id: draft.actor.id ?? null,
+      actor_name: draft.actor.name ?? null,
+      action: draft.action,
+      subject_kind: draft.subject.kind,
+      subject_id: draft.subject.id,
+      detail: JSON.stringify(draft.detail),
+      address: draft.actor.address ?? null,
+      request_id: draft.actor.requestId ?? null,
+      previous_hash: previousHash,
+    }
+    const hash = auditHash(row)
+    previousHash = hash
+    return { ...row, hash }
+  })
+  for (const part of inParts(rows)) await tx.query.insertInto('audit_entry').values(part).execute()
+  await tx.query
+    .updateTable('organization_head')
+    .set({ audit_hash: previousHash })
+    .where('organization_id', '=', organizationId)
+    .execute()
+}
+
+/** The columns that an audit entry's hash covers, in their order. */
+export const hashedAuditColumns = [
+  'previous_hash',
+  'organization_id',
+  'sequence',
+  'id',
+  'at',
+  'actor_kind',
+  'actor_id',
+  'actor_name',
+  'action',
+  'subject_kind',
+  'subject_id',
+  'detail',
+  'address',
+  'request_id',
+] as const
+
+/** The hash of an audit entry: SHA-256 over its columns and the hash before it, as one JSON array. */
+export function auditHash(
+  row: Readonly<Record<(typeof hashedAuditColumns)[number], string | number | null>>,
+): string {
+  return digest(JSON.stringify(hashedAuditColumns.map((column) => row[column])))
+}
+
+async function writeEvents(
+  tx: Transaction,
+  organizationId: string,
+  drafts: EventDraft[],
+  lastSequence: number,
+): Promise<void> {
+  if (drafts.length === 0) return
+  let sequence = lastSequence - drafts.length
+  const rows = drafts.map((draft) => {
+    sequence += 1
+    const id = createId('evt', tx.now)
+    // Serialised once: every delivery of this event sends these bytes.
+    const body = Buffer.from(
+      JSON.stringify({
+        id,
+        type: draft.type,
+        timestamp: new Date(tx.now).toISOString(),
+        api_version: eventApiVersion,
+        organization_id: organizationId,
+        sequence,
+        data: draft.data,
+      }),
+    )
+    return { organization_id: organizationId, sequence, id, type: draft.type, at: tx.now, body }
+  })
+  for (const part of inParts(rows)) await tx.query.insertInto('event').values(part).execute()
+}
+
+async function writeChanges(tx: Transaction, collected: Collected): Promise<Change[]> {
+  if (collected.changes.length === 0) return []
+  if (tx.engine === 'postgres') {
+    await sql`select pg_advisory_xact_lock(${sql.lit(changeLock)})`.execute(tx.query)
+  }
+  const changes: Change[] = []
+  for (const draft of collected.changes) {
+    const { sequence } = await tx.query
+      .insertInto('change')
+      .values({
+        kind: draft.kind,
+        organization_id: draft.organizationId,
+        subject_id: draft.subjectId,
+        at: tx.now,
+      })
+      .returning('sequence')
+      .executeTakeFirstOrThrow()
+    changes.push({ ...draft, sequence })
+  }
+  if (tx.engine === 'postgres') {
+    await sql`select pg_notify('intercept_change', ${String(changes.at(-1)?.sequence ?? 0)})`.execute(
+      tx.query,
+    )
+  }
+  return changes
+}
+
+// SQLite takes at most 32,766 parameters in a statement, PostgreSQL 65,535.
+const rowsInStatement = 500
+
+function* inParts<T>(rows: T[]): Generator<T[]> {
+  for (let at = 0; at < rows.length; at += rowsInStatement)
+    yield rows.slice(at, at + rowsInStatement)
+}

@@ -1,0 +1,163 @@
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { join } from 'node:path'
+import pg from 'pg'
+import { createTransaction, type Connection, type Transaction } from './connection.ts'
+import type { EngineHandle } from './engine.ts'
+import { writeLedger } from './ledger.ts'
+import { migrate, migrationsFolder } from './migrate.ts'
+import type { Tables } from './tables.ts'
+
+const connectTimeoutMs = 3000
+const statementTimeoutMs = 5000
+const reconnectMs = 250
+const attemptsOfTransaction = 5
+// Any number, the same for all versions: only one process migrates at a time.
+const migrationLock = 7263940
+
+/** PostgreSQL through a pool; NOTIFY on a connection of its own. */
+export async function openPostgres(
+  url: string,
+  clock: { now(): number },
+  poolSize: number,
+): Promise<EngineHandle> {
+  const settings: pg.PoolConfig = {
+    connectionString: url,
+    max: poolSize,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs * 2,
+    idle_in_transaction_session_timeout: statementTimeoutMs * 2,
+    keepAlive: true,
+    application_name: 'intercept',
+    types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
+  }
+  const pool = new pg.Pool(settings)
+  // An idle connection that breaks is replaced at the next use.
+  pool.on('error', () => undefined)
+  const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  try {
+    await migrateDatabase(settings)
+  } catch (error) {
+    await query.destroy()
+    throw error
+  }
+
+  const connection: Connection = { query, engine: 'postgres' }
+  let listener: pg.Client | undefined
+  let closed = false
+
+  async function transact<T>(work: (tx: Transaction) => Promise<T>) {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await query.transaction().execute(async (kysely) => {
+          const { transaction, collected } = createTransaction(
+            { query: kysely, engine: 'postgres' },
+            clock.now(),
+          )
+          const result = await work(transaction)
+          return { result, changes: await writeLedger(transaction, collected) }
+        })
+      } catch (error) {
+        if (attempt >= attemptsOfTransaction || !isWorthAnotherTry(error)) throw error
+      }
+    }
+  }
+
+  return {
+    engine: 'postgres',
+    query,
+    calls: connection,
+    transact,
+    transactCalls: async (work) => (await transact(work)).result,
+    hasForeignCommit: async () => true,
+    listen(onHint) {
+      const connect = async (): Promise<void> => {
+        if (closed) return
+        const client = new pg.Client({
+          ...settings,
+          statement_timeout: undefined,
+          query_timeout: undefined,
+        })
+        let gone = false
+        const again = (): void => {
+          if (gone) return
+          gone = true
+          void client.end().catch(() => undefined)
+          setTimeout(() => void connect(), reconnectMs).unref()
+        }
+        client.on('error', again)
+        client.on('end', again)
+        client.on('notification', onHint)
+        try {
+          await client.connect()
+          await client.query('listen intercept_change')
+          listener = client
+          onHint()
+        } catch {
+          again()
+        }
+      }
+      void connect()
+    },
+    async backup() {
+      throw new Error('a PostgreSQL database is backed up with pg_dump')
+    },
+    async close() {
+      closed = true
+      await listener?.end().catch(() => undefined)
+      await query.destroy()
+    },
+  }
+}
+
+// 40001 serialization_failure, 40P01 deadlock_detected: the whole transaction may be run again.
+function isWorthAnotherTry(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code
+  return code === '40001' || code === '40P01'
+}
+
+/** bigint as number: our integers are times, sizes and counts, all below 2^53. */
+function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
+  const int8 = 20
+  return oid === int8 ? Number : pg.types.getTypeParser(oid, format as 'text')
+}
+
+async function migrateDatabase(settings: pg.PoolConfig): Promise<void> {
+  // A pool of its own: building an index may take longer than a statement may at work.
+  const query = new Kysely<Record<string, never>>({
+    dialect: new PostgresDialect({
+      pool: new pg.Pool({
+        ...settings,
+        max: 1,
+        statement_timeout: undefined,
+        query_timeout: undefined,
+      }),
+    }),
+  })
+  try {
+    await query.transaction().execute(async (tx) => {
+      await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(tx)
+      await migrate(
+        {
+          execute: async (statement) => void (await sql.raw(statement).execute(tx)),
+          async applied() {
+            await sql`create table if not exists migration (name text primary key, digest text not null)`.execute(
+              tx,
+            )
+            const { rows } = await sql<{
+              name: string
+              digest: string
+            }>`select name, digest from migration`.execute(tx)
+            return new Map(rows.map((row) => [row.name, row.digest]))
+          },
+          async record(name, digest) {
+            await sql`insert into migration (name, digest) values (${name}, ${digest})`.execute(tx)
+          },
+        },
+        join(migrationsFolder, 'postgres'),
+      )
+    })
+  } finally {
+    await query.destroy()
+  }
+}

@@ -1,0 +1,200 @@
+import Database from 'better-sqlite3'
+import { Kysely, SqliteDialect } from 'kysely'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import {
+  createTransaction,
+  type Change,
+  type Collected,
+  type Connection,
+  type Transaction,
+} from './connection.ts'
+import type { EngineHandle } from './engine.ts'
+import { writeLedger } from './ledger.ts'
+import { migrate, migrationsFolder, type MigrationTarget } from './migrate.ts'
+import type { Tables } from './tables.ts'
+
+const preparedStatements = 500
+const worksInCommit = 64
+const busyTimeoutMs = 5000
+
+/**
+ * SQLite in two files: the main one acknowledges only what is on disk (WAL, `synchronous=FULL`); call records sit in
+ * a second one that may lose its last moments with the power (NORMAL). One connection writes, one reads.
+ */
+export async function openSqlite(folder: string, clock: { now(): number }): Promise<EngineHandle> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const writerFile = openFile(join(folder, 'intercept.db'), 'FULL')
+  const callsFile = openFile(join(folder, 'calls.db'), 'NORMAL')
+  await migrateFile(writerFile, 'sqlite')
+  await migrateFile(callsFile, 'sqlite-calls')
+  const readerFile = openFile(join(folder, 'intercept.db'), 'FULL')
+  readerFile.pragma('query_only = true')
+
+  const reader = connectionOver(readerFile)
+  const writer = connectionOver(writerFile)
+  const calls = connectionOver(callsFile)
+  const commits = createCommitQueue(writerFile, writer, clock)
+  const callCommits = createCommitQueue(callsFile, calls, clock)
+
+  const versionStatement = writerFile.prepare('pragma data_version').pluck()
+  let lastVersion = versionStatement.get()
+
+  return {
+    engine: 'sqlite',
+    query: reader.query,
+    calls,
+    transact: commits.transact,
+    transactCalls: async (work) => (await callCommits.transact(work)).result,
+    async hasForeignCommit() {
+      const version = versionStatement.get()
+      if (version === lastVersion) return false
+      lastVersion = version
+      return true
+    },
+    listen: () => undefined,
+    async backup(file) {
+      await writerFile.backup(file)
+      chmodSync(file, 0o600)
+    },
+    async close() {
+      await commits.idle()
+      await callCommits.idle()
+      for (const file of [readerFile, writerFile, callsFile]) file.close()
+    },
+  }
+}
+
+function openFile(path: string, synchronous: 'FULL' | 'NORMAL'): Database.Database {
+  mkdirSync(dirname(path), { recursive: true })
+  const file = new Database(path, { timeout: busyTimeoutMs })
+  chmodSync(path, 0o600)
+  file.pragma('journal_mode = WAL')
+  // Said explicitly: the driver's build lowers it to NORMAL for WAL files.
+  file.pragma(`synchronous = ${synchronous}`)
+  file.pragma('foreign_keys = true')
+  return file
+}
+
+async function migrateFile(file: Database.Database, folder: string): Promise<void> {
+  const target: MigrationTarget = {
+    execute: async (statement) => void file.exec(statement),
+    async applied() {
+      file.exec(
+        'create table if not exists migration (name text primary key, digest text not null) strict',
+      )
+      const rows = file.prepare('select name, digest from migration').all() as {
+        name: string
+        digest: string
+      }[]
+      return new Map(rows.map((row) => [row.name, row.digest]))
+    },
+    record: async (name, digest) =>
+      void file.prepare('insert into migration (name, digest) values (?, ?)').run(name, digest),
+  }
+  file.exec('begin immediate')
+  try {
+    await migrate(target, join(migrationsFolder, folder))
+    file.exec('commit')
+  } catch (error) {
+    if (file.inTransaction) file.exec('rollback')
+    throw error
+  }
+}
+
+/** Kysely over a file, with prepared statements kept. */
+function connectionOver(file: Database.Database): Connection {
+  const statements = new Map<string, Database.Statement>()
+  const database = {
+    prepare(text: string) {
+      let statement = statements.get(text)
+      if (!statement) {
+        statement = file.prepare(text)
+        if (statements.size >= preparedStatements) {
+          const [oldest] = statements.keys()
+          if (oldest !== undefined) statements.delete(oldest)
+        }
+        statements.set(text, statement)
+      }
+      return statement
+    },
+    close() {},
+  }
+  // The dialect needs no more of a Database than this.
+  const dialect = new SqliteDialect({ database: database as unknown as Database.Database })
+  return { query: new Kysely<Tables>({ dialect }), engine: 'sqlite' }
+}
+
+interface Job {
+  readonly work: (tx: Transaction) => Promise<unknown>
+  readonly resolve: (done: { result: unknown; changes: Change[] }) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * One writer: works wait in line, and those that wait at the same time share a commit, each in its own savepoint,
+ * so that one fsync serves many and a failing one takes nobody with it.
+ */
+function createCommitQueue(
+  file: Database.Database,
+  writer: Connection,
+  clock: { now(): number },
+): {
+  transact<T>(work: (tx: Transaction) => Promise<T>): Promise<{ result: T; changes: Change[] }>
+  idle(): Promise<void>
+} {
+  const waiting: Job[] = []
+  let draining: Promise<void> | undefined
+
+  async function drain(): Promise<void> {
+    // Lets everything that has already arrived get in line.
+    await new Promise((resolve) => setImmediate(resolve))
+    while (waiting.length > 0) await commit(waiting.splice(0, worksInCommit))
+    draining = undefined
+  }
+
+  async function commit(jobs: Job[]): Promise<void> {
+    const done: { job: Job; result: unknown; changes: Change[] }[] = []
+    try {
+      file.exec('begin immediate')
+      for (const job of jobs) {
+        if (jobs.length > 1) file.exec('savepoint work')
+        try {
+          const { transaction, collected } = createTransaction(writer, clock.now())
+          const result = await job.work(transaction)
+          const changes = await finish(transaction, collected)
+          if (jobs.length > 1) file.exec('release work')
+          done.push({ job, result, changes })
+        } catch (error) {
+          // A full disk and the like end the whole transaction by themselves.
+          if (jobs.length === 1 || !file.inTransaction) throw error
+          file.exec('rollback to work')
+          file.exec('release work')
+          job.reject(error)
+        }
+      }
+      file.exec('commit')
+    } catch (error) {
+      if (file.inTransaction) file.exec('rollback')
+      for (const job of jobs) job.reject(error)
+      return
+    }
+    for (const { job, result, changes } of done) job.resolve({ result, changes })
+  }
+
+  return {
+    async transact<T>(work: (tx: Transaction) => Promise<T>) {
+      return await new Promise<{ result: T; changes: Change[] }>((resolve, reject) => {
+        waiting.push({ work, resolve: resolve as Job['resolve'], reject })
+        draining ??= drain()
+      })
+    },
+    async idle() {
+      await draining
+    },
+  }
+}
+
+async function finish(transaction: Transaction, collected: Collected): Promise<Change[]> {
+  return await writeLedger(transaction, collected)
+}
