@@ -24,6 +24,8 @@ export type {
   Transaction,
 } from './connection.ts'
 export type { Feed } from './feed.ts'
+export type { Grant, KeyRecord, KeySecretRecord, KeyUse, Quota, RateLimit, Scheme } from './keys.ts'
+export type { OrganizationRecord, Plan } from './organizations.ts'
 
 const heartbeatMs = 5000
 const silentNodeMs = 15_000

@@ -1,0 +1,74 @@
+import { Problem } from '../errors.ts'
+import { schemeOfKey, schemes, type Scheme } from './schemes.ts'
+
+/** A well-formed key and the scheme it came in: nothing is known of it yet. */
+export interface PresentedKey {
+  readonly text: string
+  readonly scheme: Scheme
+}
+
+/**
+ * Reads the one API key out of the values of the two headers, as they arrived (RFC 9110, section 11.6.2):
+ * `credential_missing`, `credential_invalid`, `credential_wrong_header` (401), `credential_ambiguous` (400).
+ */
+export function readKey(
+  headers: { xApiKey: readonly string[]; authorization: readonly string[] },
+  enabled: readonly Scheme[],
+): PresentedKey {
+  const sent = headers.xApiKey.length + headers.authorization.length
+  if (sent === 0) throw missing(enabled)
+  if (sent > 1) {
+    throw new Problem(
+      'credential_ambiguous',
+      'The request carries more than one credential. Send exactly one API key, in one header.',
+    )
+  }
+  const [plain] = headers.xApiKey
+  if (plain !== undefined) return checked(plain.trim(), 'x-api-key', enabled)
+  return checked(bearerToken(headers.authorization[0] ?? '', enabled), 'bearer', enabled)
+}
+
+/** The token of `Bearer <token>`; the scheme's case does not matter, one or more spaces part them (RFC 9110, section 11.4). */
+function bearerToken(value: string, enabled: readonly Scheme[]): string {
+  const match = /^bearer +([^ \t,"]+) *$/i.exec(value)
+  if (!match?.[1]) throw invalid(enabled)
+  return match[1]
+}
+
+function checked(text: string, scheme: Scheme, enabled: readonly Scheme[]): PresentedKey {
+  const kind = schemeOfKey(text)
+  if (kind === undefined) throw invalid(enabled)
+  if (kind !== scheme) {
+    throw new Problem(
+      'credential_wrong_header',
+      `A key that starts with ${schemes[kind].prefix} belongs in the header ${schemes[kind].header}.`,
+      { headers: challenge(enabled) },
+    )
+  }
+  if (!enabled.includes(scheme)) throw invalid(enabled)
+  return { text, scheme }
+}
+
+function missing(enabled: readonly Scheme[]): Problem {
+  const ways = enabled.map((scheme) => `${schemes[scheme].header} (${schemes[scheme].prefix}…)`)
+  return new Problem('credential_missing', `Send an API key in ${ways.join(' or ')}.`, {
+    headers: challenge(enabled),
+  })
+}
+
+/** The refusal of a key that is not one of ours, known or unknown alike. */
+export function invalid(enabled: readonly Scheme[]): Problem {
+  return new Problem('credential_invalid', 'The API key is not valid.', {
+    headers: challenge(enabled),
+  })
+}
+
+/** What a 401 says of the ways in (RFC 9110, section 11.6.1). */
+export function challenge(enabled: readonly Scheme[]): Record<string, string> {
+  const ways = enabled.map((scheme) =>
+    scheme === 'bearer'
+      ? 'Bearer realm="intercept"'
+      : 'ApiKey realm="intercept", header="X-API-Key"',
+  )
+  return { 'WWW-Authenticate': ways.join(', ') }
+}

@@ -1,0 +1,15 @@
+/** Who is calling (principal), by what credential, may they, until when. */
+export { cidrContains, parseCidr, type Cidr } from './cidr.ts'
+export { readKey, type PresentedKey } from './credential.ts'
+export { createKeyring, type Keyring } from './keyring.ts'
+export { createKeys, type Key, type Keys, type KeyWish } from './keys.ts'
+export type { KeyPrincipal } from './principal.ts'
+export {
+  longestKey,
+  schemeOfKey,
+  schemes,
+  type Grant,
+  type Quota,
+  type RateLimit,
+  type Scheme,
+} from './schemes.ts'

@@ -1,0 +1,170 @@
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import type { KeyId } from '../ids.ts'
+import { digest } from '../secrets/index.ts'
+import { keys, type Store } from '../store/index.ts'
+import { challenge, invalid, type PresentedKey } from './credential.ts'
+import type { KeyPrincipal } from './principal.ts'
+import type { Scheme } from './schemes.ts'
+
+const readsAtMost = 3
+
+/** A key and secret as remembered: everything the checks need, nothing secret. */
+interface Remembered {
+  readonly principal: KeyPrincipal
+  readonly revoked: boolean
+}
+
+/** Tells who is calling by an API key; remembers keys that are in use. */
+export interface Keyring {
+  /**
+   * The principal of a presented key. Answers without waiting when the key is remembered and the change feed is
+   * current; else reads the database. `credential_invalid`, `credential_revoked`, `credential_expired` (401),
+   * `credential_unverifiable` (503).
+   */
+  identify(presented: PresentedKey): KeyPrincipal | Promise<KeyPrincipal>
+  /** Calls back when anything about a key has changed (or, with undefined, when everything may have). */
+  onChange(heard: (keyId: KeyId | undefined) => void): void
+  /** How many keys are remembered. */
+  readonly size: number
+}
+
+/** A keyring that remembers at most `capacity` keys; the longest remembered are forgotten first. */
+export function createKeyring(needs: {
+  store: Store
+  clock: Clock
+  enabledSchemes: readonly Scheme[]
+  capacity: number
+}): Keyring {
+  const { store, clock, enabledSchemes } = needs
+  // A Map keeps insertion order: the longest remembered are forgotten first.
+  const remembered = new Map<string, Remembered>()
+  const digestsOf = new Map<KeyId, Set<string>>()
+  const listeners: ((keyId: KeyId | undefined) => void)[] = []
+  // Counts changes, so that a read that overlaps one is not remembered.
+  let generation = 0
+
+  store.feed.on(
+    'key',
+    (change) => {
+      const keyId = change.subjectId as KeyId
+      generation += 1
+      for (const known of digestsOf.get(keyId) ?? []) remembered.delete(known)
+      digestsOf.delete(keyId)
+      for (const heard of listeners) heard(keyId)
+    },
+    () => forgetAll(),
+  )
+  store.feed.on(
+    'organization',
+    () => forgetAll(),
+    () => forgetAll(),
+  )
+
+  function forgetAll(): void {
+    generation += 1
+    remembered.clear()
+    digestsOf.clear()
+    for (const heard of listeners) heard(undefined)
+  }
+
+  function identify(presented: PresentedKey): KeyPrincipal | Promise<KeyPrincipal> {
+    const keyDigest = digest(presented.text)
+    const known = store.feed.isCurrent() ? remembered.get(keyDigest) : undefined
+    return known ? admit(known) : readAndAdmit(keyDigest)
+  }
+
+  function admit(known: Remembered): KeyPrincipal {
+    if (known.revoked) {
+      throw new Problem('credential_revoked', 'The API key was revoked.', {
+        headers: challenge(enabledSchemes),
+      })
+    }
+    const { expiresAt } = known.principal
+    if (expiresAt !== undefined && expiresAt <= clock.now()) {
+      throw new Problem('credential_expired', 'The API key has expired.', {
+        headers: challenge(enabledSchemes),
+      })
+    }
+    return known.principal
+  }
+
+  async function readAndAdmit(keyDigest: string): Promise<KeyPrincipal> {
+    for (let reads = 1; ; reads++) {
+      const before = generation
+      const found = await read(keyDigest)
+      if (!found) throw invalid(enabledSchemes)
+      // A change that came in while we read may not be in what we read.
+      if (before === generation) remember(keyDigest, found)
+      else if (reads < readsAtMost) continue
+      return admit(found)
+    }
+  }
+
+  async function read(keyDigest: string): Promise<Remembered | undefined> {
+    try {
+      const found = await keys.findByDigest(store, keyDigest)
+      return found && fromRecords(found)
+    } catch (cause) {
+      throw new Problem(
+        'credential_unverifiable',
+        'The API key cannot be verified at the moment. Try again shortly.',
+        { cause, headers: { 'Retry-After': '1' } },
+      )
+    }
+  }
+
+  function remember(keyDigest: string, found: Remembered): void {
+    if (remembered.size >= needs.capacity) {
+      const [oldest] = remembered.keys()
+      if (oldest !== undefined) forget(oldest)
+    }
+    remembered.set(keyDigest, found)
+    const { keyId } = found.principal
+    const digests = digestsOf.get(keyId)
+    if (digests) digests.add(keyDigest)
+    else digestsOf.set(keyId, new Set([keyDigest]))
+  }
+
+  function forget(keyDigest: string): void {
+    const known = remembered.get(keyDigest)
+    if (!known) return
+    remembered.delete(keyDigest)
+    const digests = digestsOf.get(known.principal.keyId)
+    digests?.delete(keyDigest)
+    if (digests?.size === 0) digestsOf.delete(known.principal.keyId)
+  }
+
+  return {
+    identify,
+    onChange: (heard) => void listeners.push(heard),
+    get size() {
+      return remembered.size
+    },
+  }
+}
+
+type Found = NonNullable<Awaited<ReturnType<typeof keys.findByDigest>>>
+
+function fromRecords({ key, secret, organizationSlug }: Found): Remembered {
+  const ends = [key.expiresAt, secret.validUntil].filter((at) => at !== undefined)
+  return {
+    revoked: key.revokedAt !== undefined || key.suspendedAt !== undefined,
+    principal: {
+      kind: 'key',
+      organizationId: key.organizationId,
+      organizationSlug,
+      keyId: key.id,
+      name: key.name,
+      hint: secret.hint,
+      scheme: key.scheme,
+      digest: secret.digest,
+      grants: key.grants,
+      cidrs: key.cidrs,
+      rateLimit: key.rateLimit,
+      quota: key.quota,
+      personalUserId: key.personalUserId,
+      expiresAt: ends.length > 0 ? Math.min(...ends) : undefined,
+    },
+  }
+}

@@ -1,0 +1,307 @@
+import { record } from '../audit/index.ts'
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import { createId, type KeyId, type OrganizationId, type UserId } from '../ids.ts'
+import { digest, mintCredential, type Secret } from '../secrets/index.ts'
+import {
+  keys,
+  type Actor,
+  type Confirmation,
+  type KeyRecord,
+  type KeySecretRecord,
+  type Store,
+  type Transaction,
+} from '../store/index.ts'
+import { publish } from '../webhooks/index.ts'
+import { parseCidr } from './cidr.ts'
+import { schemes, type Grant, type Quota, type RateLimit, type Scheme } from './schemes.ts'
+
+const longestName = 100
+const mostGrants = 100
+const mostCidrs = 100
+
+/** What a person decides about a key. */
+export interface KeyWish {
+  readonly name: string
+  readonly grants?: readonly Grant[] | undefined
+  readonly cidrs?: readonly string[] | undefined
+  readonly rateLimit?: RateLimit | undefined
+  readonly quota?: Quota | undefined
+  /** Milliseconds since 1970. */
+  readonly expiresAt?: number | undefined
+}
+
+/** A key with its secrets, newest first; the first is the current one. */
+export interface Key extends KeyRecord {
+  readonly secrets: readonly KeySecretRecord[]
+}
+
+/** Keys of organizations: issue, rotate, revoke, look at. */
+export interface Keys {
+  /** `invalid_input` for values that make no sense. The secret is in this answer and nowhere else. */
+  issue(
+    organizationId: OrganizationId,
+    wish: KeyWish & { scheme: Scheme; personalUserId?: UserId | undefined },
+    actor: Actor,
+  ): Promise<{ key: Key; secret: Secret }>
+  /** Changes a key; `not_found`, `version_conflict`, `invalid_input`. */
+  edit(
+    organizationId: OrganizationId,
+    id: string,
+    wish: KeyWish,
+    actor: Actor,
+    expectedVersion?: number,
+  ): Promise<Key>
+  /** A new secret; the old one stays valid for `overlapMs`. `not_found`; `conflict` for a revoked key. */
+  rotate(
+    organizationId: OrganizationId,
+    id: string,
+    overlapMs: number,
+    actor: Actor,
+  ): Promise<{ key: Key; secret: Secret; confirmation: Confirmation }>
+  /** Ends older secrets at once. `not_found`. */
+  endOldSecret(
+    organizationId: OrganizationId,
+    id: string,
+    actor: Actor,
+  ): Promise<{ key: Key; confirmation: Confirmation }>
+  /** Revokes for good; answers when every node refuses the key. `not_found`; a revoked key stays revoked. */
+  revoke(
+    organizationId: OrganizationId,
+    id: string,
+    actor: Actor,
+  ): Promise<{ key: Key; confirmation: Confirmation }>
+  /** `not_found`. */
+  get(organizationId: OrganizationId, id: string): Promise<Key>
+  list(
+    organizationId: OrganizationId,
+    page: Omit<Parameters<typeof keys.list>[2], 'nowMs'>,
+  ): Promise<Key[]>
+  /** Announces keys whose end has come; returns how many. */
+  announceExpired(): Promise<number>
+}
+
+/** Opens the keys' rules. */
+export function createKeys(needs: { store: Store; clock: Clock }): Keys {
+  const { store, clock } = needs
+
+  async function get(organizationId: OrganizationId, id: string): Promise<Key> {
+    const key = await keys.find(store, organizationId, id)
+    if (!key) throw notFound(id)
+    return await withSecrets(key)
+  }
+
+  async function withSecrets(key: KeyRecord): Promise<Key> {
+    const secrets = await keys.listSecrets(store, key.organizationId, [key.id])
+    return { ...key, secrets: secrets.get(key.id) ?? [] }
+  }
+
+  return {
+    get,
+    async issue(organizationId, wish, actor) {
+      const checked = checkWish(wish, clock.now())
+      const minted = mintCredential(schemes[wish.scheme].prefix)
+      const id = createId('key', clock.now())
+      const key = await store.transaction(async (tx) => {
+        const issued = await keys.insert(tx, {
+          ...checked,
+          id,
+          organizationId,
+          scheme: wish.scheme,
+          createdBy: actor.id,
+          personalUserId: wish.personalUserId,
+        })
+        await addSecret(tx, issued, minted)
+        announce(tx, 'issued', issued, actor, { ...describe(issued), hint: minted.secret.hint })
+        return issued
+      })
+      return { key: await withSecrets(key), secret: minted.secret }
+    },
+    async edit(organizationId, id, wish, actor, expectedVersion) {
+      const checked = checkWish(wish, clock.now())
+      const edited = await store.transactionConfirmed(async (tx) => {
+        const before = await getLiving(tx, organizationId, id)
+        const key = await keys.update(tx, organizationId, before.id, checked, expectedVersion)
+        if (!key) throw new Problem('version_conflict', `Key ${id} was changed in the meantime.`)
+        recordChange(tx, 'edited', key, actor, { before: describe(before), after: describe(key) })
+        return key
+      })
+      return await withSecrets(edited.result)
+    },
+    async rotate(organizationId, id, overlapMs, actor) {
+      if (!Number.isSafeInteger(overlapMs) || overlapMs < 0 || overlapMs > longestOverlapMs) {
+        throw new Problem('invalid_input', 'The overlap is between 0 and 90 days.')
+      }
+      const rotated = await store.transactionConfirmed(async (tx) => {
+        const key = await getLiving(tx, organizationId, id)
+        const minted = mintCredential(schemes[key.scheme].prefix)
+        await keys.endSecrets(tx, organizationId, key.id, 'older', tx.now)
+        await keys.endSecrets(tx, organizationId, key.id, 'current', tx.now + overlapMs)
+        await addSecret(tx, key, minted)
+        announce(tx, 'rotated', key, actor, {
+          name: key.name,
+          hint: minted.secret.hint,
+          old_secret_valid_until: new Date(tx.now + overlapMs).toISOString(),
+        })
+        return { key, secret: minted.secret }
+      })
+      const { key, secret } = rotated.result
+      return { key: await withSecrets(key), secret, confirmation: rotated.confirmation }
+    },
+    async endOldSecret(organizationId, id, actor) {
+      const { result, confirmation } = await store.transactionConfirmed(async (tx) => {
+        const key = await getLiving(tx, organizationId, id)
+        const ended = await keys.endSecrets(tx, organizationId, key.id, 'older', tx.now)
+        if (ended > 0) recordChange(tx, 'old_secret_ended', key, actor, { name: key.name })
+        return key
+      })
+      return { key: await withSecrets(result), confirmation }
+    },
+    async revoke(organizationId, id, actor) {
+      const { result, confirmation } = await store.transactionConfirmed(async (tx) => {
+        const revoked = await keys.revoke(tx, organizationId, id as KeyId, actor.id ?? actor.kind)
+        if (!revoked) return await getAny(tx, organizationId, id)
+        announce(tx, 'revoked', revoked, actor, { name: revoked.name })
+        return revoked
+      })
+      return { key: await withSecrets(result), confirmation }
+    },
+    async list(organizationId, page) {
+      const found = await keys.list(store, organizationId, { ...page, nowMs: clock.now() })
+      const secrets = await keys.listSecrets(
+        store,
+        organizationId,
+        found.map((key) => key.id),
+      )
+      return found.map((key) => ({ ...key, secrets: secrets.get(key.id) ?? [] }))
+    },
+    async announceExpired() {
+      return await store.transaction(async (tx) => {
+        const expired = await keys.takeExpired(tx, announcedAtOnce)
+        for (const key of expired) {
+          announce(tx, 'expired', key, { kind: 'system' }, { name: key.name })
+        }
+        return expired.length
+      })
+    },
+  }
+}
+
+const longestOverlapMs = 90 * 24 * 3600 * 1000
+const announcedAtOnce = 100
+
+async function addSecret(
+  tx: Transaction,
+  key: KeyRecord,
+  minted: { secret: Secret; lookup: string },
+): Promise<void> {
+  await keys.insertSecret(tx, {
+    digest: digest(minted.secret.reveal()),
+    keyId: key.id,
+    organizationId: key.organizationId,
+    lookup: minted.lookup,
+    hint: minted.secret.hint,
+  })
+}
+
+/** Audit entry, event and change of one happening. */
+function announce(
+  tx: Transaction,
+  verb: 'issued' | 'rotated' | 'revoked' | 'expired',
+  key: KeyRecord,
+  actor: Actor,
+  detail: Record<string, unknown>,
+): void {
+  recordChange(tx, verb, key, actor, detail)
+  publish(tx, {
+    organizationId: key.organizationId,
+    type: `api_key.${verb}`,
+    data: { key_id: key.id, name: key.name, ...detail },
+  })
+}
+
+function recordChange(
+  tx: Transaction,
+  verb: string,
+  key: KeyRecord,
+  actor: Actor,
+  detail: Record<string, unknown>,
+): void {
+  record(tx, {
+    organizationId: key.organizationId,
+    actor,
+    action: `api_key.${verb}`,
+    subject: { kind: 'api_key', id: key.id },
+    detail,
+  })
+  tx.changed({ kind: 'key', organizationId: key.organizationId, subjectId: key.id })
+}
+
+function describe(key: KeyRecord): Record<string, unknown> {
+  return {
+    name: key.name,
+    scheme: key.scheme,
+    grants: key.grants ?? 'all',
+    cidrs: key.cidrs ?? 'all',
+    rate_limit: key.rateLimit ?? null,
+    quota: key.quota ?? null,
+    expires_at: key.expiresAt === undefined ? null : new Date(key.expiresAt).toISOString(),
+  }
+}
+
+async function getAny(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: string,
+): Promise<KeyRecord> {
+  const key = await keys.find(tx, organizationId, id)
+  if (!key) throw notFound(id)
+  return key
+}
+
+async function getLiving(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: string,
+): Promise<KeyRecord> {
+  const key = await getAny(tx, organizationId, id)
+  if (key.revokedAt !== undefined) {
+    throw new Problem('conflict', `Key ${id} is revoked; a revoked key stays as it is.`)
+  }
+  return key
+}
+
+function notFound(id: string): Problem {
+  return new Problem('not_found', `There is no key ${id.slice(0, 40)} in this organization.`)
+}
+
+function checkWish(wish: KeyWish, nowMs: number) {
+  const name = wish.name.trim()
+  if (name === '' || name.length > longestName) {
+    throw new Problem('invalid_input', `A key's name has 1 to ${longestName} characters.`)
+  }
+  if (wish.expiresAt !== undefined && wish.expiresAt <= nowMs) {
+    throw new Problem('invalid_input', 'A key ends in the future.')
+  }
+  if ((wish.grants?.length ?? 0) > mostGrants || (wish.cidrs?.length ?? 0) > mostCidrs) {
+    throw new Problem(
+      'invalid_input',
+      `A key has at most ${mostGrants} grants and ${mostCidrs} CIDRs.`,
+    )
+  }
+  if (wish.cidrs?.length === 0 || wish.grants?.length === 0) {
+    throw new Problem(
+      'invalid_input',
+      'Leave grants or CIDRs out to allow all; an empty list allows none.',
+    )
+  }
+  for (const cidr of wish.cidrs ?? []) parseCidr(cidr)
+  return {
+    name,
+    grants: wish.grants,
+    cidrs: wish.cidrs,
+    rateLimit: wish.rateLimit,
+    quota: wish.quota,
+    expiresAt: wish.expiresAt,
+  }
+}

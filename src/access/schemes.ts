@@ -1,0 +1,24 @@
+import { credentialLength, credentialLookup } from '../secrets/index.ts'
+
+export type { Grant, Quota, RateLimit } from '../store/index.ts'
+import type { Scheme } from '../store/index.ts'
+
+export type { Scheme } from '../store/index.ts'
+
+/** The two ways to send an API key. */
+export const schemes = {
+  'x-api-key': { prefix: 'svc_live_', header: 'X-API-Key' },
+  bearer: { prefix: 'sk_live_', header: 'Authorization: Bearer' },
+} as const satisfies Record<Scheme, { prefix: string; header: string }>
+
+/** Which scheme's key a text is, by shape and checksum alone: no look-up. */
+export function schemeOfKey(text: string): Scheme | undefined {
+  if (credentialLookup(text, schemes['x-api-key'].prefix) !== undefined) return 'x-api-key'
+  if (credentialLookup(text, schemes.bearer.prefix) !== undefined) return 'bearer'
+  return undefined
+}
+
+/** The longest text that can be a key. */
+export const longestKey = Math.max(
+  ...Object.values(schemes).map((scheme) => credentialLength(scheme.prefix)),
+)

@@ -1,0 +1,2 @@
+/** Organizations and who belongs to them. */
+export { createOrganizations, type Organizations, type OrganizationWish } from './organizations.ts'
