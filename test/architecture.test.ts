@@ -1,0 +1,290 @@
+// The house holds itself up: floors, directions, keepers, sizes, circles, pages (see ARCHITECTURE.md).
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, join, normalize } from 'node:path'
+import { describe, test } from 'node:test'
+import { problems } from '../src/errors.ts'
+
+const root = join(import.meta.dirname, '..')
+
+/** Files at the root of src that belong to no room; everybody may use the first three. */
+const common = ['clock', 'errors', 'ids']
+/** Small foundations below the others: they know nothing and everybody may use them. */
+const grounds = ['log', 'metrics']
+const doors = ['gateway', 'signin', 'scim', 'dashboard', 'operations']
+const foundations = ['store', 'secrets', 'http']
+
+/** What each room may enter, besides the common files and the grounds. */
+const mayEnter: Record<string, readonly string[]> = {
+  log: [],
+  metrics: [],
+  secrets: [],
+  http: [],
+  store: ['secrets'],
+  webhooks: foundations,
+  audit: foundations,
+  access: [...foundations, 'webhooks', 'audit'],
+  organizations: [...foundations, 'access', 'webhooks', 'audit'],
+  targets: [...foundations, 'access', 'webhooks', 'audit'],
+}
+const rules = ['access', 'organizations', 'targets', 'webhooks', 'audit']
+for (const door of doors) mayEnter[door] = [...foundations, ...rules]
+const everyRoom = [...Object.keys(mayEnter), 'cli']
+/** The two that assemble the product may enter every room, and they alone read the settings. */
+const assemblers = ['main', 'cli']
+
+/** Who may import an outside library or a risky part of Node; files at the root of src by their name. */
+const keepers: Record<string, readonly string[]> = {
+  kysely: ['store'],
+  'better-sqlite3': ['store'],
+  pg: ['store'],
+  jose: ['secrets'],
+  'node:crypto': ['secrets', 'ids'],
+  fastify: ['http'],
+  undici: ['http'],
+  typebox: ['http'],
+  'node:net': ['http'],
+  // The demo's upstream and the receiver of the command line are servers of their own.
+  'node:http': ['http', 'cli'],
+  'node:https': ['http'],
+  'node:http2': [],
+  'node:tls': ['http'],
+  'node:dns': ['http'],
+  'node:dns/promises': ['http'],
+  'node:dgram': [],
+  'openid-client': ['signin'],
+  nodemailer: ['organizations'],
+  pino: ['log'],
+  'node:cluster': ['main', 'cli'],
+  'node:child_process': ['cli'],
+  'node:vm': [],
+}
+const linesAtMost = 400
+
+interface Import {
+  readonly specifier: string
+  readonly typeOnly: boolean
+}
+interface SourceFile {
+  readonly path: string
+  readonly text: string
+  readonly imports: readonly Import[]
+}
+
+const sources = readSources(['src/**/*.ts'])
+const product = sources.filter((file) => !file.path.endsWith('.test.ts'))
+const web = readSources(['web/src/**/*.{ts,tsx}'])
+
+describe('architecture', () => {
+  test('every room is on the plan', () => {
+    const unknown = product.map((file) => roomOf(file.path)).filter((room) => !isKnown(room))
+    assert.deepEqual([...new Set(unknown)], [])
+  })
+
+  test('rooms look only downward, and doors never see each other', () => {
+    const wrong = eachImport(product, (file, target) => {
+      const from = roomOf(file.path)
+      const to = roomOf(target)
+      if (from === to || assemblers.includes(from)) return undefined
+      const allowed = [...common, ...grounds, ...(mayEnter[from] ?? [])].includes(to)
+      return allowed ? undefined : `${file.path} → ${target}`
+    })
+    assert.deepEqual(wrong, [])
+  })
+
+  test('a room is entered by its index.ts', () => {
+    const wrong = eachImport(product, (file, target) => {
+      const to = roomOf(target)
+      if (roomOf(file.path) === to || !everyRoom.includes(to)) return undefined
+      return target === `src/${to}/index.ts` ? undefined : `${file.path} → ${target}`
+    })
+    assert.deepEqual(wrong, [])
+  })
+
+  test('only main and the command line read the settings', () => {
+    const readers = product
+      .filter((file) => !assemblers.includes(roomOf(file.path)) && file.path !== 'src/config.ts')
+      .filter((file) => /\bprocess\.env\b/.test(file.text))
+    assert.deepEqual(
+      readers.map((file) => file.path),
+      [],
+    )
+  })
+
+  test('each outside library has one keeper', () => {
+    const wrong: string[] = []
+    for (const file of product) {
+      for (const { specifier } of file.imports.filter((one) => !isLocal(one))) {
+        const library = libraryOf(specifier)
+        const allowed = keepers[library]
+        if (allowed === undefined && builtinModules.includes(library.replace('node:', ''))) continue
+        if (!allowed?.includes(roomOf(file.path))) wrong.push(`${file.path} → ${specifier}`)
+      }
+    }
+    assert.deepEqual(wrong, [])
+  })
+
+  test('only the store speaks SQL', () => {
+    const sql = /\b(select\s+[\w*,. ]+\s+from|insert\s+into|delete\s+from|create\s+table)\s+\w/i
+    const wrong = product.filter((file) => roomOf(file.path) !== 'store' && sql.test(code(file)))
+    assert.deepEqual(
+      wrong.map((file) => file.path),
+      [],
+    )
+  })
+
+  test('there is no circle of imports, types included', () => {
+    assert.deepEqual(circles(product), [])
+    assert.deepEqual(circles(web), [])
+  })
+
+  test('the dashboard in the browser takes nothing but types from the server', () => {
+    const wrong: string[] = []
+    for (const file of web) {
+      for (const one of file.imports.filter(isLocal)) {
+        const target = resolve(file.path, one.specifier)
+        if (target.startsWith('src/') && !one.typeOnly) wrong.push(`${file.path} → ${target}`)
+      }
+    }
+    assert.deepEqual(wrong, [])
+  })
+
+  test(`no file is longer than ${linesAtMost} lines`, () => {
+    const long = [...sources, ...web, ...readSources(['test/**/*.ts', 'bench/**/*.ts'])]
+      .map((file) => ({ path: file.path, lines: file.text.split('\n').length - 1 }))
+      .filter((file) => file.lines > linesAtMost)
+    assert.deepEqual(long, [])
+  })
+
+  test('every refusal has a page that says what happened, why, and what to do', () => {
+    for (const problem of Object.keys(problems)) {
+      const page = join(root, 'docs', 'problems', `${problem}.md`)
+      assert.ok(existsSync(page), `docs/problems/${problem}.md is missing`)
+      const headings = readFileSync(page, 'utf8').match(/^## .*$/gm)
+      assert.deepEqual(headings, ['## What happened', '## Why', '## What to do'], problem)
+    }
+    const pages = globSync('docs/problems/*.md', { cwd: root })
+    const known = Object.keys(problems).map((problem) => join('docs', 'problems', `${problem}.md`))
+    assert.deepEqual(pages.toSorted(), known.toSorted())
+  })
+
+  test('importing every module does nothing: no output, no open handle, an end by itself', () => {
+    const script = `
+      const files = ${JSON.stringify(product.map((file) => join(root, file.path)))}
+      for (const file of files) await import(file)
+      const open = process.getActiveResourcesInfo().filter((kind) => !/TTY|Pipe|FSReq/.test(kind))
+      if (open.length > 0) console.log('open:', open.join(' '))
+    `
+    const done = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      timeout: 60_000,
+      env: { PATH: process.env['PATH'] },
+    })
+    assert.deepEqual(
+      { out: done.stdout, err: done.stderr, status: done.status },
+      { out: '', err: '', status: 0 },
+    )
+  })
+})
+
+function readSources(patterns: readonly string[]): SourceFile[] {
+  return globSync([...patterns], { cwd: root })
+    .toSorted()
+    .map((path) => {
+      const text = readFileSync(join(root, path), 'utf8')
+      return { path, text, imports: importsOf(text) }
+    })
+}
+
+/** Reads the statements by their shape at the start of a line; the formatter guarantees that shape. */
+function importsOf(text: string): Import[] {
+  const found: Import[] = []
+  const statements =
+    /^(?:import|export)\s+(type\s+)?(?:[\w$]+|\*|\{)?[^'"()=;]*?\bfrom\s+['"]([^'"]+)['"]/gm
+  for (const [, type, specifier = ''] of text.matchAll(statements)) {
+    found.push({ specifier, typeOnly: type !== undefined })
+  }
+  for (const [, specifier = ''] of text.matchAll(/^import\s+['"]([^'"]+)['"]/gm)) {
+    found.push({ specifier, typeOnly: false })
+  }
+  for (const [, specifier = ''] of text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)) {
+    found.push({ specifier, typeOnly: false })
+  }
+  return found
+}
+
+function eachImport(
+  files: readonly SourceFile[],
+  judge: (file: SourceFile, target: string) => string | undefined,
+): string[] {
+  return files.flatMap((file) =>
+    file.imports
+      .filter(isLocal)
+      .map((one) => judge(file, resolve(file.path, one.specifier)))
+      .filter((complaint) => complaint !== undefined),
+  )
+}
+
+function isLocal(one: Import): boolean {
+  return one.specifier.startsWith('.')
+}
+
+function resolve(from: string, specifier: string): string {
+  return normalize(join(dirname(from), specifier))
+}
+
+/** `src/access/keys.ts` → `access`; `src/main.ts` → `main`. */
+function roomOf(path: string): string {
+  return (path.split('/')[1] ?? '').replace(/\.ts$/, '')
+}
+
+function isKnown(room: string): boolean {
+  return [...everyRoom, ...common, 'main', 'config'].includes(room)
+}
+
+function libraryOf(specifier: string): string {
+  if (specifier.startsWith('node:')) return specifier
+  const parts = specifier.split('/')
+  return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? '')
+}
+
+/** The text without its comments. */
+function code(file: SourceFile): string {
+  return file.text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\/\/.*$/gm, '')
+}
+
+/** Groups of files that import each other in a circle (Tarjan's strongly connected components). */
+function circles(files: readonly SourceFile[]): string[][] {
+  const edges = new Map(
+    files.map((file) => [
+      file.path,
+      file.imports.filter(isLocal).map((one) => resolve(file.path, one.specifier)),
+    ]),
+  )
+  const order = new Map<string, number>()
+  const low = new Map<string, number>()
+  const stack: string[] = []
+  const found: string[][] = []
+
+  const visit = (path: string): number => {
+    const index = order.size
+    order.set(path, index)
+    low.set(path, index)
+    stack.push(path)
+    for (const next of edges.get(path) ?? []) {
+      if (!edges.has(next)) continue
+      if (next === path) found.push([path])
+      const reach = order.has(next) ? (stack.includes(next) ? order.get(next) : index) : visit(next)
+      low.set(path, Math.min(low.get(path) ?? index, reach ?? index))
+    }
+    if (low.get(path) === index) {
+      const group = stack.splice(stack.indexOf(path))
+      if (group.length > 1) found.push(group)
+    }
+    return low.get(path) ?? index
+  }
+  for (const path of edges.keys()) if (!order.has(path)) visit(path)
+  return found
+}

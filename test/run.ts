@@ -1,0 +1,82 @@
+// npm test [-- part-of-a-path …] [-- --name pattern]: all tests, or those whose path holds one of the parts.
+import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, relative } from 'node:path'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { parseArgs } from 'node:util'
+
+const root = join(import.meta.dirname, '..')
+const testTimeoutMs = 120_000
+/** A file that leaks a timer or a socket would never end: it is cut, and that counts as a failure. */
+const fileTimeoutMs = 5 * 60_000
+const runTimeoutMs = 20 * 60_000
+/** A run that finds fewer tests than this has lost some; raise it when the suite has grown. */
+const fewestTests = 15
+
+const { values, positionals } = parseArgs({
+  options: { name: { type: 'string' } },
+  allowPositionals: true,
+})
+const files = globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root })
+  .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
+  .toSorted()
+const wholeSuite = positionals.length === 0 && values.name === undefined
+const runDeadline = AbortSignal.timeout(runTimeoutMs)
+const counts = { passed: 0, failed: 0, skipped: 0 }
+
+const waiting = [...files]
+await Promise.all(Array.from({ length: Math.min(4, availableParallelism()) }, runFiles))
+
+if (wholeSuite && counts.passed + counts.failed < fewestTests) {
+  console.log(`Only ${counts.passed + counts.failed} tests ran; at least ${fewestTests} exist.`)
+  counts.failed++
+}
+if (files.length === 0) {
+  console.log(`No test file matches ${positionals.join(' ')}.`)
+  counts.failed++
+}
+if (counts.skipped > 0) console.log(`${counts.skipped} skipped`)
+console.log(`${counts.passed} passed, ${counts.failed} failed`)
+process.exit(counts.failed === 0 ? 0 : 1)
+
+async function runFiles(): Promise<void> {
+  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+    if (runDeadline.aborted) {
+      console.log(`WRONG  ${file}: not run, the whole run is over its ${runTimeoutMs / 60_000} min`)
+      counts.failed++
+    } else {
+      await runFile(file)
+    }
+  }
+}
+
+/** One process per file; its report is printed whole when something failed or one file was asked for. */
+async function runFile(file: string): Promise<void> {
+  const events = run({
+    files: [join(root, file)],
+    timeout: testTimeoutMs,
+    signal: AbortSignal.any([runDeadline, AbortSignal.timeout(fileTimeoutMs)]),
+    ...(values.name === undefined ? {} : { testNamePatterns: [values.name] }),
+  })
+  const seen = { passed: 0, failed: 0, skipped: 0, ms: 0 }
+  events.on('test:summary', ({ file: part, counts: found, duration_ms: ms }) => {
+    if (part !== undefined) return
+    seen.passed = found.passed
+    seen.skipped = found.skipped + found.todo
+    seen.failed = found.tests - seen.passed - seen.skipped
+    seen.ms = ms
+  })
+  let report = ''
+  for await (const piece of events.compose(new spec())) report += String(piece)
+
+  counts.passed += seen.passed
+  counts.failed += seen.failed
+  counts.skipped += seen.skipped
+  if (seen.failed > 0 || files.length === 1) console.log(report)
+  const verdict = seen.failed > 0 ? 'WRONG ' : 'ok    '
+  const skipped = seen.skipped > 0 ? `, ${seen.skipped} skipped` : ''
+  console.log(
+    `${verdict} ${relative('.', file)}: ${seen.passed} of ${seen.passed + seen.failed}${skipped} (${(seen.ms / 1000).toFixed(1)} s)`,
+  )
+}
