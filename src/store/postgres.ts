@@ -119,7 +119,7 @@ function isWorthAnotherTry(error: unknown): boolean {
 /** bigint as number: our integers are times, sizes and counts, all below 2^53. */
 function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
   const int8 = 20
-  return oid === int8 ? Number : pg.types.getTypeParser(oid, format as 'text')
+  return oid === int8 ? Number : pg.types.getTypeParser(oid, format)
 }
 
 async function migrateDatabase(settings: pg.PoolConfig): Promise<void> {

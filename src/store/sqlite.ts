@@ -121,7 +121,7 @@ function connectionOver(file: Database.Database): Connection {
     close() {},
   }
   // The dialect needs no more of a Database than this.
-  const dialect = new SqliteDialect({ database: database as unknown as Database.Database })
+  const dialect = new SqliteDialect({ database })
   return { query: new Kysely<Tables>({ dialect }), engine: 'sqlite' }
 }
 
