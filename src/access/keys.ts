@@ -5,6 +5,7 @@ import { createId, type KeyId, type OrganizationId, type UserId } from '../ids.t
 import { digest, mintCredential, type Secret } from '../secrets/index.ts'
 import {
   keys,
+  keySecrets,
   type Actor,
   type Confirmation,
   type KeyRecord,
@@ -92,7 +93,7 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
   }
 
   async function withSecrets(key: KeyRecord): Promise<Key> {
-    const secrets = await keys.listSecrets(store, key.organizationId, [key.id])
+    const secrets = await keySecrets.list(store, key.organizationId, [key.id])
     return { ...key, secrets: secrets.get(key.id) ?? [] }
   }
 
@@ -135,8 +136,8 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
       const rotated = await store.transactionConfirmed(async (tx) => {
         const key = await getLiving(tx, organizationId, id)
         const minted = mintCredential(schemes[key.scheme].prefix)
-        await keys.endSecrets(tx, organizationId, key.id, 'older', tx.now)
-        await keys.endSecrets(tx, organizationId, key.id, 'current', tx.now + overlapMs)
+        await keySecrets.end(tx, organizationId, key.id, 'older', tx.now)
+        await keySecrets.end(tx, organizationId, key.id, 'current', tx.now + overlapMs)
         await addSecret(tx, key, minted)
         announce(tx, 'rotated', key, actor, {
           name: key.name,
@@ -151,7 +152,7 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
     async endOldSecret(organizationId, id, actor) {
       const { result, confirmation } = await store.transactionConfirmed(async (tx) => {
         const key = await getLiving(tx, organizationId, id)
-        const ended = await keys.endSecrets(tx, organizationId, key.id, 'older', tx.now)
+        const ended = await keySecrets.end(tx, organizationId, key.id, 'older', tx.now)
         if (ended > 0) recordChange(tx, 'old_secret_ended', key, actor, { name: key.name })
         return key
       })
@@ -168,7 +169,7 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
     },
     async list(organizationId, page) {
       const found = await keys.list(store, organizationId, { ...page, nowMs: clock.now() })
-      const secrets = await keys.listSecrets(
+      const secrets = await keySecrets.list(
         store,
         organizationId,
         found.map((key) => key.id),
@@ -195,7 +196,7 @@ async function addSecret(
   key: KeyRecord,
   minted: { secret: Secret; lookup: string },
 ): Promise<void> {
-  await keys.insertSecret(tx, {
+  await keySecrets.insert(tx, {
     digest: digest(minted.secret.reveal()),
     keyId: key.id,
     organizationId: key.organizationId,

@@ -9,6 +9,7 @@ import { openSqlite } from './sqlite.ts'
 import { forgetChanges } from './changes.ts'
 
 export * as auditEntries from './audit.ts'
+export * as keySecrets from './key-secrets.ts'
 export * as keys from './keys.ts'
 export * as organizations from './organizations.ts'
 export * as settings from './settings.ts'
@@ -24,7 +25,8 @@ export type {
   Transaction,
 } from './connection.ts'
 export type { Feed } from './feed.ts'
-export type { Grant, KeyRecord, KeySecretRecord, KeyUse, Quota, RateLimit, Scheme } from './keys.ts'
+export type { KeySecretRecord, KeyUse } from './key-secrets.ts'
+export type { Grant, KeyRecord, Quota, RateLimit, Scheme } from './keys.ts'
 export type { OrganizationRecord, Plan } from './organizations.ts'
 
 const heartbeatMs = 5000

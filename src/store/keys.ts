@@ -1,5 +1,6 @@
 import type { KeyId, OrganizationId, UserId } from '../ids.ts'
 import type { Connection, Transaction } from './connection.ts'
+import { secretFromRow, type KeySecretRecord } from './key-secrets.ts'
 
 export interface KeyTable {
   id: string
@@ -25,19 +26,6 @@ export interface KeyTable {
   version: number
 }
 
-export interface KeySecretTable {
-  digest: string
-  key_id: string
-  organization_id: string
-  lookup: string
-  hint: string
-  created_at: number
-  valid_until: number | null
-  last_used_at: number | null
-  last_used_address: string | null
-  last_used_agent: string | null
-}
-
 export type Scheme = 'x-api-key' | 'bearer'
 
 /** What a key may reach: a target (by slug) and methods there; no methods = all methods. */
@@ -56,18 +44,6 @@ export interface RateLimit {
 export interface Quota {
   readonly calls: number
   readonly period: 'day' | 'month'
-}
-
-/** A secret of a key: the current one has no `validUntil`. */
-export interface KeySecretRecord {
-  readonly digest: string
-  readonly lookup: string
-  readonly hint: string
-  readonly createdAt: number
-  readonly validUntil: number | undefined
-  readonly lastUsedAt: number | undefined
-  readonly lastUsedAddress: string | undefined
-  readonly lastUsedAgent: string | undefined
 }
 
 /** A key as stored; undefined grants reach every target, undefined CIDRs allow every address. */
@@ -154,55 +130,6 @@ export async function update(
   if (expectedVersion !== undefined) query = query.where('version', '=', expectedVersion)
   const row = await query.returningAll().executeTakeFirst()
   return row && fromRow(row)
-}
-
-/** Adds a secret to a key. */
-export async function insertSecret(
-  tx: Transaction,
-  secret: {
-    digest: string
-    keyId: KeyId
-    organizationId: OrganizationId
-    lookup: string
-    hint: string
-  },
-): Promise<void> {
-  await tx.query
-    .insertInto('key_secret')
-    .values({
-      digest: secret.digest,
-      key_id: secret.keyId,
-      organization_id: secret.organizationId,
-      lookup: secret.lookup,
-      hint: secret.hint,
-      created_at: tx.now,
-      valid_until: null,
-      last_used_at: null,
-      last_used_address: null,
-      last_used_agent: null,
-    })
-    .execute()
-}
-
-/** Ends the current secrets of a key at a time (rotation), or older ones at once. */
-export async function endSecrets(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  keyId: KeyId,
-  which: 'current' | 'older',
-  validUntil: number,
-): Promise<number> {
-  let query = tx.query
-    .updateTable('key_secret')
-    .set({ valid_until: validUntil })
-    .where('organization_id', '=', organizationId)
-    .where('key_id', '=', keyId)
-  query =
-    which === 'current'
-      ? query.where('valid_until', 'is', null)
-      : query.where('valid_until', '>', validUntil)
-  const result = await query.executeTakeFirst()
-  return Number(result.numUpdatedRows)
 }
 
 /** Revokes a key; undefined if there is no such key or it is revoked already. */
@@ -318,25 +245,6 @@ export async function list(
 
 const expiringWithinMs = 7 * 24 * 3600 * 1000
 
-/** The secrets of some keys of an organization, newest first. */
-export async function listSecrets(
-  at: Connection,
-  organizationId: OrganizationId,
-  keyIds: readonly KeyId[],
-): Promise<ReadonlyMap<KeyId, readonly KeySecretRecord[]>> {
-  const byKey = new Map<KeyId, KeySecretRecord[]>(keyIds.map((id) => [id, []]))
-  if (keyIds.length === 0) return byKey
-  const rows = await at.query
-    .selectFrom('key_secret')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('key_id', 'in', keyIds)
-    .orderBy('created_at', 'desc')
-    .execute()
-  for (const row of rows) byKey.get(row.key_id as KeyId)?.push(secretFromRow(row))
-  return byKey
-}
-
 /** The key and secret that a digest belongs to, whatever their state: the one look-up without an organization, for it finds it. */
 export async function findByDigest(
   at: Connection,
@@ -375,40 +283,6 @@ export async function findByDigest(
       last_used_address: row.secret_last_used_address,
       last_used_agent: row.secret_last_used_agent,
     }),
-  }
-}
-
-/** When, from where, by what and for which target a key was last used. */
-export interface KeyUse {
-  readonly organizationId: OrganizationId
-  readonly keyId: KeyId
-  readonly digest: string
-  readonly at: number
-  readonly address: string
-  readonly agent: string | undefined
-  readonly targetId: string | undefined
-}
-
-/** Writes last uses, one a secret; an older use never overwrites a newer one. */
-export async function noteUses(tx: Transaction, uses: readonly KeyUse[]): Promise<void> {
-  for (const use of uses) {
-    const columns = {
-      last_used_at: use.at,
-      last_used_address: use.address,
-      last_used_agent: use.agent ?? null,
-    }
-    await tx.query
-      .updateTable('api_key')
-      .set({ ...columns, last_used_target_id: use.targetId ?? null })
-      .where('id', '=', use.keyId)
-      .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', use.at)]))
-      .execute()
-    await tx.query
-      .updateTable('key_secret')
-      .set(columns)
-      .where('digest', '=', use.digest)
-      .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', use.at)]))
-      .execute()
   }
 }
 
@@ -453,10 +327,10 @@ function fromRow(row: KeyTable): KeyRecord {
     createdAt: row.created_at,
     createdBy: row.created_by ?? undefined,
     personalUserId: (row.personal_user_id as UserId | null) ?? undefined,
-    grants: parseJson<readonly Grant[]>(row.grants),
-    cidrs: parseJson<readonly string[]>(row.cidrs),
-    rateLimit: parseJson<RateLimit>(row.rate_limit),
-    quota: parseJson<Quota>(row.quota),
+    grants: parseJson(row.grants) as readonly Grant[] | undefined,
+    cidrs: parseJson(row.cidrs) as readonly string[] | undefined,
+    rateLimit: parseJson(row.rate_limit) as RateLimit | undefined,
+    quota: parseJson(row.quota) as Quota | undefined,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
     revokedBy: row.revoked_by ?? undefined,
@@ -469,20 +343,7 @@ function fromRow(row: KeyTable): KeyRecord {
   }
 }
 
-function secretFromRow(row: Omit<KeySecretTable, 'key_id' | 'organization_id'>): KeySecretRecord {
-  return {
-    digest: row.digest,
-    lookup: row.lookup,
-    hint: row.hint,
-    createdAt: row.created_at,
-    validUntil: row.valid_until ?? undefined,
-    lastUsedAt: row.last_used_at ?? undefined,
-    lastUsedAddress: row.last_used_address ?? undefined,
-    lastUsedAgent: row.last_used_agent ?? undefined,
-  }
-}
-
 // We wrote these columns ourselves, checked.
-function parseJson<T>(text: string | null): T | undefined {
-  return text === null ? undefined : (JSON.parse(text) as T)
+function parseJson(text: string | null): unknown {
+  return text === null ? undefined : JSON.parse(text)
 }
