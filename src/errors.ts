@@ -36,6 +36,22 @@ export const problems = {
   upstream_timeout: { status: 504, title: 'The upstream took too long' },
   outbound_blocked: { status: 400, title: 'This address must not be called' },
 
+  // What an organization's identity provider says (the member `check` names the exact check).
+  idp_unreachable: { status: 502, title: 'The identity provider could not be reached' },
+  idp_timeout: { status: 504, title: 'The identity provider took too long' },
+  idp_answer_invalid: { status: 502, title: 'The identity provider gave a broken answer' },
+  idp_discovery_invalid: { status: 502, title: 'The discovery document is not acceptable' },
+  idp_keys_invalid: { status: 502, title: 'The published keys are not acceptable' },
+  idp_token_refused: { status: 502, title: 'The identity provider did not exchange the code' },
+  idp_token_invalid: { status: 502, title: 'The token answer is not acceptable' },
+  idp_userinfo_invalid: { status: 502, title: 'The UserInfo answer is not acceptable' },
+  idp_refused: { status: 403, title: 'The identity provider ended the sign-in' },
+  id_token_invalid: { status: 403, title: 'The id_token is not valid for this sign-in' },
+  id_token_signature_invalid: { status: 403, title: 'The id_token is not signed by its issuer' },
+  callback_invalid: { status: 400, title: 'This is not the answer to a sign-in' },
+  callback_issuer_mismatch: { status: 400, title: 'The answer comes from another provider' },
+  logout_token_invalid: { status: 400, title: 'The logout token is not valid' },
+
   // Managing.
   invalid_input: { status: 400, title: 'Some of the values are not acceptable' },
   conflict: { status: 409, title: 'This already exists' },

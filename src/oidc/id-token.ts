@@ -1,0 +1,111 @@
+import { halfHash } from '../secrets/index.ts'
+import type { SignatureAlgorithm } from '../secrets/index.ts'
+import { fault, quoted } from './faults.ts'
+import type { Step } from './faults.ts'
+import { isTextList } from './json.ts'
+import type { JsonObject } from './json.ts'
+
+/** What an id_token must say to be the answer to one sign-in. */
+export interface Expected {
+  readonly issuer: string
+  readonly clientId: string
+  readonly nonce: string
+  readonly accessToken: string
+  readonly code: string
+  /** Seconds since authentication at most, if that was asked for. */
+  readonly maximumAgeSeconds?: number | undefined
+  readonly nowMs: number
+}
+
+// Clocks differ by up to a minute. Entra issues tokens "five minutes ago", so the age allows for that.
+const skewSeconds = 60
+const maximumAgeSeconds = 600
+const maximumSubjectLength = 255
+
+/** Checks the claims of an id_token one by one, in the order of OpenID Connect Core 1.0, section 3.1.3.7. */
+export function checkIdToken(
+  claims: JsonObject,
+  algorithm: SignatureAlgorithm,
+  expected: Expected,
+): void {
+  checkIssuerAndAudience(claims, expected, 'id_token')
+  subjectOf(claims, 'id_token')
+  checkTimes(claims, expected.nowMs, 'id_token')
+  if (claims['nonce'] !== expected.nonce) throw fault('nonce', 'id_token')
+  checkHash(claims['at_hash'], algorithm, expected.accessToken, 'access_token_hash')
+  checkHash(claims['c_hash'], algorithm, expected.code, 'code_hash')
+  checkAuthenticationTime(claims['auth_time'], expected)
+}
+
+/** Steps 2 to 5: exact issuer, this client in the audience, and as authorized party where there is one. */
+export function checkIssuerAndAudience(
+  claims: JsonObject,
+  expected: { issuer: string; clientId: string },
+  step: Step,
+): void {
+  if (claims['iss'] !== expected.issuer)
+    throw fault('issuer', step, `It says ${quoted(claims['iss'])}.`)
+  const { aud, azp } = claims
+  const audience = typeof aud === 'string' ? [aud] : aud
+  if (!isTextList(audience) || !audience.includes(expected.clientId)) throw fault('audience', step)
+  const several = new Set(audience).size > 1
+  if ((several || azp !== undefined) && azp !== expected.clientId) {
+    throw fault('authorized_party', step)
+  }
+}
+
+/** Steps 9 and 10: not expired, issued just now, valid already; all in whole or fractional seconds since 1970. */
+export function checkTimes(claims: JsonObject, nowMs: number, step: Step): void {
+  const now = nowMs / 1000
+  const { exp, iat, nbf } = claims
+  if (!isTime(exp) || exp <= now - skewSeconds) throw fault('expiry', step)
+  checkIssuedAt(iat, nowMs, step)
+  if (isTime(iat) && exp <= iat) throw fault('expiry', step, 'It expired before it was issued.')
+  if (nbf !== undefined && (!isTime(nbf) || nbf > now + skewSeconds))
+    throw fault('not_before', step)
+}
+
+/** Whether `iat` lies within the last ten minutes. */
+export function checkIssuedAt(iat: unknown, nowMs: number, step: Step): void {
+  const now = nowMs / 1000
+  if (!isTime(iat) || iat > now + skewSeconds || iat < now - maximumAgeSeconds - skewSeconds) {
+    throw fault('issued_at', step)
+  }
+}
+
+/** The subject: a text of 1 to 255 ASCII characters (section 2), compared byte for byte. */
+export function subjectOf(claims: JsonObject, step: Step): string {
+  const { sub } = claims
+  if (
+    typeof sub !== 'string' ||
+    sub.length > maximumSubjectLength ||
+    !/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(sub)
+  ) {
+    throw fault('subject', step)
+  }
+  return sub
+}
+
+function checkHash(
+  hash: unknown,
+  algorithm: SignatureAlgorithm,
+  text: string,
+  check: 'access_token_hash' | 'code_hash',
+): void {
+  // Optional in the code flow, but binding where the provider sends it (section 3.1.3.8).
+  if (hash !== undefined && hash !== halfHash(algorithm, text)) throw fault(check, 'id_token')
+}
+
+function checkAuthenticationTime(time: unknown, expected: Expected): void {
+  const limit = expected.maximumAgeSeconds
+  if (time === undefined && limit === undefined) return
+  const now = expected.nowMs / 1000
+  const proven = isTime(time) && time <= now + skewSeconds
+  if (!proven || (limit !== undefined && time < now - limit - skewSeconds)) {
+    throw fault('authentication_time', 'id_token')
+  }
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0
+}

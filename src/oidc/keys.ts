@@ -1,0 +1,155 @@
+import type { Clock } from '../clock.ts'
+import { signatureAlgorithms } from '../secrets/index.ts'
+import type { PublicJwk, SignatureAlgorithm } from '../secrets/index.ts'
+import { call, objectOf } from './answers.ts'
+import type { Fetch } from './answers.ts'
+import { fault } from './faults.ts'
+import type { Step } from './faults.ts'
+import { isObject } from './json.ts'
+
+/** The published keys of providers, kept for a while, fetched again when a token names a key that is not among them. */
+export interface Keys {
+  /** The one key that fits; `again` asks the provider anew if the budget allows it. */
+  find(address: string, wanted: Wanted, again: boolean): Promise<PublicJwk>
+  forget(address: string): void
+}
+
+/** What a token's header says of its key. */
+export interface Wanted {
+  readonly step: Step
+  readonly kid: string | undefined
+  readonly algorithm: SignatureAlgorithm
+  readonly signal?: AbortSignal | undefined
+}
+
+interface Entry {
+  keys: readonly PublicJwk[]
+  fetchedAt: number
+  /** Refetches left for unknown keys; grows back one per `refillMs`. */
+  budget: number
+  refilledAt: number
+  running: Promise<readonly PublicJwk[]> | undefined
+}
+
+const lifetimeMs = 10 * 60_000
+const budgetSize = 3
+const refillMs = 30_000
+const maximumKeys = 64
+const maximumProviders = 2_000
+const maximumBytes = 256 * 1024
+const timeoutMs = 5_000
+
+/** Keeps the key sets of up to 2,000 providers in memory. */
+export function createKeys(needs: { fetch: Fetch; clock: Clock }): Keys {
+  const entries = new Map<string, Entry>()
+
+  async function find(address: string, wanted: Wanted, again: boolean): Promise<PublicJwk> {
+    const entry = entryOf(entries, address, needs.clock.now())
+    const fresh = needs.clock.now() - entry.fetchedAt < lifetimeMs && entry.keys.length > 0
+    let keys = fresh && !again ? entry.keys : undefined
+    if (keys === undefined) {
+      const allowed = !fresh || spend(entry, needs.clock.now())
+      keys = allowed ? await refresh(entry, address, wanted.signal) : entry.keys
+    }
+    const found = fitting(keys, wanted)
+    if (found !== undefined) return found
+    // A key that is not known may be new: ask once more, unless the set was fetched for this very question.
+    if (fresh && !again && spend(entry, needs.clock.now())) {
+      const second = fitting(await refresh(entry, address, wanted.signal), wanted)
+      if (second !== undefined) return second
+    }
+    throw fault('key_unknown', wanted.step)
+  }
+
+  async function refresh(
+    entry: Entry,
+    address: string,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly PublicJwk[]> {
+    entry.running ??= fetchKeys(needs.fetch, address, signal).finally(() => {
+      entry.running = undefined
+    })
+    const keys = await entry.running
+    entry.keys = keys
+    entry.fetchedAt = needs.clock.now()
+    return keys
+  }
+
+  return { find, forget: (address) => void entries.delete(address) }
+}
+
+async function fetchKeys(
+  fetch: Fetch,
+  address: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly PublicJwk[]> {
+  const answer = await call(fetch, {
+    step: 'keys',
+    url: address,
+    contentTypes: ['application/json', 'application/jwk-set+json'],
+    maximumBytes,
+    timeoutMs,
+    signal,
+  })
+  const { keys } = objectOf(answer, 'keys')
+  if (!Array.isArray(keys) || !keys.every(isObject)) throw fault('keys_shape', 'keys')
+  if (keys.length > maximumKeys) throw fault('keys_too_many', 'keys')
+  // A provider whose private key everybody can read vouches for nobody.
+  if (keys.some((key) => key['kty'] !== 'oct' && key['d'] !== undefined)) {
+    throw fault('key_private', 'keys')
+  }
+  return keys
+}
+
+// Without a kid the key must be plain from the set alone (OpenID Connect Core 1.0, section 10.1).
+function fitting(keys: readonly PublicJwk[], wanted: Wanted): PublicJwk | undefined {
+  const found = keys.filter(
+    (key) =>
+      (wanted.kid === undefined || key['kid'] === wanted.kid) && serves(key, wanted.algorithm),
+  )
+  if (found.length > 1) throw fault('key_ambiguous', wanted.step)
+  return found[0]
+}
+
+function serves(key: PublicJwk, algorithm: SignatureAlgorithm): boolean {
+  const expected: { kty: string; curve?: string } = signatureAlgorithms[algorithm]
+  const alias =
+    algorithm === 'EdDSA' || algorithm === 'Ed25519' ? ['EdDSA', 'Ed25519'] : [algorithm]
+  return (
+    key['kty'] === expected.kty &&
+    (expected.curve === undefined || key['crv'] === expected.curve) &&
+    (key['alg'] === undefined || alias.includes(String(key['alg']))) &&
+    (key['use'] === undefined || key['use'] === 'sig') &&
+    (key['key_ops'] === undefined ||
+      (Array.isArray(key['key_ops']) && key['key_ops'].includes('verify')))
+  )
+}
+
+function spend(entry: Entry, now: number): boolean {
+  const grown = Math.floor((now - entry.refilledAt) / refillMs)
+  if (grown > 0) {
+    entry.budget = Math.min(budgetSize, entry.budget + grown)
+    entry.refilledAt += grown * refillMs
+  }
+  if (entry.budget === 0) return false
+  entry.budget--
+  return true
+}
+
+function entryOf(entries: Map<string, Entry>, address: string, now: number): Entry {
+  const known = entries.get(address)
+  if (known !== undefined) return known
+  if (entries.size >= maximumProviders) {
+    const oldest = entries.keys().next()
+    if (oldest.done !== true) entries.delete(oldest.value)
+  }
+  const entry: Entry = {
+    keys: [],
+    fetchedAt: Number.NEGATIVE_INFINITY,
+    budget: budgetSize,
+    refilledAt: now,
+    running: undefined,
+  }
+  entries.set(address, entry)
+  return entry
+}

@@ -1,0 +1,50 @@
+import type { Provider } from './discovery.ts'
+import { fault } from './faults.ts'
+import { checkIssuedAt, checkIssuerAndAudience, checkTimes, subjectOf } from './id-token.ts'
+import { isObject } from './json.ts'
+import { verifyToken } from './jwt.ts'
+import type { Keys } from './keys.ts'
+
+/** Whose sessions a provider ends: of a subject, of one session at the provider, or both. */
+export interface Logout {
+  readonly subject: string | undefined
+  readonly providerSession: string | undefined
+  /** The token's id: a second use is a replay. */
+  readonly tokenId: string
+}
+
+const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
+
+/** Checks a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.6); the caller remembers token ids. */
+export async function verifyLogoutToken(
+  token: string,
+  provider: Provider,
+  expected: { clientId: string; nowMs: number; keys: Keys },
+): Promise<Logout> {
+  const { claims } = await verifyToken(token, {
+    step: 'logout_token',
+    types: ['logout+jwt', 'jwt'],
+    algorithms: provider.algorithms,
+    keysAddress: provider.keysAddress,
+    keys: expected.keys,
+  })
+  checkIssuerAndAudience(
+    claims,
+    { issuer: provider.issuer, clientId: expected.clientId },
+    'logout_token',
+  )
+  if (claims['exp'] === undefined) checkIssuedAt(claims['iat'], expected.nowMs, 'logout_token')
+  else checkTimes(claims, expected.nowMs, 'logout_token')
+  if (claims['nonce'] !== undefined) throw fault('logout_nonce', 'logout_token')
+  const { events, jti, sid } = claims
+  if (!isObject(events) || !isObject(events[logoutEvent]))
+    throw fault('logout_events', 'logout_token')
+  if (typeof jti !== 'string' || jti === '' || jti.length > 255)
+    throw fault('logout_id', 'logout_token')
+  const subject = claims['sub'] === undefined ? undefined : subjectOf(claims, 'logout_token')
+  if (sid !== undefined && (typeof sid !== 'string' || sid === '' || sid.length > 255)) {
+    throw fault('logout_target', 'logout_token')
+  }
+  if (subject === undefined && sid === undefined) throw fault('logout_target', 'logout_token')
+  return { subject, providerSession: sid, tokenId: jti }
+}

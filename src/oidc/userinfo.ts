@@ -1,0 +1,58 @@
+import { call, objectOf } from './answers.ts'
+import type { Fetch } from './answers.ts'
+import type { Provider } from './discovery.ts'
+import { fault } from './faults.ts'
+import { checkIssuerAndAudience } from './id-token.ts'
+import type { JsonObject } from './json.ts'
+import { verifyToken } from './jwt.ts'
+import type { Keys } from './keys.ts'
+
+const maximumBytes = 256 * 1024
+const timeoutMs = 5_000
+
+/** Asks UserInfo (OpenID Connect Core 1.0, section 5.3); its claims count only for the id_token's subject. */
+export async function fetchUserInfo(
+  provider: Provider,
+  session: { accessToken: string; subject: string; clientId: string },
+  needs: { fetch: Fetch; keys: Keys; signal?: AbortSignal | undefined },
+): Promise<JsonObject | undefined> {
+  if (provider.userinfoEndpoint === undefined) return undefined
+  const answer = await call(needs.fetch, {
+    step: 'userinfo',
+    url: provider.userinfoEndpoint,
+    headers: { authorization: `Bearer ${session.accessToken}` },
+    contentTypes: ['application/json', 'application/jwt'],
+    maximumBytes,
+    timeoutMs,
+    signal: needs.signal,
+  })
+  const claims =
+    answer.contentType === 'application/jwt'
+      ? await signedClaims(Buffer.from(answer.bytes).toString('latin1'), provider, session, needs)
+      : objectOf(answer, 'userinfo')
+  if (claims['sub'] !== session.subject) throw fault('userinfo_subject', 'userinfo')
+  return claims
+}
+
+async function signedClaims(
+  token: string,
+  provider: Provider,
+  session: { clientId: string },
+  needs: { keys: Keys; signal?: AbortSignal | undefined },
+): Promise<JsonObject> {
+  const { claims } = await verifyToken(token, {
+    step: 'userinfo',
+    types: ['jwt'],
+    algorithms: provider.algorithms,
+    keysAddress: provider.keysAddress,
+    keys: needs.keys,
+    signal: needs.signal,
+  })
+  // A signed answer must say who made it and for whom (section 5.3.2).
+  checkIssuerAndAudience(
+    claims,
+    { issuer: provider.issuer, clientId: session.clientId },
+    'userinfo',
+  )
+  return claims
+}

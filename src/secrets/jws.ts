@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import { CompactSign, compactVerify, errors, exportJWK, generateKeyPair, importJWK } from 'jose'
+import type { JWK } from 'jose'
+
+/** The signature algorithms accepted from others: asymmetric ones only (RFC 8725, section 3.1). */
+export const signatureAlgorithms = {
+  RS256: { kty: 'RSA', hash: 'sha256' },
+  RS384: { kty: 'RSA', hash: 'sha384' },
+  RS512: { kty: 'RSA', hash: 'sha512' },
+  PS256: { kty: 'RSA', hash: 'sha256' },
+  PS384: { kty: 'RSA', hash: 'sha384' },
+  PS512: { kty: 'RSA', hash: 'sha512' },
+  ES256: { kty: 'EC', curve: 'P-256', hash: 'sha256' },
+  ES384: { kty: 'EC', curve: 'P-384', hash: 'sha384' },
+  ES512: { kty: 'EC', curve: 'P-521', hash: 'sha512' },
+  EdDSA: { kty: 'OKP', curve: 'Ed25519', hash: 'sha512' },
+  Ed25519: { kty: 'OKP', curve: 'Ed25519', hash: 'sha512' },
+} as const satisfies Record<string, { kty: string; curve?: string; hash: string }>
+
+export type SignatureAlgorithm = keyof typeof signatureAlgorithms
+
+/** A public key as somebody publishes it (RFC 7517); members are unproven. */
+export type PublicJwk = Readonly<Record<string, unknown>>
+
+/** Whether a compact JWS was signed by this key with exactly this algorithm; `unusable` when the key cannot serve it. */
+export async function verifyJws(
+  token: string,
+  jwk: PublicJwk,
+  algorithm: SignatureAlgorithm,
+): Promise<'valid' | 'invalid' | 'unusable'> {
+  try {
+    const key = await importJWK(publicPart(jwk), algorithm)
+    if (key instanceof Uint8Array) return 'unusable'
+    await compactVerify(token, key, { algorithms: [algorithm] })
+    return 'valid'
+  } catch (error) {
+    // jose refuses keys that are too short (RSA below 2048 bits) with a TypeError.
+    if (error instanceof errors.JWSSignatureVerificationFailed) return 'invalid'
+    return 'unusable'
+  }
+}
+
+/** The left half of the hash that belongs to an algorithm, base64url: at_hash and c_hash (OpenID Connect Core, 3.1.3.6). */
+export function halfHash(algorithm: SignatureAlgorithm, text: string): string {
+  const digest = createHash(signatureAlgorithms[algorithm].hash).update(text, 'ascii').digest()
+  return digest.subarray(0, digest.length / 2).toString('base64url')
+}
+
+/** A new RSA key pair for client assertions: the private JWK to seal, the public JWK to show to the provider. */
+export async function mintClientKey(
+  keyId: string,
+): Promise<{ privateJwk: Record<string, unknown>; publicJwk: Record<string, unknown> }> {
+  // RS256 is the algorithm that every provider takes for private_key_jwt.
+  const pair = await generateKeyPair('RS256', { modulusLength: 2048, extractable: true })
+  const named = { kid: keyId, alg: 'RS256', use: 'sig' }
+  return {
+    privateJwk: { ...(await exportJWK(pair.privateKey)), ...named },
+    publicJwk: { ...(await exportJWK(pair.publicKey)), ...named },
+  }
+}
+
+/** Signs the claims of a client assertion (RFC 7523, section 3) with the private JWK made by `mintClientKey`. */
+export async function signClientAssertion(
+  claims: Readonly<Record<string, unknown>>,
+  privateJwk: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const key = await importJWK(privateJwk as JWK, 'RS256')
+  return await new CompactSign(new TextEncoder().encode(JSON.stringify(claims)))
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: String(privateJwk['kid']) })
+    .sign(key)
+}
+
+function publicPart(jwk: PublicJwk): JWK {
+  const { kty, n, e, crv, x, y } = jwk
+  const part = { kty, n, e, crv, x, y }
+  return Object.fromEntries(
+    Object.entries(part).filter(([, value]) => typeof value === 'string'),
+  ) as JWK
+}
