@@ -118,7 +118,7 @@ function serves(key: PublicJwk, algorithm: SignatureAlgorithm): boolean {
   return (
     key['kty'] === expected.kty &&
     (expected.curve === undefined || key['crv'] === expected.curve) &&
-    (key['alg'] === undefined || alias.includes(String(key['alg']))) &&
+    (key['alg'] === undefined || names.includes(key['alg'])) &&
     (key['use'] === undefined || key['use'] === 'sig') &&
     (key['key_ops'] === undefined ||
       (Array.isArray(key['key_ops']) && key['key_ops'].includes('verify')))

@@ -23,3 +23,12 @@ export {
   type SigningKeyPair,
   type TokenExpectation,
 } from './tokens.ts'
+export {
+  halfHash,
+  mintClientKey,
+  signatureAlgorithms,
+  signClientAssertion,
+  verifyJws,
+  type PublicJwk,
+  type SignatureAlgorithm,
+} from './jws.ts'

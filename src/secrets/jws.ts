@@ -73,7 +73,5 @@ export async function signClientAssertion(
 function publicPart(jwk: PublicJwk): JWK {
   const { kty, n, e, crv, x, y } = jwk
   const part = { kty, n, e, crv, x, y }
-  return Object.fromEntries(
-    Object.entries(part).filter(([, value]) => typeof value === 'string'),
-  ) as JWK
+  return Object.fromEntries(Object.entries(part).filter(([, value]) => typeof value === 'string'))
 }
