@@ -14,7 +14,7 @@ const common = ['clock', 'errors', 'ids']
 /** Small foundations below the others: they know nothing and everybody may use them. */
 const grounds = ['log', 'metrics']
 const doors = ['gateway', 'signin', 'scim', 'dashboard', 'operations']
-const foundations = ['store', 'secrets', 'http']
+const foundations = ['store', 'secrets', 'http', 'oidc']
 
 /** What each room may enter, besides the common files and the grounds. */
 const mayEnter: Record<string, readonly string[]> = {
@@ -23,6 +23,7 @@ const mayEnter: Record<string, readonly string[]> = {
   secrets: [],
   http: [],
   store: ['secrets'],
+  oidc: ['secrets'],
   webhooks: foundations,
   audit: foundations,
   access: [...foundations, 'webhooks', 'audit'],

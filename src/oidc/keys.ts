@@ -113,8 +113,8 @@ function fitting(keys: readonly PublicJwk[], wanted: Wanted): PublicJwk | undefi
 
 function serves(key: PublicJwk, algorithm: SignatureAlgorithm): boolean {
   const expected: { kty: string; curve?: string } = signatureAlgorithms[algorithm]
-  const alias =
-    algorithm === 'EdDSA' || algorithm === 'Ed25519' ? ['EdDSA', 'Ed25519'] : [algorithm]
+  // RFC 9864 renamed EdDSA over Ed25519; a key may carry either name.
+  const names: readonly unknown[] = expected.kty === 'OKP' ? ['EdDSA', 'Ed25519'] : [algorithm]
   return (
     key['kty'] === expected.kty &&
     (expected.curve === undefined || key['crv'] === expected.curve) &&
