@@ -13,3 +13,4 @@ export {
   type RateLimit,
   type Scheme,
 } from './schemes.ts'
+export { openSigningKeys, type SigningKeys } from './signing-keys.ts'

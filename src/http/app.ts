@@ -1,0 +1,100 @@
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Problem } from '../errors.ts'
+import { renderProblem } from './problem.ts'
+
+/** Routes of a door, to be hung on the app. */
+export type App = FastifyInstance
+
+/** Builds what answers everything outside the guarded area: Fastify with our strictness and our refusals. */
+export function createApp(needs: {
+  readonly baseUrl: string
+  readonly bodyLimitBytes: number
+  readonly requestIdOf: (request: IncomingMessage) => string
+  readonly log: { error(fields: object, text: string): void }
+}): App {
+  const app = Fastify({
+    genReqId: (request) => needs.requestIdOf(request),
+    logger: false,
+    bodyLimit: needs.bodyLimitBytes,
+    exposeHeadRoutes: true,
+    return503OnClosing: false,
+    routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, maxParamLength: 300 },
+    ajv: {
+      // Fastify's own choice drops unknown members silently and turns 1 into "1".
+      customOptions: {
+        removeAdditional: false,
+        coerceTypes: false,
+        useDefaults: true,
+        allErrors: false,
+      },
+    },
+  })
+
+  app.setErrorHandler((error, request, reply) => {
+    const problem = asProblem(error)
+    if (problem.code === 'internal_error') {
+      needs.log.error({ err: error, request_id: request.id }, 'a request failed')
+    }
+    return sendProblem(reply, problem, { requestId: request.id, baseUrl: needs.baseUrl })
+  })
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(reply, new Problem('not_found'), {
+      requestId: request.id,
+      baseUrl: needs.baseUrl,
+    }),
+  )
+  app.addHook('onSend', async (request, reply) => {
+    reply.header('Intercept-Request-Id', request.id)
+    reply.header('X-Content-Type-Options', 'nosniff')
+    if (!reply.hasHeader('Cache-Control')) reply.header('Cache-Control', 'no-store')
+  })
+  return app
+}
+
+/** Hands a request of the front to the app, which never listens itself. */
+export function answerWith(app: App): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => app.routing(request, response)
+}
+
+function sendProblem(
+  reply: FastifyReply,
+  problem: Problem,
+  context: { requestId: string; baseUrl: string },
+): FastifyReply {
+  const rendered = renderProblem(problem, context)
+  reply.code(rendered.status)
+  for (let at = 0; at + 1 < rendered.headers.length; at += 2) {
+    const name = rendered.headers[at] ?? ''
+    if (name.toLowerCase() !== 'content-length') reply.header(name, rendered.headers[at + 1])
+  }
+  // A string with a content type of its own is sent as it is.
+  return reply.send(rendered.body)
+}
+
+/** Fastify's own errors by their stable codes; anything else is our bug. */
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  const { code, validation, message } = error as {
+    code?: string
+    validation?: unknown
+    message?: string
+  }
+  if (validation !== undefined) return new Problem('invalid_input', message)
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Problem('body_too_large')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Problem('unsupported_media_type')
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+    case 'FST_ERR_BAD_URL':
+      return new Problem('bad_request', 'The request body is not the JSON that it says it is.')
+    default:
+      if (error instanceof SyntaxError) {
+        return new Problem('bad_request', 'The body is not valid JSON.', { cause: error })
+      }
+      return new Problem('internal_error', undefined, { cause: error })
+  }
+}
