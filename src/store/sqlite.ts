@@ -92,6 +92,8 @@ async function migrateFile(file: Database.Database, folder: string): Promise<voi
     record: async (name, digest) =>
       void file.prepare('insert into migration (name, digest) values (?, ?)').run(name, digest),
   }
+  // From here on only microtasks: another store of this process must not wait for the lock in between.
+  await new Promise((resolve) => setImmediate(resolve))
   file.exec('begin immediate')
   try {
     await migrate(target, join(migrationsFolder, folder))

@@ -15,6 +15,7 @@ export interface Tables {
   change: ChangeTable
   event: EventTable
   key_secret: KeySecretTable
+  migration: { name: string; digest: string }
   node: NodeTable
   organization: OrganizationTable
   organization_head: OrganizationHeadTable

@@ -1,0 +1,41 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock, type Clock } from '../../src/clock.ts'
+import { openStore, type Engine, type Store } from '../../src/store/index.ts'
+import { postgresForTests } from '../harness/postgres.ts'
+
+/** Where a test's stores live: several can be opened on one place, as several processes would. */
+export interface Place {
+  readonly engine: Engine
+  readonly databaseUrl: string | undefined
+  readonly folder: string
+  open(options?: { isNode?: boolean; clock?: Clock }): Promise<Store>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Both engines, for `for (const engine of engines)`. */
+export const engines: readonly Engine[] = ['sqlite', 'postgres']
+
+/** An empty database of its own on an engine. */
+export async function emptyPlace(engine: Engine): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'intercept-test-'))
+  const database = engine === 'postgres' ? await postgresForTests() : undefined
+  const databaseUrl = database?.url
+  return {
+    engine,
+    databaseUrl,
+    folder,
+    open: async (options = {}) =>
+      await openStore({
+        databaseUrl,
+        folder,
+        clock: options.clock ?? systemClock,
+        isNode: options.isNode ?? false,
+      }),
+    async [Symbol.asyncDispose]() {
+      await database?.[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
