@@ -1,0 +1,150 @@
+import { Agent } from 'undici'
+import { createConnector, systemConnect, type ConnectTo, type Connector } from './connector.ts'
+import { createAddressGuard, type AddressGuard, type GuardOptions } from './guard.ts'
+import { OutboundError } from './outbound-error.ts'
+import { exchange, type OutboundAnswer, type OutboundRequest } from './exchange.ts'
+import { createResolver, systemResolve, type Resolve } from './resolver.ts'
+import { checkUrl, type OutboundUrl } from './url-rules.ts'
+
+const connectTimeoutMs = 5000
+const keepAliveMs = 10_000
+const keepAliveMostMs = 60_000
+const headerBytes = 16 * 1024
+const defaultConnections = 16
+const fetchDeadlineMs = 10_000
+const fetchBytes = 1024 * 1024
+const urlsInMemory = 2000
+
+/** What varies: the operator's openings, and for tests how names resolve and connections open. */
+export interface OutboundOptions extends GuardOptions {
+  readonly resolve?: Resolve | undefined
+  readonly connect?: ConnectTo | undefined
+  /** Look-up, TCP and TLS together; 5 s. */
+  readonly connectTimeoutMs?: number | undefined
+  /** Open connections per origin; 16. */
+  readonly connectionsPerOrigin?: number | undefined
+}
+
+/** The client for every address that somebody configured: receivers, IdPs, upstreams. */
+export interface Outbound extends AsyncDisposable {
+  readonly guard: AddressGuard
+  /** Parses a URL to be saved or called; throws Problem `outbound_blocked` with a public reason. */
+  checkUrl(text: string): OutboundUrl
+  /** Opens a guarded connection, for callers with an HTTP client of their own. */
+  readonly connect: Connector
+  /** One request with a whole, capped answer; throws OutboundError. Redirects are answers, bodies stay compressed. */
+  request(request: OutboundRequest): Promise<OutboundAnswer>
+  /** The same as a `fetch`, for libraries that take one: 10 s and 1 MiB in all, redirects never followed. */
+  fetch(url: string | URL, init?: FetchInit): Promise<Response>
+}
+
+/** What of a fetch's options is used; others are ignored. */
+export interface FetchInit {
+  readonly method?: string | undefined
+  readonly headers?: RequestInit['headers'] | undefined
+  readonly body?: RequestInit['body'] | undefined
+  readonly signal?: AbortSignal | null | undefined
+}
+
+/** Opens the outbound client. HTTP_PROXY and its like are never read: a proxy would connect where we may not look. */
+export function createOutbound(options: OutboundOptions = {}): Outbound {
+  const guard = createAddressGuard(options)
+  const connect = createConnector({
+    guard,
+    resolve: createResolver(options.resolve ?? systemResolve, () => performance.now()),
+    connect: options.connect ?? systemConnect,
+    timeoutMs: options.connectTimeoutMs ?? connectTimeoutMs,
+  })
+  const agent = new Agent({
+    connect: (to, done) => void openFor(connect, to, done),
+    connections: options.connectionsPerOrigin ?? defaultConnections,
+    pipelining: 1,
+    allowH2: false,
+    maxHeaderSize: headerBytes,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMostMs,
+    // One deadline over the whole exchange is kept in `exchange`.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  // The same few thousand addresses are called again and again; the guard's answer depends on the text alone.
+  const checked = new Map<string, OutboundUrl>()
+
+  function checkedUrl(text: string): OutboundUrl {
+    const known = checked.get(text)
+    if (known) return known
+    const url = checkUrl(text, guard)
+    if (checked.size >= urlsInMemory) checked.clear()
+    checked.set(text, url)
+    return url
+  }
+
+  async function request(wanted: OutboundRequest): Promise<OutboundAnswer> {
+    return await exchange(agent, checkedForCall(wanted.url, checkedUrl), wanted)
+  }
+
+  return {
+    guard,
+    checkUrl: (text) => checkUrl(text, guard),
+    connect,
+    request,
+    async fetch(url, init = {}) {
+      // A Request turns any kind of body into bytes; nothing is sent by it.
+      const call = new Request('http://localhost/', {
+        method: init.method ?? 'GET',
+        headers: init.headers ?? {},
+        ...(init.body === undefined || init.body === null ? {} : { body: init.body }),
+      })
+      const body = call.body === null ? undefined : new Uint8Array(await call.arrayBuffer())
+      const answer = await request({
+        url: String(url),
+        method: call.method,
+        headers: Object.fromEntries(call.headers),
+        body,
+        deadlineMs: fetchDeadlineMs,
+        maxResponseBytes: fetchBytes,
+        ...(init.signal ? { signal: init.signal } : {}),
+      })
+      if (answer.truncated) {
+        throw new OutboundError('invalid', `the answer is longer than ${fetchBytes} bytes`)
+      }
+      return toResponse(answer)
+    },
+    async [Symbol.asyncDispose]() {
+      await agent.destroy()
+    },
+  }
+}
+
+function checkedForCall(text: string, check: (text: string) => OutboundUrl): OutboundUrl {
+  try {
+    return check(text)
+  } catch (error) {
+    throw new OutboundError('blocked', error instanceof Error ? error.message : 'blocked', error)
+  }
+}
+
+async function openFor(
+  connect: Connector,
+  to: { protocol: string; hostname: string; port: string },
+  done: (...result: [Error, null] | [null, Awaited<ReturnType<Connector>>]) => void,
+): Promise<void> {
+  const secure = to.protocol === 'https:'
+  const host = to.hostname.replace(/^\[|\]$|\.$/g, '')
+  const port = to.port === '' ? (secure ? 443 : 80) : Number(to.port)
+  try {
+    done(null, await connect({ host, port, secure }))
+  } catch (error) {
+    done(error as Error, null)
+  }
+}
+
+function toResponse(answer: OutboundAnswer): Response {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(answer.headers)) {
+    for (const one of [value].flat()) if (one !== undefined) headers.append(name, one)
+  }
+  // Fetch forbids a body with these (Fetch standard, "null body status").
+  const bodyless = [204, 205, 304].includes(answer.status)
+  return new Response(bodyless ? null : answer.body, { status: answer.status, headers })
+}

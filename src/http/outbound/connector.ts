@@ -1,0 +1,130 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { connect as connectTls, type ConnectionOptions } from 'node:tls'
+import type { AddressGuard } from './guard.ts'
+import { OutboundError, asOutboundError } from './outbound-error.ts'
+import type { Resolve } from './resolver.ts'
+
+/** Opens a TCP connection to one address; tests hand in their own. */
+export type ConnectTo = (address: string, port: number) => Socket
+
+/** Where to connect. */
+export interface Destination {
+  /** A name or a literal address without brackets. */
+  readonly host: string
+  readonly port: number
+  readonly secure: boolean
+  /** PEM certificates to trust instead of the system's. */
+  readonly ca?: string | undefined
+}
+
+/** Opens a connection to a destination; every address is checked right before it is used. */
+export type Connector = (to: Destination, signal?: AbortSignal) => Promise<Socket>
+
+/** The machine's own way to connect. */
+export function systemConnect(address: string, port: number): Socket {
+  return connectTcp({ host: address, port, noDelay: true, keepAlive: true })
+}
+
+/**
+ * A connector that resolves, checks **every** address the name has, and connects to the checked address itself, so that
+ * no second look-up can give another answer (DNS rebinding). One forbidden address among the answers refuses them all.
+ * `timeoutMs` covers look-up, TCP and TLS together.
+ */
+export function createConnector(needs: {
+  guard: AddressGuard
+  resolve: Resolve
+  connect: ConnectTo
+  timeoutMs: number
+}): Connector {
+  return async (to, signal) => {
+    const timeout = AbortSignal.timeout(needs.timeoutMs)
+    const stop = signal ? AbortSignal.any([signal, timeout]) : timeout
+    const addresses =
+      isIP(to.host) === 0 ? await untilStopped(needs.resolve(to.host), stop) : [to.host]
+    for (const address of addresses) {
+      const reason = needs.guard.checkAddress(address)
+      if (reason !== undefined) {
+        throw new OutboundError('blocked', `addresses of this kind must not be called: ${reason}`)
+      }
+    }
+    const socket = await connectToFirst(addresses, to, needs, stop)
+    return to.secure ? await startTls(socket, to, stop) : socket
+  }
+}
+
+/** One after the other; all but the last get an equal share of the time. */
+async function connectToFirst(
+  addresses: readonly string[],
+  to: Destination,
+  needs: { connect: ConnectTo; timeoutMs: number },
+  stop: AbortSignal,
+): Promise<Socket> {
+  let failure: unknown
+  const shareMs = Math.ceil(needs.timeoutMs / addresses.length)
+  for (const address of addresses) {
+    const share = AbortSignal.any([stop, AbortSignal.timeout(shareMs)])
+    try {
+      return await opened(needs.connect(address, to.port), 'connect', share)
+    } catch (error) {
+      failure = error
+      if (stop.aborted) break
+    }
+  }
+  throw failure
+}
+
+async function startTls(raw: Socket, to: Destination, stop: AbortSignal): Promise<Socket> {
+  const options: ConnectionOptions = {
+    socket: raw,
+    // The certificate is checked against this; SNI carries names only (RFC 6066, section 3).
+    host: to.host,
+    ...(isIP(to.host) === 0 ? { servername: to.host } : {}),
+    ALPNProtocols: ['http/1.1'],
+    ...(to.ca === undefined ? {} : { ca: to.ca }),
+  }
+  return await opened(connectTls(options), 'secureConnect', stop)
+}
+
+async function opened(socket: Socket, event: string, stop: AbortSignal): Promise<Socket> {
+  return await new Promise((resolve, reject) => {
+    const done = (error?: unknown): void => {
+      socket.off(event, succeed)
+      socket.off('error', fail)
+      socket.off('close', closed)
+      stop.removeEventListener('abort', stopped)
+      if (error === undefined) {
+        resolve(socket)
+        return
+      }
+      // What comes late has nobody to tell.
+      socket.on('error', () => undefined)
+      socket.destroy()
+      reject(asOutboundError(error))
+    }
+    const succeed = (): void => done()
+    const fail = (error: unknown): void => done(error)
+    const closed = (): void => done(new OutboundError('reset', 'the connection broke at its start'))
+    const stopped = (): void => done(stopError(stop))
+    socket.once(event, succeed)
+    socket.once('error', fail)
+    socket.once('close', closed)
+    if (stop.aborted) stopped()
+    else stop.addEventListener('abort', stopped, { once: true })
+  })
+}
+
+async function untilStopped<T>(work: Promise<T>, stop: AbortSignal): Promise<T> {
+  return await new Promise((resolve, reject) => {
+    const stopped = (): void => reject(stopError(stop))
+    if (stop.aborted) stopped()
+    stop.addEventListener('abort', stopped, { once: true })
+    work.then(resolve, reject).finally(() => stop.removeEventListener('abort', stopped))
+  })
+}
+
+function stopError(stop: AbortSignal): OutboundError {
+  const timedOut = (stop.reason as { name?: string } | undefined)?.name === 'TimeoutError'
+  return timedOut
+    ? new OutboundError('timeout', 'connecting took too long')
+    : new OutboundError('aborted', 'the call was given up')
+}

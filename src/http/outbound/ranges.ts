@@ -1,0 +1,60 @@
+/**
+ * What a range is, for the operator's eyes, and what can open it:
+ * `cidr` by OUTBOUND_ALLOW_CIDRS, `loopback` by a loopback BASE_URL or a CIDR inside the range, `never` by nothing.
+ */
+export interface Range {
+  readonly cidr: string
+  readonly name: string
+  readonly opens: 'cidr' | 'loopback' | 'never'
+}
+
+/** IANA's special-purpose IPv4 registry (RFC 6890) and the clouds' metadata services. */
+export const ranges4: readonly Range[] = [
+  { cidr: '169.254.169.254/32', name: 'cloud metadata', opens: 'never' },
+  { cidr: '169.254.170.2/32', name: 'cloud metadata', opens: 'never' },
+  { cidr: '169.254.170.23/32', name: 'cloud metadata', opens: 'never' },
+  { cidr: '169.254.0.23/32', name: 'cloud metadata', opens: 'never' },
+  { cidr: '100.100.100.200/32', name: 'cloud metadata', opens: 'never' },
+  { cidr: '168.63.129.16/32', name: 'cloud metadata', opens: 'never' },
+  { cidr: '192.0.0.192/32', name: 'cloud metadata', opens: 'never' },
+  { cidr: '0.0.0.0/8', name: 'unspecified', opens: 'never' },
+  { cidr: '127.0.0.0/8', name: 'loopback', opens: 'loopback' },
+  { cidr: '10.0.0.0/8', name: 'private', opens: 'cidr' },
+  { cidr: '172.16.0.0/12', name: 'private', opens: 'cidr' },
+  { cidr: '192.168.0.0/16', name: 'private', opens: 'cidr' },
+  { cidr: '100.64.0.0/10', name: 'carrier-grade NAT', opens: 'cidr' },
+  { cidr: '169.254.0.0/16', name: 'link-local', opens: 'cidr' },
+  { cidr: '192.0.0.0/24', name: 'protocol assignments', opens: 'cidr' },
+  { cidr: '192.0.2.0/24', name: 'documentation', opens: 'cidr' },
+  { cidr: '198.51.100.0/24', name: 'documentation', opens: 'cidr' },
+  { cidr: '203.0.113.0/24', name: 'documentation', opens: 'cidr' },
+  { cidr: '198.18.0.0/15', name: 'benchmarking', opens: 'cidr' },
+  { cidr: '192.88.99.0/24', name: '6to4 relay', opens: 'never' },
+  { cidr: '224.0.0.0/4', name: 'multicast', opens: 'never' },
+  { cidr: '240.0.0.0/4', name: 'reserved', opens: 'never' },
+]
+
+/** The same for IPv6; whatever lies outside 2000::/3 and is not named here is refused too. */
+export const ranges6: readonly Range[] = [
+  { cidr: 'fd00:ec2::254/128', name: 'cloud metadata', opens: 'never' },
+  { cidr: 'fd00:ec2::23/128', name: 'cloud metadata', opens: 'never' },
+  { cidr: 'fd20:ce::254/128', name: 'cloud metadata', opens: 'never' },
+  { cidr: 'fe80::a9fe:a9fe/128', name: 'cloud metadata', opens: 'never' },
+  { cidr: '::1/128', name: 'loopback', opens: 'loopback' },
+  // Unspecified, IPv4-compatible and everything else that starts with eight zero bits.
+  { cidr: '::/8', name: 'reserved', opens: 'never' },
+  { cidr: '64:ff9b:1::/48', name: 'local NAT64', opens: 'cidr' },
+  { cidr: '100::/64', name: 'discard', opens: 'never' },
+  // Wraps IPv4 addresses: Teredo lies in 2001::/23, 6to4 is 2002::/16 (RFC 7526 retired it).
+  { cidr: '2001::/23', name: 'Teredo and protocol assignments', opens: 'never' },
+  { cidr: '2002::/16', name: '6to4', opens: 'never' },
+  { cidr: '2001:db8::/32', name: 'documentation', opens: 'cidr' },
+  { cidr: '3fff::/20', name: 'documentation', opens: 'cidr' },
+  { cidr: 'fc00::/7', name: 'private', opens: 'cidr' },
+  { cidr: 'fe80::/10', name: 'link-local', opens: 'cidr' },
+  { cidr: 'fec0::/10', name: 'site-local', opens: 'cidr' },
+  { cidr: 'ff00::/8', name: 'multicast', opens: 'never' },
+]
+
+/** Global unicast (RFC 4291, section 2.4): the only IPv6 block the world is reached at. */
+export const globalUnicast6 = '2000::/3'
