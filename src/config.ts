@@ -1,0 +1,319 @@
+/** Every setting: read once from the environment, parsed, and refused in one sentence when it is wrong. */
+import { resolve } from 'node:path'
+import {
+  isLoopback,
+  parseCount,
+  parseDatabaseUrl,
+  parseDurationUpTo,
+  parseMasterSecrets,
+  parseOff,
+  parseOneOf,
+  parseOrigin,
+  parsePort,
+  parseRanges,
+  parseRate,
+  parseSchemes,
+  parseText,
+  parseTrustedProxies,
+  parseUrlOf,
+  secret,
+  setting,
+  type Setting,
+} from './setting.ts'
+import { parseDuration, parseSize } from './units.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a wrong setting is answered with; the settings' names are in front of the sentences. */
+export class ConfigError extends Error {
+  readonly sentences: readonly string[]
+
+  constructor(sentences: readonly string[]) {
+    super(sentences.join('\n'))
+    this.name = 'ConfigError'
+    this.sentences = sentences
+  }
+}
+
+const table = {
+  HOST: setting('127.0.0.1', 'address to listen on', parseText),
+  PORT: setting('8080', 'port to listen on', parsePort),
+  METRICS_PORT: setting('off', 'port of /metrics, /healthz and /readyz', parseOff(parsePort)),
+  BASE_URL: setting(
+    '',
+    'where people and programs reach this (default: PORT on localhost)',
+    parseOrigin,
+  ),
+  AUTH_URL: setting('', 'the identity address (default: BASE_URL)', parseOrigin),
+  DATA_DIR: setting('./data', 'folder of the SQLite database and of secret.key', (text) =>
+    resolve(text),
+  ),
+  DATABASE_URL: secret('', 'postgres://… (default: SQLite in DATA_DIR)', parseDatabaseUrl),
+  INTERCEPT_SECRET: secret(
+    '',
+    'seals secrets at rest; newest first (default: DATA_DIR/secret.key)',
+    parseMasterSecrets,
+  ),
+  KEY_SCHEMES: setting('x-api-key,bearer', 'key schemes that are on', parseSchemes),
+  SESSION_FORMAT: setting('jwt', 'jwt or opaque', parseOneOf(['jwt', 'opaque'])),
+  SIGN_UP: setting('invited', 'invited or open', parseOneOf(['invited', 'open'])),
+  SMTP_URL: secret(
+    '',
+    'smtp://user:password@host:port for invitations',
+    parseUrlOf(['smtp:', 'smtps:']),
+  ),
+  TRUSTED_PROXIES: setting(
+    '0',
+    'how many proxies stand in front, or their ranges',
+    parseTrustedProxies,
+  ),
+  OUTBOUND_ALLOW_CIDRS: setting(
+    '',
+    'private ranges that upstreams, endpoints and IdPs may be in',
+    parseRanges,
+  ),
+  WORKERS: setting('1', 'processes on this machine', parseCount(1, 64)),
+  LOG_LEVEL: setting(
+    'info',
+    'trace, debug, info, warn, error, fatal or silent',
+    parseOneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+  ),
+  GITHUB_CLIENT_ID: setting('', 'sign-in with GitHub', parseText),
+  GITHUB_CLIENT_SECRET: secret('', 'sign-in with GitHub', parseText),
+  GITHUB_URL: setting('https://github.com', 'GitHub, or a GitHub Enterprise server', parseOrigin),
+  GITHUB_API_URL: setting('https://api.github.com', 'its API', parseUrlOf(['https:', 'http:'])),
+  GOOGLE_CLIENT_ID: setting('', 'sign-in with Google', parseText),
+  GOOGLE_CLIENT_SECRET: secret('', 'sign-in with Google', parseText),
+  GOOGLE_ISSUER: setting(
+    'https://accounts.google.com',
+    'its issuer',
+    parseUrlOf(['https:', 'http:']),
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting(
+    '',
+    'where to send traces (OTLP over HTTP)',
+    parseUrlOf(['https:', 'http:']),
+  ),
+
+  LIMIT_SESSION: setting(
+    '24h',
+    'a dashboard session lasts at most',
+    parseDurationUpTo(24 * 3_600_000),
+  ),
+  LIMIT_SESSION_IDLE: setting(
+    '2h',
+    'an opaque session without use ends after',
+    parseDurationUpTo(24 * 3_600_000),
+  ),
+  LIMIT_REQUEST_HEAD: setting('16KiB', 'request line and headers', parseSize),
+  LIMIT_URL: setting('8KiB', 'path and query', parseSize),
+  LIMIT_BODY: setting('100MiB', 'forwarded body, unless the target says otherwise', parseSize),
+  LIMIT_JSON_BODY: setting('256KiB', 'body of the API', parseSize),
+  LIMIT_JSON_DEPTH: setting('32', 'nesting of a JSON body', parseCount(1, 1000)),
+  LIMIT_SCIM: setting('100/s', 'SCIM requests per token; off for tests', parseOff(parseRate)),
+  LIMIT_SCIM_TOKENS: setting('5', 'active SCIM tokens per organization', parseCount(1, 100)),
+  LIMIT_SCIM_BODY: setting('1MiB', 'SCIM body', parseSize),
+  LIMIT_SCIM_BULK_BODY: setting('1MiB', 'body of a SCIM bulk request', parseSize),
+  LIMIT_SCIM_BULK_OPERATIONS: setting(
+    '1000',
+    'operations of a SCIM bulk request',
+    parseCount(1, 10_000),
+  ),
+  LIMIT_SCIM_FILTER: setting('2048', 'characters of a SCIM filter', parseCount(64, 65_536)),
+  LIMIT_SCIM_FILTER_DEPTH: setting('16', 'nesting of a SCIM filter', parseCount(1, 64)),
+  LIMIT_WEBHOOK_BODY: setting('64KiB', 'body of a delivery', parseSize),
+  LIMIT_WEBHOOK_ENDPOINTS: setting(
+    '50',
+    'webhook endpoints per organization',
+    parseCount(1, 10_000),
+  ),
+  LIMIT_FAILED_CREDENTIALS: setting(
+    '20/s burst 100',
+    'failed credentials per address; off for tests',
+    parseOff(parseRate),
+  ),
+  LIMIT_DRAIN: setting(
+    '30s',
+    'open requests get this long after SIGTERM',
+    parseDurationUpTo(3_600_000),
+  ),
+
+  RETENTION_CALLS: setting('30d', 'call records are kept', parseDuration),
+  RETENTION_DELIVERIES: setting('30d', 'deliveries are kept', parseDuration),
+  RETENTION_AUDIT: setting('400d', 'audit entries are kept', parseDuration),
+} as const
+
+type Name = keyof typeof table
+type Parsed = { [N in Name]: ReturnType<(typeof table)[N]['parse']> | undefined }
+/** The settings that have a default, which is nearly all. */
+type Given<N extends Name> = NonNullable<Parsed[N]>
+
+/** The settings as the rooms get them. Times are milliseconds, sizes bytes; undefined = off or not set. */
+export type Config = ReturnType<typeof compose>
+
+/** Reads all settings; throws a ConfigError that names every wrong one. */
+export function readConfig(env: Environment, nodeVersion = process.versions.node): Config {
+  const wrong = complainAboutNode(nodeVersion)
+  const parsed: Partial<Record<Name, unknown>> = {}
+  for (const name of names()) {
+    try {
+      parsed[name] = parseSetting(name, env)
+    } catch (error) {
+      wrong.push(`${name} ${error instanceof Error ? error.message : 'is wrong'}.`)
+    }
+  }
+  wrong.push(...complainAboutNames(env), ...complainAboutPairs(env))
+  if (wrong.length > 0) throw new ConfigError(wrong)
+  // Each value came from the parser of its own name, just above.
+  return compose(parsed as Parsed)
+}
+
+/** One line of `doctor`: a setting, what it is now and what it would be by itself; secrets are not shown. */
+export interface SettingLine {
+  readonly name: string
+  readonly value: string
+  readonly default: string
+  readonly about: string
+  readonly isSet: boolean
+}
+
+/** All settings with their values and defaults, in the order of the table. */
+export function listSettings(env: Environment): SettingLine[] {
+  return names().map((name) => {
+    const { fallback, about, secret: isSecret } = table[name] as Setting<unknown>
+    const text = env[name]?.trim() ?? ''
+    const isSet = text !== ''
+    const value = isSet && isSecret === true ? '(set)' : text || fallback || '(not set)'
+    return { name, value, default: fallback || '(not set)', about, isSet }
+  })
+}
+
+/** Sentences about settings that are allowed and deserve a line in the start log. */
+export function remarks(config: Config): string[] {
+  const found: string[] = []
+  if (config.loopbackIsOpen) {
+    found.push(
+      'BASE_URL is on this machine, so targets and endpoints may be on loopback addresses too.',
+    )
+  }
+  if (config.baseUrl.startsWith('http:')) {
+    found.push(
+      'Without https, Safari does not keep the sign-in cookie; other browsers do on localhost.',
+    )
+  }
+  if (config.github === undefined && config.google === undefined) {
+    found.push(
+      'No sign-in provider is configured; `intercept sign-in-link <email>` lets people in.',
+    )
+  }
+  return found
+}
+
+function compose(parsed: Parsed) {
+  const given = <N extends Name>(name: N): Given<N> => {
+    const value = parsed[name]
+    if (value === undefined) throw new Error(`${name} has no default`)
+    return value
+  }
+  const port = given('PORT')
+  const baseUrl = parsed.BASE_URL ?? `http://localhost:${port}`
+  return {
+    host: given('HOST'),
+    port,
+    metricsPort: parsed.METRICS_PORT,
+    baseUrl,
+    /** BASE_URL was not set: it follows the port that is really listened on. */
+    baseUrlFollowsPort: parsed.BASE_URL === undefined,
+    authUrl: parsed.AUTH_URL ?? baseUrl,
+    dataDir: given('DATA_DIR'),
+    databaseUrl: parsed.DATABASE_URL,
+    masterSecret: parsed.INTERCEPT_SECRET,
+    keySchemes: given('KEY_SCHEMES'),
+    sessionFormat: given('SESSION_FORMAT'),
+    signUp: given('SIGN_UP'),
+    smtpUrl: parsed.SMTP_URL,
+    trustedProxies: given('TRUSTED_PROXIES'),
+    outboundAllowCidrs: parsed.OUTBOUND_ALLOW_CIDRS ?? [],
+    /** BASE_URL is on this machine: a trial, so upstreams and receivers may be here too. */
+    loopbackIsOpen: isLoopback(new URL(baseUrl).hostname),
+    workers: given('WORKERS'),
+    logLevel: given('LOG_LEVEL'),
+    github: provider(parsed.GITHUB_CLIENT_ID, parsed.GITHUB_CLIENT_SECRET, {
+      url: given('GITHUB_URL'),
+      apiUrl: given('GITHUB_API_URL'),
+    }),
+    google: provider(parsed.GOOGLE_CLIENT_ID, parsed.GOOGLE_CLIENT_SECRET, {
+      issuer: given('GOOGLE_ISSUER'),
+    }),
+    otlpEndpoint: parsed.OTEL_EXPORTER_OTLP_ENDPOINT,
+    limits: {
+      sessionMs: given('LIMIT_SESSION'),
+      sessionIdleMs: given('LIMIT_SESSION_IDLE'),
+      requestHeadBytes: given('LIMIT_REQUEST_HEAD'),
+      urlBytes: given('LIMIT_URL'),
+      bodyBytes: given('LIMIT_BODY'),
+      jsonBodyBytes: given('LIMIT_JSON_BODY'),
+      jsonDepth: given('LIMIT_JSON_DEPTH'),
+      scim: parsed.LIMIT_SCIM,
+      scimTokens: given('LIMIT_SCIM_TOKENS'),
+      scimBodyBytes: given('LIMIT_SCIM_BODY'),
+      scimBulkBodyBytes: given('LIMIT_SCIM_BULK_BODY'),
+      scimBulkOperations: given('LIMIT_SCIM_BULK_OPERATIONS'),
+      scimFilterCharacters: given('LIMIT_SCIM_FILTER'),
+      scimFilterDepth: given('LIMIT_SCIM_FILTER_DEPTH'),
+      webhookBodyBytes: given('LIMIT_WEBHOOK_BODY'),
+      webhookEndpoints: given('LIMIT_WEBHOOK_ENDPOINTS'),
+      failedCredentials: parsed.LIMIT_FAILED_CREDENTIALS,
+      drainMs: given('LIMIT_DRAIN'),
+    },
+    retention: {
+      callsMs: given('RETENTION_CALLS'),
+      deliveriesMs: given('RETENTION_DELIVERIES'),
+      auditMs: given('RETENTION_AUDIT'),
+    },
+  } as const
+}
+
+function provider<T>(clientId: string | undefined, clientSecret: string | undefined, more: T) {
+  return clientId === undefined || clientSecret === undefined
+    ? undefined
+    : { clientId, clientSecret, ...more }
+}
+
+function names(): Name[] {
+  // The keys of a literal object are exactly its names.
+  return Object.keys(table) as Name[]
+}
+
+function parseSetting(name: Name, env: Environment): unknown {
+  const { fallback, parse } = table[name] as Setting<unknown>
+  const text = env[name]?.trim() || fallback
+  return text === '' ? undefined : parse(text)
+}
+
+/** Releases below this one have known holes (SECURITY advisories of June and July 2026). */
+const oldestNode = [24, 21] as const
+
+function complainAboutNode(version: string): string[] {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isOldEnough = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
+  return isOldEnough
+    ? []
+    : [`Node ${version} is too old: Intercept needs ${oldestNode.join('.')} or later.`]
+}
+
+/** A mistyped limit would silently not hold, so unknown names of our own families are refused. */
+function complainAboutNames(env: Environment): string[] {
+  return Object.keys(env)
+    .filter((name) => /^(LIMIT|RETENTION)_/.test(name) && !(name in table))
+    .map((name) => `${name} is not a setting; \`intercept doctor\` lists them all.`)
+}
+
+function complainAboutPairs(env: Environment): string[] {
+  return ['GITHUB', 'GOOGLE'].flatMap((one) => {
+    const hasId = Boolean(env[`${one}_CLIENT_ID`])
+    const hasSecret = Boolean(env[`${one}_CLIENT_SECRET`])
+    if (hasId === hasSecret) return []
+    return [`${one}_CLIENT_ID and ${one}_CLIENT_SECRET are needed together.`]
+  })
+}

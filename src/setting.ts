@@ -1,0 +1,172 @@
+/** One setting: its default, what it is for, and how its text is read. Parsers throw an Error that completes the sentence "NAME …". */
+import { isIP } from 'node:net'
+import { parseDuration } from './units.ts'
+
+/** So many in each second on average, and so many at once. */
+export interface RateSetting {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+/** Whose X-Forwarded-For counts: the last `count` proxies, or peers in these ranges. */
+export type TrustedProxies =
+  | { readonly kind: 'count'; readonly count: number }
+  | { readonly kind: 'ranges'; readonly ranges: readonly string[] }
+
+/** How one setting is read. */
+export interface Setting<T> {
+  /** The default, written as somebody would write it; empty: not set. */
+  readonly fallback: string
+  readonly about: string
+  /** Throws an Error whose message completes the sentence "NAME …". */
+  readonly parse: (text: string) => T
+  readonly secret?: boolean
+}
+
+/** A setting that may be shown. */
+export function setting<T>(
+  fallback: string,
+  about: string,
+  parse: (text: string) => T,
+): Setting<T> {
+  return { fallback, about, parse }
+}
+
+/** A setting that is never shown. */
+export function secret<T>(fallback: string, about: string, parse: (text: string) => T): Setting<T> {
+  return { fallback, about, parse, secret: true }
+}
+
+/** Any text on one line. */
+export function parseText(text: string): string {
+  if (/\p{Cc}/u.test(text)) throw new Error('must not contain control characters')
+  return text
+}
+
+/** A TCP port; 0 lets the system choose. */
+export function parsePort(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
+    throw new Error('must be a port number from 0 to 65535')
+  }
+  return Number(text)
+}
+
+/** The same, and `off` → undefined. */
+export function parseOff<T>(parse: (text: string) => T): (text: string) => T | undefined {
+  return (text) => (text === 'off' ? undefined : parse(text))
+}
+
+/** A whole number between two, both included. */
+export function parseCount(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const count = Number(text)
+    if (!/^\d{1,9}$/.test(text) || count < least || count > most) {
+      throw new Error(`must be a whole number from ${least} to ${most}`)
+    }
+    return count
+  }
+}
+
+/** One of a few words. */
+export function parseOneOf<const T extends string>(choices: readonly T[]): (text: string) => T {
+  return (text) => {
+    const choice = choices.find((one) => one === text)
+    if (choice === undefined) throw new Error(`must be ${choices.join(' or ')}`)
+    return choice
+  }
+}
+
+/** A duration with a ceiling, in milliseconds. */
+export function parseDurationUpTo(mostMs: number): (text: string) => number {
+  return (text) => {
+    const ms = parseDuration(text)
+    if (ms > mostMs) throw new Error(`must be at most ${mostMs / 3_600_000}h`)
+    return ms
+  }
+}
+
+/** `20/s` or `20/s burst 100`. */
+export function parseRate(text: string): RateSetting {
+  const [, perSecond, burst] = /^(\d{1,7})\/s(?: burst (\d{1,7}))?$/.exec(text) ?? []
+  if (perSecond === undefined || Number(perSecond) === 0) {
+    throw new Error('must be a rate such as 20/s or "20/s burst 100", or off')
+  }
+  return { perSecond: Number(perSecond), burst: Number(burst ?? perSecond) }
+}
+
+/** Key schemes, comma-separated. */
+export function parseSchemes(text: string): readonly ('x-api-key' | 'bearer')[] {
+  return text.split(',').map((part) => parseOneOf(['x-api-key', 'bearer'])(part.trim()))
+}
+
+/** An address with one of these protocols, kept as it was written. */
+export function parseUrlOf(protocols: readonly string[]): (text: string) => string {
+  return (text) => {
+    const url = URL.parse(text)
+    if (url === null || !protocols.includes(url.protocol) || url.hostname === '') {
+      throw new Error(`must be an address that begins with ${protocols.join('// or ')}//`)
+    }
+    return text
+  }
+}
+
+/** An origin without a trailing slash. Without https a browser keeps our cookies on loopback names only. */
+export function parseOrigin(text: string): string {
+  const url = URL.parse(parseUrlOf(['https:', 'http:'])(text))
+  if (url === null || `${url.origin}/` !== url.href) {
+    throw new Error('must be an address without a path, such as https://api.example.com')
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw new Error('must begin with https:// unless it is on localhost')
+  }
+  return url.origin
+}
+
+/** The address of a PostgreSQL database. */
+export function parseDatabaseUrl(text: string): string {
+  // Not parsed with URL: a Unix socket (postgres:///name?host=/run/postgresql) has no host.
+  if (!/^postgres(ql)?:\/\/\S+$/.test(text)) throw new Error('must begin with postgres://')
+  return text
+}
+
+/** 32 characters of which ten differ: nobody's name and no repeated word. */
+export function parseMasterSecrets(text: string): string {
+  const isWeak = (part: string) => part.length < 32 || new Set(part).size < 10
+  if (text.split(',').some((part) => isWeak(part.trim()))) {
+    throw new Error('is too weak: take 32 random characters or more (openssl rand -base64 32)')
+  }
+  return text
+}
+
+/** A number of proxies, or their ranges. */
+export function parseTrustedProxies(text: string): TrustedProxies {
+  if (/^\d{1,2}$/.test(text)) return { kind: 'count', count: Number(text) }
+  try {
+    return { kind: 'ranges', ranges: parseRanges(text) }
+  } catch {
+    throw new Error('must be a number of proxies, or ranges such as 10.0.0.0/8,fd00::/8')
+  }
+}
+
+/** CIDR ranges, comma-separated; a bare address is a range of one. */
+export function parseRanges(text: string): readonly string[] {
+  return text.split(',').map((part) => {
+    const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(part.trim()) ?? []
+    const family = isIP(address)
+    const most = family === 6 ? 128 : 32
+    if (family === 0 || Number(bits ?? most) > most) {
+      throw new Error('must be ranges such as 10.0.0.0/8,fd00::/8')
+    }
+    return `${address}/${bits ?? most}`
+  })
+}
+
+/** Whether the host name of a URL is this machine. */
+export function isLoopback(hostname: string): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    (isIP(hostname) === 4 && hostname.startsWith('127.'))
+  )
+}

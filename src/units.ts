@@ -1,0 +1,56 @@
+/** Durations, sizes and rates as people write them. Each parser throws an Error whose message completes a sentence. */
+
+const msPerUnit: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+const bytesPerUnit: Readonly<Record<string, number>> = {
+  '': 1,
+  b: 1,
+  kib: 1024,
+  kb: 1000,
+  mib: 1024 ** 2,
+  mb: 1000 ** 2,
+  gib: 1024 ** 3,
+  gb: 1000 ** 3,
+}
+const secondsPerPeriod: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** `30s`, `24h`, `90d` → milliseconds. */
+export function parseDuration(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? []
+  const ms = msPerUnit[unit]
+  if (digits === undefined || ms === undefined) {
+    throw new Error('must be a duration such as 30s, 15m, 24h or 90d')
+  }
+  return Number(digits) * ms
+}
+
+/** `16KiB`, `100MiB`, `65536` → bytes. */
+export function parseSize(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,12}) ?([a-z]*)$/.exec(text.toLowerCase()) ?? []
+  const bytes = bytesPerUnit[unit]
+  if (digits === undefined || bytes === undefined || Number(digits) === 0) {
+    throw new Error('must be a size such as 16KiB, 100MiB or a number of bytes')
+  }
+  return Number(digits) * bytes
+}
+
+/** So many calls in so many seconds. */
+export interface CallsPerSeconds {
+  readonly calls: number
+  readonly perSeconds: number
+}
+
+/** `100/s`, `6000/m`, `5/10s` → calls and seconds. */
+export function parseCallsPerSeconds(text: string): CallsPerSeconds {
+  const [, digits, times, unit = ''] = /^(\d{1,9})\/(\d{0,4})([smhd])$/.exec(text) ?? []
+  const seconds = secondsPerPeriod[unit]
+  if (digits === undefined || seconds === undefined || Number(digits) === 0 || times === '0') {
+    throw new Error('must be a rate such as 100/s, 6000/m or 5/10s')
+  }
+  return { calls: Number(digits), perSeconds: seconds * Number(times || 1) }
+}
