@@ -10,10 +10,18 @@ import { forgetChanges } from './changes.ts'
 
 export * as auditEntries from './audit.ts'
 export * as keySecrets from './key-secrets.ts'
+export * as idempotentAnswers from './idempotent-answers.ts'
+export * as identities from './identities.ts'
+export * as invitations from './invitations.ts'
 export * as keys from './keys.ts'
+export * as memberships from './memberships.ts'
 export * as organizations from './organizations.ts'
+export * as sessions from './sessions.ts'
 export * as settings from './settings.ts'
+export * as signInLinks from './sign-in-links.ts'
 export * as signingKeys from './signing-keys.ts'
+export * as usedOnce from './used-once.ts'
+export * as users from './users.ts'
 export { auditHash } from './ledger.ts'
 export type {
   Actor,
@@ -27,6 +35,16 @@ export type {
 export type { Feed } from './feed.ts'
 export type { KeySecretRecord, KeyUse } from './key-secrets.ts'
 export type { Grant, KeyRecord, Quota, RateLimit, Scheme } from './keys.ts'
+export type { IdentityKey, IdentityRecord } from './identities.ts'
+export type { InvitationRecord } from './invitations.ts'
+export type {
+  MemberRecord,
+  MembershipRecord,
+  MembershipRole,
+  MembershipSource,
+} from './memberships.ts'
+export type { SessionRecord, SessionWithUser } from './sessions.ts'
+export type { UserRecord } from './users.ts'
 export type { OrganizationRecord, Plan } from './organizations.ts'
 
 const heartbeatMs = 5000

@@ -3,10 +3,18 @@ import type { AuditTable } from './audit.ts'
 import type { EventTable } from './events.ts'
 import type { KeySecretTable } from './key-secrets.ts'
 import type { KeyTable } from './keys.ts'
+import type { IdempotentAnswerTable } from './idempotent-answers.ts'
+import type { IdentityTable } from './identities.ts'
+import type { InvitationTable } from './invitations.ts'
+import type { MembershipTable } from './memberships.ts'
 import type { NodeTable } from './nodes.ts'
 import type { OrganizationHeadTable, OrganizationTable } from './organizations.ts'
+import type { SessionTable } from './sessions.ts'
 import type { SettingTable } from './settings.ts'
+import type { SignInLinkTable } from './sign-in-links.ts'
 import type { SigningKeyTable } from './signing-keys.ts'
+import type { UsedOnceTable } from './used-once.ts'
+import type { UserTable } from './users.ts'
 
 /** Every table of the database; each is described by the file of its noun. */
 export interface Tables {
@@ -14,13 +22,21 @@ export interface Tables {
   audit_entry: AuditTable
   change: ChangeTable
   event: EventTable
+  idempotent_answer: IdempotentAnswerTable
+  identity: IdentityTable
+  invitation: InvitationTable
   key_secret: KeySecretTable
   migration: { name: string; digest: string }
+  membership: MembershipTable
   node: NodeTable
   organization: OrganizationTable
   organization_head: OrganizationHeadTable
+  session: SessionTable
   setting: SettingTable
+  sign_in_link: SignInLinkTable
   signing_key: SigningKeyTable
+  used_once: UsedOnceTable
+  user: UserTable
 }
 
 interface ChangeTable {
