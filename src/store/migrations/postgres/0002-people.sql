@@ -8,7 +8,7 @@ create table "user" (
   deactivated_at bigint,
   version bigint not null default 1
 );
-create index user_email on "user" (email_key) where email_key is not null;
+create index user_by_email on "user" (email_key) where email_key is not null;
 
 -- Who somebody is at a provider. connection_id is '' for the built-in providers: an organization's own identity
 -- provider never reaches an identity of another one.
@@ -75,7 +75,7 @@ create table session (
   ended_by text collate "C",
   end_reason text collate "C"
 );
-create index session_user on session (user_id, id);
+create index session_of_user on session (user_id, id);
 create index session_expiry on session (expires_at);
 
 -- Links that the operator prints: the first owner's, and the break-glass one.

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createId, type OrganizationId, type UserId } from '../../src/ids.ts'
+import {
+  idempotentAnswers,
+  identities,
+  invitations,
+  memberships,
+  organizations,
+  sessions,
+  signInLinks,
+  usedOnce,
+  users,
+  type Store,
+} from '../../src/store/index.ts'
+import { engines, storeForTests, type TestStore } from '../harness/store.ts'
+
+for (const engine of engines) {
+  describe(`people on ${engine}`, () => {
+    let opened: TestStore
+    let store: Store
+    before(async () => {
+      opened = await storeForTests(engine)
+      store = opened.store
+    })
+    after(async () => await opened[Symbol.asyncDispose]())
+
+    async function makeUser(email?: string): Promise<UserId> {
+      const id = createId('usr')
+      await store.transaction(async (tx) => await users.insert(tx, { id, name: 'Ada', email }))
+      return id
+    }
+
+    async function makeOrganization(slug: string): Promise<OrganizationId> {
+      const id = createId('org')
+      await store.transaction(
+        async (tx) => await organizations.insert(tx, { id, slug, name: slug, plan: 'standard' }),
+      )
+      return id
+    }
+
+    async function join(
+      organizationId: OrganizationId,
+      userId: UserId,
+      role: 'owner' | 'viewer',
+    ): Promise<string> {
+      const id = createId('mem')
+      const row = await store.transaction(
+        async (tx) =>
+          await memberships.insert(tx, { id, organizationId, userId, role, source: 'operator' }),
+      )
+      assert.ok(row)
+      return id
+    }
+
+    test('an e-mail address is found whatever its case, and may be several people’s', async () => {
+      const one = await makeUser('Ünal@X.test')
+      const two = await makeUser('ünal@x.TEST')
+      const found = await users.listByEmail(store, 'ÜNAL@x.test')
+      assert.deepEqual(found.map((user) => user.id).sort(), [one, two].sort())
+    })
+
+    test('O8: connection, issuer and subject name one person once, and the same subject elsewhere is somebody else', async () => {
+      const one = await makeUser()
+      const two = await makeUser()
+      const insert = async (userId: UserId, connectionId: string) =>
+        await store.transaction(
+          async (tx) =>
+            await identities.insert(tx, {
+              id: createId('idn'),
+              userId,
+              provider: 'google',
+              connectionId,
+              issuer: 'https://idp.test',
+              subject: 'same',
+              email: 'a@b.test',
+              emailVerified: true,
+              name: undefined,
+            }),
+        )
+      assert.ok(await insert(one, ''))
+      assert.equal(await insert(two, ''), undefined)
+      assert.ok(await insert(two, 'con_x'))
+      const key = { issuer: 'https://idp.test', subject: 'same' }
+      assert.equal((await identities.find(store, { ...key, connectionId: '' }))?.userId, one)
+      assert.equal((await identities.find(store, { ...key, connectionId: 'con_x' }))?.userId, two)
+      assert.equal(await identities.find(store, { ...key, connectionId: 'con_y' }), undefined)
+    })
+
+    test('T2: a membership of another organization is not found, changed or removed', async () => {
+      const [mine, other] = [await makeOrganization('mine'), await makeOrganization('other')]
+      const id = await join(mine, await makeUser('m@x.test'), 'viewer')
+      assert.ok(await memberships.find(store, mine, id))
+      assert.equal(await memberships.find(store, other, id), undefined)
+      await store.transaction(async (tx) => {
+        assert.equal(await memberships.update(tx, other, id, { role: 'owner' }), undefined)
+        assert.equal(await memberships.remove(tx, other, id), false)
+        assert.ok(await memberships.update(tx, mine, id, { role: 'owner', expectedVersion: 1 }))
+        assert.equal(
+          await memberships.update(tx, mine, id, { role: 'viewer', expectedVersion: 1 }),
+          undefined,
+        )
+      })
+    })
+
+    test('two transactions that each take an owner away cannot both find another owner left', async () => {
+      const organization = await makeOrganization('owners')
+      const people = [await makeUser(), await makeUser()]
+      const ids = [
+        await join(organization, people[0]!, 'owner'),
+        await join(organization, people[1]!, 'owner'),
+      ]
+      const outcomes = await Promise.allSettled(
+        ids.map(
+          async (id) =>
+            await store.transaction(async (tx) => {
+              if ((await memberships.countOwners(tx, organization)) < 2) throw new Error('last')
+              await memberships.update(tx, organization, id, { role: 'viewer' })
+            }),
+        ),
+      )
+      assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+    })
+
+    test('T7: an invitation is accepted once, not when withdrawn, not when too old', async () => {
+      const organizationId = await makeOrganization('inviting')
+      const userId = await makeUser()
+      const invite = async (digest: string, expiresAt: number) =>
+        await store.transaction(
+          async (tx) =>
+            await invitations.insert(tx, {
+              id: createId('inv'),
+              organizationId,
+              email: 'New@x.test',
+              role: 'viewer',
+              createdBy: undefined,
+              expiresAt,
+              digest,
+            }),
+        )
+      const accept = async (id: string) =>
+        await store.transaction(
+          async (tx) => await invitations.accept(tx, organizationId, id, userId),
+        )
+      const open = await invite('d1', Date.now() + 60_000)
+      const old = await invite('d2', Date.now() - 1)
+      assert.equal((await invitations.listOpenFor(store, 'new@X.test', Date.now())).length, 1)
+      assert.ok(await accept(open.id))
+      assert.equal(await accept(open.id), undefined)
+      assert.equal(await accept(old.id), undefined)
+      const withdrawn = await invite('d3', Date.now() + 60_000)
+      await store.transaction(
+        async (tx) => await invitations.revoke(tx, organizationId, withdrawn.id),
+      )
+      assert.equal(await accept(withdrawn.id), undefined)
+    })
+
+    test('sessions end one by one, all but one, or all, and stay ended', async () => {
+      const userId = await makeUser('s@x.test')
+      const start = async (digest: string) =>
+        await store.transaction(
+          async (tx) =>
+            await sessions.insert(tx, {
+              id: createId('ses'),
+              userId,
+              digest,
+              provider: 'github',
+              identityId: undefined,
+              connectionId: undefined,
+              expiresAt: Date.now() + 60_000,
+              address: '127.0.0.1',
+              agent: undefined,
+            }),
+        )
+      const [one, two, three] = [await start('s1'), await start('s2'), await start('s3')]
+      const why = { by: userId, reason: 'test' }
+      const end = async (which: { id?: string; except?: string }) =>
+        await store.transaction(async (tx) => await sessions.end(tx, userId, which, why))
+      assert.deepEqual(
+        (await end({ id: one.id })).map(({ id }) => id),
+        [one.id],
+      )
+      assert.deepEqual(await end({ id: one.id }), [])
+      assert.deepEqual(
+        (await end({ except: three.id })).map(({ id }) => id),
+        [two.id],
+      )
+      const living = await sessions.listLiving(store, userId, Date.now())
+      assert.deepEqual(
+        living.map(({ id }) => id),
+        [three.id],
+      )
+      assert.equal((await sessions.findByDigest(store, 's2'))?.endReason, 'test')
+    })
+
+    test('a link is used once, in its kind only, and a new setup link ends the older one', async () => {
+      const expiresAt = Date.now() + 60_000
+      const add = async (digest: string, kind: 'setup' | 'sign_in') =>
+        await store.transaction(
+          async (tx) =>
+            await signInLinks.insert(tx, { digest, kind, userId: undefined, expiresAt }),
+        )
+      const use = async (digest: string, kind: 'setup' | 'sign_in') =>
+        await store.transaction(async (tx) => await signInLinks.use(tx, digest, kind))
+      await add('l1', 'setup')
+      await add('l2', 'setup')
+      assert.equal(await use('l1', 'setup'), undefined)
+      assert.equal(await use('l2', 'sign_in'), undefined)
+      assert.ok(await use('l2', 'setup'))
+      assert.equal(await use('l2', 'setup'), undefined)
+    })
+
+    test('what may happen once happens once, also when two ask at the same time', async () => {
+      const outcomes = await Promise.all(
+        [1, 2, 3].map(
+          async () =>
+            await store.transaction(async (tx) => await usedOnce.use(tx, 'u1', Date.now() + 1000)),
+        ),
+      )
+      assert.equal(outcomes.filter(Boolean).length, 1)
+    })
+
+    test('an Idempotency-Key is taken once a person and keeps its answer', async () => {
+      const [one, two] = [await makeUser(), await makeUser()]
+      const take = async (userId: UserId) =>
+        await store.transaction(
+          async (tx) =>
+            await idempotentAnswers.take(tx, {
+              userId,
+              keyDigest: 'k',
+              route: 'POST /x',
+              requestDigest: 'r',
+            }),
+        )
+      assert.equal(await take(one), true)
+      assert.equal(await take(one), false)
+      assert.equal(await take(two), true)
+      await store.transaction(
+        async (tx) =>
+          await idempotentAnswers.keep(tx, one, 'k', { status: 201, answerSealed: 'sealed' }),
+      )
+      const kept = await idempotentAnswers.find(store, one, 'k')
+      assert.equal(kept?.answerSealed, 'sealed')
+      await store.transaction(async (tx) => await idempotentAnswers.release(tx, two, 'k'))
+      assert.equal(await take(two), true)
+    })
+  })
+}

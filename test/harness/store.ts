@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '../../src/clock.ts'
+import { openStore, type Engine, type Store } from '../../src/store/index.ts'
+import { postgresForTests } from './postgres.ts'
+
+/** The engines that every promise of the store holds on. */
+export const engines: readonly Engine[] = ['sqlite', 'postgres']
+
+/** A fresh store on an engine; `another` opens the same database as a second node would. */
+export interface TestStore extends AsyncDisposable {
+  readonly store: Store
+  readonly databaseUrl: string | undefined
+  readonly folder: string
+  another(): Promise<Store>
+}
+
+/** Opens an empty database of this engine; everything goes when it is disposed of. */
+export async function storeForTests(
+  engine: Engine,
+  clock: Clock = steadyClock(),
+): Promise<TestStore> {
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-test-'))
+  const database = engine === 'postgres' ? await postgresForTests() : undefined
+  const open = (): Promise<Store> =>
+    openStore({ databaseUrl: database?.url, folder, clock, isNode: true, poolSize: 4 })
+  const opened = [await open()]
+  return {
+    store: opened[0]!,
+    databaseUrl: database?.url,
+    folder,
+    another: async () => {
+      const store = await open()
+      opened.push(store)
+      return store
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const store of opened.toReversed()) await store[Symbol.asyncDispose]()
+      await database?.[Symbol.asyncDispose]()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The wall clock of a test: it runs, and `forward` moves it. */
+export interface TestClock extends Clock {
+  forward(milliseconds: number): void
+}
+
+/** A clock that a test can move; durations stay true. */
+export function steadyClock(): TestClock {
+  let shift = 0
+  return {
+    now: () => Date.now() + shift,
+    monotonic: () => performance.now(),
+    forward: (milliseconds) => void (shift += milliseconds),
+  }
+}
