@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import {
+  createSealer,
+  credentialLength,
+  credentialLookup,
+  loadMasterSecrets,
+  loadSigner,
+  mintCredential,
+  mintSigningKeyPair,
+  Secret,
+  signToken,
+  verifyToken,
+} from './index.ts'
+
+const prefix = 'svc_live_'
+
+test('K5: a minted key carries 256 random bits, a public id and a checksum', () => {
+  const { secret, lookup } = mintCredential(prefix)
+  const text = secret.reveal()
+  assert.match(text, /^svc_live_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/)
+  assert.equal(text.length, credentialLength(prefix))
+  assert.equal(credentialLookup(text, prefix), lookup)
+  assert.notEqual(mintCredential(prefix).secret.reveal(), text)
+})
+
+test('one changed character anywhere in a key is noticed without any look-up', () => {
+  const text = mintCredential(prefix).secret.reveal()
+  for (let at = 0; at < text.length; at++) {
+    const other = text[at] === 'x' ? 'y' : 'x'
+    assert.equal(
+      credentialLookup(text.slice(0, at) + other + text.slice(at + 1), prefix),
+      undefined,
+    )
+  }
+  for (const wrong of ['', prefix, text.slice(1), `${text}A`, text.replace('_live', '_test')]) {
+    assert.equal(credentialLookup(wrong, prefix), undefined)
+  }
+})
+
+test('A4: a secret prints and serialises as its hint', () => {
+  const { secret } = mintCredential(prefix)
+  const value = secret.reveal()
+  for (const text of [
+    `${secret}`,
+    JSON.stringify({ secret }),
+    inspect({ secret }),
+    String(secret),
+  ]) {
+    assert.ok(!text.includes(value), text)
+    assert.ok(text.includes('…'), text)
+  }
+  assert.ok(secret instanceof Secret)
+})
+
+test('E1: a sealed text opens in its own place only', () => {
+  const sealer = createSealer(['a master key of more than 32 characters'])
+  const sealed = sealer.seal('the upstream’s password', ['org_1', 'tgt_1', 'credential'])
+  assert.equal(sealer.open(sealed, ['org_1', 'tgt_1', 'credential']), 'the upstream’s password')
+  for (const elsewhere of [
+    ['org_2', 'tgt_1', 'credential'],
+    ['org_1', 'tgt_2', 'credential'],
+    ['org_1', 'tgt_1', 'other'],
+    ['org_1tgt_1', 'credential'],
+  ]) {
+    assert.throws(() => sealer.open(sealed, elsewhere))
+  }
+  assert.throws(() => sealer.open(`${sealed.slice(0, -2)}AA`, ['org_1', 'tgt_1', 'credential']))
+  assert.notEqual(sealer.seal('x', ['a']), sealer.seal('x', ['a']))
+})
+
+test('E2: an older master key opens and is replaced; an unknown one opens nothing', () => {
+  const old = createSealer(['the old master key, long enough to be one'])
+  const sealed = old.seal('x', ['a'])
+  const both = createSealer([
+    'the new master key, long enough to be one',
+    'the old master key, long enough to be one',
+  ])
+  assert.equal(both.open(sealed, ['a']), 'x')
+  assert.ok(both.isOld(sealed))
+  assert.ok(!both.isOld(both.seal('x', ['a'])))
+  assert.throws(
+    () => createSealer(['another master key, unknown to it']).open(sealed, ['a']),
+    /unknown key/,
+  )
+})
+
+test('E2: the first start makes a master key that only its owner can read, later ones find it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-test-'))
+  try {
+    const [first] = loadMasterSecrets(undefined, join(folder, 'data'))
+    assert.deepEqual(loadMasterSecrets(undefined, join(folder, 'data')), [first])
+    assert.equal(statSync(join(folder, 'data', 'secret.key')).mode & 0o777, 0o600)
+    assert.ok((first?.length ?? 0) >= 43)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('S3: a token is believed only from our key, of its type, for its audience, in its time', async () => {
+  const pair = await mintSigningKeyPair()
+  const signer = await loadSigner('k1', pair.privateJwk)
+  const nowMs = 1_800_000_000_000
+  const claims = {
+    iss: 'https://a',
+    aud: 'b',
+    sub: 'usr_1',
+    iat: nowMs / 1000,
+    exp: nowMs / 1000 + 60,
+  }
+  const expected = { typ: 'session+jwt', issuer: 'https://a', audience: 'b', nowMs }
+  const jwkOf = (kid: string): string | undefined => (kid === 'k1' ? pair.publicJwk : undefined)
+  const token = await signToken(signer, 'session+jwt', claims)
+
+  assert.equal((await verifyToken(token, jwkOf, expected))?.['sub'], 'usr_1')
+  const [head = '', body = '', signature = ''] = token.split('.')
+  const none = Buffer.from('{"alg":"none","typ":"session+jwt","kid":"k1"}').toString('base64url')
+  const refused = [
+    `${none}.${body}.`,
+    `${none}.${body}.${signature}`,
+    `${head}.${body}.`,
+    `${head}.${Buffer.from('{}').toString('base64url')}.${signature}`,
+    await signToken(signer, 'assertion+jwt', claims),
+    await signToken({ ...signer, kid: 'k2' }, 'session+jwt', claims),
+    await signToken(signer, 'session+jwt', { ...claims, iss: 'https://evil' }),
+    await signToken(signer, 'session+jwt', { ...claims, aud: 'c' }),
+    await signToken(signer, 'session+jwt', { ...claims, exp: nowMs / 1000 - 1 }),
+    await signToken(signer, 'session+jwt', { ...claims, exp: undefined }),
+    await signToken(signer, 'session+jwt', { ...claims, nbf: nowMs / 1000 + 600 }),
+    '',
+    'a.b.c',
+  ]
+  for (const wrong of refused)
+    assert.equal(await verifyToken(wrong, jwkOf, expected), undefined, wrong)
+})

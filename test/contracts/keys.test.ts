@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createKeyring, createKeys, readKey, schemes, type Scheme } from '../../src/access/index.ts'
+import type { Clock } from '../../src/clock.ts'
+import { Problem } from '../../src/errors.ts'
+import type { OrganizationId } from '../../src/ids.ts'
+import { createOrganizations } from '../../src/organizations/index.ts'
+import { mintCredential, type Secret } from '../../src/secrets/index.ts'
+import { auditEntries, keySecrets, type Actor, type Store } from '../../src/store/index.ts'
+import { emptyPlace, engines } from './engines.ts'
+
+const operator: Actor = { kind: 'operator' }
+const enabledSchemes: readonly Scheme[] = ['x-api-key', 'bearer']
+
+for (const engine of engines) {
+  describe(`keys on ${engine}`, () => {
+    test('K5, K6: only the digest of a key is stored, and the key is shown once', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const { keys, organizationId } = await openKeys(store)
+      const { key, secret } = await keys.issue(
+        organizationId,
+        { name: 'ci', scheme: 'bearer' },
+        operator,
+      )
+      const everything = JSON.stringify([
+        await keys.get(organizationId, key.id),
+        await keys.list(organizationId, { limit: 10 }),
+        await auditEntries.listFrom(store, organizationId, 0, 10),
+        await store.query.selectFrom('event').selectAll().execute(),
+        await store.query.selectFrom('key_secret').selectAll().execute(),
+      ])
+      assert.ok(!everything.includes(secret.reveal()))
+      assert.ok(!everything.includes(secret.reveal().slice(-20)))
+      assert.ok(everything.includes(secret.hint))
+    })
+
+    for (const scheme of enabledSchemes) {
+      test(`K8: a ${scheme} key revoked by another process is refused on the next request`, async () => {
+        await using place = await emptyPlace(engine)
+        await using store = await place.open({ isNode: true })
+        await using other = await place.open()
+        const { keys, organizationId, keyring } = await openKeys(store)
+        const { key, secret } = await keys.issue(organizationId, { name: 'ci', scheme }, operator)
+        assert.equal((await identify(keyring, scheme, secret)).keyId, key.id)
+        assert.equal(keyring.size, 1)
+        const elsewhere = createKeys({ store: other, clock })
+        const { confirmation } = await elsewhere.revoke(organizationId, key.id, operator)
+        assert.deepEqual([confirmation.nodes, confirmation.silentNodes], [1, 0])
+        await refused(identify(keyring, scheme, secret), 'credential_revoked')
+      })
+    }
+
+    test('a key that has ended is refused, and its end is announced once', async () => {
+      await using place = await emptyPlace(engine)
+      let now = 1_900_000_000_000
+      const moving: Clock = { now: () => now, monotonic: () => performance.now() }
+      await using store = await place.open({ clock: moving })
+      const { keys, organizationId, keyring } = await openKeys(store, moving)
+      const wish = { name: 'short', scheme: 'bearer' as const, expiresAt: now + 1000 }
+      const { secret } = await keys.issue(organizationId, wish, operator)
+      await identify(keyring, 'bearer', secret)
+      now += 1000
+      await refused(identify(keyring, 'bearer', secret), 'credential_expired')
+      assert.equal(await keys.announceExpired(), 1)
+      assert.equal(await keys.announceExpired(), 0)
+    })
+
+    test('K12: a rotated key keeps its id; the old secret works for the overlap and can be ended early', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const { keys, organizationId, keyring } = await openKeys(store)
+      const first = await keys.issue(organizationId, { name: 'ci', scheme: 'bearer' }, operator)
+      await identify(keyring, 'bearer', first.secret)
+      const second = await keys.rotate(organizationId, first.key.id, 3_600_000, operator)
+      assert.equal(second.key.id, first.key.id)
+      assert.equal((await identify(keyring, 'bearer', first.secret)).keyId, first.key.id)
+      assert.equal((await identify(keyring, 'bearer', second.secret)).keyId, first.key.id)
+
+      const { digest } = await identify(keyring, 'bearer', first.secret)
+      await store.transaction(
+        async (tx) =>
+          await keySecrets.noteUses(tx, [
+            {
+              organizationId,
+              keyId: first.key.id,
+              digest,
+              at: tx.now,
+              address: '127.0.0.9',
+              agent: 'old',
+              targetId: undefined,
+            },
+          ]),
+      )
+      const [current, old] = (await keys.get(organizationId, first.key.id)).secrets
+      assert.deepEqual([current?.lastUsedAt, old?.lastUsedAddress], [undefined, '127.0.0.9'])
+
+      await keys.endOldSecret(organizationId, first.key.id, operator)
+      await refused(identify(keyring, 'bearer', first.secret), 'credential_expired')
+      await identify(keyring, 'bearer', second.secret)
+    })
+
+    test('K10: another organization’s key does not exist', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const { keys, organizationId } = await openKeys(store)
+      const other = await createOrganizations({ store, clock }).create({ slug: 'other' }, operator)
+      const { key } = await keys.issue(organizationId, { name: 'ci', scheme: 'bearer' }, operator)
+      for (const attempt of [
+        () => keys.get(other.id, key.id),
+        () => keys.revoke(other.id, key.id, operator),
+        () => keys.rotate(other.id, key.id, 0, operator),
+        () => keys.endOldSecret(other.id, key.id, operator),
+        () => keys.edit(other.id, key.id, { name: 'mine' }, operator),
+      ]) {
+        await refused(attempt(), 'not_found')
+      }
+      assert.deepEqual(await keys.list(other.id, { limit: 10 }), [])
+    })
+
+    test('an unknown key of the right shape is refused and remembered nowhere', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const { keyring } = await openKeys(store)
+      const stranger = mintCredential(schemes.bearer.prefix).secret
+      await refused(identify(keyring, 'bearer', stranger), 'credential_invalid')
+      assert.equal(keyring.size, 0)
+    })
+
+    test('a key that nobody can check at the moment lets nobody in', async () => {
+      await using place = await emptyPlace(engine)
+      const store = await place.open()
+      const { keys, organizationId, keyring } = await openKeys(store)
+      const { secret } = await keys.issue(
+        organizationId,
+        { name: 'ci', scheme: 'bearer' },
+        operator,
+      )
+      await store[Symbol.asyncDispose]()
+      await refused(identify(keyring, 'bearer', secret), 'credential_unverifiable')
+    })
+
+    test('values that make no sense are refused in a sentence', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const { keys, organizationId } = await openKeys(store)
+      for (const wish of [
+        { name: ' ' },
+        { name: 'x'.repeat(101) },
+        { name: 'ci', expiresAt: 1 },
+        { name: 'ci', cidrs: ['10.0.0.0/40'] },
+        { name: 'ci', cidrs: [] },
+        { name: 'ci', grants: [] },
+      ]) {
+        await refused(
+          keys.issue(organizationId, { ...wish, scheme: 'bearer' }, operator),
+          'invalid_input',
+        )
+      }
+    })
+  })
+}
+
+const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() }
+
+async function openKeys(store: Store, at: Clock = clock) {
+  const organizations = createOrganizations({ store, clock: at })
+  const { id: organizationId }: { id: OrganizationId } = await organizations.create(
+    { slug: 'acme' },
+    operator,
+  )
+  const keys = createKeys({ store, clock: at })
+  const keyring = createKeyring({ store, clock: at, enabledSchemes, capacity: 100 })
+  return { keys, keyring, organizationId }
+}
+
+async function identify(keyring: ReturnType<typeof createKeyring>, scheme: Scheme, secret: Secret) {
+  const text = secret.reveal()
+  const headers =
+    scheme === 'bearer'
+      ? { xApiKey: [], authorization: [`Bearer ${text}`] }
+      : { xApiKey: [text], authorization: [] }
+  return await keyring.identify(readKey(headers, enabledSchemes))
+}
+
+async function refused(attempt: Promise<unknown>, code: string): Promise<void> {
+  await assert.rejects(attempt, (error) => error instanceof Problem && error.code === code, code)
+}
