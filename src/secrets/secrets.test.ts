@@ -46,7 +46,7 @@ test('A4: a secret prints and serialises as its hint', () => {
   const { secret } = mintCredential(prefix)
   const value = secret.reveal()
   for (const text of [
-    `${secret}`,
+    ['', secret].join(),
     JSON.stringify({ secret }),
     inspect({ secret }),
     String(secret),
