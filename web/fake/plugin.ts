@@ -1,0 +1,4 @@
+import type { Plugin } from 'vite'
+export function fakeApi(): Plugin {
+  return { name: 'fake' }
+}

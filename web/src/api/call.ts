@@ -1,0 +1,128 @@
+import type { Routes } from './routes.ts'
+
+/** Every address of the JSON API that the dashboard calls. */
+export type Route = keyof Routes
+/** What a route takes: path parameters, query and body. */
+export type Input<R extends Route> = PathInput<R> & Part<R, 'query'> & Part<R, 'body'>
+/** What a route answers. */
+export type Answer<R extends Route> = Routes[R] extends { answer: infer A } ? A : undefined
+
+type Names<P> = P extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | Names<`/${Rest}`>
+  : P extends `${string}:${infer Name}`
+    ? Name
+    : never
+type PathInput<R> = [Names<R>] extends [never] ? object : { path: { [N in Names<R>]: string } }
+type Part<R extends Route, Name extends 'query' | 'body'> = Name extends keyof Routes[R]
+  ? object extends Routes[R][Name]
+    ? { [N in Name]?: Routes[R][Name] }
+    : { [N in Name]: Routes[R][Name] }
+  : object
+
+/** One wrong field of a form, as the server names it. */
+export interface FieldError {
+  readonly field: string
+  readonly message: string
+}
+
+/** A refusal as the dashboard shows it; `code` is `offline` when no answer came at all. */
+export class Refused extends Error {
+  readonly status: number
+  readonly code: string
+  readonly requestId: string | undefined
+  readonly fields: readonly FieldError[]
+
+  constructor(
+    status: number,
+    code: string,
+    detail: string,
+    requestId?: string,
+    fields?: FieldError[],
+  ) {
+    super(detail)
+    this.name = 'Refused'
+    this.status = status
+    this.code = code
+    this.requestId = requestId
+    this.fields = fields ?? []
+  }
+}
+
+const signedOutListeners = new Set<() => void>()
+
+/** Calls back when the server says that there is no session any more. */
+export function onSignedOut(listener: () => void): () => void {
+  signedOutListeners.add(listener)
+  return () => signedOutListeners.delete(listener)
+}
+
+/** Calls one route of the JSON API; throws Refused for every refusal and for a server that cannot be reached. */
+export async function call<R extends Route>(
+  route: R,
+  input: Input<R>,
+  more: { signal?: AbortSignal; quiet?: boolean } = {},
+): Promise<Answer<R>> {
+  const parts = input as { path?: Record<string, string>; query?: object; body?: unknown }
+  const [method = 'GET', pattern = ''] = route.split(' ')
+  const path = pattern.replaceAll(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(parts.path?.[name] ?? ''),
+  )
+  const head: RequestInit = { method, headers: { accept: 'application/json' } }
+  if (parts.body !== undefined || method !== 'GET') {
+    head.headers = { accept: 'application/json', 'content-type': 'application/json' }
+    head.body = JSON.stringify(parts.body ?? {})
+  }
+  if (more.signal !== undefined) head.signal = more.signal
+  const answer = await send(`/api/v1${path}${queryText(parts.query)}`, head)
+  if (answer.status === 204) return undefined as Answer<R>
+  const text = await answer.text()
+  if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer<R>
+  const refusal = refusalOf(answer, text)
+  if (refusal.status === 401 && more.quiet !== true)
+    for (const listener of signedOutListeners) listener()
+  throw refusal
+}
+
+async function send(address: string, head: RequestInit): Promise<Response> {
+  try {
+    return await fetch(address, head)
+  } catch (cause) {
+    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
+    throw new Refused(0, 'offline', 'Intercept does not answer.')
+  }
+}
+
+function queryText(query: object = {}): string {
+  const text = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') text.append(name, String(value))
+  }
+  return text.size === 0 ? '' : `?${text.toString()}`
+}
+
+function refusalOf(answer: Response, text: string): Refused {
+  const requestId = answer.headers.get('intercept-request-id') ?? undefined
+  try {
+    const body = JSON.parse(text) as {
+      code?: string
+      detail?: string
+      title?: string
+      request_id?: string
+      errors?: FieldError[]
+    }
+    return new Refused(
+      answer.status,
+      body.code ?? 'internal_error',
+      body.detail ?? body.title ?? '',
+      body.request_id ?? requestId,
+      body.errors,
+    )
+  } catch {
+    return new Refused(
+      answer.status,
+      'internal_error',
+      `The answer was ${answer.status}.`,
+      requestId,
+    )
+  }
+}

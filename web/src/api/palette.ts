@@ -1,0 +1,19 @@
+import { queryOptions } from '@tanstack/react-query'
+import { call } from './call.ts'
+
+/** Names of everything that Ctrl K reaches. */
+export function paletteQuery(organization: string) {
+  return queryOptions({
+    queryKey: [organization, 'palette'],
+    staleTime: 30_000,
+    queryFn: async ({ signal }) => {
+      const path = { organization }
+      const [keys, targets, endpoints] = await Promise.all([
+        call('GET /organizations/:organization/keys', { path }, { signal }),
+        call('GET /organizations/:organization/targets', { path }, { signal }),
+        call('GET /organizations/:organization/webhooks/endpoints', { path }, { signal }),
+      ])
+      return { keys: keys.keys, targets: targets.targets, endpoints: endpoints.endpoints }
+    },
+  })
+}

@@ -1,0 +1,144 @@
+import { Dialog } from '@base-ui/react/dialog'
+import { Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router'
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { frameWords } from '../../words/en.ts'
+import { useMe, type Me } from '../api/me.ts'
+import { Button } from '../parts/Button.tsx'
+import { cx } from '../parts/cx.ts'
+import { Brand } from '../parts/Line.tsx'
+import { Loading, ProblemNotice } from '../parts/States.tsx'
+import { TimeTips } from '../parts/Time.tsx'
+import classes from './frame.module.css'
+import { MembershipContext, may, membershipOf } from './membership.ts'
+import { Navigation, places, Switcher } from './Navigation.tsx'
+import { NotFound } from './NotFound.tsx'
+import { OfflineBanner, SignedOutDialog } from './Presence.tsx'
+import { useShortcuts } from './shortcuts.ts'
+
+const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Palette }))
+const Help = lazy(async () => ({ default: (await import('./Help.tsx')).Help }))
+
+/** Everything around a page of somebody who is signed in. */
+export function Frame() {
+  const me = useMe()
+  const navigate = useNavigate()
+  const signedOut =
+    me.error !== null && 'status' in me.error && me.error.status === 401 && me.data === undefined
+  useEffect(() => {
+    if (!signedOut) return
+    const here = window.location.pathname + window.location.search
+    void navigate({
+      to: '/sign-in',
+      search: here === '/' ? {} : { return_to: here },
+      replace: true,
+    })
+  }, [signedOut, navigate])
+  if (me.data !== undefined) return <SignedIn me={me.data} />
+  if (me.isError && !signedOut) {
+    return (
+      <div className={classes.alone}>
+        <Brand />
+        <div className={classes.aloneBody}>
+          <ProblemNotice error={me.error} retry={() => void me.refetch()} />
+        </div>
+      </div>
+    )
+  }
+  return <Loading />
+}
+
+function SignedIn({ me }: { readonly me: Me }) {
+  const { organization } = useParams({ strict: false })
+  const membership = membershipOf(me, organization)
+  const [floating, setFloating] = useState<'palette' | 'help' | 'menu'>()
+  const close = useCallback(() => setFloating(undefined), [])
+  const navigate = useNavigate()
+  const main = useRef<HTMLElement>(null)
+  const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
+
+  useEffect(() => setFloating(undefined), [path])
+  useShortcuts(
+    useCallback(
+      (key: string) => {
+        if (key === 'mod+k' && membership !== undefined) setFloating('palette')
+        else if (key === '?') setFloating('help')
+        else if (key === '/') return focusSearch()
+        else if (key.startsWith('g ') && membership !== undefined) {
+          const place = places.find(
+            (one) => `g ${one.key}` === key && may(membership.role, one.needs),
+          )
+          if (place === undefined) return false
+          void navigate({ to: place.to, params: { organization: membership.organization.slug } })
+        } else return false
+        return true
+      },
+      [membership, navigate],
+    ),
+  )
+
+  const navigation = (
+    <Navigation
+      me={me}
+      membership={membership}
+      openPalette={() => setFloating('palette')}
+      openHelp={() => setFloating('help')}
+    />
+  )
+  const unknown = organization !== undefined && membership === undefined
+  return (
+    <MembershipContext value={membership}>
+      <a
+        href="#main"
+        className={classes.skip}
+        onClick={(event) => {
+          event.preventDefault()
+          main.current?.focus()
+        }}
+      >
+        {frameWords.skip}
+      </a>
+      <div className={classes.frame}>
+        {navigation}
+        <header className={classes.top}>
+          <Button
+            look="quiet"
+            icon="menu"
+            aria-label={frameWords.openMenu}
+            onClick={() => setFloating('menu')}
+          />
+          <Brand />
+          <Switcher me={me} membership={membership} />
+        </header>
+        <div>
+          <OfflineBanner />
+          <main id="main" ref={main} tabIndex={-1} className={classes.main}>
+            {unknown ? <NotFound /> : <Outlet />}
+          </main>
+        </div>
+      </div>
+      <Dialog.Root open={floating === 'menu'} onOpenChange={(open) => (open ? undefined : close())}>
+        <Dialog.Portal>
+          <Dialog.Backdrop className={classes.veil} />
+          <Dialog.Popup className={cx(classes.sheet)} aria-label={frameWords.navigation}>
+            {navigation}
+          </Dialog.Popup>
+        </Dialog.Portal>
+      </Dialog.Root>
+      <Suspense fallback={undefined}>
+        {floating === 'palette' && membership !== undefined ? (
+          <Palette membership={membership} onClose={close} />
+        ) : undefined}
+        {floating === 'help' ? <Help onClose={close} /> : undefined}
+      </Suspense>
+      <SignedOutDialog />
+      <TimeTips />
+    </MembershipContext>
+  )
+}
+
+function focusSearch(): boolean {
+  const box = document.querySelector<HTMLInputElement>('[data-filter-search]')
+  box?.focus()
+  box?.select()
+  return box !== null
+}

@@ -1,0 +1,254 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { frameWords, words } from '../../words/en.ts'
+import { endSession, type Me } from '../api/me.ts'
+import { Icon, type IconName } from '../parts/Icon.tsx'
+import { Brand } from '../parts/Line.tsx'
+import { Menu, MenuChoice, MenuItem, MenuLine } from '../parts/Menu.tsx'
+import { sayRefused } from '../parts/Toasts.tsx'
+import classes from './frame.module.css'
+import { may, type Membership } from './membership.ts'
+import { RunningOperation } from './RunningOperation.tsx'
+import { useTheme, type Theme } from './theme.ts'
+
+/** The pages of an organization: where they are, their key after `g`, and who may see them. */
+export const places = [
+  {
+    name: 'overview',
+    to: '/o/$organization',
+    icon: 'overview',
+    key: 'o',
+    group: 'main',
+    needs: 'traffic.see',
+  },
+  {
+    name: 'calls',
+    to: '/o/$organization/calls',
+    icon: 'calls',
+    key: 'c',
+    group: 'main',
+    needs: 'traffic.see',
+  },
+  {
+    name: 'keys',
+    to: '/o/$organization/keys',
+    icon: 'keys',
+    key: 'k',
+    group: 'main',
+    needs: 'traffic.see',
+  },
+  {
+    name: 'targets',
+    to: '/o/$organization/targets',
+    icon: 'targets',
+    key: 't',
+    group: 'main',
+    needs: 'traffic.see',
+  },
+  {
+    name: 'webhooks',
+    to: '/o/$organization/webhooks',
+    icon: 'webhooks',
+    key: 'w',
+    group: 'main',
+    needs: 'traffic.see',
+  },
+  {
+    name: 'members',
+    to: '/o/$organization/members',
+    icon: 'members',
+    key: 'm',
+    group: 'organization',
+    needs: 'traffic.see',
+  },
+  {
+    name: 'sso',
+    to: '/o/$organization/sso',
+    icon: 'sso',
+    key: 's',
+    group: 'organization',
+    needs: 'sso.manage',
+  },
+  {
+    name: 'audit',
+    to: '/o/$organization/audit',
+    icon: 'audit',
+    key: 'a',
+    group: 'organization',
+    needs: 'audit.see',
+  },
+  {
+    name: 'settings',
+    to: '/o/$organization/settings',
+    icon: 'settings',
+    key: ',',
+    group: 'organization',
+    needs: 'organization.manage',
+  },
+] as const
+
+/** The left column: organization, pages, running operation, help, you. */
+export function Navigation({
+  me,
+  membership,
+  openPalette,
+  openHelp,
+}: {
+  readonly me: Me
+  readonly membership: Membership | undefined
+  readonly openPalette: () => void
+  readonly openHelp: () => void
+}) {
+  return (
+    <div className={classes.side}>
+      <Link to="/" className={classes.brandLink}>
+        <Brand />
+      </Link>
+      <Switcher me={me} membership={membership} />
+      {membership === undefined ? undefined : (
+        <nav aria-label={frameWords.navigation} className={classes.nav}>
+          <button type="button" className={classes.navLink} onClick={openPalette}>
+            <Icon name="search" />
+            {frameWords.search}
+            <kbd>Ctrl K</kbd>
+          </button>
+          <Places membership={membership} group="main" />
+          <div className={classes.navHead} aria-hidden="true">
+            {frameWords.organizationGroup}
+          </div>
+          <Places membership={membership} group="organization" />
+        </nav>
+      )}
+      <div className={classes.bottom}>
+        {membership === undefined ? undefined : <RunningOperation />}
+        <button type="button" className={classes.navLink} onClick={openHelp}>
+          <Icon name="help" />
+          {frameWords.help}
+        </button>
+        <You me={me} />
+      </div>
+    </div>
+  )
+}
+
+function Places({
+  membership,
+  group,
+}: {
+  readonly membership: Membership
+  readonly group: 'main' | 'organization'
+}) {
+  return places
+    .filter((place) => place.group === group && may(membership.role, place.needs))
+    .map((place) => (
+      <PlaceLink
+        key={place.name}
+        to={place.to}
+        name={place.name}
+        icon={place.icon}
+        slug={membership.organization.slug}
+      />
+    ))
+}
+
+function PlaceLink({
+  to,
+  name,
+  icon,
+  slug,
+}: {
+  readonly to: (typeof places)[number]['to']
+  readonly name: keyof typeof frameWords.pages
+  readonly icon: IconName
+  readonly slug: string
+}) {
+  return (
+    <Link
+      to={to}
+      params={{ organization: slug }}
+      className={classes.navLink}
+      activeOptions={{ exact: name === 'overview', includeSearch: false }}
+    >
+      <Icon name={icon} />
+      {frameWords.pages[name]}
+    </Link>
+  )
+}
+
+/** The organization this page belongs to, and the way to the others. */
+export function Switcher({
+  me,
+  membership,
+}: {
+  readonly me: Me
+  readonly membership: Membership | undefined
+}) {
+  const trigger = (
+    <button
+      type="button"
+      className={classes.switcher}
+      aria-label={`${frameWords.switchOrganization}: ${membership?.organization.name ?? words.none}`}
+    >
+      <span>{membership?.organization.name ?? frameWords.otherOrganizations}</span>
+      <Icon name="chevron" />
+    </button>
+  )
+  return (
+    <Menu trigger={trigger} align="start">
+      {me.memberships.map((one) => (
+        <MenuItem
+          key={one.organization.id}
+          render={<Link to="/o/$organization" params={{ organization: one.organization.slug }} />}
+          {...(one.organization.id === membership?.organization.id
+            ? { icon: 'check' as const }
+            : {})}
+        >
+          {one.organization.name}
+        </MenuItem>
+      ))}
+      {me.memberships.length === 0 ? undefined : <MenuLine />}
+      <MenuItem render={<Link to="/welcome" />}>{frameWords.otherOrganizations}</MenuItem>
+    </Menu>
+  )
+}
+
+function You({ me }: { readonly me: Me }) {
+  const [theme, choose] = useTheme()
+  const navigate = useNavigate()
+  const trigger = (
+    <button type="button" className={classes.navLink}>
+      <Icon name="user" />
+      <span className="break">{me.user.name}</span>
+    </button>
+  )
+  async function signOut() {
+    try {
+      await endSession()
+      await navigate({ to: '/sign-in' })
+      window.location.reload()
+    } catch (error) {
+      sayRefused(error)
+    }
+  }
+  return (
+    <Menu trigger={trigger} side="top" align="start">
+      <MenuItem icon="user" render={<Link to="/you" />}>
+        {frameWords.pages.you}
+      </MenuItem>
+      <MenuLine />
+      <MenuChoice<Theme>
+        label={frameWords.theme}
+        value={theme}
+        options={[
+          { value: 'system', label: frameWords.themes.system },
+          { value: 'light', label: frameWords.themes.light },
+          { value: 'dark', label: frameWords.themes.dark },
+        ]}
+        onValue={choose}
+      />
+      <MenuLine />
+      <MenuItem icon="out" onClick={() => void signOut()}>
+        {frameWords.signOut}
+      </MenuItem>
+    </Menu>
+  )
+}

@@ -1,0 +1,3 @@
+export function RunningOperation() {
+  return undefined
+}

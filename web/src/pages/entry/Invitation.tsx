@@ -1,0 +1,3 @@
+export function Invitation() {
+  return <p>Invitation</p>
+}

@@ -1,0 +1,3 @@
+export function Member() {
+  return <p>Member</p>
+}

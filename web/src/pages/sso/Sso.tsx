@@ -1,0 +1,3 @@
+export function Sso() {
+  return <p>Sso</p>
+}

@@ -1,0 +1,3 @@
+export function TargetPage() {
+  return <p>TargetPage</p>
+}

@@ -1,0 +1,3 @@
+export function Targets() {
+  return <p>Targets</p>
+}

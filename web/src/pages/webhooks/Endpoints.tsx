@@ -1,0 +1,3 @@
+export function Endpoints() {
+  return <p>Endpoints</p>
+}

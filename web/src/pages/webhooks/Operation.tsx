@@ -1,0 +1,3 @@
+export function Operation() {
+  return <p>Operation</p>
+}

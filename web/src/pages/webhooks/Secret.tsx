@@ -1,0 +1,3 @@
+export function Secret() {
+  return <p>Secret</p>
+}

@@ -1,0 +1,252 @@
+import {
+  useRef,
+  type ComponentType,
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+} from 'react'
+import { words } from '../../words/en.ts'
+import { Button } from './Button.tsx'
+import { cx } from './cx.ts'
+import { Loading, NoneMatch, ProblemNotice } from './States.tsx'
+import classes from './table.module.css'
+
+export interface Column<Row> {
+  readonly id: string
+  readonly head: string
+  readonly cell: (row: Row) => ReactNode
+  /** A CSS width; columns without one share what is left. */
+  readonly width?: string
+  readonly end?: boolean
+  /** Where there is no room: below 1100 px or below 700 px. */
+  readonly hide?: 'medium' | 'narrow'
+  /** The server can sort by this column under its id. */
+  readonly sorts?: boolean
+}
+
+export interface BodyProps<Row> {
+  readonly rows: readonly Row[]
+  readonly columns: number
+  readonly renderRow: (row: Row, index: number) => ReactNode
+}
+
+/** What a list query of TanStack Query gives us, so that the four states can't be forgotten. */
+export interface ListState {
+  readonly isPending: boolean
+  readonly isError: boolean
+  readonly error: unknown
+  readonly refetch: () => unknown
+  readonly hasNextPage?: boolean
+  readonly isFetchingNextPage?: boolean
+  readonly fetchNextPage?: () => unknown
+}
+
+interface DataTableProps<Row> {
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly rowId: (row: Row) => string
+  readonly list: ListState
+  readonly empty: ReactNode
+  readonly filtered?: { readonly what: string; readonly count: number; readonly clear: () => void }
+  readonly onOpen?: (row: Row) => void
+  readonly chosen?: string | undefined
+  readonly fresh?: (row: Row) => boolean
+  readonly sort?: { readonly by: string; readonly onSort: (by: string) => void }
+  readonly body?: ComponentType<BodyProps<Row>>
+  readonly total?: number | undefined
+  readonly bare?: boolean
+}
+
+/** A list from the server: the row is the unit of focus (arrows, j, k), Enter opens it, and loading, empty, filtered-empty and failed differ. */
+export function DataTable<Row>(table: DataTableProps<Row>) {
+  const { rows, list, columns } = table
+  const element = useRef<HTMLTableElement>(null)
+  const Body = table.body ?? PlainBody<Row>
+  const wrap = cx(classes.wrap, table.bare === true && classes.bare)
+  if (list.isPending)
+    return (
+      <div className={wrap}>
+        <Loading />
+      </div>
+    )
+  if (rows.length === 0) {
+    if (list.isError)
+      return (
+        <ProblemNotice
+          error={list.error}
+          title={words.notRead(table.label)}
+          retry={() => void list.refetch()}
+        />
+      )
+    const filters = table.filtered?.count ?? 0
+    return (
+      <div className={wrap}>
+        {filters > 0 && table.filtered !== undefined ? (
+          <NoneMatch what={table.filtered.what} filters={filters} clear={table.filtered.clear} />
+        ) : (
+          table.empty
+        )}
+      </div>
+    )
+  }
+
+  function renderRow(row: Row, index: number): ReactNode {
+    const id = table.rowId(row)
+    return (
+      <tr
+        key={id}
+        tabIndex={index === 0 || id === table.chosen ? 0 : -1}
+        aria-rowindex={index + 2}
+        data-row={id}
+        className={cx(
+          table.onOpen !== undefined && classes.opens,
+          id === table.chosen && classes.chosen,
+          table.fresh?.(row) === true && classes.fresh,
+        )}
+        onClick={(event) => (fromControl(event) ? undefined : table.onOpen?.(row))}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && event.target === event.currentTarget) table.onOpen?.(row)
+        }}
+      >
+        {columns.map((column) => (
+          <td key={column.id} className={cellClass(column)}>
+            {column.cell(row)}
+          </td>
+        ))}
+      </tr>
+    )
+  }
+
+  return (
+    <div className="stack-tight">
+      {list.isError ? (
+        <ProblemNotice
+          error={list.error}
+          title={words.notRead(table.label)}
+          retry={() => void list.refetch()}
+        />
+      ) : undefined}
+      <div className={cx(wrap, list.isError && classes.old)}>
+        <table
+          ref={element}
+          className={classes.table}
+          role="grid"
+          aria-label={table.label}
+          aria-rowcount={table.total === undefined ? -1 : table.total + 1}
+          onKeyDown={(event) => moveFocus(event, element.current)}
+        >
+          <colgroup>
+            {columns.map((column) => (
+              <col
+                key={column.id}
+                className={cellClass(column)}
+                style={column.width === undefined ? {} : { width: column.width }}
+              />
+            ))}
+          </colgroup>
+          <thead>
+            <tr aria-rowindex={1}>
+              {columns.map((column) => (
+                <Head key={column.id} column={column} sort={table.sort} />
+              ))}
+            </tr>
+          </thead>
+          <Body rows={rows} columns={columns.length} renderRow={renderRow} />
+        </table>
+        <Foot list={list} shown={rows.length} />
+      </div>
+    </div>
+  )
+}
+
+function Head<Row>({
+  column,
+  sort,
+}: {
+  readonly column: Column<Row>
+  readonly sort: DataTableProps<Row>['sort']
+}) {
+  const direction =
+    sort?.by === column.id ? 'ascending' : sort?.by === `-${column.id}` ? 'descending' : undefined
+  if (column.sorts !== true || sort === undefined) {
+    return (
+      <th scope="col" className={cellClass(column)}>
+        {column.head === '' ? (
+          <span className="visually-hidden">{words.actions}</span>
+        ) : (
+          column.head
+        )}
+      </th>
+    )
+  }
+  return (
+    <th
+      scope="col"
+      className={cellClass(column)}
+      {...(direction === undefined ? {} : { 'aria-sort': direction })}
+    >
+      <button
+        type="button"
+        onClick={() => sort.onSort(direction === 'descending' ? column.id : `-${column.id}`)}
+      >
+        {column.head}
+        <span aria-hidden="true">
+          {direction === 'ascending' ? '↑' : direction === 'descending' ? '↓' : ''}
+        </span>
+      </button>
+    </th>
+  )
+}
+
+function Foot({ list, shown }: { readonly list: ListState; readonly shown: number }) {
+  if (list.hasNextPage !== true) return undefined
+  return (
+    <div className={classes.more}>
+      <span>{words.shown(shown)}</span>
+      <Button
+        small
+        busy={list.isFetchingNextPage === true}
+        onClick={() => void list.fetchNextPage?.()}
+      >
+        {words.showMore}
+      </Button>
+    </div>
+  )
+}
+
+function PlainBody<Row>({ rows, renderRow }: BodyProps<Row>) {
+  return <tbody>{rows.map(renderRow)}</tbody>
+}
+
+function cellClass<Row>(column: Column<Row>): string {
+  return cx(
+    column.end === true && classes.end,
+    column.hide === 'medium' && classes.hideMedium,
+    column.hide === 'narrow' && classes.hideNarrow,
+  )
+}
+
+/** The class of the link in a row's first cell. */
+export const rowName = classes.name
+
+function fromControl(event: MouseEvent): boolean {
+  return (
+    event.target instanceof Element &&
+    event.target.closest('a, button, input, select, label, time') !== null
+  )
+}
+
+function moveFocus(event: KeyboardEvent, table: HTMLTableElement | null): void {
+  const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key]
+  const here = event.target instanceof HTMLElement ? event.target : null
+  if (table === null || here === null || event.ctrlKey || event.metaKey || event.altKey) return
+  if (step === undefined || here.tagName !== 'TR') return
+  const rows = [...table.querySelectorAll<HTMLElement>('tr[data-row]')]
+  const next = rows[rows.indexOf(here) + step]
+  if (next === undefined) return
+  event.preventDefault()
+  here.tabIndex = -1
+  next.tabIndex = 0
+  next.focus()
+}

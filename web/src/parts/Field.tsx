@@ -1,0 +1,256 @@
+import { Switch } from '@base-ui/react/switch'
+import { useId, type ComponentProps, type ReactNode } from 'react'
+import classes from './controls.module.css'
+import { cx } from './cx.ts'
+
+interface FieldProps {
+  readonly label: ReactNode
+  readonly hint?: ReactNode
+  readonly error?: string | undefined
+}
+
+interface Marks {
+  readonly id: string
+  readonly 'aria-describedby': string | undefined
+  readonly 'aria-invalid': boolean | undefined
+}
+
+/** A label, its control, a hint and an error, tied together for screen readers. */
+export function Field({
+  label,
+  hint,
+  error,
+  children,
+}: FieldProps & { readonly children: (marks: Marks) => ReactNode }) {
+  const id = useId()
+  const described = [hint === undefined ? '' : `${id}h`, error === undefined ? '' : `${id}e`]
+    .filter(Boolean)
+    .join(' ')
+  return (
+    <div className={classes.field}>
+      <label className={classes.label} htmlFor={id}>
+        {label}
+      </label>
+      {children({
+        id,
+        'aria-describedby': described || undefined,
+        'aria-invalid': error === undefined ? undefined : true,
+      })}
+      {hint === undefined ? undefined : (
+        <span className={classes.hint} id={`${id}h`}>
+          {hint}
+        </span>
+      )}
+      {error === undefined ? undefined : (
+        <span className={classes.error} id={`${id}e`}>
+          {error}
+        </span>
+      )}
+    </div>
+  )
+}
+
+/** A one-line text field; `code` sets it in mono for ids, paths and addresses. */
+export function TextField({
+  label,
+  hint,
+  error,
+  code = false,
+  onValue,
+  ...rest
+}: FieldProps & {
+  readonly code?: boolean
+  readonly onValue?: (value: string) => void
+} & ComponentProps<'input'>) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(marks) => (
+        <input
+          autoComplete="off"
+          spellCheck={!code && rest.type === undefined}
+          {...rest}
+          {...marks}
+          className={cx(classes.input, code && classes.code)}
+          onChange={(event) => onValue?.(event.target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+/** A text of several lines. */
+export function TextArea({
+  label,
+  hint,
+  error,
+  code = false,
+  onValue,
+  ...rest
+}: FieldProps & {
+  readonly code?: boolean
+  readonly onValue?: (value: string) => void
+} & ComponentProps<'textarea'>) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(marks) => (
+        <textarea
+          rows={3}
+          spellCheck={!code}
+          {...rest}
+          {...marks}
+          className={cx(classes.input, code && classes.code)}
+          onChange={(event) => onValue?.(event.target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+export interface Option {
+  readonly value: string
+  readonly label: string
+}
+
+/** The platform's own select: the one that phones and screen readers know best. */
+export function SelectField({
+  label,
+  hint,
+  error,
+  options,
+  onValue,
+  ...rest
+}: FieldProps & {
+  readonly options: readonly Option[]
+  readonly onValue?: (value: string) => void
+} & ComponentProps<'select'>) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(marks) => <Select options={options} onValue={onValue} {...rest} {...marks} />}
+    </Field>
+  )
+}
+
+/** A select without a visible label; give it an `aria-label`. */
+export function Select({
+  options,
+  onValue,
+  auto = false,
+  ...rest
+}: {
+  readonly options: readonly Option[]
+  readonly onValue?: ((value: string) => void) | undefined
+  readonly auto?: boolean
+} & ComponentProps<'select'>) {
+  return (
+    <select
+      {...rest}
+      className={cx(classes.input, classes.select, auto && classes.auto)}
+      onChange={(event) => onValue?.(event.target.value)}
+    >
+      {options.map((option) => (
+        <option key={option.value} value={option.value}>
+          {option.label}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** A box to tick, with what it means beside it. */
+export function Check({
+  label,
+  hint,
+  checked,
+  onValue,
+  ...rest
+}: {
+  readonly label: ReactNode
+  readonly hint?: ReactNode
+  readonly onValue: (checked: boolean) => void
+} & ComponentProps<'input'>) {
+  return (
+    <label className={classes.check}>
+      <input
+        type="checkbox"
+        checked={checked}
+        {...rest}
+        onChange={(event) => onValue(event.target.checked)}
+      />
+      <span>
+        {label}
+        {hint === undefined ? undefined : (
+          <span className={cx(classes.hint, 'visually-block')}> {hint}</span>
+        )}
+      </span>
+    </label>
+  )
+}
+
+/** A switch that takes effect at once. */
+export function SwitchRow({
+  label,
+  hint,
+  checked,
+  disabled = false,
+  onValue,
+}: {
+  readonly label: string
+  readonly hint?: ReactNode
+  readonly checked: boolean
+  readonly disabled?: boolean
+  readonly onValue: (checked: boolean) => void
+}) {
+  const id = useId()
+  return (
+    <div className={classes.switchRow}>
+      <Switch.Root
+        className={classes.switch}
+        checked={checked}
+        disabled={disabled}
+        onCheckedChange={onValue}
+        aria-labelledby={id}
+        aria-describedby={hint === undefined ? undefined : `${id}h`}
+      >
+        <Switch.Thumb className={classes.thumb} />
+      </Switch.Root>
+      <div>
+        <div className={classes.label} id={id}>
+          {label}
+        </div>
+        {hint === undefined ? undefined : (
+          <div className="muted" id={`${id}h`}>
+            {hint}
+          </div>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** A few exclusive choices side by side. */
+export function Segmented<Value extends string>({
+  label,
+  value,
+  options,
+  onValue,
+}: {
+  readonly label: string
+  readonly value: Value
+  readonly options: readonly { value: Value; label: string }[]
+  readonly onValue: (value: Value) => void
+}) {
+  return (
+    <div className={classes.segmented} role="group" aria-label={label}>
+      {options.map((option) => (
+        <button
+          key={option.value}
+          type="button"
+          aria-pressed={option.value === value}
+          onClick={() => onValue(option.value)}
+        >
+          {option.label}
+        </button>
+      ))}
+    </div>
+  )
+}

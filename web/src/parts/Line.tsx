@@ -1,0 +1,160 @@
+import { Link } from '@tanstack/react-router'
+import { words } from '../../words/en.ts'
+import { cx } from './cx.ts'
+import classes from './line.module.css'
+import { count } from './numbers.ts'
+
+/** The checks of a call in their order; where one refuses, the call stops. */
+export const stations = [
+  'shape',
+  'key',
+  'address',
+  'browser',
+  'target',
+  'rules',
+  'limits',
+  'forward',
+] as const
+export type Station = (typeof stations)[number]
+
+/** One call in 72 px: where it stopped, and the word for it. */
+export function MiniLine({ stoppedAt }: { readonly stoppedAt: Station | undefined }) {
+  const end = stoppedAt === undefined ? stations.length : stations.indexOf(stoppedAt)
+  return (
+    <span className={classes.miniWord}>
+      <span className={classes.mini} aria-hidden="true">
+        {stations.map((station, index) => (
+          <i
+            key={station}
+            className={index === end ? classes.stop : index > end ? classes.rest : undefined}
+          />
+        ))}
+      </span>
+      <span className={stoppedAt === undefined ? 'muted' : undefined}>
+        {stoppedAt === undefined ? words.forwarded : words.stations[stoppedAt]}
+      </span>
+    </span>
+  )
+}
+
+/** One call with all its checks. `waiting` is the light that waits for a first call. */
+export function FullLine({
+  stoppedAt,
+  waiting = false,
+}: {
+  readonly stoppedAt: Station | undefined
+  readonly waiting?: boolean
+}) {
+  const end = stoppedAt === undefined ? stations.length : stations.indexOf(stoppedAt)
+  return (
+    <ol className={classes.full} aria-label={words.checks}>
+      {stations.map((station, index) => {
+        const state = waiting
+          ? index === 0
+            ? 'waits'
+            : 'ahead'
+          : index < end
+            ? 'passed'
+            : index === end
+              ? 'stopped'
+              : 'ahead'
+        const look = {
+          waits: cx(classes.waiting),
+          passed: classes.lit,
+          stopped: classes.stopped,
+          ahead: classes.ahead,
+        }[state]
+        return (
+          <li key={station} className={cx(classes.station, look)}>
+            <span className={classes.dot} aria-hidden="true" />
+            <span>
+              {words.stations[station]}
+              <span className="visually-hidden">: {words.stationStates[state]}</span>
+            </span>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+/** Where calls stop, summed. Heights are square roots, so that ten refusals are seen beside ten thousand. */
+export function SumLine({
+  organization,
+  refused,
+  answered,
+  from,
+}: {
+  readonly organization: string
+  readonly refused: Readonly<Partial<Record<Station, number>>>
+  readonly answered: number
+  readonly from: string | undefined
+}) {
+  const most = Math.max(1, ...stations.map((station) => refused[station] ?? 0))
+  return (
+    <ol className={classes.sum} aria-label={words.whereCallsStop}>
+      {stations.map((station) => {
+        const number = refused[station] ?? 0
+        const part = Math.sqrt(number / most)
+        return (
+          <li key={station}>
+            {number === 0 ? (
+              <span className={classes.sumPlain}>
+                <span className={classes.sumName}>{words.stations[station]}</span>
+                <span className={cx(classes.sumNumber, classes.sumNone)}>{words.none}</span>
+              </span>
+            ) : (
+              <Link
+                to="/o/$organization/calls"
+                params={{ organization }}
+                search={{ stopped_at: station, ...(from === undefined ? {} : { from }) }}
+              >
+                <span className={classes.sumName}>{words.stations[station]}</span>
+                <span className={classes.sumNumber}>{count(number)}</span>
+              </Link>
+            )}
+            <span className={classes.bar} aria-hidden="true">
+              {number === 0 ? undefined : (
+                <i
+                  style={{
+                    height: `${Math.round(part * 64)}px`,
+                    ['--part' as string]: `${Math.round(part * 100)}%`,
+                  }}
+                />
+              )}
+            </span>
+          </li>
+        )
+      })}
+      <li>
+        <span className={classes.sumPlain}>
+          <span className={classes.sumName}>{words.answered}</span>
+          <span className={classes.sumNumber}>{count(answered)}</span>
+        </span>
+        <span className={classes.bar} aria-hidden="true">
+          <b />
+        </span>
+      </li>
+    </ol>
+  )
+}
+
+/** The mark: the line with one station lit. */
+export function Brand() {
+  return (
+    <span className={classes.brand}>
+      <svg width="26" height="16" viewBox="0 0 26 16" aria-hidden="true" focusable="false">
+        <path d="M1 8h24" stroke="var(--accent)" strokeWidth="3" strokeLinecap="round" />
+        <circle
+          cx="15"
+          cy="8"
+          r="5.2"
+          fill="var(--lamp)"
+          stroke="var(--lamp-edge)"
+          strokeWidth="2"
+        />
+      </svg>
+      Intercept
+    </span>
+  )
+}

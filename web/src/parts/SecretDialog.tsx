@@ -1,0 +1,87 @@
+import { Dialog } from '@base-ui/react/dialog'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { words } from '../../words/en.ts'
+import { Button } from './Button.tsx'
+import { copyLabel, useCopy } from './Copy.tsx'
+import { cx } from './cx.ts'
+import classes from './dialog.module.css'
+
+/**
+ * Shows a secret the only time it can be shown. Escape, a click outside and leaving the page are held until it
+ * was copied or the person says that it is stored. Live at page level, so that no reload of a list unmounts it.
+ */
+export function SecretDialog({
+  secret,
+  name,
+  title,
+  lead,
+  onClose,
+  children,
+}: {
+  readonly secret: string
+  readonly name: string
+  readonly title: string
+  readonly lead: ReactNode
+  readonly onClose: () => void
+  readonly children?: ReactNode
+}) {
+  const node = useRef<HTMLElement>(null)
+  const first = useRef<HTMLButtonElement>(null)
+  const [outcome, copy] = useCopy(node)
+  const [safe, setSafe] = useState(false)
+  const [held, setHeld] = useState(false)
+
+  useEffect(() => {
+    if (safe) return undefined
+    const hold = (event: BeforeUnloadEvent) => event.preventDefault()
+    window.addEventListener('beforeunload', hold)
+    return () => window.removeEventListener('beforeunload', hold)
+  }, [safe])
+
+  function leave() {
+    if (safe) onClose()
+    else setHeld(true)
+  }
+
+  return (
+    <Dialog.Root open onOpenChange={(next) => (next ? undefined : leave())}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className={classes.veil} />
+        <Dialog.Popup className={cx(classes.dialog, classes.wide)} initialFocus={first}>
+          <Dialog.Title>{title}</Dialog.Title>
+          <Dialog.Description>{lead}</Dialog.Description>
+          <div className={classes.secret}>
+            <code ref={node} data-secret>
+              {secret}
+            </code>
+            <div>
+              <Button
+                ref={first}
+                look="primary"
+                icon={outcome === 'copied' ? 'check' : 'copy'}
+                onClick={() =>
+                  void copy(secret).then((copied) => (copied ? setSafe(true) : undefined))
+                }
+              >
+                {copyLabel(outcome, words.copyName(name))}
+              </Button>
+            </div>
+          </div>
+          {children}
+          <p role="status" className={held && !safe ? undefined : 'visually-hidden'}>
+            {held && !safe ? (
+              <strong>{words.secretHeld}</strong>
+            ) : outcome === 'copied' ? (
+              words.copied
+            ) : (
+              ''
+            )}
+          </p>
+          <div className={classes.actions}>
+            <Button onClick={onClose}>{words.stored}</Button>
+          </div>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  )
+}

@@ -1,0 +1,101 @@
+import type { ReactNode } from 'react'
+import { Refused } from '../api/call.ts'
+import { words } from '../../words/en.ts'
+import { Button } from './Button.tsx'
+import { CopyText } from './Copy.tsx'
+import classes from './surface.module.css'
+import { Notice } from './Surface.tsx'
+
+/** Still reading. */
+export function Loading({ what }: { readonly what?: string }) {
+  return (
+    <p className={classes.loading} role="status">
+      <span>{what ?? words.loading}</span>
+    </p>
+  )
+}
+
+/** Nothing there yet: says what it is for and teaches the next step. */
+export function Empty({
+  title,
+  children,
+}: {
+  readonly title: string
+  readonly children?: ReactNode
+}) {
+  return (
+    <div className={classes.empty}>
+      <p className={classes.emptyHead}>{title}</p>
+      {children}
+    </div>
+  )
+}
+
+/** Filters are on and nothing matches. */
+export function NoneMatch({
+  what,
+  filters,
+  clear,
+}: {
+  readonly what: string
+  readonly filters: number
+  readonly clear: () => void
+}) {
+  return (
+    <div className={classes.empty} role="status">
+      <p>{words.noneMatch(what, filters)}</p>
+      <Button onClick={clear}>{words.clearFilters}</Button>
+    </div>
+  )
+}
+
+/** A refusal: the sentence, the code, the request id, and what to do. */
+export function ProblemNotice({
+  error,
+  title,
+  retry,
+}: {
+  readonly error: unknown
+  readonly title?: string
+  readonly retry?: () => void
+}) {
+  const refusal = asRefused(error)
+  const known = words.problems[refusal.code]
+  return (
+    <div role="alert">
+      <Notice tone="refuse" title={title ?? known?.title ?? words.refused}>
+        <p className="break">{refusal.message === '' ? known?.title : refusal.message}</p>
+        {known?.todo === undefined ? undefined : <p className="muted">{known.todo}</p>}
+        <p className={classes.ids}>
+          {refusal.code === 'offline' ? undefined : (
+            <a href={`/problems/${refusal.code}`} target="_blank" rel="noreferrer">
+              <code>{refusal.code}</code>
+            </a>
+          )}
+          {refusal.requestId === undefined ? undefined : (
+            <CopyText text={refusal.requestId} what={words.requestId} />
+          )}
+        </p>
+        {retry === undefined ? undefined : (
+          <div>
+            <Button small onClick={retry}>
+              {words.retry}
+            </Button>
+          </div>
+        )}
+      </Notice>
+    </div>
+  )
+}
+
+/** The refusal inside any thrown thing. */
+export function asRefused(error: unknown): Refused {
+  if (error instanceof Refused) return error
+  return new Refused(0, 'internal_error', error instanceof Error ? error.message : words.refused)
+}
+
+/** What the server says about one field of a form. */
+export function fieldError(error: unknown, field: string): string | undefined {
+  if (!(error instanceof Refused)) return undefined
+  return error.fields.find((one) => one.field === field || one.field === `/${field}`)?.message
+}

@@ -1,0 +1,138 @@
+import { useEffect, useState, type MouseEvent } from 'react'
+import { words } from '../../words/en.ts'
+import { copyText } from './copy-text.ts'
+import classes from './time.module.css'
+
+const exactFormat = new Intl.DateTimeFormat('en-GB', {
+  year: 'numeric',
+  month: 'short',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+})
+const clockFormat = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+})
+const dayFormat = new Intl.DateTimeFormat('en-GB', {
+  year: 'numeric',
+  month: 'short',
+  day: '2-digit',
+})
+const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const steps = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+/** The zone that times on this page are in, such as Europe/Berlin. */
+export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** "6 minutes ago", "in 3 days", "now". */
+export function relative(at: number, now: number = Date.now()): string {
+  const distance = at - now
+  for (const [unit, ms] of steps) {
+    if (Math.abs(distance) >= ms) return relativeFormat.format(Math.round(distance / ms), unit)
+  }
+  return words.now
+}
+
+/** The exact local time, to the second; with `clock`, only the time of day. */
+export function exact(at: number, clock = false): string {
+  return (clock ? clockFormat : exactFormat).format(at)
+}
+
+/** The local day. */
+export function day(at: number): string {
+  return dayFormat.format(at)
+}
+
+/**
+ * A time: exact in tables, relative in cards. Pointing at it shows the other form and UTC, a click copies UTC.
+ */
+export function Time({
+  at,
+  form = 'exact',
+}: {
+  readonly at: number | string | undefined | null
+  readonly form?: 'exact' | 'clock' | 'relative' | 'day'
+}) {
+  if (at === undefined || at === null) return <span className="muted">{words.never}</span>
+  const ms = typeof at === 'string' ? Date.parse(at) : at
+  const shown =
+    form === 'relative' ? relative(ms) : form === 'day' ? day(ms) : exact(ms, form === 'clock')
+  return (
+    <time
+      className={classes.time}
+      dateTime={new Date(ms).toISOString()}
+      data-time={ms}
+      data-form={form}
+      tabIndex={form === 'relative' ? 0 : undefined}
+    >
+      {shown}
+    </time>
+  )
+}
+
+interface Tip {
+  readonly ms: number
+  readonly form: string
+  readonly left: number
+  readonly top: number
+}
+
+/** One floating note for all times of the page. */
+export function TimeTips() {
+  const [tip, setTip] = useState<Tip>()
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    function show(event: Event) {
+      const node =
+        event.target instanceof Element ? event.target.closest<HTMLElement>('[data-time]') : null
+      if (node === null) return setTip(undefined)
+      const box = node.getBoundingClientRect()
+      setCopied(false)
+      setTip({
+        ms: Number(node.dataset['time']),
+        form: node.dataset['form'] ?? '',
+        left: Math.min(box.left, window.innerWidth - 290),
+        top: box.bottom + 6,
+      })
+    }
+    function hide(event: Event) {
+      if (event instanceof KeyboardEvent && event.key !== 'Escape') return
+      setTip(undefined)
+    }
+    document.addEventListener('pointerover', show)
+    document.addEventListener('focusin', show)
+    document.addEventListener('keydown', hide)
+    window.addEventListener('scroll', hide, true)
+    document.addEventListener('click', copy)
+    function copy(event: globalThis.MouseEvent | MouseEvent) {
+      const node =
+        event.target instanceof Element
+          ? event.target.closest<HTMLElement>('time[data-time]')
+          : null
+      if (node === null) return
+      void copyText(new Date(Number(node.dataset['time'])).toISOString(), null).then(setCopied)
+    }
+    return () => {
+      document.removeEventListener('pointerover', show)
+      document.removeEventListener('focusin', show)
+      document.removeEventListener('keydown', hide)
+      window.removeEventListener('scroll', hide, true)
+      document.removeEventListener('click', copy)
+    }
+  }, [])
+  if (tip === undefined || Number.isNaN(tip.ms)) return undefined
+  return (
+    <div className={classes.tip} style={{ left: tip.left, top: tip.top }} aria-hidden="true">
+      <span>{tip.form === 'relative' ? exact(tip.ms) : relative(tip.ms)}</span>
+      <code>{new Date(tip.ms).toISOString()}</code>
+      <span className="muted">{copied ? words.copied : words.clickCopiesTime}</span>
+    </div>
+  )
+}

@@ -1,0 +1,43 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useLayoutEffect, useRef, useState } from 'react'
+import type { BodyProps } from './DataTable.tsx'
+import classes from './table.module.css'
+
+/** The body of a long list: only the rows near the window exist; the page itself scrolls. */
+export function VirtualBody<Row>({ rows, columns, renderRow }: BodyProps<Row>) {
+  const body = useRef<HTMLTableSectionElement>(null)
+  const [top, setTop] = useState(0)
+  const rowHeight = window.matchMedia('(pointer: coarse)').matches ? 44 : 36
+  useLayoutEffect(() => {
+    const box = body.current?.getBoundingClientRect()
+    if (box !== undefined) setTop(box.top + window.scrollY)
+  }, [])
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => rowHeight,
+    overscan: 14,
+    scrollMargin: top,
+  })
+  const items = virtual.getVirtualItems()
+  const before = (items[0]?.start ?? top) - top
+  const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top)
+  return (
+    <tbody ref={body}>
+      <Spacer height={before} columns={columns} />
+      {items.map((item) => {
+        const row = rows[item.index]
+        return row === undefined ? undefined : renderRow(row, item.index)
+      })}
+      <Spacer height={after} columns={columns} />
+    </tbody>
+  )
+}
+
+function Spacer({ height, columns }: { readonly height: number; readonly columns: number }) {
+  if (height <= 0) return undefined
+  return (
+    <tr className={classes.spacer} aria-hidden="true">
+      <td colSpan={columns} style={{ height }} />
+    </tr>
+  )
+}

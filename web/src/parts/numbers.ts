@@ -1,0 +1,33 @@
+const counter = new Intl.NumberFormat('en')
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+const percents = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+const bytesPerStep = 1024
+
+/** 12,480 */
+export function count(number: number): string {
+  return counter.format(number)
+}
+
+/** 12.5K, for axes. */
+export function short(number: number): string {
+  return compact.format(number)
+}
+
+/** 8.4% of a whole; nothing of nothing is 0%. */
+export function percent(part: number, whole: number): string {
+  return percents.format(whole === 0 ? 0 : part / whole)
+}
+
+/** 65 ms, 1.8 s, 4 min */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${counter.format(Math.round(ms / 100) / 10)} s`
+  return `${counter.format(Math.round(ms / 60_000))} min`
+}
+
+/** 512 bytes, 8.1 KiB, 3 MiB */
+export function size(bytes: number): string {
+  if (bytes < bytesPerStep) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`
+  const step = Math.min(3, Math.floor(Math.log2(bytes) / 10))
+  return `${counter.format(Math.round((bytes / bytesPerStep ** step) * 10) / 10)} ${['', 'KiB', 'MiB', 'GiB'][step]}`
+}

@@ -1,0 +1,22 @@
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+import { fakeApi } from './fake/plugin.ts'
+import { compress } from './vite-compress.ts'
+
+// The page's policy allows nothing inline and no data: addresses, so nothing may be inlined here.
+export default defineConfig(({ mode }) => ({
+  root: import.meta.dirname,
+  base: '/',
+  plugins: [react(), compress(), ...(mode === 'fake' ? [fakeApi()] : [])],
+  css: { modules: { localsConvention: 'camelCaseOnly' as const } },
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: ['chrome123', 'firefox121', 'safari17.5'],
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 600,
+  },
+  server: { port: 5173, strictPort: false },
+}))
