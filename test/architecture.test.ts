@@ -65,7 +65,7 @@ const keepers: Record<string, readonly string[]> = {
 }
 const linesAtMost = 400
 /** Debts of the first day, to be paid before anything is released; the list may only shrink. */
-const owed = { circlesIn: 'src/store/', long: ['src/store/keys.ts'] }
+const owed = { circlesIn: 'src/store/', long: [] as string[] }
 
 interface Import {
   readonly specifier: string

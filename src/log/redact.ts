@@ -1,0 +1,33 @@
+/**
+ * What must never be in a line, wherever it came from (a field, a message, an error's text). One expression over the
+ * finished line reaches all of them; the forms are those of our own credentials and of the ways others are carried.
+ */
+const secretForms = new RegExp(
+  [
+    // Our credentials; a hint (prefix, public id, ellipsis, four characters) may stay.
+    String.raw`(?<own>svc_live_|sk_live_|svc_scim_|svc_whsec_)(?![0-9A-Za-z]{8}_…)(?<id>[0-9A-Za-z]{8}_)?[0-9A-Za-z_+/=-]{4,}`,
+    // A JWT: header, payload, signature.
+    String.raw`(?<jwt>eyJ)[\w-]{8,}\.[\w-]+\.[\w-]*`,
+    String.raw`(?<header>\b(?:Bearer|Basic) )[\w+/=.~-]{8,}`,
+    String.raw`(?<cookie>__Host-[\w-]+=)[^;\s"\\]+`,
+    String.raw`(?<password>:\/\/[^\s:@/"\\]{1,256}:)[^\s@/"\\]+(?=@)`,
+    String.raw`(?<query>[?&](?:code|state|access_token|id_token|refresh_token|client_secret|password)=)[^&\s"\\]+`,
+    String.raw`(?<github>\bgh[opsu]_)[0-9A-Za-z]{20,}`,
+  ].join('|'),
+  'gi',
+)
+
+/** Characters that JSON leaves alone and that a terminal or a line reader obeys: DEL, C1, line separators. */
+const obeyedByReaders = /[\u007F-\u009F\u2028\u2029]/g
+
+/** The line without secrets, and without characters that could forge another line. */
+export function redact(line: string): string {
+  return line
+    .replace(secretForms, (...found: unknown[]) => {
+      const groups = found.at(-1) as Record<string, string | undefined>
+      return `${Object.values(groups).filter(Boolean).join('')}…`
+    })
+    .replace(obeyedByReaders, (character) => {
+      return String.raw`\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+    })
+}
