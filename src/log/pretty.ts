@@ -14,7 +14,7 @@ export function prettyLine(line: string): string {
   const parts = [
     `\u001B[90m${String(time).slice(11, 23)}\u001B[0m`,
     `\u001B[${colours[word] ?? 0}m${word.padEnd(5)}\u001B[0m`,
-    visible(String(message ?? '')),
+    visible(typeof message === 'string' ? message : ''),
     ...Object.entries(fields).map(([name, value]) => `\u001B[90m${name}=\u001B[0m${show(value)}`),
   ]
   const stack = failure?.stack ?? failure?.message
