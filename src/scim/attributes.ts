@@ -1,0 +1,145 @@
+/** What RFC 7643 section 7 says about one attribute; the engines of this room are driven by nothing else. */
+export interface Attribute {
+  readonly name: string
+  readonly type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'integer' | 'complex'
+  readonly multiValued: boolean
+  readonly description: string
+  readonly required: boolean
+  readonly caseExact: boolean
+  readonly mutability: 'readOnly' | 'readWrite' | 'immutable' | 'writeOnly'
+  readonly returned: 'always' | 'never' | 'default' | 'request'
+  readonly uniqueness: 'none' | 'server' | 'global'
+  readonly canonicalValues?: readonly string[]
+  readonly referenceTypes?: readonly string[]
+  readonly subAttributes?: readonly Attribute[]
+}
+
+/** A schema of RFC 7643: a URN and its attributes. */
+export interface Schema {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly attributes: readonly Attribute[]
+}
+
+/** A kind of resource: its address, its schema and the one extension it may carry. */
+export interface ResourceType {
+  readonly name: 'User' | 'Group'
+  readonly endpoint: '/Users' | '/Groups'
+  readonly description: string
+  readonly schema: Schema
+  readonly extension: Schema | undefined
+}
+
+/** Where an attribute path leads: an attribute of the core (or of the extension) and perhaps one of its parts. */
+export interface Target {
+  readonly extension: Schema | undefined
+  readonly attribute: Attribute
+  readonly sub: Attribute | undefined
+}
+
+type Options = Partial<Omit<Attribute, 'name' | 'type' | 'description'>>
+
+/** An attribute with the defaults of RFC 7643 section 2.2. */
+export function attribute(
+  name: string,
+  type: Attribute['type'],
+  description: string,
+  options: Options = {},
+): Attribute {
+  return {
+    name,
+    type,
+    multiValued: false,
+    description,
+    required: false,
+    // Section 2.3.3 and 2.3.7: binary values and references are always case-exact.
+    caseExact: type === 'binary' || type === 'reference',
+    mutability: 'readWrite',
+    returned: 'default',
+    uniqueness: 'none',
+    ...options,
+  }
+}
+
+const metaParts = ['resourceType', 'location', 'version'].map((name) =>
+  attribute(name, name === 'location' ? 'reference' : 'string', `The ${name} of the resource.`, {
+    caseExact: true,
+    mutability: 'readOnly',
+  }),
+)
+const metaTimes = ['created', 'lastModified'].map((name) =>
+  attribute(name, 'dateTime', `The time of ${name}.`, { mutability: 'readOnly' }),
+)
+
+/** The attributes that every resource has and no schema lists (RFC 7643 section 3.1). */
+const commonAttributes: readonly Attribute[] = [
+  attribute('schemas', 'reference', 'The schemas of the resource.', {
+    multiValued: true,
+    returned: 'always',
+    caseExact: false,
+  }),
+  attribute('id', 'string', 'The identifier, made by the service.', {
+    caseExact: true,
+    mutability: 'readOnly',
+    returned: 'always',
+    uniqueness: 'server',
+  }),
+  attribute('externalId', 'string', 'The identifier in the directory.', { caseExact: true }),
+  attribute('meta', 'complex', 'Data about the resource.', {
+    mutability: 'readOnly',
+    subAttributes: [...metaParts, ...metaTimes],
+  }),
+]
+
+const byName = new WeakMap<readonly Attribute[], Map<string, Attribute>>()
+
+/** The attribute of a list by its name, in any case (RFC 7643 section 2.1). */
+export function findAttribute(list: readonly Attribute[], name: string): Attribute | undefined {
+  let names = byName.get(list)
+  if (names === undefined) {
+    names = new Map(list.map((each) => [each.name.toLowerCase(), each]))
+    byName.set(list, names)
+  }
+  return names.get(name.toLowerCase())
+}
+
+/** A top-level attribute of the core schema or one that all resources share. */
+export function findCore(type: ResourceType, name: string): Attribute | undefined {
+  return findAttribute(type.schema.attributes, name) ?? findAttribute(commonAttributes, name)
+}
+
+/** All attributes of the core, the shared ones first. */
+export function coreAttributes(type: ResourceType): readonly Attribute[] {
+  return [...commonAttributes, ...type.schema.attributes]
+}
+
+/** The extension a URN names, in any case. */
+export function findExtension(type: ResourceType, urn: string): Schema | undefined {
+  return type.extension?.id.toLowerCase() === urn.toLowerCase() ? type.extension : undefined
+}
+
+/** Resolves `name`, `name.part`, `urn:…:name.part` (RFC 7644 section 3.10); undefined when nothing is called so. */
+export function resolveTarget(type: ResourceType, path: string): Target | undefined {
+  const { schema, rest } = splitUrn(type, path)
+  if (schema === undefined) return undefined
+  const dot = rest.indexOf('.')
+  const name = dot === -1 ? rest : rest.slice(0, dot)
+  const extension = schema === type.extension ? schema : undefined
+  const found =
+    extension === undefined ? findCore(type, name) : findAttribute(extension.attributes, name)
+  if (found === undefined) return undefined
+  if (dot === -1) return { extension, attribute: found, sub: undefined }
+  const sub = findAttribute(found.subAttributes ?? [], rest.slice(dot + 1))
+  return sub === undefined ? undefined : { extension, attribute: found, sub }
+}
+
+function splitUrn(type: ResourceType, path: string): { schema: Schema | undefined; rest: string } {
+  const folded = path.toLowerCase()
+  for (const schema of [type.schema, type.extension]) {
+    if (schema !== undefined && folded.startsWith(`${schema.id.toLowerCase()}:`)) {
+      return { schema, rest: path.slice(schema.id.length + 1) }
+    }
+  }
+  return { schema: folded.startsWith('urn:') ? undefined : type.schema, rest: path }
+}

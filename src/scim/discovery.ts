@@ -1,0 +1,102 @@
+import type { Attribute, ResourceType, Schema } from './attributes.ts'
+import { providerConfigSchema, resourceTypeSchema, schemaSchema } from './schema-discovery.ts'
+import { groupSchema, groupType, userType } from './schema-group.ts'
+import { enterpriseSchema, userSchema } from './schema-user.ts'
+
+/** The limits that the documents announce and the door keeps. */
+export const limits = {
+  bodyBytes: 1024 * 1024,
+  bulkOperations: 1000,
+  pageSize: 1000,
+  defaultPageSize: 100,
+  cursorTimeoutMs: 24 * 60 * 60 * 1000,
+} as const
+
+type Json = Record<string, unknown>
+
+/** `/ServiceProviderConfig` (RFC 7643 section 5, RFC 9865 section 4); `base` is the address of `/scim/v2`. */
+export function providerConfig(base: string, guide: string): Json {
+  return {
+    schemas: [providerConfigSchema.id],
+    documentationUri: guide,
+    patch: { supported: true },
+    bulk: {
+      supported: true,
+      maxOperations: limits.bulkOperations,
+      maxPayloadSize: limits.bodyBytes,
+    },
+    filter: { supported: true, maxResults: limits.pageSize },
+    changePassword: { supported: false },
+    sort: { supported: true },
+    etag: { supported: true },
+    pagination: {
+      cursor: true,
+      index: true,
+      defaultPaginationMethod: 'index',
+      defaultPageSize: limits.defaultPageSize,
+      maxPageSize: limits.pageSize,
+      cursorTimeout: limits.cursorTimeoutMs / 1000,
+    },
+    authenticationSchemes: [
+      {
+        type: 'oauthbearertoken',
+        name: 'SCIM bearer token',
+        description: 'A token made in the dashboard, tab SSO and SCIM, sent as a bearer token.',
+        specUri: 'https://www.rfc-editor.org/info/rfc6750',
+        documentationUri: guide,
+        primary: true,
+      },
+    ],
+    meta: { resourceType: 'ServiceProviderConfig', location: `${base}/ServiceProviderConfig` },
+  }
+}
+
+/** The documents of `/ResourceTypes` (RFC 7643 section 6). */
+export function resourceTypeDocuments(base: string): Json[] {
+  return [userType, groupType].map((type) => resourceTypeDocument(base, type))
+}
+
+/** The documents of `/Schemas` (RFC 7643 section 7), those of the discovery documents included. */
+export function schemaDocuments(base: string): Json[] {
+  return [
+    userSchema,
+    groupSchema,
+    enterpriseSchema,
+    providerConfigSchema,
+    resourceTypeSchema,
+    schemaSchema,
+  ].map((schema) => schemaDocument(base, schema))
+}
+
+function resourceTypeDocument(base: string, type: ResourceType): Json {
+  const extensions =
+    type.extension === undefined ? [] : [{ schema: type.extension.id, required: false }]
+  return {
+    schemas: [resourceTypeSchema.id],
+    id: type.name,
+    name: type.name,
+    description: type.description,
+    endpoint: type.endpoint,
+    schema: type.schema.id,
+    ...(extensions.length === 0 ? {} : { schemaExtensions: extensions }),
+    meta: { resourceType: 'ResourceType', location: `${base}/ResourceTypes/${type.name}` },
+  }
+}
+
+function schemaDocument(base: string, schema: Schema): Json {
+  return {
+    schemas: [schemaSchema.id],
+    id: schema.id,
+    name: schema.name,
+    description: schema.description,
+    attributes: schema.attributes.map(attributeDocument),
+    meta: { resourceType: 'Schema', location: `${base}/Schemas/${schema.id}` },
+  }
+}
+
+function attributeDocument(each: Attribute): Json {
+  const { subAttributes, ...rest } = each
+  return subAttributes === undefined
+    ? rest
+    : { ...rest, subAttributes: subAttributes.map(attributeDocument) }
+}

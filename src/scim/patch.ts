@@ -1,0 +1,176 @@
+import { resolveTarget, type ResourceType } from './attributes.ts'
+import { refuse, type ScimError } from './errors.ts'
+import { isObject, type Json, type JsonObject } from './json.ts'
+import type { PatchOperation } from './patch-request.ts'
+import { memberSteps, type MemberStep } from './patch-members.ts'
+import { changeList } from './patch-lists.ts'
+import { parsePath, type PatchPath } from './path.ts'
+import { checkRequired, partsAt, type Resource } from './resource.ts'
+import { readValue, type Value, type Values } from './values.ts'
+
+/** What a PATCH makes of a resource; members of a group are steps for the store, never a loaded list. */
+export interface Patched {
+  readonly resource: Resource
+  readonly members: readonly MemberStep[]
+}
+
+/** Applies all operations to a copy, or throws and leaves everything as it was. */
+export function applyPatch(
+  type: ResourceType,
+  current: Resource,
+  operations: readonly PatchOperation[],
+): Patched {
+  const state: State = { type, resource: structuredClone(current), members: [] }
+  for (const operation of operations) applyOne(state, operation)
+  checkRequired(type, state.resource)
+  return { resource: state.resource, members: state.members }
+}
+
+interface State {
+  readonly type: ResourceType
+  readonly resource: Resource
+  readonly members: MemberStep[]
+}
+
+function applyOne(state: State, operation: PatchOperation): void {
+  if (operation.path === undefined) return applyWithoutPath(state, operation)
+  const path = parsePath(state.type, operation.path)
+  if (path === undefined) {
+    throw refuse('invalidPath', `There is no attribute '${operation.path.slice(0, 200)}'.`)
+  }
+  applyAt(state, path, operation)
+}
+
+// Without a path the value is a set of attributes; Entra also writes whole paths as their names.
+function applyWithoutPath(state: State, operation: PatchOperation): void {
+  if (operation.op === 'remove') throw refuse('noTarget', "'remove' needs a path.")
+  if (!isObject(operation.value)) {
+    throw refuse('invalidValue', 'Without a path the value must be an object.')
+  }
+  for (const [name, value] of Object.entries(operation.value)) {
+    const path = namedPath(state, name, value)
+    if (path === undefined) continue
+    if (path.kind === 'attribute' && isMergeable(path, value)) {
+      mergeParts(state, path, value as JsonObject)
+    } else applyAt(state, path, { op: operation.op, path: name, value })
+  }
+}
+
+function namedPath(state: State, name: string, value: Json): PatchPath | undefined {
+  const path = parsePath(state.type, name)
+  if (path === undefined) {
+    if (name.toLowerCase().startsWith('urn:')) {
+      throw refuse('invalidPath', `The extension or attribute ${name} is not supported.`)
+    }
+    return undefined
+  }
+  if (path.kind === 'extension') return path
+  const { attribute } = path.target
+  if (attribute.name === 'schemas') return undefined
+  if (attribute.mutability !== 'readOnly') return path
+  // Okta repeats the id when it renames a group; another id than its own is an attempt to change it.
+  if (attribute.name === 'id' && value !== state.resource['id']) throw readOnly('id')
+  return undefined
+}
+
+function isMergeable(path: PatchPath & { kind: 'attribute' }, value: Json): boolean {
+  const { attribute, sub } = path.target
+  return (
+    attribute.type === 'complex' && !attribute.multiValued && sub === undefined && isObject(value)
+  )
+}
+
+// `{"name": {"familyName": "…"}}` changes one part and keeps the others.
+function mergeParts(
+  state: State,
+  path: PatchPath & { kind: 'attribute' },
+  object: JsonObject,
+): void {
+  const { attribute, extension } = path.target
+  const holder = holderOf(state, extension?.id)
+  const given = readValue(attribute, object)
+  const before = { ...partsAt(holder, attribute.name) }
+  // A manager's address belongs to the id it came with.
+  if (given !== undefined && (given as Values)['value'] !== undefined) delete before['$ref']
+  put(state, extension?.id, attribute.name, given && { ...before, ...(given as Values) })
+}
+
+function applyAt(state: State, path: PatchPath, operation: PatchOperation): void {
+  if (path.kind === 'extension') return applyToExtension(state, path.extension.id, operation)
+  const { attribute, sub, extension } = path.target
+  if (attribute.mutability === 'readOnly' || sub?.mutability === 'readOnly') {
+    throw readOnly(operation.path ?? attribute.name)
+  }
+  if (attribute.name === 'schemas') {
+    if (operation.op === 'remove') throw readOnly('schemas')
+    return
+  }
+  if (state.type.name === 'Group' && attribute.name === 'members') {
+    state.members.push(...memberSteps(attribute, path, operation))
+    return
+  }
+  const holder = holderOf(state, extension?.id)
+  const before = holder[attribute.name]
+  const after = attribute.multiValued
+    ? changeList(path, before, operation)
+    : changeSingle(path, before, operation)
+  if (after === undefined && attribute.required) {
+    throw refuse('mutability', `'${attribute.name}' is required and cannot be removed.`)
+  }
+  put(state, extension?.id, attribute.name, after)
+}
+
+function applyToExtension(state: State, urn: string, operation: PatchOperation): void {
+  if (operation.op === 'remove') {
+    delete state.resource[urn]
+    return
+  }
+  if (!isObject(operation.value)) throw refuse('invalidValue', `'${urn}' takes an object.`)
+  for (const [name, value] of Object.entries(operation.value)) {
+    const target = resolveTarget(state.type, `${urn}:${name}`)
+    if (target === undefined || target.attribute.mutability === 'readOnly') continue
+    applyAt(state, { kind: 'attribute', target, filter: undefined }, { ...operation, value })
+  }
+}
+
+function changeSingle(
+  path: PatchPath & { kind: 'attribute' },
+  before: Value | undefined,
+  operation: PatchOperation,
+): Value | undefined {
+  const { attribute, sub } = path.target
+  if (sub === undefined) {
+    if (operation.op === 'remove') return undefined
+    const value = readValue(attribute, operation.value ?? null)
+    const isAddition = operation.op === 'add' && attribute.type === 'complex'
+    return isAddition && value !== undefined
+      ? { ...(before as Values | undefined), ...(value as Values) }
+      : value
+  }
+  const parts: Values = { ...(before as Values | undefined) }
+  const value = operation.op === 'remove' ? undefined : readValue(sub, operation.value ?? null)
+  if (value === undefined) delete parts[sub.name]
+  else parts[sub.name] = value
+  if (attribute.name === 'manager' && sub.name === 'value') {
+    if (value === undefined) return undefined
+    delete parts['$ref']
+  }
+  return Object.keys(parts).length === 0 ? undefined : parts
+}
+
+function holderOf(state: State, urn: string | undefined): Values {
+  return urn === undefined ? state.resource : partsAt(state.resource, urn)
+}
+
+function put(state: State, urn: string | undefined, name: string, value: Value | undefined): void {
+  const holder: Values = urn === undefined ? state.resource : { ...partsAt(state.resource, urn) }
+  if (value === undefined) delete holder[name]
+  else holder[name] = value
+  if (urn === undefined) return
+  if (Object.keys(holder).length === 0) delete state.resource[urn]
+  else state.resource[urn] = holder
+}
+
+function readOnly(name: string): ScimError {
+  return refuse('mutability', `'${name}' cannot be changed.`)
+}

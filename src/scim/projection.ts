@@ -1,0 +1,100 @@
+import { coreAttributes, findExtension, resolveTarget } from './attributes.ts'
+import type { Attribute, ResourceType } from './attributes.ts'
+
+/** What of a resource an answer shows (RFC 7644 section 3.9, RFC 7643 section 2.2 "returned"). */
+export interface Projection {
+  /** Whether a top-level attribute of the core is shown at all, so that it need not be loaded. */
+  shows(name: string): boolean
+  /** The document with nothing in it that was not asked for. */
+  apply(document: Readonly<Record<string, unknown>>): Record<string, unknown>
+}
+
+type Names = ReadonlyMap<string, ReadonlySet<string> | 'all'>
+
+/** The projection for `attributes` and `excludedAttributes`; names that nobody knows are passed over. */
+export function createProjection(
+  type: ResourceType,
+  attributes: readonly string[],
+  excluded: readonly string[],
+): Projection {
+  const wanted = attributes.length === 0 ? undefined : namesOf(type, attributes)
+  const unwanted = namesOf(type, excluded)
+  const shown = (key: string, attribute: Attribute): boolean =>
+    isShown(attribute, wanted?.get(key), wanted !== undefined, unwanted.get(key))
+  return {
+    shows: (name) =>
+      coreAttributes(type).some((each) => each.name === name && shown(each.name, each)),
+    apply(document) {
+      const answer: Record<string, unknown> = {}
+      for (const each of coreAttributes(type)) {
+        const value = document[each.name]
+        if (value === undefined || !shown(each.name, each)) continue
+        answer[each.name] = cut(value, wanted?.get(each.name), unwanted.get(each.name))
+      }
+      const { extension } = type
+      const parts = extension && document[extension.id]
+      if (extension === undefined || parts === undefined) return answer
+      const kept: Record<string, unknown> = {}
+      for (const each of extension.attributes) {
+        const value = (parts as Record<string, unknown>)[each.name]
+        const key = `${extension.id}:${each.name}`
+        const all = wanted?.get(extension.id)
+        if (value === undefined || unwanted.has(extension.id)) continue
+        if (!isShown(each, wanted?.get(key) ?? all, wanted !== undefined, unwanted.get(key)))
+          continue
+        kept[each.name] = cut(value, wanted?.get(key), unwanted.get(key))
+      }
+      if (Object.keys(kept).length > 0) answer[extension.id] = kept
+      return answer
+    },
+  }
+}
+
+function isShown(
+  attribute: Attribute,
+  wanted: ReadonlySet<string> | 'all' | undefined,
+  isSelective: boolean,
+  unwanted: ReadonlySet<string> | 'all' | undefined,
+): boolean {
+  if (attribute.returned === 'always') return true
+  if (attribute.returned === 'never') return false
+  if (isSelective) return wanted !== undefined && unwanted !== 'all'
+  return attribute.returned === 'default' && unwanted !== 'all'
+}
+
+// A complex value with only the parts that were asked for, or without those that were not.
+function cut(
+  value: unknown,
+  wanted: ReadonlySet<string> | 'all' | undefined,
+  unwanted: ReadonlySet<string> | 'all' | undefined,
+): unknown {
+  const only = wanted === 'all' ? undefined : wanted
+  const without = unwanted === 'all' ? undefined : unwanted
+  if (only === undefined && without === undefined) return value
+  if (Array.isArray(value)) return value.map((item) => cut(item, wanted, unwanted))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).filter(
+      ([name]) => (only === undefined || only.has(name)) && without?.has(name) !== true,
+    ),
+  )
+}
+
+function namesOf(type: ResourceType, paths: readonly string[]): Names {
+  const names = new Map<string, Set<string> | 'all'>()
+  for (const path of paths) {
+    const extension = findExtension(type, path)
+    if (extension !== undefined) names.set(extension.id, 'all')
+    const target = extension === undefined ? resolveTarget(type, path) : undefined
+    if (target === undefined) continue
+    const key =
+      target.extension === undefined
+        ? target.attribute.name
+        : `${target.extension.id}:${target.attribute.name}`
+    const before = names.get(key)
+    if (target.sub === undefined) names.set(key, 'all')
+    else if (before === undefined) names.set(key, new Set([target.sub.name]))
+    else if (before !== 'all') before.add(target.sub.name)
+  }
+  return names
+}

@@ -1,0 +1,45 @@
+import { attribute, type ResourceType, type Schema } from './attributes.ts'
+import { enterpriseSchema, userSchema } from './schema-user.ts'
+
+/** The Group of RFC 7643 section 4.2; its members are users. */
+export const groupSchema: Schema = {
+  id: 'urn:ietf:params:scim:schemas:core:2.0:Group',
+  name: 'Group',
+  description: 'A group of users of the directory.',
+  attributes: [
+    attribute('displayName', 'string', 'The name of the group.', { required: true }),
+    attribute('members', 'complex', 'The users in the group.', {
+      multiValued: true,
+      subAttributes: [
+        attribute('value', 'string', 'The id of the user.', {
+          mutability: 'immutable',
+          caseExact: true,
+        }),
+        attribute('$ref', 'reference', 'The address of the user.', {
+          mutability: 'immutable',
+          referenceTypes: ['User'],
+        }),
+        attribute('type', 'string', 'The kind of member.', {
+          mutability: 'immutable',
+          canonicalValues: ['User'],
+        }),
+      ],
+    }),
+  ],
+}
+
+export const userType: ResourceType = {
+  name: 'User',
+  endpoint: '/Users',
+  description: 'The people of the organization.',
+  schema: userSchema,
+  extension: enterpriseSchema,
+}
+
+export const groupType: ResourceType = {
+  name: 'Group',
+  endpoint: '/Groups',
+  description: 'The groups of the directory.',
+  schema: groupSchema,
+  extension: undefined,
+}
