@@ -1,0 +1,137 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Exchange } from './exchange.ts'
+
+/** How a connection is judged; all times in milliseconds. */
+export interface ConnectionLimits {
+  /** A body that we wait for must bring this many bytes in each window. */
+  readonly bodyWindowMs: number
+  readonly bodyWindowBytes: number
+  /** Requests of one connection under way at once; beyond it reading pauses. */
+  readonly pipelined: number
+  /** How long what a refused caller still sends is read, so that the refusal reaches it. */
+  readonly lingerMs: number
+}
+
+const connections = new WeakMap<object, ClientConnection>()
+
+/** The connection that a socket belongs to; opened by `ClientConnection.open`. */
+export function connectionOf(socket: object): ClientConnection | undefined {
+  return connections.get(socket)
+}
+
+/** One caller's connection: the exchanges under way on it, and whether anything more on it is executed. */
+export class ClientConnection {
+  readonly peerAddress: string
+  /** True once a refusal ended this connection: later requests on it are dropped unseen (SECURITY.md F6). */
+  refused = false
+  /** True once the process stops: every answer says that the connection ends with it. */
+  draining = false
+  readonly #responses = new Set<ServerResponse>()
+  readonly #socket: Socket
+  readonly #limits: ConnectionLimits
+  readonly #exchanges = new Set<Exchange>()
+  #rest: IncomingMessage | undefined
+  #windowEndsAt = 0
+  #windowBytes = 0
+
+  constructor(socket: Socket, limits: ConnectionLimits) {
+    this.#socket = socket
+    this.#limits = limits
+    this.peerAddress = foldMapped(socket.remoteAddress ?? '')
+    connections.set(socket, this)
+    // A caller that closes its side has left: it can't be told from one that is gone altogether.
+    socket.on('end', () => this.#leave())
+    socket.on('close', () => this.#leave())
+  }
+
+  get busy(): boolean {
+    return this.#exchanges.size > 0
+  }
+
+  add(exchange: Exchange): void {
+    this.#exchanges.add(exchange)
+    if (this.#exchanges.size === this.#limits.pipelined) this.#socket.pause()
+  }
+
+  remove(exchange: Exchange): void {
+    if (!this.#exchanges.delete(exchange)) return
+    if (this.#exchanges.size === this.#limits.pipelined - 1) this.#socket.resume()
+  }
+
+  /** Executes nothing more that arrives here, and lets the last answer reach a caller who is still sending. */
+  refuseFurther(): void {
+    if (this.refused) return
+    this.refused = true
+    const socket = this.#socket
+    // Node destroys a finished connection at once; with unread bytes in the kernel that would reset the answer away.
+    socket.destroySoon = () => {
+      if (socket.destroyed) return
+      socket.end()
+      const linger = setTimeout(() => socket.destroy(), this.#limits.lingerMs)
+      socket.once('end', () => socket.destroy())
+      socket.once('close', () => clearTimeout(linger))
+    }
+  }
+
+  /** Watches that the short rest of a body nobody wants arrives in time. */
+  expectRest(request: IncomingMessage): void {
+    this.#rest = request
+  }
+
+  /** Watches an answer that somebody else writes. */
+  hold(response: ServerResponse): void {
+    if (this.draining) response.shouldKeepAlive = false
+    this.#responses.add(response)
+    response.on('close', () => this.#responses.delete(response))
+  }
+
+  drain(): void {
+    this.draining = true
+    for (const response of this.#responses) response.shouldKeepAlive = false
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  /** Whether the only request under way is still arriving: then a parse error is about that one. */
+  get soleExchange(): Exchange | undefined {
+    if (this.#exchanges.size !== 1) return undefined
+    const [exchange] = this.#exchanges
+    return exchange
+  }
+
+  /** Judges a body that comes too slowly; called from time to time with the monotonic clock. Returns true if too slow. */
+  isBodyTooSlow(nowMs: number): boolean {
+    if (!this.#awaitsBody()) {
+      this.#windowEndsAt = 0
+      return false
+    }
+    const { bytesRead } = this.#socket
+    if (this.#windowEndsAt === 0 || nowMs >= this.#windowEndsAt) {
+      const slow =
+        this.#windowEndsAt !== 0 && bytesRead - this.#windowBytes < this.#limits.bodyWindowBytes
+      this.#windowEndsAt = nowMs + this.#limits.bodyWindowMs
+      this.#windowBytes = bytesRead
+      return slow
+    }
+    return false
+  }
+
+  #awaitsBody(): boolean {
+    if (this.#rest?.complete === true) this.#rest = undefined
+    if (this.#rest !== undefined) return true
+    for (const exchange of this.#exchanges) if (exchange.awaitsBody) return true
+    return false
+  }
+
+  #leave(): void {
+    for (const exchange of [...this.#exchanges]) exchange.leave()
+  }
+}
+
+/** An IPv4 address in IPv6's clothing is that IPv4 address. */
+function foldMapped(address: string): string {
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
+}

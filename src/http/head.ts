@@ -1,0 +1,175 @@
+/** What a request head says, read once from the raw header lines (Node's parsed headers hide duplicates). */
+export interface RequestHead {
+  host: string | undefined
+  hostCount: number
+  apiKey: string | undefined
+  apiKeyCount: number
+  authorization: string | undefined
+  authorizationCount: number
+  /** The names listed in Connection, in lower case; empty for most requests. */
+  connectionNames: readonly string[]
+  transferEncoding: string | undefined
+  transferEncodingCount: number
+  contentLength: string | undefined
+  contentLengthCount: number
+  expect: string | undefined
+  upgrade: string | undefined
+  secFetchSite: string | undefined
+  origin: string | undefined
+  accessControlRequestMethod: string | undefined
+  userAgent: string | undefined
+  forwardedFor: string | undefined
+  traceparent: string | undefined
+}
+
+const none: readonly string[] = []
+
+/** Reads the singular headers of a request from Node's flat list of names and values. */
+export function readRequestHead(rawHeaders: readonly string[]): RequestHead {
+  const head = emptyHead()
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    const reader = readers.get(name) ?? readers.get(name.toLowerCase())
+    if (reader !== undefined) reader(head, rawHeaders[at + 1] ?? '')
+  }
+  return head
+}
+
+/** The names listed in a Connection header, in lower case (RFC 9110, section 7.6.1). */
+export function connectionNames(value: string, before: readonly string[] = none): string[] {
+  const names = [...before]
+  for (const part of value.split(',')) {
+    const name = part.trim().toLowerCase()
+    if (name !== '') names.push(name)
+  }
+  return names
+}
+
+function emptyHead(): RequestHead {
+  return {
+    host: undefined,
+    hostCount: 0,
+    apiKey: undefined,
+    apiKeyCount: 0,
+    authorization: undefined,
+    authorizationCount: 0,
+    connectionNames: none,
+    transferEncoding: undefined,
+    transferEncodingCount: 0,
+    contentLength: undefined,
+    contentLengthCount: 0,
+    expect: undefined,
+    upgrade: undefined,
+    secFetchSite: undefined,
+    origin: undefined,
+    accessControlRequestMethod: undefined,
+    userAgent: undefined,
+    forwardedFor: undefined,
+    traceparent: undefined,
+  }
+}
+
+const readers = new Map<string, (head: RequestHead, value: string) => void>([
+  [
+    'host',
+    (head, value) => {
+      head.host = value
+      head.hostCount++
+    },
+  ],
+  [
+    'x-api-key',
+    (head, value) => {
+      head.apiKey = value
+      head.apiKeyCount++
+    },
+  ],
+  [
+    'authorization',
+    (head, value) => {
+      head.authorization = value
+      head.authorizationCount++
+    },
+  ],
+  [
+    'connection',
+    (head, value) => {
+      // The two usual values name nothing; sparing the split keeps ordinary requests cheap.
+      if (value === 'keep-alive' || value === 'close') return
+      head.connectionNames = connectionNames(value, head.connectionNames)
+    },
+  ],
+  [
+    'transfer-encoding',
+    (head, value) => {
+      head.transferEncoding = value
+      head.transferEncodingCount++
+    },
+  ],
+  [
+    'content-length',
+    (head, value) => {
+      head.contentLength = value
+      head.contentLengthCount++
+    },
+  ],
+  [
+    'expect',
+    (head, value) => {
+      head.expect = head.expect === undefined ? value : `${head.expect}, ${value}`
+    },
+  ],
+  [
+    'upgrade',
+    (head, value) => {
+      head.upgrade = head.upgrade === undefined ? value : `${head.upgrade}, ${value}`
+    },
+  ],
+  [
+    'sec-fetch-site',
+    (head, value) => {
+      // A second line cannot turn a browser's request into a program's.
+      if (head.secFetchSite === undefined || head.secFetchSite === 'none') head.secFetchSite = value
+    },
+  ],
+  [
+    'origin',
+    (head, value) => {
+      head.origin ??= value
+    },
+  ],
+  [
+    'access-control-request-method',
+    (head, value) => {
+      head.accessControlRequestMethod ??= value
+    },
+  ],
+  [
+    'user-agent',
+    (head, value) => {
+      head.userAgent ??= value
+    },
+  ],
+  [
+    'x-forwarded-for',
+    (head, value) => {
+      // Several lines are one list (RFC 9110, section 5.3); the nearest proxy's addition stays rightmost.
+      head.forwardedFor =
+        head.forwardedFor === undefined ? value : `${head.forwardedFor}, ${value}`
+    },
+  ],
+  [
+    'traceparent',
+    (head, value) => {
+      // Two of them contradict each other: the empty text is no valid traceparent.
+      head.traceparent = head.traceparent === undefined ? value : ''
+    },
+  ],
+])
+// Programs write these names in two spellings; knowing both spares a lower-casing per line.
+for (const [name, reader] of [...readers]) {
+  readers.set(
+    name.replaceAll(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase()),
+    reader,
+  )
+}

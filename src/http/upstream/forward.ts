@@ -1,0 +1,341 @@
+import { Problem } from '../../errors.ts'
+import type { Exchange } from '../exchange.ts'
+import type { AnswerHead } from './answer-head.ts'
+import { filterAnswerHeaders } from './answer-headers.ts'
+import type { AnswerFilter } from './answer-headers.ts'
+import type { ConnectionUser, UpstreamConnection, UpstreamFailure } from './connection.ts'
+import { Unreachable } from './pool.ts'
+import type { UpstreamOrigin, UpstreamTimeouts } from './pool.ts'
+import { RequestBody } from './request-body.ts'
+import type { BodyOwner } from './request-body.ts'
+import { Tunnel } from './tunnel.ts'
+
+/** One call to be passed on. */
+export interface ForwardPlan {
+  /** From `renderRequestHead`; framing is added here. */
+  readonly head: string
+  readonly timeouts: UpstreamTimeouts
+  /** The largest body that is forwarded, in bytes. */
+  readonly bodyBytes: number
+  readonly answers: AnswerFilter
+  /** Our own headers for the answer, a flat list. */
+  readonly answerHeaders: readonly string[]
+  /** Sees what passes, for targets that capture; chunks are only good during the call. */
+  readonly tap?: ForwardTap | undefined
+}
+
+export interface ForwardTap {
+  request(chunk: Buffer): void
+  answer(headers: readonly string[]): void
+  body(chunk: Buffer | string): void
+}
+
+/** How a call ended. Failures before the answer began are thrown as `Problem` instead. */
+export interface ForwardResult {
+  /** The upstream's status; 0 when the caller left before there was one. */
+  readonly status: number
+  /** Why the answer broke off after it had begun; undefined when it was whole. */
+  readonly broken: UpstreamFailure['code'] | undefined
+  /** Whether the caller left before the end. */
+  readonly gone: boolean
+  /** Wall-clock milliseconds when the upstream's answer began; undefined when it never did. */
+  readonly answeredAt: number | undefined
+}
+
+/** Passes a request to the upstream and its answer back, both as streams. */
+export async function forward(
+  exchange: Exchange,
+  origin: UpstreamOrigin,
+  plan: ForwardPlan,
+): Promise<ForwardResult> {
+  if (exchange.contentLength !== undefined && exchange.contentLength > plan.bodyBytes) {
+    throw tooLarge(plan.bodyBytes)
+  }
+  return new Promise((resolve, reject) => {
+    new Forwarding(exchange, origin, plan, { resolve, reject }).start()
+  })
+}
+
+// RFC 9110, section 9.2.2.
+const idempotent = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])
+const continueMs = 1000
+
+class Forwarding implements ConnectionUser, BodyOwner {
+  readonly #exchange: Exchange
+  readonly #origin: UpstreamOrigin
+  readonly #plan: ForwardPlan
+  readonly #promise: { resolve(result: ForwardResult): void; reject(problem: Problem): void }
+  #connection: UpstreamConnection | undefined
+  #connecting: AbortController | undefined
+  #body: RequestBody | undefined
+  #awaitsContinue: NodeJS.Timeout | undefined
+  #retried = false
+  #settled = false
+  #headUnsent = false
+  #status = 0
+  #answeredAt: number | undefined
+
+  constructor(
+    exchange: Exchange,
+    origin: UpstreamOrigin,
+    plan: ForwardPlan,
+    promise: { resolve(result: ForwardResult): void; reject(problem: Problem): void },
+  ) {
+    this.#exchange = exchange
+    this.#origin = origin
+    this.#plan = plan
+    this.#promise = promise
+  }
+
+  get bodyBytes(): number {
+    return this.#plan.bodyBytes
+  }
+
+  start(): void {
+    this.#exchange.onGone = () => this.#abandon()
+    const idle = this.#origin.takeIdle()
+    if (idle === undefined) void this.#connect()
+    else this.#use(idle)
+  }
+
+  async #connect(): Promise<void> {
+    const connecting = new AbortController()
+    this.#connecting = connecting
+    try {
+      const { connectMs } = this.#plan.timeouts
+      const connection = await this.#origin.connect(connectMs, connecting.signal)
+      if (this.#settled) connection.destroy()
+      else this.#use(connection)
+    } catch (cause) {
+      const late = cause instanceof Unreachable && cause.timedOut
+      this.failed({ code: late ? 'upstream_timeout' : 'upstream_unreachable', cause })
+    }
+  }
+
+  #use(connection: UpstreamConnection): void {
+    this.#connection = connection
+    const exchange = this.#exchange
+    if (!exchange.hasBody) {
+      this.begin('', true)
+    } else if (exchange.expectsContinue) {
+      this.begin('', false)
+      // An upstream that doesn't know the expectation just waits: then so much patience is enough.
+      this.#awaitsContinue = setTimeout(() => this.#continue(), continueMs)
+    } else {
+      this.#body = new RequestBody({ exchange, connection, owner: this, headHeld: true })
+    }
+  }
+
+  // What the request's body asks for.
+
+  begin(body: string, ended: boolean): void {
+    const connection = this.#connection
+    if (connection === undefined || this.#settled) return
+    connection.deadlineAt = ended ? this.#origin.nowMs + this.#plan.timeouts.firstByteMs : Infinity
+    connection.begin(this, {
+      method: this.#exchange.method,
+      text: this.#plan.head + framingOf(this.#exchange) + body,
+      ended,
+      upgrade: this.#exchange.upgrade !== undefined,
+    })
+  }
+
+  bodyChunk(chunk: Buffer): void {
+    this.#plan.tap?.request(chunk)
+  }
+
+  bodyTooLarge(): void {
+    this.#connection?.destroy()
+    this.#refuse(tooLarge(this.#plan.bodyBytes))
+  }
+
+  bodyFlows(flows: boolean): void {
+    if (this.#connection === undefined || this.#status !== 0) return
+    this.#connection.deadlineAt = flows
+      ? Infinity
+      : this.#origin.nowMs + this.#plan.timeouts.idleMs
+  }
+
+  bodyEnded(): void {
+    const connection = this.#connection
+    if (connection === undefined || this.#settled) return
+    if (this.#status === 0) {
+      connection.deadlineAt = this.#origin.nowMs + this.#plan.timeouts.firstByteMs
+    }
+    connection.endRequest()
+  }
+
+  // What the connection brings.
+
+  writable(): void {
+    this.#body?.resume()
+  }
+
+  interim(head: AnswerHead): void {
+    if (head.status === 100) {
+      this.#continue()
+      return
+    }
+    const links = valuesOf(head.headers, 'link')
+    if (head.status === 103 && links.length > 0) this.#exchange.sendEarlyHints(links)
+  }
+
+  whole(head: AnswerHead, body: string): void {
+    const headers = this.#answerHeaders(head)
+    this.#plan.tap?.body(body)
+    this.#exchange.answer(head.status, headers, body, head.reason)
+    this.#settle(undefined)
+  }
+
+  head(head: AnswerHead): void {
+    this.#exchange.start(head.status, head.reason, this.#answerHeaders(head))
+    this.#headUnsent = true
+  }
+
+  data(chunk: Buffer): void {
+    this.#headUnsent = false
+    this.#plan.tap?.body(chunk)
+    // The chunk lies in a buffer that the next read overwrites.
+    if (this.#exchange.write(Buffer.from(chunk))) return
+    const connection = this.#connection
+    connection?.pause()
+    this.#exchange.onDrain(() => {
+      this.#touch()
+      connection?.resume()
+    })
+  }
+
+  end(trailers: string[]): void {
+    this.#headUnsent = false
+    this.#exchange.end(trailers)
+    this.#settle(undefined)
+  }
+
+  readEnded(): void {
+    if (this.#settled || this.#status === 0) return
+    this.#touch()
+    // The head goes out with the first bytes of the body; if there are none yet, it doesn't wait for them.
+    if (this.#headUnsent) this.#exchange.flushHead()
+    this.#headUnsent = false
+  }
+
+  switched(head: AnswerHead, rest: Buffer): void {
+    const connection = this.#connection
+    const client = this.#exchange.takeOver()
+    if (connection === undefined || client === undefined) return
+    const headers = this.#answerHeaders(head)
+    let text = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
+    for (let at = 0; at < headers.length; at += 2) text += `${headers[at]}: ${headers[at + 1]}\r\n`
+    const tunnel = new Tunnel({
+      client,
+      upstream: connection,
+      exchange: this.#exchange,
+      touched: () => this.#touch(),
+      ended: () => this.#settle(undefined),
+    })
+    this.#touch()
+    tunnel.start(`${text}\r\n`, rest)
+  }
+
+  failed(failure: UpstreamFailure): void {
+    if (this.#settled) return
+    if (this.#mayRetry(failure)) {
+      this.#retried = true
+      this.#connection = undefined
+      void this.#connect()
+      return
+    }
+    if (this.#exchange.started) {
+      this.#exchange.cut()
+      this.#settle(failure.code)
+      return
+    }
+    this.#refuse(new Problem(failure.code, undefined, { cause: failure.cause }))
+  }
+
+  // A connection that was dead before we used it never saw the request; only then, only once, only if it can't matter.
+  #mayRetry(failure: UpstreamFailure): boolean {
+    const connection = this.#connection
+    return (
+      failure.code === 'upstream_invalid' &&
+      connection !== undefined &&
+      connection.uses > 0 &&
+      !connection.answerStarted &&
+      !this.#retried &&
+      !this.#exchange.hasBody &&
+      idempotent.has(this.#exchange.method)
+    )
+  }
+
+  #continue(): void {
+    if (this.#awaitsContinue === undefined || this.#settled) return
+    clearTimeout(this.#awaitsContinue)
+    this.#awaitsContinue = undefined
+    const exchange = this.#exchange
+    const connection = this.#connection
+    if (connection === undefined) return
+    exchange.sendContinue()
+    this.#body = new RequestBody({ exchange, connection, owner: this, headHeld: false })
+  }
+
+  #answerHeaders(head: AnswerHead): string[] {
+    this.#status = head.status
+    this.#answeredAt = Date.now()
+    this.#plan.tap?.answer(head.headers)
+    const { answers, answerHeaders } = this.#plan
+    return filterAnswerHeaders(head.headers, head.connectionNames, answers, answerHeaders)
+  }
+
+  #touch(): void {
+    if (this.#connection !== undefined && !this.#settled) {
+      this.#connection.deadlineAt = this.#origin.nowMs + this.#plan.timeouts.idleMs
+    }
+  }
+
+  #abandon(): void {
+    this.#connecting?.abort()
+    this.#connection?.destroy()
+    this.#settle(undefined, true)
+  }
+
+  #refuse(problem: Problem): void {
+    if (this.#settled) return
+    this.#release()
+    this.#promise.reject(problem)
+  }
+
+  #settle(broken: ForwardResult['broken'], gone = false): void {
+    if (this.#settled) return
+    this.#release()
+    this.#promise.resolve({ status: this.#status, broken, gone, answeredAt: this.#answeredAt })
+  }
+
+  #release(): void {
+    this.#settled = true
+    this.#body?.stop()
+    if (this.#awaitsContinue !== undefined) clearTimeout(this.#awaitsContinue)
+    this.#exchange.onGone = undefined
+  }
+}
+
+function tooLarge(bytes: number): Problem {
+  return new Problem('body_too_large', `This target takes bodies of up to ${bytes} bytes.`)
+}
+
+/** The lines that say where the request ends, and the empty line; exactly one way, whatever the caller wrote. */
+function framingOf(exchange: Exchange): string {
+  if (exchange.upgrade !== undefined) return 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+  const expect = exchange.expectsContinue ? 'Expect: 100-continue\r\n' : ''
+  if (exchange.contentLength !== undefined) {
+    return `Content-Length: ${exchange.contentLength}\r\n${expect}\r\n`
+  }
+  return exchange.hasBody ? `Transfer-Encoding: chunked\r\n${expect}\r\n` : '\r\n'
+}
+
+function valuesOf(headers: readonly string[], lower: string): string[] {
+  const values: string[] = []
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    if (headers[at]?.toLowerCase() === lower) values.push(headers[at + 1] ?? '')
+  }
+  return values
+}

@@ -1,0 +1,128 @@
+import type { BodySink, Exchange } from '../exchange.ts'
+import { parseTrailers } from './answer-head.ts'
+import type { UpstreamConnection } from './connection.ts'
+
+/** What a request's body tells the call it belongs to. */
+export interface BodyOwner {
+  readonly bodyBytes: number
+  /** Sends the request's head, with the first bytes of the body if they are at hand. */
+  begin(body: string, ended: boolean): void
+  bodyChunk(chunk: Buffer): void
+  bodyTooLarge(): void
+  /** Whether the upstream takes more; while it doesn't, its patience is ours. */
+  bodyFlows(flows: boolean): void
+  bodyEnded(): void
+}
+
+const joinedBytes = 16 * 1024
+
+/** A request's body on its way to the upstream: counted, framed anew, slowed by the upstream. */
+export class RequestBody implements BodySink {
+  readonly #exchange: Exchange
+  readonly #connection: UpstreamConnection
+  readonly #owner: BodyOwner
+  readonly #length: number | undefined
+  #headHeld: boolean
+  #sent = 0
+  #over = false
+
+  constructor(parts: {
+    exchange: Exchange
+    connection: UpstreamConnection
+    owner: BodyOwner
+    headHeld: boolean
+  }) {
+    this.#exchange = parts.exchange
+    this.#connection = parts.connection
+    this.#owner = parts.owner
+    this.#headHeld = parts.headHeld
+    this.#length = parts.exchange.contentLength
+    this.#exchange.readBody(this)
+    // Most bodies are at hand already: the head waits one turn of the loop, and both become one write.
+    if (this.#headHeld) setImmediate(() => this.#releaseHead())
+  }
+
+  /** Nothing more is sent. */
+  stop(): void {
+    this.#over = true
+  }
+
+  data(chunk: Buffer): boolean {
+    if (this.#over) return true
+    this.#sent += chunk.length
+    if (this.#sent > this.#owner.bodyBytes) {
+      this.#over = true
+      this.#owner.bodyTooLarge()
+      return true
+    }
+    this.#owner.bodyChunk(chunk)
+    return this.#headHeld && chunk.length <= joinedBytes ? this.#join(chunk) : this.#send(chunk)
+  }
+
+  end(): void {
+    if (this.#over) return
+    this.#releaseHead()
+    this.#over = true
+    if (this.#length === undefined) {
+      this.#connection.write(`0\r\n${trailerLines(this.#exchange.trailers)}\r\n`)
+    }
+    this.#owner.bodyEnded()
+  }
+
+  /** The upstream takes bytes again. */
+  resume(): void {
+    if (this.#over) return
+    this.#owner.bodyFlows(true)
+    this.#exchange.resumeBody()
+  }
+
+  #join(chunk: Buffer): boolean {
+    this.#headHeld = false
+    const body = chunk.toString('latin1')
+    const ended = this.#sent === this.#length
+    this.#over = ended
+    this.#owner.begin(
+      this.#length === undefined ? `${chunk.length.toString(16)}\r\n${body}\r\n` : body,
+      ended,
+    )
+    return true
+  }
+
+  #send(chunk: Buffer): boolean {
+    this.#releaseHead()
+    let flows: boolean
+    if (this.#length === undefined) {
+      this.#connection.cork()
+      this.#connection.write(`${chunk.length.toString(16)}\r\n`)
+      this.#connection.write(chunk)
+      flows = this.#connection.write('\r\n')
+      this.#connection.uncork()
+    } else {
+      flows = this.#connection.write(chunk)
+    }
+    if (this.#sent === this.#length) {
+      this.#over = true
+      this.#owner.bodyEnded()
+      return true
+    }
+    this.#owner.bodyFlows(flows)
+    return flows
+  }
+
+  #releaseHead(): void {
+    if (!this.#headHeld || this.#over) return
+    this.#headHeld = false
+    this.#owner.begin('', false)
+  }
+}
+
+// The same trailers are refused in both directions.
+function trailerLines(raw: readonly string[]): string {
+  if (raw.length === 0) return ''
+  let text = ''
+  for (let at = 0; at + 1 < raw.length; at += 2) text += `${raw[at]}: ${raw[at + 1]}\r\n`
+  const kept = parseTrailers(text.slice(0, -2))
+  let lines = ''
+  for (let at = 0; at + 1 < kept.length; at += 2) lines += `${kept[at]}: ${kept[at + 1]}\r\n`
+  return lines
+}
