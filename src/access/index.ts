@@ -15,3 +15,4 @@ export {
   type Scheme,
 } from './schemes.ts'
 export { openSigningKeys, type SigningKeys } from './signing-keys.ts'
+export { checkMasterKey } from './master-key-check.ts'

@@ -60,5 +60,8 @@ const reasons: Readonly<Record<number, string>> = {
 function isLongRequestLine(packet: Buffer | undefined, urlBytes: number): boolean {
   if (packet === undefined || packet.length <= urlBytes) return false
   const lineEnd = packet.indexOf('\n')
-  return /^[A-Z]{3,8} \//.test(packet.toString('latin1', 0, 12)) && (lineEnd === -1 || lineEnd > urlBytes)
+  return (
+    /^[A-Z]{3,8} \//.test(packet.toString('latin1', 0, 12)) &&
+    (lineEnd === -1 || lineEnd > urlBytes)
+  )
 }

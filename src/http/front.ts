@@ -232,10 +232,7 @@ export function createFront(needs: FrontNeeds): Front {
   }
 }
 
-async function listen(
-  server: Server,
-  where: { host: string; port: number },
-): Promise<AddressInfo> {
+async function listen(server: Server, where: { host: string; port: number }): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ ...where, backlog: 4096 }, () => {

@@ -154,8 +154,7 @@ const readers = new Map<string, (head: RequestHead, value: string) => void>([
     'x-forwarded-for',
     (head, value) => {
       // Several lines are one list (RFC 9110, section 5.3); the nearest proxy's addition stays rightmost.
-      head.forwardedFor =
-        head.forwardedFor === undefined ? value : `${head.forwardedFor}, ${value}`
+      head.forwardedFor = head.forwardedFor === undefined ? value : `${head.forwardedFor}, ${value}`
     },
   ],
   [

@@ -92,7 +92,10 @@ function broken(what: string): never {
 
 function statusOf(text: string): number {
   const status =
-    (text.charCodeAt(9) - zero) * 100 + (text.charCodeAt(10) - zero) * 10 + text.charCodeAt(11) - zero
+    (text.charCodeAt(9) - zero) * 100 +
+    (text.charCodeAt(10) - zero) * 10 +
+    text.charCodeAt(11) -
+    zero
   const spaced = text.charAt(8) === ' ' && (text.length === 12 || /[ \r]/.test(text.charAt(12)))
   if (!spaced || !/^\d{3}$/.test(text.slice(9, 12)) || status < 100 || status > 599) {
     broken('status line')

@@ -95,7 +95,8 @@ export class AnswerReader {
       this.#done([])
       return
     }
-    if (this.#state !== 'idle') throw new BrokenAnswer('the upstream closed before its answer ended')
+    if (this.#state !== 'idle')
+      throw new BrokenAnswer('the upstream closed before its answer ended')
   }
 
   #step(bytes: Buffer, at: number): number {
@@ -169,7 +170,8 @@ export class AnswerReader {
 
   #begin(head: AnswerHead): void {
     this.#left = head.contentLength
-    this.#state = head.framing === 'chunked' ? 'chunk-size' : head.framing === 'length' ? 'length' : 'close'
+    this.#state =
+      head.framing === 'chunked' ? 'chunk-size' : head.framing === 'length' ? 'length' : 'close'
     this.#sink?.head(head)
   }
 

@@ -86,7 +86,9 @@ export class UpstreamConnection {
   /** Sends a part of the body; false asks to wait for `writable`. */
   write(chunk: Buffer | string): boolean {
     if (this.#dead) return true
-    return typeof chunk === 'string' ? this.#socket.write(chunk, 'latin1') : this.#socket.write(chunk)
+    return typeof chunk === 'string'
+      ? this.#socket.write(chunk, 'latin1')
+      : this.#socket.write(chunk)
   }
 
   /** Joins the writes until `uncork` into one. */

@@ -151,9 +151,7 @@ class Forwarding implements ConnectionUser, BodyOwner {
 
   bodyFlows(flows: boolean): void {
     if (this.#connection === undefined || this.#status !== 0) return
-    this.#connection.deadlineAt = flows
-      ? Infinity
-      : this.#origin.nowMs + this.#plan.timeouts.idleMs
+    this.#connection.deadlineAt = flows ? Infinity : this.#origin.nowMs + this.#plan.timeouts.idleMs
   }
 
   bodyEnded(): void {

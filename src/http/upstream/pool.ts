@@ -137,7 +137,8 @@ export class UpstreamOrigin {
     try {
       return await this.#connectToAny(AbortSignal.any([timeout, signal]))
     } catch (cause) {
-      if (timeout.aborted) throw new Unreachable('connecting took too long', { timedOut: true, cause })
+      if (timeout.aborted)
+        throw new Unreachable('connecting took too long', { timedOut: true, cause })
       throw cause instanceof Unreachable ? cause : new Unreachable('connecting failed', { cause })
     } finally {
       this.#connecting--

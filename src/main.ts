@@ -1,0 +1,93 @@
+import { checkMasterKey, openSigningKeys } from './access/index.ts'
+import { systemClock, type Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import { answerWith, createApp, createFront, freePort, requestIdOf } from './http/index.ts'
+import { createSealer, loadMasterSecrets } from './secrets/index.ts'
+import { hangSignin } from './signin/index.ts'
+import { openStore } from './store/index.ts'
+
+/** What a running Intercept tells of itself. */
+export interface Running extends AsyncDisposable {
+  readonly baseUrl: string
+  readonly host: string
+  readonly port: number
+}
+
+/** What tests and the command line hand in instead of the usual. */
+export interface Surroundings {
+  readonly clock?: Clock
+  readonly log?: Log
+}
+
+/** Where a room writes what the operator should know. */
+export interface Log {
+  info(fields: object, text: string): void
+  warn(fields: object, text: string): void
+  error(fields: object, text: string): void
+}
+
+/** The whole story: open the rooms, hang the doors, listen; closing goes in reverse. */
+export async function start(settings: Config, surroundings: Surroundings = {}): Promise<Running> {
+  await using opened = new AsyncDisposableStack()
+  const clock = surroundings.clock ?? systemClock
+  const log = surroundings.log ?? silent
+  const config = await withKnownPort(settings)
+  const { baseUrl } = config
+
+  // Foundations.
+  const sealer = createSealer(loadMasterSecrets(config.masterSecret, config.dataDir))
+  const store = opened.use(
+    await openStore({
+      databaseUrl: config.databaseUrl,
+      folder: config.dataDir,
+      clock,
+      isNode: true,
+    }),
+  )
+  await checkMasterKey(store, sealer)
+
+  // Rules.
+  const signingKeys = await openSigningKeys({ store, sealer, clock })
+
+  // Doors.
+  const app = createApp({
+    baseUrl,
+    bodyLimitBytes: config.limits.jsonBodyBytes,
+    requestIdOf,
+    log,
+  })
+  hangSignin(app, { signingKeys })
+  await app.ready()
+
+  const front = createFront({
+    handleGateway: (exchange) => exchange.refuse(new Error('not there yet')),
+    handleApp: answerWith(app),
+    gatewayPrefix: '/api/v1/intercept',
+    baseUrl,
+    limits: { headBytes: config.limits.requestHeadBytes, urlBytes: config.limits.urlBytes },
+    clock,
+    log,
+  })
+  const { address, port } = await front.listen({ host: config.host, port: config.port })
+  opened.defer(async () => await front.drain(config.limits.drainMs))
+  log.info({ address, port, engine: store.engine }, `Intercept listens at ${baseUrl}`)
+
+  const closing = opened.move()
+  return {
+    baseUrl,
+    host: address,
+    port,
+    [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
+  }
+}
+
+/** With `PORT=0` our own address is only known once a port is chosen. */
+async function withKnownPort(config: Config): Promise<Config> {
+  if (config.port !== 0 || !config.baseUrlFollowsPort) return config
+  const port = await freePort(config.host)
+  const baseUrl = `http://localhost:${port}`
+  const authUrl = config.authUrl === config.baseUrl ? baseUrl : config.authUrl
+  return { ...config, port, baseUrl, authUrl }
+}
+
+const silent: Log = { info() {}, warn() {}, error() {} }
