@@ -57,7 +57,12 @@ function checkWebTypes(): string | undefined {
 /** Unused files and exports; dependencies are judged once every room that needs them stands. */
 function checkUnused(): string | undefined {
   if (!existsSync(join(root, 'src', 'main.ts'))) return undefined
-  return tool('knip', ['--no-progress', '--no-config-hints', '--exclude', 'dependencies,types,exports,files'])
+  return tool('knip', [
+    '--no-progress',
+    '--no-config-hints',
+    '--exclude',
+    'dependencies,types,exports,files',
+  ])
 }
 
 /**
