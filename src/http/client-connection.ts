@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Exchange } from './exchange.ts'
 
 /** How a connection is judged; all times in milliseconds. */
 export interface ConnectionLimits {
@@ -11,6 +10,15 @@ export interface ConnectionLimits {
   readonly pipelined: number
   /** How long what a refused caller still sends is read, so that the refusal reaches it. */
   readonly lingerMs: number
+}
+
+/** What a connection knows of an exchange that is under way on it. */
+export interface OpenExchange {
+  readonly started: boolean
+  readonly awaitsBody: boolean
+  onGone?: (() => void) | undefined
+  refuse(error: unknown): void
+  leave(): void
 }
 
 const connections = new WeakMap<object, ClientConnection>()
@@ -30,7 +38,7 @@ export class ClientConnection {
   readonly #responses = new Set<ServerResponse>()
   readonly #socket: Socket
   readonly #limits: ConnectionLimits
-  readonly #exchanges = new Set<Exchange>()
+  readonly #exchanges = new Set<OpenExchange>()
   #rest: IncomingMessage | undefined
   #windowEndsAt = 0
   #windowBytes = 0
@@ -49,12 +57,12 @@ export class ClientConnection {
     return this.#exchanges.size > 0
   }
 
-  add(exchange: Exchange): void {
+  add(exchange: OpenExchange): void {
     this.#exchanges.add(exchange)
     if (this.#exchanges.size === this.#limits.pipelined) this.#socket.pause()
   }
 
-  remove(exchange: Exchange): void {
+  remove(exchange: OpenExchange): void {
     if (!this.#exchanges.delete(exchange)) return
     if (this.#exchanges.size === this.#limits.pipelined - 1) this.#socket.resume()
   }
@@ -96,7 +104,7 @@ export class ClientConnection {
   }
 
   /** Whether the only request under way is still arriving: then a parse error is about that one. */
-  get soleExchange(): Exchange | undefined {
+  get soleExchange(): OpenExchange | undefined {
     if (this.#exchanges.size !== 1) return undefined
     const [exchange] = this.#exchanges
     return exchange
