@@ -16,6 +16,7 @@ export interface ConnectionLimits {
 export interface OpenExchange {
   readonly started: boolean
   readonly awaitsBody: boolean
+  readonly requestComplete: boolean
   onGone?: (() => void) | undefined
   refuse(error: unknown): void
   leave(): void
@@ -110,6 +111,24 @@ export class ClientConnection {
     return exchange
   }
 
+  /** Whether a refusal may be written as raw bytes: not into an answer, and not where an earlier one is awaited. */
+  get mayAnswerRaw(): boolean {
+    if (this.refused) return false
+    const exchange = this.soleExchange
+    if (this.#responses.size === 0) {
+      return (
+        !this.busy || (exchange !== undefined && !exchange.started && !exchange.requestComplete)
+      )
+    }
+    const [response] = this.#responses
+    return (
+      !this.busy &&
+      this.#responses.size === 1 &&
+      response?.headersSent === false &&
+      !response.req.complete
+    )
+  }
+
   /** Judges a body that comes too slowly; called from time to time with the monotonic clock. Returns true if too slow. */
   isBodyTooSlow(nowMs: number): boolean {
     if (!this.#awaitsBody()) {
@@ -135,7 +154,7 @@ export class ClientConnection {
   }
 
   #leave(): void {
-    for (const exchange of [...this.#exchanges]) exchange.leave()
+    for (const exchange of this.#exchanges) exchange.leave()
   }
 }
 

@@ -4,6 +4,7 @@ import { renderProblem } from './problem.ts'
 /** What Node's parser reports: its code, and the bytes at hand (never logged: they may hold a credential). */
 export interface ParserError extends Error {
   readonly code?: string
+  readonly reason?: string
   readonly rawPacket?: Buffer
 }
 
@@ -22,6 +23,8 @@ export function parserProblem(error: ParserError, urlBytes: number): Problem | u
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new Problem('request_timeout')
     case 'HPE_INVALID_VERSION':
+      // The parser says the same of a line that ends in a bare line feed.
+      if (error.reason?.includes('CRLF') === true) return malformed()
       return new Problem('version_not_supported', 'Speak HTTP/1.1 or HTTP/1.0.')
     case 'HPE_INVALID_METHOD':
       return new Problem('bad_request', 'The request line does not begin with a known method.')
@@ -31,8 +34,12 @@ export function parserProblem(error: ParserError, urlBytes: number): Problem | u
     case 'HPE_INVALID_CHUNK_SIZE':
       return new Problem('framing_invalid')
     default:
-      return new Problem('bad_request', 'The message is not well-formed HTTP/1.1.')
+      return malformed()
   }
+}
+
+function malformed(): Problem {
+  return new Problem('bad_request', 'The message is not well-formed HTTP/1.1.')
 }
 
 /** A whole refusal as bytes for a connection whose parser has given up; the connection ends after it. */

@@ -111,14 +111,11 @@ export function createFront(needs: FrontNeeds): Front {
   server.on('clientError', (error: ParserError, socket) => {
     const problem = parserProblem(error, limits.urlBytes)
     const connection = connectionOf(socket)
-    const started = connection?.soleExchange?.started === true
-    const several = connection?.busy === true && connection.soleExchange === undefined
-    // Never into the middle of an answer, never where an earlier request's answer is awaited.
-    if (problem === undefined || started || several || connection?.refused === true) {
+    if (problem === undefined || connection?.mayAnswerRaw !== true) {
       socket.destroy()
       return
     }
-    connection?.soleExchange?.leave()
+    connection.soleExchange?.leave()
     refuseRaw(socket, problem)
   })
 

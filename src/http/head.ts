@@ -166,7 +166,7 @@ const readers = new Map<string, (head: RequestHead, value: string) => void>([
   ],
 ])
 // Programs write these names in two spellings; knowing both spares a lower-casing per line.
-for (const [name, reader] of [...readers]) {
+for (const [name, reader] of readers.entries().toArray()) {
   readers.set(
     name.replaceAll(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase()),
     reader,

@@ -1,6 +1,17 @@
 /** Server and lanes, the outbound client with its address guard, problem answers, cookies, limits. */
 export * from './outbound/index.ts'
 export { answerWith, createApp, type App } from './app.ts'
-export { createFront, requestIdOf, type Front, type FrontLimits } from './front.ts'
+export type { Exchange } from './exchange.ts'
 export { freePort } from './free-port.ts'
+export { createFront, requestIdOf, type Front, type FrontLimits } from './front.ts'
+export type { RequestHead } from './head.ts'
 export { renderProblem } from './problem.ts'
+export { originHeaders } from './upstream/answer-headers.ts'
+export { forward, type ForwardResult, type ForwardTap } from './upstream/forward.ts'
+export {
+  createUpstreams,
+  type UpstreamOrigin,
+  type Upstreams,
+  type UpstreamTimeouts,
+} from './upstream/pool.ts'
+export { renderRequestHead } from './upstream/request-head.ts'

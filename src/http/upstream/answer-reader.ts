@@ -116,8 +116,7 @@ export class AnswerReader {
         return this.#readChunkEnd(bytes, at)
       case 'trailers':
         return this.#readTrailers(bytes, at)
-      case 'switched':
-      case 'idle':
+      default:
         return bytes.length
     }
   }

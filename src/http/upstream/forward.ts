@@ -4,7 +4,7 @@ import type { AnswerHead } from './answer-head.ts'
 import { filterAnswerHeaders } from './answer-headers.ts'
 import type { AnswerFilter } from './answer-headers.ts'
 import type { ConnectionUser, UpstreamConnection, UpstreamFailure } from './connection.ts'
-import { Unreachable } from './pool.ts'
+import { OutboundError } from '../outbound/outbound-error.ts'
 import type { UpstreamOrigin, UpstreamTimeouts } from './pool.ts'
 import { RequestBody } from './request-body.ts'
 import type { BodyOwner } from './request-body.ts'
@@ -102,12 +102,11 @@ class Forwarding implements ConnectionUser, BodyOwner {
     const connecting = new AbortController()
     this.#connecting = connecting
     try {
-      const { connectMs } = this.#plan.timeouts
-      const connection = await this.#origin.connect(connectMs, connecting.signal)
+      const connection = await this.#origin.connect(connecting.signal)
       if (this.#settled) connection.destroy()
       else this.#use(connection)
     } catch (cause) {
-      const late = cause instanceof Unreachable && cause.timedOut
+      const late = cause instanceof OutboundError && cause.kind === 'timeout'
       this.failed({ code: late ? 'upstream_timeout' : 'upstream_unreachable', cause })
     }
   }

@@ -1,0 +1,36 @@
+// Raw bytes to a port of this machine, and whatever comes back: for what no HTTP client would send.
+import { connect } from 'node:net'
+
+/** Sends the text (latin1) and gives back everything until the other side closes, or `quietMs` without a byte. */
+export async function exchangeRaw(
+  port: number,
+  text: string,
+  options: { quietMs?: number; host?: string } = {},
+): Promise<string> {
+  const { quietMs = 300, host = '127.0.0.1' } = options
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, host)
+    let answer = ''
+    const quiet = setTimeout(() => socket.destroy(), quietMs)
+    socket.on('connect', () => socket.write(text, 'latin1'))
+    socket.on('data', (chunk: Buffer) => {
+      answer += chunk.toString('latin1')
+      quiet.refresh()
+    })
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      // A reset after the answer is how a refusing server may end.
+      if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error)
+    })
+    socket.on('close', () => {
+      clearTimeout(quiet)
+      resolve(answer)
+    })
+  })
+}
+
+/** The status codes of the answers in a raw transcript, interim ones included. */
+export function statusesOf(transcript: string): number[] {
+  return [...transcript.matchAll(/(?:^|\n|\}|[^\r\n])HTTP\/1\.1 (\d{3})/g)].map((match) =>
+    Number(match[1]),
+  )
+}
