@@ -1,10 +1,15 @@
-import { checkMasterKey, openSigningKeys } from './access/index.ts'
+import { checkMasterKey, createKeys, openSigningKeys } from './access/index.ts'
 import { systemClock, type Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { answerWith, createApp, createFront, freePort, requestIdOf } from './http/index.ts'
+import { createLog, type Log } from './log/index.ts'
 import { createSealer, loadMasterSecrets } from './secrets/index.ts'
 import { hangSignin } from './signin/index.ts'
 import { openStore } from './store/index.ts'
+import { every } from './timers.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
 
 /** What a running Intercept tells of itself. */
 export interface Running extends AsyncDisposable {
@@ -19,19 +24,13 @@ export interface Surroundings {
   readonly log?: Log
 }
 
-/** Where a room writes what the operator should know. */
-export interface Log {
-  info(fields: object, text: string): void
-  warn(fields: object, text: string): void
-  error(fields: object, text: string): void
-}
-
 /** The whole story: open the rooms, hang the doors, listen; closing goes in reverse. */
 export async function start(settings: Config, surroundings: Surroundings = {}): Promise<Running> {
   await using opened = new AsyncDisposableStack()
-  const clock = surroundings.clock ?? systemClock
-  const log = surroundings.log ?? silent
   const config = await withKnownPort(settings)
+  const clock = surroundings.clock ?? systemClock
+  const log =
+    surroundings.log ?? createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
   const { baseUrl } = config
 
   // Foundations.
@@ -48,6 +47,12 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
 
   // Rules.
   const signingKeys = await openSigningKeys({ store, sealer, clock })
+  const keys = createKeys({ store, clock })
+
+  const again = (task: string) => (err: unknown) => log.error({ err, task }, 'a task failed')
+  opened.use(every(minuteMs, async () => await keys.announceExpired(), again('announceExpired')))
+  opened.use(every(minuteMs, async () => await keys.announceSilent(), again('announceSilent')))
+  opened.use(every(hourMs, async () => await signingKeys.rotate(), again('rotate')))
 
   // Doors.
   const app = createApp({
@@ -89,5 +94,3 @@ async function withKnownPort(config: Config): Promise<Config> {
   const authUrl = config.authUrl === config.baseUrl ? baseUrl : config.authUrl
   return { ...config, port, baseUrl, authUrl }
 }
-
-const silent: Log = { info() {}, warn() {}, error() {} }

@@ -80,6 +80,8 @@ export interface Keys {
   ): Promise<Key[]>
   /** Announces keys whose end has come; returns how many. */
   announceExpired(): Promise<number>
+  /** Announces old secrets that overlap and that nobody has used for an hour; returns how many. */
+  announceSilent(): Promise<number>
 }
 
 /** Opens the keys' rules. */
@@ -185,11 +187,30 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
         return expired.length
       })
     },
+    async announceSilent() {
+      return await store.transaction(async (tx) => {
+        const silent = await keySecrets.takeSilent(tx, tx.now - silentAfterMs, announcedAtOnce)
+        for (const secret of silent) {
+          publish(tx, {
+            organizationId: secret.organizationId,
+            type: 'api_key.old_secret_silent',
+            data: {
+              key_id: secret.keyId,
+              hint: secret.hint,
+              last_used_at: secret.lastUsedAt ? new Date(secret.lastUsedAt).toISOString() : null,
+              valid_until: new Date(secret.validUntil).toISOString(),
+            },
+          })
+        }
+        return silent.length
+      })
+    },
   }
 }
 
 const longestOverlapMs = 90 * 24 * 3600 * 1000
 const announcedAtOnce = 100
+const silentAfterMs = 3_600_000
 
 async function addSecret(
   tx: Transaction,

@@ -9,6 +9,7 @@ export interface KeySecretTable {
   hint: string
   created_at: number
   valid_until: number | null
+  silent_announced_at: number | null
   last_used_at: number | null
   last_used_address: string | null
   last_used_agent: string | null
@@ -47,6 +48,7 @@ export async function insert(
       hint: secret.hint,
       created_at: tx.now,
       valid_until: null,
+      silent_announced_at: null,
       last_used_at: null,
       last_used_address: null,
       last_used_agent: null,
@@ -128,9 +130,52 @@ export async function noteUses(tx: Transaction, uses: readonly KeyUse[]): Promis
   }
 }
 
+/** An old secret, still valid, that nobody has used for a while. */
+export interface SilentSecret {
+  readonly organizationId: OrganizationId
+  readonly keyId: KeyId
+  readonly hint: string
+  readonly validUntil: number
+  readonly lastUsedAt: number | undefined
+}
+
+/** Old secrets that overlap and were not used since a time, nor made after it; each is told of once. */
+export async function takeSilent(
+  tx: Transaction,
+  silentSince: number,
+  limit: number,
+): Promise<SilentSecret[]> {
+  const rows = await tx.query
+    .updateTable('key_secret')
+    .set({ silent_announced_at: tx.now })
+    .where('digest', 'in', (eb) =>
+      eb
+        .selectFrom('key_secret as old')
+        .innerJoin('key_secret as current', 'current.key_id', 'old.key_id')
+        .select('old.digest')
+        .where('old.valid_until', '>', tx.now)
+        .where('old.silent_announced_at', 'is', null)
+        .where('current.valid_until', 'is', null)
+        .where('current.created_at', '<', silentSince)
+        .where((or) =>
+          or.or([or('old.last_used_at', 'is', null), or('old.last_used_at', '<', silentSince)]),
+        )
+        .limit(limit),
+    )
+    .returning(['organization_id', 'key_id', 'hint', 'valid_until', 'last_used_at'])
+    .execute()
+  return rows.map((row) => ({
+    organizationId: row.organization_id as OrganizationId,
+    keyId: row.key_id as KeyId,
+    hint: row.hint,
+    validUntil: row.valid_until ?? tx.now,
+    lastUsedAt: row.last_used_at ?? undefined,
+  }))
+}
+
 /** A secret's row as a record. */
 export function secretFromRow(
-  row: Omit<KeySecretTable, 'key_id' | 'organization_id'>,
+  row: Omit<KeySecretTable, 'key_id' | 'organization_id' | 'silent_announced_at'>,
 ): KeySecretRecord {
   return {
     digest: row.digest,

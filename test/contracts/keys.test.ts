@@ -100,6 +100,22 @@ for (const engine of engines) {
       await identify(keyring, 'bearer', second.secret)
     })
 
+    test('an old secret that nobody uses any more is announced once, one in use is not', async () => {
+      await using place = await emptyPlace(engine)
+      let now = 1_900_000_000_000
+      const moving: Clock = { now: () => now, monotonic: () => performance.now() }
+      await using store = await place.open({ clock: moving })
+      const { keys, organizationId } = await openKeys(store, moving)
+      const { key } = await keys.issue(organizationId, { name: 'ci', scheme: 'bearer' }, operator)
+      assert.equal(await keys.announceSilent(), 0)
+      await keys.rotate(organizationId, key.id, 24 * 3_600_000, operator)
+      now += 30 * 60_000
+      assert.equal(await keys.announceSilent(), 0)
+      now += 31 * 60_000
+      assert.equal(await keys.announceSilent(), 1)
+      assert.equal(await keys.announceSilent(), 0)
+    })
+
     test('K10: another organization’s key does not exist', async () => {
       await using place = await emptyPlace(engine)
       await using store = await place.open()

@@ -77,12 +77,14 @@ create table key_secret (
   hint text collate "C" not null,
   created_at bigint not null,
   valid_until bigint,
+  silent_announced_at bigint,
   last_used_at bigint,
   last_used_address text collate "C",
   last_used_agent text collate "C"
 );
 create index key_secret_key on key_secret (key_id);
 create index key_secret_lookup on key_secret (lookup);
+create index key_secret_overlap on key_secret (valid_until) where valid_until is not null;
 
 create table target (
   id text collate "C" primary key,

@@ -77,12 +77,14 @@ create table key_secret (
   hint text not null,
   created_at integer not null,
   valid_until integer,
+  silent_announced_at integer,
   last_used_at integer,
   last_used_address text,
   last_used_agent text
 ) strict;
 create index key_secret_key on key_secret (key_id);
 create index key_secret_lookup on key_secret (lookup);
+create index key_secret_overlap on key_secret (valid_until) where valid_until is not null;
 
 create table target (
   id text primary key,
