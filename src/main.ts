@@ -5,7 +5,7 @@ import { answerWith, createApp, createFront, freePort, requestIdOf } from './htt
 import { createLog, type Log } from './log/index.ts'
 import { createSealer, loadMasterSecrets } from './secrets/index.ts'
 import { hangSignin } from './signin/index.ts'
-import { openStore } from './store/index.ts'
+import { asStorageProblem, openStore } from './store/index.ts'
 import { every } from './timers.ts'
 
 const minuteMs = 60_000
@@ -59,6 +59,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     baseUrl,
     bodyLimitBytes: config.limits.jsonBodyBytes,
     requestIdOf,
+    translate: asStorageProblem,
     log,
   })
   hangSignin(app, { signingKeys })

@@ -11,6 +11,8 @@ export function createApp(needs: {
   readonly baseUrl: string
   readonly bodyLimitBytes: number
   readonly requestIdOf: (request: IncomingMessage) => string
+  /** Turns what is thrown below (a database that does not answer) into a refusal, if it is one. */
+  readonly translate: (error: unknown) => Problem | undefined
   readonly log: { error(fields: object, text: string): void }
 }): App {
   const app = Fastify({
@@ -32,8 +34,8 @@ export function createApp(needs: {
   })
 
   app.setErrorHandler((error, request, reply) => {
-    const problem = asProblem(error)
-    if (problem.code === 'internal_error') {
+    const problem = needs.translate(error) ?? asProblem(error)
+    if (problem.status >= 500) {
       needs.log.error({ err: error, request_id: request.id }, 'a request failed')
     }
     return sendProblem(reply, problem, { requestId: request.id, baseUrl: needs.baseUrl })

@@ -23,6 +23,7 @@ export * as signingKeys from './signing-keys.ts'
 export * as usedOnce from './used-once.ts'
 export * as users from './users.ts'
 export { auditHash } from './ledger.ts'
+export { asStorageProblem } from './unavailable.ts'
 export type {
   Actor,
   AuditDraft,
