@@ -3,6 +3,8 @@ import { systemClock, type Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { answerWith, createApp, createFront, freePort, requestIdOf } from './http/index.ts'
 import { createLog, type Log } from './log/index.ts'
+import { createMetrics, measureProcess } from './metrics/index.ts'
+import { createReadiness, hangMetrics, hangOperations } from './operations/index.ts'
 import { createSealer, loadMasterSecrets } from './secrets/index.ts'
 import { hangSignin } from './signin/index.ts'
 import { asStorageProblem, openStore } from './store/index.ts'
@@ -44,6 +46,8 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     }),
   )
   await checkMasterKey(store, sealer)
+  const metrics = createMetrics()
+  opened.defer(measureProcess(metrics))
 
   // Rules.
   const signingKeys = await openSigningKeys({ store, sealer, clock })
@@ -55,14 +59,18 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   opened.use(every(hourMs, async () => await signingKeys.rotate(), again('rotate')))
 
   // Doors.
-  const app = createApp({
+  let isDraining = false
+  const readiness = createReadiness({ feed: store.feed, isDraining: () => isDraining })
+  const appNeeds = {
     baseUrl,
     bodyLimitBytes: config.limits.jsonBodyBytes,
     requestIdOf,
     translate: asStorageProblem,
     log,
-  })
+  }
+  const app = createApp(appNeeds)
   hangSignin(app, { signingKeys })
+  hangOperations(app, { readiness, metrics })
   await app.ready()
 
   const front = createFront({
@@ -75,7 +83,16 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     log,
   })
   const { address, port } = await front.listen({ host: config.host, port: config.port })
-  opened.defer(async () => await front.drain(config.limits.drainMs))
+  opened.defer(async () => {
+    isDraining = true
+    await front.drain(config.limits.drainMs)
+  })
+  if (config.metricsPort !== undefined) {
+    const own = createApp(appNeeds)
+    hangMetrics(own, { readiness, metrics })
+    opened.defer(async () => await own.close())
+    await own.listen({ host: config.host, port: config.metricsPort })
+  }
   log.info({ address, port, engine: store.engine }, `Intercept listens at ${baseUrl}`)
 
   const closing = opened.move()

@@ -78,6 +78,8 @@ export interface Keys {
     organizationId: OrganizationId,
     page: Omit<Parameters<typeof keys.list>[2], 'nowMs'>,
   ): Promise<Key[]>
+  /** Whose key it is; for the operator, who names keys without their organization. `not_found`. */
+  organizationOf(id: string): Promise<OrganizationId>
   /** Announces keys whose end has come; returns how many. */
   announceExpired(): Promise<number>
   /** Announces old secrets that overlap and that nobody has used for an hour; returns how many. */
@@ -177,6 +179,13 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
         found.map((key) => key.id),
       )
       return found.map((key) => ({ ...key, secrets: secrets.get(key.id) ?? [] }))
+    },
+    async organizationOf(id) {
+      const organizationId = await keys.organizationOf(store, id)
+      if (organizationId === undefined) {
+        throw new Problem('not_found', `There is no key ${id.slice(0, 40)}.`)
+      }
+      return organizationId
     },
     async announceExpired() {
       return await store.transaction(async (tx) => {

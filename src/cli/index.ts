@@ -1,24 +1,131 @@
-/** The command line: one file per noun. */
-import { ConfigError, readConfig } from '../config.ts'
-import { start } from '../main.ts'
+/** The command line: one file per noun, loaded only when it is called. */
+import { ConfigError } from '../config.ts'
+import { Problem } from '../errors.ts'
+import { BadFinding, UsageError, type Answer, type Command } from './command.ts'
+import { processTerminal, type Terminal } from './terminal.ts'
 
-/** Runs a command; sets the process's exit code: 0 done, 1 refused or failed, 2 wrong use. */
-export async function run(words: readonly string[]): Promise<void> {
-  if (words[0] !== 'serve') {
-    console.error('Use: intercept serve')
-    process.exitCode = 2
-    return
+interface Noun {
+  readonly about: string
+  /** The noun's commands by verb; the verb of a command that has none is empty. */
+  readonly load: () => Promise<{ readonly commands: Readonly<Record<string, Command>> }>
+}
+
+const nouns: Readonly<Record<string, Noun>> = {
+  serve: { about: 'run a node', load: async () => await import('./serve.ts') },
+  migrate: { about: 'bring the schema up to date', load: async () => await import('./migrate.ts') },
+  org: { about: 'organizations', load: async () => await import('./org.ts') },
+  key: { about: 'API keys', load: async () => await import('./key.ts') },
+}
+
+/** Runs one command; resolves to the exit code: 0 done, 1 refused or failed, 2 wrong use. */
+export async function run(
+  args: readonly string[],
+  terminal: Terminal = processTerminal(),
+): Promise<number> {
+  const wantsJson = args.includes('--json')
+  const words = args.filter((word) => word !== '--json')
+  const code = await runWords(words, { wantsJson, terminal })
+  process.exitCode = code
+  return code
+}
+
+async function runWords(
+  words: readonly string[],
+  { wantsJson, terminal }: { wantsJson: boolean; terminal: Terminal },
+): Promise<number> {
+  const [name = '--help'] = words
+  if (name === '--help' || name === 'help') return help(terminal)
+  if (name === '--version') return await version(terminal)
+  const noun = Object.hasOwn(nouns, name) ? nouns[name] : undefined
+  if (noun === undefined) {
+    terminal.complain(`There is no command ${name}; \`intercept --help\` lists them.`)
+    return 2
+  }
+  const { commands } = await noun.load()
+  const found = findCommand(commands, words.slice(1))
+  if (found === undefined || words.includes('--help')) {
+    const print = words.includes('--help') ? terminal.print : terminal.complain
+    for (const line of usageOf(name, found === undefined ? commands : only(found))) print(line)
+    return words.includes('--help') ? 0 : 2
   }
   try {
-    const running = await start(readConfig(process.env))
-    console.log(`Intercept listens at ${running.baseUrl}`)
-    const stopped = Promise.withResolvers<void>()
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stopped.resolve)
-    await stopped.promise
-    await running[Symbol.asyncDispose]()
+    const answer = await found.command.run(found.args, terminal)
+    show(answer, wantsJson, terminal)
+    return 0
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    for (const sentence of error.sentences) console.error(sentence)
-    process.exitCode = 1
+    if (error instanceof UsageError) {
+      terminal.complain(`${error.message}.`)
+      for (const line of usageOf(name, only(found))) terminal.complain(line)
+      return 2
+    }
+    if (error instanceof BadFinding) show(error.answer, wantsJson, terminal)
+    else complain(error, wantsJson, terminal)
+    return 1
   }
+}
+
+interface Found {
+  readonly verb: string
+  readonly command: Command
+  readonly args: readonly string[]
+}
+
+/** Verbs have up to two words (`token issue`); the longest that exists counts. */
+function findCommand(
+  commands: Readonly<Record<string, Command>>,
+  words: readonly string[],
+): Found | undefined {
+  for (const length of [2, 1, 0]) {
+    const verb = words.slice(0, length).join(' ')
+    const command = Object.hasOwn(commands, verb) ? commands[verb] : undefined
+    if (command !== undefined) return { verb, command, args: words.slice(length) }
+  }
+  return undefined
+}
+
+function show(answer: Answer | undefined, wantsJson: boolean, terminal: Terminal): void {
+  if (answer === undefined) return
+  terminal.print(wantsJson ? JSON.stringify(answer.data) : answer.text)
+}
+
+/** Public sentences as they are; anything else is named by its message, which no secret is in. */
+function complain(error: unknown, wantsJson: boolean, terminal: Terminal): void {
+  const code = error instanceof Problem ? error.code : 'failed'
+  const sentences =
+    error instanceof ConfigError
+      ? error.sentences
+      : [error instanceof Error ? error.message : String(error)]
+  if (wantsJson) {
+    terminal.complain(JSON.stringify({ error: { code, detail: sentences.join(' ') } }))
+  } else {
+    for (const sentence of sentences) terminal.complain(sentence)
+  }
+}
+
+function only(found: Found): Record<string, Command> {
+  return { [found.verb]: found.command }
+}
+
+function usageOf(noun: string, commands: Readonly<Record<string, Command>>): string[] {
+  return Object.entries(commands).flatMap(([verb, { usage, about }]) => [
+    ['intercept', noun, verb, usage].filter((part) => part !== '').join(' '),
+    `    ${about}`,
+  ])
+}
+
+function help(terminal: Terminal): number {
+  terminal.print('intercept <command> [--json]\n')
+  for (const [name, { about }] of Object.entries(nouns)) {
+    terminal.print(`  ${name.padEnd(16)}${about}`)
+  }
+  terminal.print(
+    '\nintercept <command> --help tells more; settings are environment variables (intercept doctor).',
+  )
+  return 0
+}
+
+async function version(terminal: Terminal): Promise<number> {
+  const { default: about } = await import('../../package.json', { with: { type: 'json' } })
+  terminal.print(about.version)
+  return 0
 }

@@ -70,8 +70,8 @@ function sendProblem(
     const name = rendered.headers[at] ?? ''
     if (name.toLowerCase() !== 'content-length') reply.header(name, rendered.headers[at + 1])
   }
-  // A string with a content type of its own is sent as it is.
-  return reply.send(rendered.body)
+  // To a string Fastify would add a charset, which JSON does not have (RFC 8259, section 11).
+  return reply.send(Buffer.from(rendered.body))
 }
 
 /** Fastify's own errors by their stable codes; anything else is our bug. */

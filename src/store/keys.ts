@@ -188,6 +188,19 @@ export async function find(
   return row && fromRow(row)
 }
 
+/** Whose key an id is; for the operator, who names keys without their organization. */
+export async function organizationOf(
+  at: Connection,
+  id: string,
+): Promise<OrganizationId | undefined> {
+  const row = await at.query
+    .selectFrom('api_key')
+    .select('organization_id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.organization_id as OrganizationId | undefined
+}
+
 /** A page of an organization's keys, newest first, before an id; each with its secrets' records. */
 export async function list(
   at: Connection,

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { run } from './index.ts'
+import type { Terminal } from './terminal.ts'
+
+describe('command line', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-cli-'))
+  after(() => rmSync(folder, { recursive: true }))
+
+  /** Runs a command as a person or program would; the database is this test's own. */
+  async function intercept(words: string, input = '') {
+    const out: string[] = []
+    const err: string[] = []
+    const terminal: Terminal = {
+      env: { DATA_DIR: folder },
+      isPerson: false,
+      print: (line) => void out.push(line),
+      complain: (line) => void err.push(line),
+      readInput: async () => input,
+      untilStopped: async () => {},
+    }
+    const code = await run(words.split(' '), terminal)
+    process.exitCode = 0
+    return { code, out: out.join('\n'), err: err.join('\n') }
+  }
+
+  async function answerOf(words: string): Promise<Record<string, string>> {
+    const { code, out, err } = await intercept(`${words} --json`)
+    assert.equal(code, 0, err)
+    return JSON.parse(out) as Record<string, string>
+  }
+
+  test('wrong use exits 2 and says how it is used', async () => {
+    for (const words of [
+      'fly',
+      'org',
+      'org create',
+      'org create a b',
+      'org list --colour',
+      'key issue acme',
+    ]) {
+      const { code, out, err } = await intercept(words)
+      assert.equal(code, 2, words)
+      assert.equal(out, '')
+      assert.match(err, /intercept/)
+    }
+  })
+
+  test('help exits 0 and names every command', async () => {
+    const { code, out } = await intercept('--help')
+    assert.equal(code, 0)
+    for (const noun of ['serve', 'org', 'key']) assert.match(out, new RegExp(`^ {2}${noun} `, 'm'))
+    assert.match((await intercept('key issue --help')).out, /--grant/)
+  })
+
+  test('a key is issued, found, rotated and revoked; --json holds id and secret', async () => {
+    assert.match((await answerOf('org create acme --plan enterprise'))['id'] ?? '', /^org_/)
+    const key = await answerOf('key issue acme --name ci --grant echo:GET,POST --expires 90d')
+    assert.match(key['id'] ?? '', /^key_/)
+    assert.match(key['secret'] ?? '', /^svc_live_/)
+    const bearer = await answerOf('key issue acme --name other --scheme bearer')
+    assert.match(bearer['secret'] ?? '', /^sk_live_/)
+
+    const check = await intercept('key check --json', bearer['secret'])
+    assert.equal(check.code, 0)
+    assert.equal((JSON.parse(check.out) as { id: string }).id, bearer['id'])
+
+    const rotated = await answerOf(`key rotate ${bearer['id']} --overlap 0s`)
+    assert.notEqual(rotated['secret'], bearer['secret'])
+    assert.equal((await intercept('key check', rotated['secret'])).code, 0)
+    assert.equal((await intercept('key check', bearer['secret'])).code, 1)
+
+    assert.equal((await answerOf(`key revoke ${bearer['id']}`))['state'], 'revoked')
+    const revoked = await intercept('key check --json', rotated['secret'])
+    assert.equal(revoked.code, 1)
+    assert.match(revoked.err, /credential_revoked/)
+  })
+
+  test('K6: a secret is in the answer of its issuing and in nothing else', async () => {
+    const { secret = '' } = await answerOf('key issue acme --name canary')
+    for (const words of ['key list acme', 'key list acme --json', 'org list --json']) {
+      assert.ok(!(await intercept(words)).out.includes(secret))
+    }
+  })
+
+  test('what is refused exits 1 with its sentence, and with its code under --json', async () => {
+    const { code, err } = await intercept('key list nobody')
+    assert.equal(code, 1)
+    assert.match(err, /There is no organization nobody/)
+    assert.match((await intercept('key list nobody --json')).err, /"code":"not_found"/)
+    assert.match((await intercept('org create acme --json')).err, /"code":"conflict"/)
+  })
+})

@@ -1,0 +1,55 @@
+/** The operator's door: is it alive, is it ready, what does it measure, what do its refusals mean. */
+import type { App } from '../http/index.ts'
+import type { Metrics } from '../metrics/index.ts'
+import { hangProblemPages } from './problem-pages.ts'
+
+/** Whether this node should get traffic. */
+export interface Readiness {
+  readonly isReady: boolean
+  /** One word for a probe and a person; never more than that. */
+  readonly state: 'ready' | 'draining' | 'storage_unavailable'
+}
+
+/** What the door asks of the rest. */
+export interface OperationsNeeds {
+  readonly readiness: () => Readiness
+  readonly metrics: Metrics
+}
+
+/** Judges readiness: not while stopping, and not while the database has been silent for a second. */
+export function createReadiness(needs: {
+  feed: { isCurrent(): boolean }
+  isDraining: () => boolean
+}) {
+  return (): Readiness => {
+    if (needs.isDraining()) return { isReady: false, state: 'draining' }
+    if (!needs.feed.isCurrent()) return { isReady: false, state: 'storage_unavailable' }
+    return { isReady: true, state: 'ready' }
+  }
+}
+
+/** Hangs what everybody may see: liveness, readiness, the pages of the refusals. */
+export function hangOperations(app: App, needs: OperationsNeeds): void {
+  hangHealth(app, needs)
+  hangProblemPages(app)
+}
+
+/** Hangs what only operators may see; this app listens on METRICS_PORT. */
+export function hangMetrics(app: App, needs: OperationsNeeds): void {
+  hangHealth(app, needs)
+  app.get('/metrics', async (_request, reply) =>
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(needs.metrics.render()),
+  )
+}
+
+// Liveness says nothing of versions, names or the database: a process that answers is alive.
+function hangHealth(app: App, needs: OperationsNeeds): void {
+  app.get('/healthz', async (_request, reply) => reply.type('text/plain').send('ok\n'))
+  app.get('/readyz', async (_request, reply) => {
+    const { isReady, state } = needs.readiness()
+    return reply
+      .code(isReady ? 200 : 503)
+      .type('text/plain')
+      .send(`${state}\n`)
+  })
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { problems } from '../../src/errors.ts'
+import { freePort } from '../../src/http/index.ts'
+import { start, type Running } from '../../src/main.ts'
+
+describe('operations', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-operations-'))
+  let running: Running
+  let metricsUrl: string
+
+  before(async () => {
+    const metricsPort = await freePort('127.0.0.1')
+    metricsUrl = `http://127.0.0.1:${metricsPort}`
+    running = await start(
+      readConfig({ PORT: '0', METRICS_PORT: String(metricsPort), DATA_DIR: folder }),
+    )
+  })
+  after(async () => {
+    await running[Symbol.asyncDispose]()
+    rmSync(folder, { recursive: true })
+  })
+
+  test('R4: liveness and readiness answer on both listeners and reveal nothing', async () => {
+    for (const base of [running.baseUrl, metricsUrl]) {
+      const alive = await fetch(`${base}/healthz`)
+      assert.deepEqual([alive.status, await alive.text()], [200, 'ok\n'])
+      const ready = await fetch(`${base}/readyz`)
+      assert.deepEqual([ready.status, await ready.text()], [200, 'ready\n'])
+      assert.equal(alive.headers.get('server'), null)
+    }
+  })
+
+  test('R4: metrics are on the separate listener only', async () => {
+    const scrape = await fetch(`${metricsUrl}/metrics`)
+    assert.equal(scrape.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+    assert.match(await scrape.text(), /^process_resident_memory_bytes \d+$/m)
+    assert.notEqual((await fetch(`${running.baseUrl}/metrics`)).status, 200)
+    assert.equal((await fetch(`${metricsUrl}/api/v1/me`)).status, 404)
+  })
+
+  test('every refusal has its page, without scripts and under a strict policy', async () => {
+    for (const [code, { title }] of Object.entries(problems)) {
+      const page = await fetch(`${running.baseUrl}/problems/${code}`)
+      assert.equal(page.status, 200, code)
+      assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'none'/)
+      const html = await page.text()
+      assert.ok(html.includes(`<title>${title} ·`), code)
+      for (const part of ['What happened', 'Why', 'What to do']) {
+        assert.ok(html.includes(`<h2>${part}</h2>`), code)
+      }
+      assert.doesNotMatch(html, /<script| style=| on[a-z]+=|\*\*|^\* /m)
+    }
+  })
+
+  test('an unknown code is a problem of its own', async () => {
+    for (const code of ['nothing', '__proto__', 'constructor', '..%2f..%2fREADME']) {
+      const answer = await fetch(`${running.baseUrl}/problems/${code}`)
+      assert.ok([400, 404].includes(answer.status), code)
+      assert.equal(answer.headers.get('content-type'), 'application/problem+json')
+    }
+  })
+})
