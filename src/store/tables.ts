@@ -1,5 +1,8 @@
 import type { Generated } from 'kysely'
 import type { AuditTable } from './audit.ts'
+import type { ConnectionTestTable } from './connection-tests.ts'
+import type { ConnectionTable } from './connections.ts'
+import type { DomainHolderTable, DomainTable } from './domains.ts'
 import type { EventTable } from './events.ts'
 import type { KeySecretTable } from './key-secrets.ts'
 import type { KeyTable } from './keys.ts'
@@ -9,6 +12,7 @@ import type { InvitationTable } from './invitations.ts'
 import type { MembershipTable } from './memberships.ts'
 import type { NodeTable } from './nodes.ts'
 import type { OrganizationHeadTable, OrganizationTable } from './organizations.ts'
+import type { ProviderSessionTable } from './provider-sessions.ts'
 import type { SessionTable } from './sessions.ts'
 import type { SettingTable } from './settings.ts'
 import type { SignInLinkTable } from './sign-in-links.ts'
@@ -21,6 +25,10 @@ export interface Tables {
   api_key: KeyTable
   audit_entry: AuditTable
   change: ChangeTable
+  connection: ConnectionTable
+  connection_test: ConnectionTestTable
+  domain: DomainTable
+  domain_holder: DomainHolderTable
   event: EventTable
   idempotent_answer: IdempotentAnswerTable
   identity: IdentityTable
@@ -31,6 +39,7 @@ export interface Tables {
   node: NodeTable
   organization: OrganizationTable
   organization_head: OrganizationHeadTable
+  provider_session: ProviderSessionTable
   session: SessionTable
   setting: SettingTable
   sign_in_link: SignInLinkTable
