@@ -52,6 +52,22 @@ export const problems = {
   callback_issuer_mismatch: { status: 400, title: 'The answer comes from another provider' },
   logout_token_invalid: { status: 400, title: 'The logout token is not valid' },
 
+  // Who may come in through an organization's identity provider.
+  sso_not_available: { status: 404, title: 'There is no company sign-in here' },
+  sso_connection_disabled: { status: 403, title: 'The connection to the identity provider is off' },
+  sso_email_missing: { status: 403, title: 'The identity provider named no usable e-mail address' },
+  sso_email_unverified: { status: 403, title: 'The e-mail address is not verified' },
+  sso_domain_mismatch: { status: 403, title: 'The e-mail address is not of a verified domain' },
+  sso_group_missing: { status: 403, title: 'The required group is missing' },
+  sso_not_admitted: { status: 403, title: 'You are not a member of this organization' },
+  sso_membership_ended: { status: 403, title: 'Your membership has ended' },
+  sso_confirmation_required: { status: 403, title: 'Confirm with your existing sign-in first' },
+  sso_required: { status: 403, title: 'This organization requires its company sign-in' },
+  break_glass_missing: { status: 409, title: 'Nobody could get in if the provider fails' },
+  domain_invalid: { status: 400, title: 'This is not a domain name' },
+  domain_public: { status: 400, title: 'This domain gives addresses to anybody' },
+  domain_taken: { status: 409, title: 'Another organization has verified this domain' },
+
   // Managing.
   invalid_input: { status: 400, title: 'Some of the values are not acceptable' },
   conflict: { status: 409, title: 'This already exists' },

@@ -15,3 +15,4 @@ export {
   type UpstreamTimeouts,
 } from './upstream/pool.ts'
 export { renderRequestHead } from './upstream/request-head.ts'
+export { createTxtResolver, type ResolveTxt, type TxtAnswer } from './txt-resolver.ts'

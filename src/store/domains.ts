@@ -110,6 +110,14 @@ export async function list(at: Connection, organizationId: string): Promise<Doma
 
 /** Makes the organization the holder of the domain's name; false while another one holds it. */
 export async function hold(tx: Transaction, domain: DomainRecord): Promise<boolean> {
+  // What an organization held that is gone is free again.
+  await tx.query
+    .deleteFrom('domain_holder')
+    .where('name', '=', domain.name)
+    .where('organization_id', 'in', (eb) =>
+      eb.selectFrom('organization').select('id').where('deleted_at', 'is not', null),
+    )
+    .execute()
   await tx.query
     .insertInto('domain_holder')
     .values({

@@ -1,0 +1,152 @@
+import { Problem } from '../errors.ts'
+
+/** The providers that have a guide of their own. */
+export const connectionKinds = ['okta', 'entra', 'google', 'other'] as const
+
+export type ConnectionKind = (typeof connectionKinds)[number]
+
+/** The names of the claims that say what we need to know of a person. */
+export interface ClaimMap {
+  readonly email: string
+  readonly emailVerified: string
+  readonly name: string
+  readonly groups: string
+  /** The claim that is compared with the directory's people, and with which of their attributes. */
+  readonly directory: { readonly claim: string; readonly attribute: 'externalId' | 'userName' }
+}
+
+/** A group of the provider and the role it gives where no directory is on; never owner. */
+export interface GroupRole {
+  readonly group: string
+  readonly role: 'admin' | 'developer' | 'viewer'
+}
+
+/** How a connection's answers are read and whom they let in. */
+export interface ConnectionSettings {
+  readonly scopes: readonly string[]
+  readonly claims: ClaimMap
+  /** Whether UserInfo is asked where the provider has it. */
+  readonly askUserInfo: boolean
+  /** Whether people of verified domains become members by signing in. */
+  readonly admitsNewPeople: boolean
+  readonly requiredGroup: string | undefined
+  readonly groupRoles: readonly GroupRole[]
+  /** Sessions through this connection end after this at the latest. */
+  readonly sessionMaximumMs: number | undefined
+}
+
+/** What a person may say of the settings; the rest comes from the kind. */
+export type SettingsWish = {
+  readonly scopes?: readonly string[] | undefined
+  readonly claims?: { readonly [name in keyof ClaimMap]?: ClaimMap[name] | undefined } | undefined
+  readonly askUserInfo?: boolean | undefined
+  readonly admitsNewPeople?: boolean | undefined
+  readonly requiredGroup?: string | null | undefined
+  readonly groupRoles?: readonly GroupRole[] | undefined
+  readonly sessionMaximumMs?: number | null | undefined
+}
+
+const standardClaims: ClaimMap = {
+  email: 'email',
+  emailVerified: 'email_verified',
+  name: 'name',
+  groups: 'groups',
+  directory: { claim: 'email', attribute: 'userName' },
+}
+
+// What each provider does its own way: see docs/guides.
+const claimsOfKind: Readonly<Record<ConnectionKind, ClaimMap>> = {
+  // Okta's directory sends its user id as externalId, and the org server's `sub` is that id.
+  okta: { ...standardClaims, directory: { claim: 'sub', attribute: 'externalId' } },
+  // Entra's `email` can be set by any tenant; `xms_edov` says that the domain's owner has confirmed it. `sub` differs per application.
+  entra: {
+    ...standardClaims,
+    emailVerified: 'xms_edov',
+    directory: { claim: 'oid', attribute: 'externalId' },
+  },
+  google: standardClaims,
+  other: standardClaims,
+}
+
+const shortestSessionMs = 5 * 60_000
+const longestSessionMs = 24 * 60 * 60_000
+const scopesAtMost = 20
+const groupRolesAtMost = 200
+
+/** The settings of a new or changed connection: the wish over what was, over what its kind brings. `invalid_input`. */
+export function settingsFor(
+  kind: ConnectionKind,
+  wish: SettingsWish,
+  before?: ConnectionSettings,
+): ConnectionSettings {
+  const base = before ?? settingsOfKind(kind)
+  const settings: ConnectionSettings = {
+    scopes: wish.scopes ?? base.scopes,
+    claims: { ...base.claims, ...present(wish.claims ?? {}) },
+    askUserInfo: wish.askUserInfo ?? base.askUserInfo,
+    admitsNewPeople: wish.admitsNewPeople ?? base.admitsNewPeople,
+    requiredGroup: wish.requiredGroup === null ? undefined : (wish.requiredGroup ?? base.requiredGroup),
+    groupRoles: wish.groupRoles ?? base.groupRoles,
+    sessionMaximumMs:
+      wish.sessionMaximumMs === null ? undefined : (wish.sessionMaximumMs ?? base.sessionMaximumMs),
+  }
+  check(settings)
+  return settings
+}
+
+/** The settings as stored; what a later version added has its default. */
+export function settingsFromRow(
+  kind: ConnectionKind,
+  stored: Readonly<Record<string, unknown>>,
+): ConnectionSettings {
+  return { ...settingsOfKind(kind), ...(stored as Partial<ConnectionSettings>) }
+}
+
+function settingsOfKind(kind: ConnectionKind): ConnectionSettings {
+  return {
+    scopes: ['openid', 'email', 'profile'],
+    claims: claimsOfKind[kind],
+    askUserInfo: true,
+    admitsNewPeople: true,
+    requiredGroup: undefined,
+    groupRoles: [],
+    sessionMaximumMs: undefined,
+  }
+}
+
+function check(settings: ConnectionSettings): void {
+  const { scopes, claims, requiredGroup, groupRoles, sessionMaximumMs } = settings
+  // NQCHAR of RFC 6749, appendix A.4.
+  if (scopes.length > scopesAtMost || !scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(scope))) {
+    throw new Problem('invalid_input', 'A scope is a word of printable ASCII without quotation marks.')
+  }
+  const names = [claims.email, claims.emailVerified, claims.name, claims.groups, claims.directory.claim]
+  if (!names.every(isName)) {
+    throw new Problem('invalid_input', 'The name of a claim has 1 to 200 characters.')
+  }
+  if (claims.directory.claim === claims.name) {
+    throw new Problem('invalid_input', 'A name is no identifier: the directory cannot be matched by it.')
+  }
+  if (requiredGroup !== undefined && !isName(requiredGroup)) {
+    throw new Problem('invalid_input', 'A group has 1 to 200 characters.')
+  }
+  if (groupRoles.length > groupRolesAtMost || !groupRoles.every(({ group }) => isName(group))) {
+    throw new Problem('invalid_input', `There are at most ${groupRolesAtMost} groups with a role.`)
+  }
+  if (
+    sessionMaximumMs !== undefined &&
+    !(sessionMaximumMs >= shortestSessionMs && sessionMaximumMs <= longestSessionMs)
+  ) {
+    throw new Problem('invalid_input', 'A session lasts between 5 minutes and 24 hours.')
+  }
+}
+
+function isName(text: string): boolean {
+  return /^\P{C}{1,200}$/u.test(text) && text.isWellFormed()
+}
+
+function present<T extends object>(wish: T): { [name in keyof T]-?: Exclude<T[name], undefined> } {
+  return Object.fromEntries(
+    Object.entries(wish).filter(([, value]) => value !== undefined),
+  ) as { [name in keyof T]-?: Exclude<T[name], undefined> }
+}

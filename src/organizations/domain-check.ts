@@ -1,0 +1,91 @@
+import type { ResolveTxt, TxtAnswer } from '../http/index.ts'
+
+/** What the DNS showed, in the words of the page: the kind, and a sentence that says what to do. */
+export interface Seen {
+  readonly kind: 'verified' | 'nothing' | 'other_value' | 'zone_appended' | 'at_the_domain' | 'dns_failed'
+  readonly sentence: string
+  /** Where it was looked for. */
+  readonly name: string
+  /** Other values found there, at most five, cut. */
+  readonly values?: readonly string[]
+}
+
+const label = '_intercept-challenge'
+const valuesShown = 5
+const valueShownLength = 120
+
+/** The record that proves a domain: its full name, the name inside the zone, and its value. */
+export function challengeRecord(domain: { name: string; challenge: string }) {
+  return {
+    type: 'TXT',
+    name: `${label}.${domain.name}`,
+    /** For DNS panels that add the zone themselves. */
+    relativeName: label,
+    value: domain.challenge,
+  } as const
+}
+
+/** Looks for the record, and where it is missing also where people put it by mistake. */
+export async function lookForChallenge(
+  domain: { name: string; challenge: string },
+  resolve: ResolveTxt,
+): Promise<Seen> {
+  const { name, value } = challengeRecord(domain)
+  const answer = await resolve(name)
+  if (holds(answer, value)) {
+    return { kind: 'verified', name, sentence: `${name} holds the value.` }
+  }
+  if (answer.kind === 'failed') {
+    return {
+      kind: 'dns_failed',
+      name,
+      sentence: `The DNS did not answer for ${name} (${answer.code}). It is asked again by itself.`,
+    }
+  }
+  return (await misplaced(domain, resolve)) ?? missing(name, answer)
+}
+
+async function misplaced(
+  domain: { name: string; challenge: string },
+  resolve: ResolveTxt,
+): Promise<Seen | undefined> {
+  const { name, value } = challengeRecord(domain)
+  const appended = `${name}.${domain.name}`
+  if (holds(await resolve(appended), value)) {
+    return {
+      kind: 'zone_appended',
+      name,
+      sentence: `There is no TXT record at ${name}; there is one at ${appended}: your DNS panel added the zone. Enter ${label} alone as its name.`,
+    }
+  }
+  if (holds(await resolve(domain.name), value)) {
+    return {
+      kind: 'at_the_domain',
+      name,
+      sentence: `The value is at ${domain.name} itself; it belongs at ${name}.`,
+    }
+  }
+  return undefined
+}
+
+function missing(name: string, answer: TxtAnswer): Seen {
+  if (answer.kind !== 'records' || answer.texts.length === 0) {
+    return { kind: 'nothing', name, sentence: `There is no TXT record at ${name}.` }
+  }
+  return {
+    kind: 'other_value',
+    name,
+    sentence: `There is a TXT record at ${name}, but it does not hold the value.`,
+    values: answer.texts
+      .slice(0, valuesShown)
+      .map((text) => text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, valueShownLength)),
+  }
+}
+
+function holds(answer: TxtAnswer, value: string): boolean {
+  // Some panels keep the quotation marks that they were given.
+  return (
+    answer.kind === 'records' &&
+    answer.texts.some((text) => text.trim().replace(/^"(.*)"$/, '$1') === value)
+  )
+}

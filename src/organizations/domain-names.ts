@@ -1,0 +1,49 @@
+import { domainToASCII } from 'node:url'
+import { Problem } from '../errors.ts'
+import { publicMailDomains } from './public-mail-domains.ts'
+
+/** A mail address in its two parts; the domain is in the form that domains are compared by. */
+export interface MailAddress {
+  readonly address: string
+  readonly domain: string
+}
+
+/**
+ * The one form of a domain name: ASCII (IDNA), lower case, no dot at the end. A look-alike in another script
+ * becomes a different `xn--` name. `domain_invalid` for what is no name of a mail domain.
+ */
+export function parseDomain(text: string): string {
+  const name = asciiName(text)
+  if (name === undefined) {
+    throw new Problem('domain_invalid', 'A domain looks like example.com: no address, no URL, no wildcard.')
+  }
+  if (publicMailDomains.has(name)) {
+    throw new Problem('domain_public', `${name} gives addresses to anybody; it belongs to no organization.`)
+  }
+  return name
+}
+
+/** An e-mail address as a provider says it; undefined unless it is a plain `local@domain` of printable ASCII locals. */
+export function parseMailAddress(text: unknown): MailAddress | undefined {
+  if (typeof text !== 'string' || text.length > 254) return undefined
+  const parts = text.split('@')
+  const [local, host] = parts
+  if (parts.length !== 2 || local === undefined || host === undefined) return undefined
+  if (!/^[^\s"(),:;<>[\\\]\p{C}]{1,64}$/u.test(local)) return undefined
+  const domain = asciiName(host)
+  return domain === undefined ? undefined : { address: `${local}@${domain}`, domain }
+}
+
+function asciiName(text: string): string | undefined {
+  const plain = text.trim().replace(/\.$/, '')
+  // Full-width and other dots would be folded by IDNA; names are written with plain ones.
+  if (plain === '' || plain.length > 253 || /[\s/@:*_%?#[\]\\。．｡]/.test(plain)) return undefined
+  const name = domainToASCII(plain)
+  const labels = name.split('.')
+  const shape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+  if (name.length > 253 || labels.length < 2 || !labels.every((label) => shape.test(label))) {
+    return undefined
+  }
+  // The last label of an address literal is a number; of a name it never is.
+  return /^\d+$/.test(labels.at(-1) ?? '') ? undefined : name
+}

@@ -1,0 +1,14 @@
+import { Problem } from '../errors.ts'
+import { organizations, type Connection } from '../store/index.ts'
+
+/** Refuses what the plan `enterprise` adds to organizations without it: `plan_required`. */
+export async function requireEnterprise(at: Connection, organizationId: string): Promise<void> {
+  const found = await organizations.find(at, organizationId)
+  if (!found) throw new Problem('not_found', 'There is no such organization.')
+  if (found.plan !== 'enterprise') {
+    throw new Problem(
+      'plan_required',
+      'Single sign-on and directories belong to the plan enterprise; the operator sets it.',
+    )
+  }
+}
