@@ -27,7 +27,9 @@ export function createTxtResolver(): ResolveTxt {
     } catch (error) {
       const code = String((error as { code?: unknown }).code ?? 'unknown')
       // ENODATA: the name has other records; ENOTFOUND: there is no such name.
-      return code === 'ENODATA' || code === 'ENOTFOUND' ? { kind: 'none' } : { kind: 'failed', code }
+      return code === 'ENODATA' || code === 'ENOTFOUND'
+        ? { kind: 'none' }
+        : { kind: 'failed', code }
     }
   }
 }

@@ -85,7 +85,8 @@ export function settingsFor(
     claims: { ...base.claims, ...present(wish.claims ?? {}) },
     askUserInfo: wish.askUserInfo ?? base.askUserInfo,
     admitsNewPeople: wish.admitsNewPeople ?? base.admitsNewPeople,
-    requiredGroup: wish.requiredGroup === null ? undefined : (wish.requiredGroup ?? base.requiredGroup),
+    requiredGroup:
+      wish.requiredGroup === null ? undefined : (wish.requiredGroup ?? base.requiredGroup),
     groupRoles: wish.groupRoles ?? base.groupRoles,
     sessionMaximumMs:
       wish.sessionMaximumMs === null ? undefined : (wish.sessionMaximumMs ?? base.sessionMaximumMs),
@@ -117,15 +118,30 @@ function settingsOfKind(kind: ConnectionKind): ConnectionSettings {
 function check(settings: ConnectionSettings): void {
   const { scopes, claims, requiredGroup, groupRoles, sessionMaximumMs } = settings
   // NQCHAR of RFC 6749, appendix A.4.
-  if (scopes.length > scopesAtMost || !scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(scope))) {
-    throw new Problem('invalid_input', 'A scope is a word of printable ASCII without quotation marks.')
+  if (
+    scopes.length > scopesAtMost ||
+    !scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(scope))
+  ) {
+    throw new Problem(
+      'invalid_input',
+      'A scope is a word of printable ASCII without quotation marks.',
+    )
   }
-  const names = [claims.email, claims.emailVerified, claims.name, claims.groups, claims.directory.claim]
+  const names = [
+    claims.email,
+    claims.emailVerified,
+    claims.name,
+    claims.groups,
+    claims.directory.claim,
+  ]
   if (!names.every(isName)) {
     throw new Problem('invalid_input', 'The name of a claim has 1 to 200 characters.')
   }
   if (claims.directory.claim === claims.name) {
-    throw new Problem('invalid_input', 'A name is no identifier: the directory cannot be matched by it.')
+    throw new Problem(
+      'invalid_input',
+      'A name is no identifier: the directory cannot be matched by it.',
+    )
   }
   if (requiredGroup !== undefined && !isName(requiredGroup)) {
     throw new Problem('invalid_input', 'A group has 1 to 200 characters.')
@@ -146,7 +162,7 @@ function isName(text: string): boolean {
 }
 
 function present<T extends object>(wish: T): { [name in keyof T]-?: Exclude<T[name], undefined> } {
-  return Object.fromEntries(
-    Object.entries(wish).filter(([, value]) => value !== undefined),
-  ) as { [name in keyof T]-?: Exclude<T[name], undefined> }
+  return Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== undefined)) as {
+    [name in keyof T]-?: Exclude<T[name], undefined>
+  }
 }

@@ -1,7 +1,12 @@
 import { record } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
 import { createId, type OrganizationId } from '../ids.ts'
-import { checkedIssuer, clientAuthenticationFor, type Client, type RelyingParty } from '../oidc/index.ts'
+import {
+  checkedIssuer,
+  clientAuthenticationFor,
+  type Client,
+  type RelyingParty,
+} from '../oidc/index.ts'
 import type { Provider } from '../oidc/index.ts'
 import { mintClientKey, type Sealer } from '../secrets/index.ts'
 import {
@@ -23,7 +28,10 @@ import {
 import { requireEnterprise } from './entitlement.ts'
 
 /** A connection to an organization's OpenID provider; its credential is never part of it. */
-export interface Connection extends Omit<ConnectionRecord, 'settings' | 'kind' | 'credentialSealed'> {
+export interface Connection extends Omit<
+  ConnectionRecord,
+  'settings' | 'kind' | 'credentialSealed'
+> {
   readonly kind: ConnectionKind
   readonly settings: ConnectionSettings
   /** To be registered at the provider; each connection has its own. */
@@ -41,7 +49,9 @@ export interface ConnectionWish extends SettingsWish {
   readonly kind?: ConnectionKind | undefined
   readonly issuer: string
   readonly clientId: string
-  readonly credential: { readonly kind: 'secret'; readonly secret: string } | { readonly kind: 'key' }
+  readonly credential:
+    | { readonly kind: 'secret'; readonly secret: string }
+    | { readonly kind: 'key' }
 }
 
 /** A change of a connection: what is left out stays. A new issuer or client id needs the credential again. */
@@ -126,7 +136,11 @@ export function createConnections(needs: Needs): Connections {
     return provider
   }
 
-  async function sealed(id: ConnectionId, organizationId: string, wish: ConnectionWish['credential']) {
+  async function sealed(
+    id: ConnectionId,
+    organizationId: string,
+    wish: ConnectionWish['credential'],
+  ) {
     const context = sealContext(organizationId, id)
     if (wish.kind === 'secret') {
       checkSecret(wish.secret)
@@ -162,8 +176,7 @@ export function createConnections(needs: Needs): Connections {
   return {
     get,
     discover,
-    list: async (organizationId) =>
-      (await connections.list(store, organizationId)).map(present),
+    list: async (organizationId) => (await connections.list(store, organizationId)).map(present),
     async connect(organizationId, wish, actor) {
       await requireEnterprise(store, organizationId)
       const { issuer, clientId } = checkClient(wish)
@@ -174,7 +187,10 @@ export function createConnections(needs: Needs): Connections {
       return await store.transaction(async (tx) => {
         const existing = await connections.list(tx, organizationId)
         if (existing.length >= connectionsAtMost) {
-          throw new Problem('conflict', `An organization has at most ${connectionsAtMost} connections.`)
+          throw new Problem(
+            'conflict',
+            `An organization has at most ${connectionsAtMost} connections.`,
+          )
         }
         const made = await connections.insert(tx, {
           id,
@@ -202,7 +218,10 @@ export function createConnections(needs: Needs): Connections {
       const moved = issuer !== before.issuer || clientId !== before.clientId
       // Else whoever may edit could have the sealed secret sent to a provider of their own.
       if (moved && change.credential === undefined) {
-        throw new Problem('invalid_input', 'Another issuer or client id needs its credential again.')
+        throw new Problem(
+          'invalid_input',
+          'Another issuer or client id needs its credential again.',
+        )
       }
       const kind = before.kind as ConnectionKind
       const settings = settingsFor(kind, change, settingsFromRow(kind, before.settings))
@@ -252,7 +271,12 @@ export function createConnections(needs: Needs): Connections {
       const before = await row(organizationId, id)
       if ((before.disabledAt !== undefined) === disabled) return present(before)
       const { result } = await store.transactionConfirmed(async (tx) => {
-        const after = await connections.setDisabled(tx, organizationId, id, disabled ? tx.now : null)
+        const after = await connections.setDisabled(
+          tx,
+          organizationId,
+          id,
+          disabled ? tx.now : null,
+        )
         if (!after) throw notFound()
         if (disabled) await needs.endSessions(tx, after.id, actor)
         announce(tx, after, actor, disabled ? 'disabled' : 'enabled', {})
@@ -269,8 +293,14 @@ export function createConnections(needs: Needs): Connections {
       })
     },
     async clientOf(connection) {
-      const { credentialKind, credentialSealed } = await row(connection.organizationId, connection.id)
-      const opened = sealer.open(credentialSealed, sealContext(connection.organizationId, connection.id))
+      const { credentialKind, credentialSealed } = await row(
+        connection.organizationId,
+        connection.id,
+      )
+      const opened = sealer.open(
+        credentialSealed,
+        sealContext(connection.organizationId, connection.id),
+      )
       return {
         clientId: connection.clientId,
         redirectUri: connection.redirectUri,

@@ -2,7 +2,13 @@ import type { ResolveTxt, TxtAnswer } from '../http/index.ts'
 
 /** What the DNS showed, in the words of the page: the kind, and a sentence that says what to do. */
 export interface Seen {
-  readonly kind: 'verified' | 'nothing' | 'other_value' | 'zone_appended' | 'at_the_domain' | 'dns_failed'
+  readonly kind:
+    | 'verified'
+    | 'nothing'
+    | 'other_value'
+    | 'zone_appended'
+    | 'at_the_domain'
+    | 'dns_failed'
   readonly sentence: string
   /** Where it was looked for. */
   readonly name: string

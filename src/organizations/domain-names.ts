@@ -15,10 +15,16 @@ export interface MailAddress {
 export function parseDomain(text: string): string {
   const name = asciiName(text)
   if (name === undefined) {
-    throw new Problem('domain_invalid', 'A domain looks like example.com: no address, no URL, no wildcard.')
+    throw new Problem(
+      'domain_invalid',
+      'A domain looks like example.com: no address, no URL, no wildcard.',
+    )
   }
   if (publicMailDomains.has(name)) {
-    throw new Problem('domain_public', `${name} gives addresses to anybody; it belongs to no organization.`)
+    throw new Problem(
+      'domain_public',
+      `${name} gives addresses to anybody; it belongs to no organization.`,
+    )
   }
   return name
 }

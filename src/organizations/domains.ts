@@ -3,7 +3,13 @@ import { Problem } from '../errors.ts'
 import type { ResolveTxt } from '../http/index.ts'
 import { createId, type OrganizationId } from '../ids.ts'
 import { randomBase62 } from '../secrets/index.ts'
-import { domains, type Actor, type DomainRecord, type Store, type Transaction } from '../store/index.ts'
+import {
+  domains,
+  type Actor,
+  type DomainRecord,
+  type Store,
+  type Transaction,
+} from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { lookForChallenge, type Seen } from './domain-check.ts'
 import { parseDomain, parseMailAddress } from './domain-names.ts'
@@ -95,7 +101,8 @@ export function createDomains(needs: { store: Store; resolveTxt: ResolveTxt }): 
       // What the operator vouched for stays so until it is removed: no DNS shows it.
       if (domain.verifiedBy === 'operator') return domain
       const checked = await look(domain, actor)
-      if (checked.seen?.['kind'] === 'verified' && checked.verifiedAt === undefined) throw taken(domain)
+      if (checked.seen?.['kind'] === 'verified' && checked.verifiedAt === undefined)
+        throw taken(domain)
       return checked
     },
     async override(organizationId, name, actor) {
