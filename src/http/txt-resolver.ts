@@ -25,7 +25,7 @@ export function createTxtResolver(): ResolveTxt {
         texts: records.slice(0, maximumRecords).map((parts) => parts.join('')),
       }
     } catch (error) {
-      const code = String((error as { code?: unknown }).code ?? 'unknown')
+      const code = (error as { code?: string }).code ?? 'unknown'
       // ENODATA: the name has other records; ENOTFOUND: there is no such name.
       return code === 'ENODATA' || code === 'ENOTFOUND'
         ? { kind: 'none' }

@@ -119,7 +119,7 @@ for (const engine of engines) {
     })
 
     test('O14: what discovery refuses is not saved', async () => {
-      const before_ = await connections.list(other)
+      const saved = await connections.list(other)
       for (const lie of [
         'other-issuer',
         'plain-token-endpoint',
@@ -139,7 +139,7 @@ for (const engine of engines) {
           code: 'idp_discovery_invalid',
         })
       }
-      assert.deepEqual(await connections.list(other), before_)
+      assert.deepEqual(await connections.list(other), saved)
     })
 
     test('another issuer or client needs the secret again, and ends the sessions of the old one', async () => {
