@@ -3,28 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { run } from './index.ts'
-import type { Terminal } from './terminal.ts'
+import { intercept as interceptIn } from '../../test/harness/terminal.ts'
 
 describe('command line', () => {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-cli-'))
   after(() => rmSync(folder, { recursive: true }))
 
-  /** Runs a command as a person or program would; the database is this test's own. */
   async function intercept(words: string, input = '') {
-    const out: string[] = []
-    const err: string[] = []
-    const terminal: Terminal = {
-      env: { DATA_DIR: folder },
-      isPerson: false,
-      print: (line) => void out.push(line),
-      complain: (line) => void err.push(line),
-      readInput: async () => input,
-      untilStopped: async () => {},
-    }
-    const code = await run(words.split(' '), terminal)
-    process.exitCode = 0
-    return { code, out: out.join('\n'), err: err.join('\n') }
+    return await interceptIn(words.split(' '), { env: { DATA_DIR: folder }, input })
   }
 
   async function answerOf(words: string): Promise<Record<string, string>> {

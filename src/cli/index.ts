@@ -15,6 +15,16 @@ const nouns: Readonly<Record<string, Noun>> = {
   migrate: { about: 'bring the schema up to date', load: async () => await import('./migrate.ts') },
   org: { about: 'organizations', load: async () => await import('./org.ts') },
   key: { about: 'API keys', load: async () => await import('./key.ts') },
+  scan: {
+    about: 'find Intercept secrets in files, git history and built bundles',
+    load: async () => await import('./scan.ts'),
+  },
+  backup: { about: 'copy the database', load: async () => await import('./backup.ts') },
+  restore: { about: 'put a backup in place', load: async () => await import('./restore.ts') },
+  doctor: {
+    about: 'check settings, database, clock, reachability; measure revocation',
+    load: async () => await import('./doctor.ts'),
+  },
 }
 
 /** Runs one command; resolves to the exit code: 0 done, 1 refused or failed, 2 wrong use. */

@@ -1,7 +1,9 @@
-import { readConfig, remarks } from '../config.ts'
-import { createLog } from '../log/index.ts'
-import { start } from '../main.ts'
+import cluster from 'node:cluster'
+import { readConfig, remarks, type Config } from '../config.ts'
+import { createLog, type Log } from '../log/index.ts'
 import { command } from './command.ts'
+import type { Terminal } from './terminal.ts'
+import { superviseWorkers } from './workers.ts'
 
 export const commands = {
   '': command({
@@ -10,13 +12,27 @@ export const commands = {
     run: async (_call, terminal) => {
       const config = readConfig(terminal.env)
       const log = createLog({ level: config.logLevel, pretty: terminal.isPerson })
-      const stopped = terminal.untilStopped()
-      const running = await start(config, { log })
-      for (const remark of remarks(config)) log.info({}, remark)
-      await stopped
-      log.info({}, 'Stopping: open requests finish first')
-      await running[Symbol.asyncDispose]()
+      if (config.workers > 1 && cluster.isPrimary) await superviseWorkers(config, terminal, log)
+      else await serve(config, terminal, log)
       return undefined
     },
   }),
+}
+
+async function serve(config: Config, terminal: Terminal, log: Log): Promise<void> {
+  const stopped = cluster.isWorker
+    ? Promise.race([terminal.untilStopped(), untilOrphaned()])
+    : terminal.untilStopped()
+  // Loaded here: the supervisor of several workers needs none of it.
+  const { start } = await import('../main.ts')
+  const running = await start(config, { log })
+  for (const remark of remarks(config)) log.info({}, remark)
+  await stopped
+  log.info({}, 'Stopping: open requests finish first')
+  await running[Symbol.asyncDispose]()
+}
+
+/** Without its supervisor a worker would run on unnoticed. */
+async function untilOrphaned(): Promise<void> {
+  await new Promise<void>((resolve) => process.once('disconnect', () => resolve()))
 }

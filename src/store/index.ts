@@ -26,6 +26,8 @@ export * as signInLinks from './sign-in-links.ts'
 export * as signingKeys from './signing-keys.ts'
 export * as usedOnce from './used-once.ts'
 export * as users from './users.ts'
+export { probe } from './probe.ts'
+export { restoreBackup } from './restore.ts'
 export { auditHash } from './ledger.ts'
 export { asStorageProblem } from './unavailable.ts'
 export type {
@@ -85,7 +87,7 @@ export interface Store extends Connection {
   ): Promise<{ result: T; confirmation: Confirmation }>
   /** Commits a work on the call records. */
   transactionOnCalls<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
-  /** Copies the main database into a file (SQLite). */
+  /** Copies the main database into a new file, whole or not at all (SQLite). */
   backup(file: string): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }

@@ -100,7 +100,9 @@ export async function openPostgres(
       void connect()
     },
     async backup() {
-      throw new Error('a PostgreSQL database is backed up with pg_dump')
+      throw new Error(
+        'A PostgreSQL database is backed up with pg_dump, and restored with pg_restore.',
+      )
     },
     async close() {
       closed = true

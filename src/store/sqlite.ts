@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { Kysely, SqliteDialect } from 'kysely'
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
   createTransaction,
@@ -12,6 +12,7 @@ import {
 import type { EngineHandle } from './engine.ts'
 import { writeLedger } from './ledger.ts'
 import { migrate, migrationsFolder, type MigrationTarget } from './migrate.ts'
+import { finishFile } from './restore.ts'
 import type { Tables } from './tables.ts'
 
 const preparedStatements = 500
@@ -54,8 +55,16 @@ export async function openSqlite(folder: string, clock: { now(): number }): Prom
     },
     listen: () => undefined,
     async backup(file) {
-      await writerFile.backup(file)
-      chmodSync(file, 0o600)
+      if (existsSync(file)) throw new Error(`${file} exists already; a backup overwrites nothing.`)
+      const unfinished = `${file}.unfinished`
+      // Made first, so that nobody else can read it while it grows.
+      closeSync(openSync(unfinished, 'w', 0o600))
+      try {
+        await writerFile.backup(unfinished)
+        finishFile(unfinished, file)
+      } finally {
+        rmSync(unfinished, { force: true })
+      }
     },
     async close() {
       await commits.idle()

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { createSecretFinder, type FoundSecret } from './secret-finder.ts'
+
+/** An object of a repository's whole history, and what was found in it. */
+interface ScannedObject {
+  readonly id: string
+  readonly found: readonly FoundSecret[]
+}
+
+/**
+ * Reads every object that a repository holds (also those that no branch reaches any more) as git prints them:
+ * `<id> <type> <size>`, a line feed, the bytes, a line feed.
+ */
+export async function* readGitObjects(path: string): AsyncGenerator<ScannedObject> {
+  const git = spawn('git', ['-C', path, 'cat-file', '--batch-all-objects', '--batch', '--buffer'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  git.on('error', () => git.stdout.destroy(new Error('git is not installed')))
+  let head = Buffer.alloc(0)
+  let current: { id: string; left: number } | undefined
+  let finder = createSecretFinder()
+  let found: FoundSecret[] = []
+
+  for await (const chunk of git.stdout) {
+    let piece = chunk as Buffer
+    while (piece.length > 0) {
+      if (current === undefined) {
+        const end = piece.indexOf(10)
+        if (end === -1) {
+          head = Buffer.concat([head, piece])
+          break
+        }
+        const [id = '', , size = '0'] = Buffer.concat([head, piece.subarray(0, end)])
+          .toString('latin1')
+          .trim()
+          .split(' ')
+        head = Buffer.alloc(0)
+        piece = piece.subarray(end + 1)
+        // The line feed behind the bytes is part of the object here; it ends no credential.
+        current = { id, left: Number(size) + 1 }
+        finder = createSecretFinder()
+        found = []
+      }
+      const part = piece.subarray(0, current.left)
+      found.push(...finder.push(part))
+      current.left -= part.length
+      piece = piece.subarray(part.length)
+      if (current.left === 0) {
+        yield { id: current.id, found }
+        current = undefined
+      }
+    }
+  }
+}
