@@ -1,0 +1,77 @@
+/** How strictly a target reads paths; `verbatim` lets `%2F` and empty segments through, nothing else. */
+export type PathMode = 'canonical' | 'verbatim'
+
+/** Why a path could be read in more than one way, as half a sentence; undefined when it can't. `path` has no query. */
+export function pathAmbiguity(path: string, mode: PathMode): string | undefined {
+  if (isPlain(path)) return undefined
+  if (!path.startsWith('/')) return 'it does not begin with "/"'
+  return characterFault(path) ?? escapeFault(path, mode) ?? dotFault(path) ?? emptyFault(path, mode)
+}
+
+/**
+ * The path as an upstream may read it, for rules: decoded, and where readers differ (parameters after `;`, `%2F` and
+ * `//` of verbatim targets) each reading. A deny rule counts if it matches any, an allow rule only if it matches all.
+ */
+export function readingsOf(path: string): readonly string[] {
+  if (!/[%;]|\/\//.test(path)) return [path]
+  const readings = new Set([decode(path)])
+  for (const reading of readings) readings.add(reading.replaceAll(/;[^/]*/g, ''))
+  for (const reading of readings) readings.add(reading.replaceAll(/\/{2,}/g, '/'))
+  return [...readings]
+}
+
+/** Percent-decodes bytes (RFC 3986, section 2.1) into one character per byte; what is no escape stays. */
+export function decode(text: string): string {
+  if (!text.includes('%')) return text
+  return text.replaceAll(/%([0-9a-fA-F]{2})/g, (_escape, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  )
+}
+
+// Nearly every path is of these characters only, with no dot after a slash and no two slashes: one pass, no objects.
+function isPlain(path: string): boolean {
+  let previous = 0
+  for (let at = 0; at < path.length; at++) {
+    const code = path.charCodeAt(at)
+    if (plainCodes[code] !== 1) return false
+    if (previous === slash && (code === dot || code === slash)) return false
+    previous = code
+  }
+  return path.charCodeAt(0) === slash
+}
+
+const slash = 0x2f
+const dot = 0x2e
+const plainCodes = new Uint8Array(65_536)
+for (const letter of "/-._~!$&'()*+,=:@abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") {
+  plainCodes[letter.charCodeAt(0)] = 1
+}
+
+function characterFault(path: string): string | undefined {
+  if (/[^\x21-\x7e]/.test(path)) return 'it holds a control character or one outside ASCII'
+  if (path.includes('\\')) return 'it holds a backslash'
+  return path.includes('#') ? 'it holds a fragment' : undefined
+}
+
+function escapeFault(path: string, mode: PathMode): string | undefined {
+  if (/%(?![0-9a-fA-F]{2})/.test(path)) return 'a "%" is not followed by two hexadecimal digits'
+  if (/%(?:[01][0-9a-f]|7f)/i.test(path)) return 'it holds an encoded control character'
+  if (/%5c/i.test(path)) return 'it holds an encoded backslash'
+  if (mode === 'canonical' && /%2f/i.test(path)) return 'it holds an encoded slash'
+  return undefined
+}
+
+// `..;x` is a parent directory to servers that cut parameters off first, and `%2e` is a dot to all of them.
+function dotFault(path: string): string | undefined {
+  for (const segment of decode(path).split('/')) {
+    const [name] = segment.split(';')
+    if (name === '.' || name === '..') return 'it holds a dot segment'
+  }
+  return undefined
+}
+
+function emptyFault(path: string, mode: PathMode): string | undefined {
+  if (mode === 'verbatim') return undefined
+  // A name that is all parameters is empty to a server that cuts them off.
+  return /\/(?:\/|;)/.test(path) ? 'it holds an empty segment' : undefined
+}

@@ -1,0 +1,44 @@
+import { Problem } from '../errors.ts'
+import { decode, pathAmbiguity } from './path.ts'
+import type { RuleText } from './rules.ts'
+
+const methodNames = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const longestPath = 512
+const starsAtMost = 8
+
+/** Reads a rule from one line: `[trial] allow|deny METHODS PATH`, such as `deny DELETE /admin/*`; METHODS is `*` or a list. */
+export function parseRule(line: string): RuleText {
+  const words = line.trim().split(/\s+/)
+  const trial = words[0]?.toLowerCase() === 'trial'
+  const [effect = '', methods = '', path = '', ...more] = trial ? words.slice(1) : words
+  if (more.length > 0 || path === '') throw wrong(line, 'has the form "deny DELETE /admin/*"')
+  return checkRule({
+    effect: effect.toLowerCase() as RuleText['effect'],
+    methods: methods === '*' ? [] : methods.split(','),
+    path,
+    trial,
+  })
+}
+
+/** A rule that makes sense, in its plain form; `invalid_input` else. */
+export function checkRule(rule: RuleText): RuleText {
+  const { effect, path, trial } = rule
+  const methods = rule.methods.map((method) => method.toUpperCase())
+  if (effect !== 'allow' && effect !== 'deny') throw wrong(effect, 'begins with allow or deny')
+  for (const method of methods) {
+    if (!methodNames.has(method)) throw wrong(method, `knows ${[...methodNames].join(', ')} and *`)
+  }
+  if (path.length > longestPath || path.split('*').length - 1 > starsAtMost) {
+    throw wrong(path, `has a path of up to ${longestPath} characters and ${starsAtMost} stars`)
+  }
+  if (path === '*') return { effect, methods, path: '/*', trial }
+  const fault = pathAmbiguity(path, 'verbatim')
+  if (fault !== undefined || path.includes('?') || path.includes(';')) {
+    throw wrong(path, fault ?? 'has a path without query and parameters')
+  }
+  return { effect, methods: [...new Set(methods)], path: decode(path), trial }
+}
+
+function wrong(text: string, must: string): Problem {
+  return new Problem('invalid_input', `"${text.slice(0, 80)}" is no rule: a rule ${must}.`)
+}

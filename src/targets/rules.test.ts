@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { readingsOf } from './path.ts'
+import { parseRule } from './rule-text.ts'
+import { compileRule, decide } from './rules.ts'
+
+function ask(lines: readonly string[], method: string, path: string) {
+  const rules = lines.map((line, at) => compileRule(`rul_${at}`, parseRule(line)))
+  return decide(rules, method, readingsOf(path))
+}
+
+describe('rules', () => {
+  test('no rules allow everything', () => {
+    assert.equal(ask([], 'DELETE', '/x').allowed, true)
+  })
+
+  test('rules without a match refuse', () => {
+    assert.deepEqual(ask(['allow GET /a'], 'GET', '/b'), {
+      allowed: false,
+      ruleId: undefined,
+      trialRuleId: undefined,
+    })
+  })
+
+  test('the first match decides', () => {
+    const rules = ['deny DELETE /admin/*', 'allow * /*']
+    assert.deepEqual(ask(rules, 'DELETE', '/admin/users').ruleId, 'rul_0')
+    assert.equal(ask(rules, 'DELETE', '/admin/users').allowed, false)
+    assert.equal(ask(rules, 'GET', '/admin/users').ruleId, 'rul_1')
+    assert.equal(ask(rules.toReversed(), 'DELETE', '/admin/users').allowed, true)
+  })
+
+  test('a rule on trial only says what it would refuse', () => {
+    const verdict = ask(['trial deny * /admin/*', 'allow * /*'], 'GET', '/admin/x')
+    assert.deepEqual(verdict, { allowed: true, ruleId: 'rul_1', trialRuleId: 'rul_0' })
+  })
+
+  test('a target whose rules are all on trial refuses nothing', () => {
+    assert.equal(ask(['trial deny * /admin/*'], 'GET', '/admin/x').allowed, true)
+    assert.equal(ask(['trial allow GET /a'], 'GET', '/b').allowed, true)
+  })
+
+  for (const path of [
+    '/admin',
+    '/admin/',
+    '/admin/x',
+    '/admin/x/y',
+    '/%61dmin/x',
+    '/admin;a=1/x',
+    '/admin;a',
+    '/admi%6E',
+  ]) {
+    test(`P6: "deny /admin/*" covers ${path} however it is spelled`, () => {
+      assert.equal(ask(['deny * /admin/*', 'allow * /*'], 'GET', path).allowed, false)
+    })
+  }
+  for (const path of ['/administrator', '/x/admin', '/', '/Admin']) {
+    test(`"deny /admin/*" leaves ${path} alone`, () => {
+      assert.equal(ask(['deny * /admin/*', 'allow * /*'], 'GET', path).allowed, true)
+    })
+  }
+
+  test('P6: an allow rule must match every reading of a verbatim path', () => {
+    assert.equal(ask(['allow * /public/*'], 'GET', '/public%2Fx').allowed, true)
+    assert.equal(ask(['allow * /public'], 'GET', '/public;v=1').allowed, false)
+    assert.equal(ask(['deny * /admin/*', 'allow * /*'], 'GET', '//admin/x').allowed, false)
+    assert.equal(ask(['deny * /admin/*', 'allow * /*'], 'GET', '/admin%2Fx').allowed, false)
+  })
+
+  test('a star within a segment stays in it, at the end it reaches below', () => {
+    assert.equal(ask(['allow * /v*/items/*/name'], 'GET', '/v1/items/7/name').allowed, true)
+    assert.equal(ask(['allow * /v*/items/*/name'], 'GET', '/v1/items/7/8/name').allowed, false)
+    assert.equal(ask(['allow * /v*/items/*'], 'GET', '/v1/items/7/8').allowed, true)
+    assert.equal(ask(['allow * /file*'], 'GET', '/file/a/b').allowed, true)
+    assert.equal(ask(['allow * /a*b*'], 'GET', '/axbx/y').allowed, true)
+  })
+
+  test('GET covers HEAD, in a deny rule too', () => {
+    assert.equal(ask(['deny GET /a', 'allow * /*'], 'HEAD', '/a').allowed, false)
+    assert.equal(ask(['allow GET /a'], 'HEAD', '/a').allowed, true)
+    assert.equal(ask(['allow HEAD /a'], 'GET', '/a').allowed, false)
+  })
+
+  test('L7: a pattern of stars answers at once', () => {
+    const startedAt = performance.now()
+    ask(['deny * /*a*a*a*a*a*a*b/c', 'allow * /*'], 'GET', `/${'a'.repeat(8000)}/c`)
+    assert.ok(performance.now() - startedAt < 100)
+  })
+
+  for (const line of [
+    'deny',
+    'deny GET',
+    'block GET /a',
+    'deny STEAL /a',
+    'deny GET a',
+    'deny GET /../a',
+    'deny GET /a?b',
+    'deny GET /a /b',
+    `deny GET /${'*'.repeat(9)}`,
+  ]) {
+    test(`"${line}" is refused as a rule`, () => {
+      assert.throws(() => parseRule(line), { code: 'invalid_input' })
+    })
+  }
+})

@@ -1,0 +1,121 @@
+import { decode } from './path.ts'
+
+/** A rule as somebody writes it: the first that matches method and path decides. */
+export interface RuleText {
+  readonly effect: 'allow' | 'deny'
+  /** Upper-case methods; empty = all. */
+  readonly methods: readonly string[]
+  /** A path below the target; `*` stands for anything within a segment, and at the end for everything below. */
+  readonly path: string
+  /** Only counts what it would refuse. */
+  readonly trial: boolean
+}
+
+/** A rule that can be asked. */
+export interface Rule extends RuleText {
+  readonly id: string
+  readonly matches: (path: string) => boolean
+}
+
+/** What the rules say of a call. */
+export interface Decision {
+  readonly allowed: boolean
+  /** The rule that decided; undefined when none matched. */
+  readonly ruleId: string | undefined
+  /** A rule on trial that would have refused the call. */
+  readonly trialRuleId: string | undefined
+}
+
+const allowed: Decision = { allowed: true, ruleId: undefined, trialRuleId: undefined }
+
+/**
+ * Decides by ordered rules: the first match decides; no rules allow everything, rules without a match refuse.
+ * `readings` are the path as an upstream may read it: deny matches any, allow must match all.
+ */
+export function decide(
+  rules: readonly Rule[],
+  method: string,
+  readings: readonly string[],
+): Decision {
+  if (rules.length === 0) return allowed
+  let trialRuleId: string | undefined
+  let enforced = 0
+  for (const rule of rules) {
+    if (!rule.trial) enforced++
+    if (!coversMethod(rule.methods, method) || !matchesReadings(rule, readings)) continue
+    if (!rule.trial) return { allowed: rule.effect === 'allow', ruleId: rule.id, trialRuleId }
+    if (rule.effect === 'deny') trialRuleId ??= rule.id
+  }
+  // A target whose rules are all on trial still has none.
+  return { allowed: enforced === 0, ruleId: undefined, trialRuleId }
+}
+
+/** Whether a list of methods covers one: an empty list covers all, GET covers HEAD (RFC 9110, section 9.3.2). */
+export function coversMethod(methods: readonly string[], method: string): boolean {
+  return (
+    methods.length === 0 ||
+    methods.includes(method) ||
+    (method === 'HEAD' && methods.includes('GET'))
+  )
+}
+
+/** Makes a rule askable. */
+export function compileRule(id: string, rule: RuleText): Rule {
+  return { ...rule, id, matches: compilePattern(rule.path) }
+}
+
+function matchesReadings(rule: Rule, readings: readonly string[]): boolean {
+  return rule.effect === 'deny' ? readings.some(rule.matches) : readings.every(rule.matches)
+}
+
+/** A pattern as a question; each runs in time linear in the path for a given pattern. */
+function compilePattern(pattern: string): (path: string) => boolean {
+  const text = decode(pattern)
+  if (text === '*' || text === '/*') return () => true
+  if (!text.includes('*')) return (path) => path === text
+  const below = text.endsWith('/*') ? text.slice(0, -2) : undefined
+  if (below !== undefined && !below.includes('*')) {
+    return (path) => path === below || (path.startsWith(below) && path.charAt(below.length) === '/')
+  }
+  const start = text.slice(0, -1)
+  if (text.endsWith('*') && !start.includes('*')) return (path) => path.startsWith(start)
+  const segments = text.split('/')
+  return (path) => matchesSegments(segments, path.split('/'))
+}
+
+function matchesSegments(pattern: readonly string[], path: readonly string[]): boolean {
+  for (let at = 0; at < pattern.length; at++) {
+    const wanted = pattern[at] ?? ''
+    const isLast = at === pattern.length - 1
+    if (isLast && wanted === '*') return path.length >= at
+    const given = path[at]
+    if (given === undefined) return false
+    if (isLast && wanted.endsWith('*')) return matchesGlob(wanted, path.slice(at).join('/'))
+    if (!matchesGlob(wanted, given)) return false
+  }
+  return pattern.length === path.length
+}
+
+/** `*` stands for any run of characters. Greedy with one step back: never exponential. */
+function matchesGlob(pattern: string, text: string): boolean {
+  let at = 0
+  let star = -1
+  let resume = 0
+  let p = 0
+  while (at < text.length) {
+    if (pattern.charAt(p) === '*') {
+      star = p++
+      resume = at
+    } else if (p < pattern.length && pattern.charAt(p) === text.charAt(at)) {
+      p++
+      at++
+    } else if (star !== -1) {
+      p = star + 1
+      at = ++resume
+    } else {
+      return false
+    }
+  }
+  while (pattern.charAt(p) === '*') p++
+  return p === pattern.length
+}
