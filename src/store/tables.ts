@@ -3,6 +3,7 @@ import type { AuditTable } from './audit.ts'
 import type { ConnectionTestTable } from './connection-tests.ts'
 import type { ConnectionTable } from './connections.ts'
 import type { DomainHolderTable, DomainTable } from './domains.ts'
+import type { CallTable } from './calls.ts'
 import type { EventTable } from './events.ts'
 import type { KeySecretTable } from './key-secrets.ts'
 import type { KeyTable } from './keys.ts'
@@ -17,6 +18,8 @@ import type { SessionTable } from './sessions.ts'
 import type { SettingTable } from './settings.ts'
 import type { SignInLinkTable } from './sign-in-links.ts'
 import type { SigningKeyTable } from './signing-keys.ts'
+import type { RuleTable, TargetTable } from './targets.ts'
+import type { CallMinuteTable, QuotaUseTable, RuleDayTable } from './traffic.ts'
 import type { UsedOnceTable } from './used-once.ts'
 import type { UserTable } from './users.ts'
 
@@ -24,6 +27,8 @@ import type { UserTable } from './users.ts'
 export interface Tables {
   api_key: KeyTable
   audit_entry: AuditTable
+  call: CallTable
+  call_minute: CallMinuteTable
   change: ChangeTable
   connection: ConnectionTable
   connection_test: ConnectionTestTable
@@ -40,10 +45,14 @@ export interface Tables {
   organization: OrganizationTable
   organization_head: OrganizationHeadTable
   provider_session: ProviderSessionTable
+  quota_use: QuotaUseTable
+  rule: RuleTable
+  rule_day: RuleDayTable
   session: SessionTable
   setting: SettingTable
   sign_in_link: SignInLinkTable
   signing_key: SigningKeyTable
+  target: TargetTable
   used_once: UsedOnceTable
   user: UserTable
 }

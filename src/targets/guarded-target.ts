@@ -1,0 +1,80 @@
+import type { OrganizationId, TargetId } from '../ids.ts'
+import type { Sealer } from '../secrets/index.ts'
+import type { TargetRecord } from '../store/index.ts'
+import { compileRule } from './rules.ts'
+import type { Rule } from './rules.ts'
+import { readSettings } from './settings.ts'
+import type { TargetSettings } from './settings.ts'
+
+/** A target as the gateway uses it: everything parsed, the credential opened. */
+export interface GuardedTarget {
+  readonly id: TargetId
+  readonly organizationId: OrganizationId
+  readonly slug: string
+  readonly name: string
+  readonly disabled: boolean
+  readonly rules: readonly Rule[]
+  readonly settings: TargetSettings
+  readonly upstream: Upstream
+  /** The header that is injected: its lower-case name and the whole line with its CRLF. */
+  readonly credential: { readonly name: string; readonly line: string } | undefined
+}
+
+/** Where a target's calls go. */
+export interface Upstream {
+  readonly secure: boolean
+  /** A name or a literal address without brackets. */
+  readonly host: string
+  readonly port: number
+  /** Host, and port where it is not the protocol's own. */
+  readonly authority: string
+  /** What comes before the call's own path, without a slash at its end. */
+  readonly basePath: string
+}
+
+/** A target's stored form made ready for use; throws if its credential can't be opened. */
+export function guardedTarget(
+  record: TargetRecord,
+  sealer: Sealer,
+  defaults: TargetSettings,
+): GuardedTarget {
+  const { credentialHeader: name, credentialSealed: sealed } = record
+  return {
+    id: record.id,
+    organizationId: record.organizationId,
+    slug: record.slug,
+    name: record.name,
+    disabled: record.disabledAt !== undefined,
+    rules: record.rules.map((rule) => compileRule(rule.id, rule)),
+    settings: readSettings(record.settings, defaults),
+    upstream: parseUpstream(record.upstream),
+    credential:
+      name === undefined || sealed === undefined
+        ? undefined
+        : {
+            name: name.toLowerCase(),
+            line: `${name}: ${sealer.open(sealed, credentialContext(record))}\r\n`,
+          },
+  }
+}
+
+/** What a sealed upstream credential is bound to: it can't be opened in another target's row. */
+export function credentialContext(target: {
+  organizationId: OrganizationId
+  id: TargetId
+}): string[] {
+  return [target.organizationId, target.id, 'credential']
+}
+
+/** The parts of an upstream's URL, which was checked when it was saved. */
+function parseUpstream(text: string): Upstream {
+  const url = new URL(text)
+  const secure = url.protocol === 'https:'
+  return {
+    secure,
+    host: url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname,
+    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+    authority: url.host,
+    basePath: url.pathname.replace(/\/+$/, ''),
+  }
+}

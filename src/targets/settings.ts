@@ -1,0 +1,165 @@
+import { coversMethod } from './rules.ts'
+import { Problem } from '../errors.ts'
+import { originHeaders } from '../http/index.ts'
+import type { Quota } from '../access/index.ts'
+import type { Rate } from './gcra.ts'
+import type { PathMode } from './path.ts'
+
+/** What is kept of calls for looking at; nothing unless a target says so. */
+export interface CaptureSettings {
+  /** Lower-case names of request and answer headers that are kept. */
+  readonly headers: readonly string[]
+  /** The first bytes of each body that are kept; 0 keeps none. */
+  readonly bodyBytes: number
+  /** Names of JSON members and form fields whose values are blacked out in kept bodies. */
+  readonly redact: readonly string[]
+}
+
+/** How a target is guarded, beside its rules. */
+export interface TargetSettings {
+  readonly paths: PathMode
+  /** Whether keys may come from browser pages. */
+  readonly browsers: boolean
+  readonly rateLimit: Rate | undefined
+  readonly quota: Quota | undefined
+  readonly bodyBytes: number
+  readonly connectMs: number
+  readonly firstByteMs: number
+  readonly idleMs: number
+  /** Whether calls carry Intercept-Assertion. */
+  readonly assertion: boolean
+  /** Headers that act on our origin and are let through all the same; lower case. */
+  readonly answerHeaders: readonly string[]
+  readonly capture: CaptureSettings | undefined
+  /** A CA certificate (PEM) to trust for the upstream instead of the system's. */
+  readonly ca: string | undefined
+}
+
+/** The settings that somebody gives; what is left out keeps its default or its present value, null goes back to the default. */
+export type TargetSettingsWish = { readonly [S in keyof TargetSettings]?: TargetSettings[S] | null }
+
+/** What holds when nobody says otherwise (PRODUCT.md sections 3 and 12). */
+export function defaultSettings(bodyBytes: number): TargetSettings {
+  return {
+    paths: 'canonical',
+    browsers: false,
+    rateLimit: undefined,
+    quota: undefined,
+    bodyBytes,
+    connectMs: 5000,
+    firstByteMs: 60_000,
+    idleMs: 300_000,
+    assertion: false,
+    answerHeaders: [],
+    capture: undefined,
+    ca: undefined,
+  }
+}
+
+/** Stored settings with what the wish changes, checked; only what differs from the defaults is to be stored. */
+export function mergeSettings(
+  stored: Readonly<Record<string, unknown>>,
+  wish: TargetSettingsWish,
+): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...stored }
+  for (const [name, value] of Object.entries(wish)) {
+    const check = checks[name as keyof TargetSettings]
+    if (check === undefined) throw wrong(name, 'is not a setting of a target')
+    if (value === null) delete merged[name]
+    else if (value !== undefined) {
+      const fault = check(value)
+      if (fault !== undefined) throw wrong(name, fault)
+      merged[name] = value
+    }
+  }
+  return merged
+}
+
+/** Settings as they hold: the stored ones over the defaults. They were checked when they were written. */
+export function readSettings(
+  stored: Readonly<Record<string, unknown>>,
+  defaults: TargetSettings,
+): TargetSettings {
+  return { ...defaults, ...stored }
+}
+
+type Check = (value: unknown) => string | undefined
+
+const checks: { readonly [S in keyof TargetSettings]: Check } = {
+  paths: (value) =>
+    value === 'canonical' || value === 'verbatim' ? undefined : 'is canonical or verbatim',
+  browsers: isBoolean,
+  rateLimit: (value) => {
+    const rate = value as Partial<Rate>
+    const fine =
+      isCount(rate.calls, 1_000_000) &&
+      isCount(rate.perSeconds, 86_400) &&
+      (rate.burst === undefined || isCount(rate.burst, 1_000_000))
+    return fine ? undefined : 'has calls, perSeconds and perhaps burst as whole numbers above 0'
+  },
+  quota: (value) => {
+    const quota = value as Partial<Quota>
+    const fine =
+      isCount(quota.calls, Number.MAX_SAFE_INTEGER) &&
+      (quota.period === 'day' || quota.period === 'month')
+    return fine ? undefined : 'has calls and a period of day or month'
+  },
+  bodyBytes: (value) =>
+    value === 0 || isCount(value, Number.MAX_SAFE_INTEGER) ? undefined : 'is a number of bytes',
+  connectMs: (value) => (isCount(value, 60_000) ? undefined : 'is 1 to 60,000 milliseconds'),
+  firstByteMs: (value) => (isCount(value, 3_600_000) ? undefined : 'is 1 ms to one hour'),
+  idleMs: (value) => (isCount(value, 86_400_000) ? undefined : 'is 1 ms to one day'),
+  assertion: isBoolean,
+  answerHeaders: (value) =>
+    Array.isArray(value) && value.every((name) => originHeaders.has(name as string))
+      ? undefined
+      : `is a list of ${[...originHeaders].join(', ')}`,
+  capture: (value) => {
+    const { headers, bodyBytes, redact } = value as Partial<CaptureSettings>
+    if (!isNameList(headers) || headers.some((name) => neverCaptured.has(name))) {
+      return 'has a list of lower-case headers, none of them a credential'
+    }
+    if (bodyBytes !== 0 && !isCount(bodyBytes, 16_384)) return 'keeps 0 to 16,384 bytes of a body'
+    return isNameList(redact) ? undefined : 'has a list of names to black out'
+  },
+  ca: (value) =>
+    typeof value === 'string' &&
+    value.length < 20_000 &&
+    value.includes('-----BEGIN CERTIFICATE-----')
+      ? undefined
+      : 'is a certificate in PEM form',
+}
+
+/** Credentials are never kept, whoever asks. */
+const neverCaptured: ReadonlySet<string> = new Set([
+  'authorization',
+  'x-api-key',
+  'cookie',
+  'set-cookie',
+  'proxy-authorization',
+])
+
+/** Whether a grant on a target covers a method. */
+export function grantCovers(methods: readonly string[] | undefined, method: string): boolean {
+  return methods === undefined || coversMethod(methods, method)
+}
+
+function isBoolean(value: unknown): string | undefined {
+  return typeof value === 'boolean' ? undefined : 'is true or false'
+}
+
+function isCount(value: unknown, most: number): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most
+}
+
+function isNameList(value: unknown): value is string[] {
+  return (
+    Array.isArray(value) &&
+    value.length <= 50 &&
+    value.every((name) => typeof name === 'string' && /^[\w.-]{1,64}$/.test(name))
+  )
+}
+
+function wrong(name: string, must: string): Problem {
+  return new Problem('invalid_input', `${name.slice(0, 40)} ${must}.`)
+}
