@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** A node of Intercept in a process of its own. */
+export interface ServerProcess extends AsyncDisposable {
+  readonly baseUrl: string
+  readonly pid: number
+  /** What it has logged so far, one JSON object per line. */
+  readonly lines: readonly string[]
+  kill(signal: NodeJS.Signals): void
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+const launcher = join(import.meta.dirname, '..', '..', 'bin', 'intercept.js')
+const startWithinMs = 30_000
+
+/** Starts `intercept serve` as an operator would; resolves when it listens. */
+export async function startServerProcess(env: Record<string, string>): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [launcher, 'serve'], {
+    env: { PATH: process.env['PATH'], PORT: '0', LOG_LEVEL: 'info', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines: string[] = []
+  const ended = (async () => {
+    const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null]
+    return { code, signal }
+  })()
+  const listening = Promise.withResolvers<string>()
+  const deadline = setTimeout(
+    () => listening.reject(new Error(`not listening:\n${lines.join('\n')}`)),
+    startWithinMs,
+  )
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface(stream).on('line', (line) => {
+      lines.push(line)
+      const [, url] = /"message":"Intercept listens at ([^"]+)"/.exec(line) ?? []
+      if (url !== undefined) listening.resolve(url)
+    })
+  }
+  void ended.then(() => listening.reject(new Error(`ended at once:\n${lines.join('\n')}`)))
+  try {
+    const baseUrl = await listening.promise
+    return {
+      baseUrl,
+      pid: child.pid ?? 0,
+      lines,
+      ended,
+      kill: (signal) => void child.kill(signal),
+      async [Symbol.asyncDispose]() {
+        child.kill('SIGCONT')
+        child.kill('SIGKILL')
+        await ended
+      },
+    }
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
+  } finally {
+    clearTimeout(deadline)
+  }
+}

@@ -1,0 +1,35 @@
+/** What a torture is told. */
+export interface TortureOptions {
+  /** Seconds instead of minutes: the version in `npm test`. */
+  readonly short: boolean
+  /** Same seed, same random choices. */
+  readonly seed: number
+  readonly say: (line: string) => void
+}
+
+/** What it found: figures, and findings of which there must be none. */
+export interface TortureReport {
+  readonly figures: Readonly<Record<string, number>>
+  readonly findings: readonly string[]
+}
+
+export interface Torture {
+  readonly about: string
+  run(options: TortureOptions): Promise<TortureReport>
+}
+
+/** Random numbers from 0 to 1 that a seed repeats (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Waits; tortures are about what happens at random moments. */
+export async function wait(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms))
+}

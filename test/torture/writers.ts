@@ -1,0 +1,115 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { createKeys } from '../../src/access/index.ts'
+import { systemClock } from '../../src/clock.ts'
+import type { OrganizationId } from '../../src/ids.ts'
+import { createOrganizations } from '../../src/organizations/index.ts'
+import { auditEntries, auditHash, openStore, type Store } from '../../src/store/index.ts'
+
+/** Where the writing happens. */
+export interface Place {
+  readonly folder: string
+  readonly databaseUrl?: string | undefined
+}
+
+/** What writers were told is done: nothing of it may ever be lost. */
+export interface Acknowledged {
+  readonly issued: Map<string, string>
+  readonly revoked: Set<string>
+  refused: number
+}
+
+/** Nothing acknowledged yet. */
+export function nothingYet(): Acknowledged {
+  return { issued: new Map(), revoked: new Set(), refused: 0 }
+}
+
+/** Opens the store at a place. */
+export async function openPlace(place: Place): Promise<Store> {
+  return await openStore({ ...place, clock: systemClock, isNode: false })
+}
+
+/** An organization for the writers. */
+export async function prepare(place: Place): Promise<OrganizationId> {
+  await using store = await openPlace(place)
+  const organizations = createOrganizations({ store, clock: systemClock })
+  return (await organizations.create({ slug: 'torture' }, { kind: 'operator' })).id
+}
+
+/** A writer at work; what it says is added to what is acknowledged. */
+export async function startWriter(
+  place: Place,
+  organizationId: string,
+  acknowledged: Acknowledged,
+  options: { workers?: number; wrap?: readonly string[] } = {},
+): Promise<ChildProcess> {
+  const words = [
+    ...(options.wrap ?? []),
+    process.execPath,
+    join(import.meta.dirname, 'writer.ts'),
+    place.folder,
+    place.databaseUrl ?? '-',
+    organizationId,
+    String(options.workers ?? 8),
+  ]
+  const child = spawn(words[0] ?? '', words.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] })
+  const lines = createInterface(child.stdout)
+  lines.on('line', (line) => {
+    const [what, id = '', secret = ''] = line.split(' ')
+    if (what === 'issued') acknowledged.issued.set(id, secret)
+    else if (what === 'revoked') acknowledged.revoked.add(id)
+    else if (what === 'refused') acknowledged.refused++
+  })
+  await once(lines, 'line', { signal: AbortSignal.timeout(60_000) })
+  return child
+}
+
+/** What is missing or torn in a database, compared with what was acknowledged; empty when all is there. */
+export async function findLosses(
+  store: Store,
+  organizationId: OrganizationId,
+  acknowledged: Acknowledged,
+): Promise<string[]> {
+  const losses: string[] = []
+  const keys = createKeys({ store, clock: systemClock })
+  for (const id of acknowledged.issued.keys()) {
+    const key = await keys.get(organizationId, id).catch(() => undefined)
+    if (key === undefined) losses.push(`${id} was issued and is not there`)
+    else if (key.secrets.length !== 1) losses.push(`${id} has ${key.secrets.length} secrets`)
+    else if (acknowledged.revoked.has(id) && key.revokedAt === undefined) {
+      losses.push(`${id} was revoked and is not`)
+    }
+  }
+  losses.push(...(await findTornChain(store, organizationId)))
+  return losses
+}
+
+/** Every key has its audit entry in one chain without a gap: what belongs together was committed together. */
+async function findTornChain(store: Store, organizationId: OrganizationId): Promise<string[]> {
+  const torn: string[] = []
+  const issued = new Set<string>()
+  let previousHash = ''
+  let sequence = 0
+  for (;;) {
+    const rows = await auditEntries.listFrom(store, organizationId, sequence + 1, 1000)
+    for (const row of rows) {
+      sequence++
+      if (row.sequence !== sequence) torn.push(`audit entry ${sequence} is missing`)
+      if (row.previous_hash !== previousHash || auditHash(row) !== row.hash) {
+        torn.push(`audit entry ${row.sequence} does not follow the one before`)
+      }
+      previousHash = row.hash
+      sequence = row.sequence
+      if (row.action === 'api_key.issued') issued.add(row.subject_id)
+    }
+    if (rows.length === 0) break
+  }
+  const keys = createKeys({ store, clock: systemClock })
+  for (const id of issued) {
+    const key = await keys.get(organizationId, id).catch(() => undefined)
+    if (key === undefined) torn.push(`${id} has an audit entry and does not exist`)
+  }
+  return torn
+}
