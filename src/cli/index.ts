@@ -15,6 +15,7 @@ const nouns: Readonly<Record<string, Noun>> = {
   migrate: { about: 'bring the schema up to date', load: async () => await import('./migrate.ts') },
   org: { about: 'organizations', load: async () => await import('./org.ts') },
   key: { about: 'API keys', load: async () => await import('./key.ts') },
+  sso: { about: 'company sign-in (OpenID Connect)', load: async () => await import('./sso.ts') },
   scan: {
     about: 'find Intercept secrets in files, git history and built bundles',
     load: async () => await import('./scan.ts'),

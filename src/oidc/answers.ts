@@ -130,11 +130,13 @@ function mediaType(header: string | null): string {
 }
 
 function asFault(step: Step, error: unknown, signal: AbortSignal): unknown {
-  if (error instanceof Problem) {
-    return error.code === 'outbound_blocked'
-      ? fault('address_blocked', step, undefined, error)
-      : error
-  }
-  if (signal.aborted) return fault('timeout', step, undefined, error)
-  return fault('unreachable', step, undefined, error)
+  if (error instanceof Problem) return error
+  // The outbound client says how a call failed, in sentences that hold no secret.
+  const { kind, message } = error as { kind?: unknown; message?: unknown }
+  const seen =
+    typeof kind === 'string' && typeof message === 'string' ? `It said: ${message}.` : undefined
+  if (kind === 'blocked') return fault('address_blocked', step, seen, error)
+  if (signal.aborted || kind === 'timeout') return fault('timeout', step, undefined, error)
+  if (kind === 'invalid' && seen?.includes('longer')) return fault('too_large', step, seen, error)
+  return fault('unreachable', step, seen, error)
 }

@@ -26,6 +26,7 @@ import {
   type SettingsWish,
 } from './connection-settings.ts'
 import { requireEnterprise } from './entitlement.ts'
+import { endSessionsOf } from './provider-sessions.ts'
 
 /** A connection to an organization's OpenID provider; its credential is never part of it. */
 export interface Connection extends Omit<
@@ -106,8 +107,6 @@ interface Needs {
   /** Where the sign-in door is: {auth_url}. */
   readonly authUrl: string
   readonly allowLoopback: boolean
-  /** Ends every session that a connection made, in the transaction that switches it off. */
-  readonly endSessions: (tx: Transaction, connectionId: ConnectionId, actor: Actor) => Promise<void>
 }
 
 const longestName = 100
@@ -248,7 +247,7 @@ export function createConnections(needs: Needs): Connections {
           throw new Problem('version_conflict', 'The connection was changed in the meantime.')
         }
         // People who came in by the old provider were vouched for by somebody else.
-        if (moved) await needs.endSessions(tx, after.id, actor)
+        if (moved) await endSessionsOf(tx, after, actor)
         announce(tx, after, actor, 'edited', {
           before: describe(before),
           after: describe(after),
@@ -278,7 +277,7 @@ export function createConnections(needs: Needs): Connections {
           disabled ? tx.now : null,
         )
         if (!after) throw notFound()
-        if (disabled) await needs.endSessions(tx, after.id, actor)
+        if (disabled) await endSessionsOf(tx, after, actor)
         announce(tx, after, actor, disabled ? 'disabled' : 'enabled', {})
         return present(after)
       })
@@ -287,7 +286,7 @@ export function createConnections(needs: Needs): Connections {
     async remove(organizationId, id, actor) {
       const before = await row(organizationId, id)
       await store.transactionConfirmed(async (tx) => {
-        await needs.endSessions(tx, before.id, actor)
+        await endSessionsOf(tx, before, actor)
         await connections.remove(tx, organizationId, id)
         announce(tx, before, actor, 'removed', {})
       })

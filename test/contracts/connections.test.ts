@@ -24,7 +24,6 @@ for (const engine of engines) {
     let acme: OrganizationId
     let other: OrganizationId
     let small: OrganizationId
-    const ended: string[] = []
 
     before(async () => {
       idp = await hostileIdp(lies)
@@ -47,7 +46,6 @@ for (const engine of engines) {
         }),
         authUrl: 'http://localhost:8080',
         allowLoopback: true,
-        endSessions: async (_tx, id) => void ended.push(id),
       })
     })
     after(async () => {
@@ -155,7 +153,6 @@ for (const engine of engines) {
         person,
       )
       assert.equal(changed.clientId, 'another')
-      assert.ok(ended.includes(made.id))
       await assert.rejects(
         connections.change(other, made.id, { name: 'x' }, person, made.version),
         {
@@ -166,12 +163,10 @@ for (const engine of engines) {
 
     test('disabling and removing end the sessions and are announced', async () => {
       const made = await connections.connect(other, wish(), person)
-      ended.length = 0
       assert.notEqual(
         (await connections.setDisabled(other, made.id, true, person)).disabledAt,
         undefined,
       )
-      assert.deepEqual(ended, [made.id])
       assert.equal(
         (await connections.setDisabled(other, made.id, false, person)).disabledAt,
         undefined,

@@ -1,0 +1,88 @@
+import { record } from '../audit/index.ts'
+import type { UserId } from '../ids.ts'
+import { digest } from '../secrets/index.ts'
+import {
+  providerSessions,
+  sessions,
+  usedOnce,
+  type Actor,
+  type ConnectionId,
+  type Store,
+  type Transaction,
+} from '../store/index.ts'
+import { publish } from '../webhooks/index.ts'
+import { fault, type Logout } from '../oidc/index.ts'
+
+/** How long a logout token's id is remembered: longer than any token is believed. */
+const rememberedForMs = 30 * 60_000
+
+/** Ends every session that a connection has made, in the transaction that switches it off; returns how many. */
+export async function endSessionsOf(
+  tx: Transaction,
+  connection: { id: ConnectionId; organizationId: string },
+  actor: Actor,
+): Promise<number> {
+  const made = await providerSessions.listOfConnection(tx, connection.id, tx.now)
+  const whose = [...new Set(made.map(({ userId }) => userId))]
+  let ended = 0
+  for (const userId of whose) {
+    const which = { connectionId: connection.id }
+    const why = { by: actor.id, reason: 'connection_off' }
+    const gone = await sessions.end(tx, userId, which, why)
+    for (const { id } of gone)
+      announceEnd(tx, connection.organizationId, { id, userId }, why.reason)
+    ended += gone.length
+  }
+  return ended
+}
+
+/**
+ * Ends the sessions that a provider's logout token names (OpenID Connect Back-Channel Logout 1.0, section 2.7);
+ * returns how many. A token that was used before is refused: `logout_token_invalid`.
+ */
+export async function endByProvider(
+  store: Store,
+  connection: { id: ConnectionId; organizationId: string; name: string },
+  logout: Logout,
+): Promise<number> {
+  const { organizationId } = connection
+  const { result } = await store.transactionConfirmed(async (tx) => {
+    const tokenDigest = digest(`logout ${connection.id} ${logout.tokenId}`)
+    if (!(await usedOnce.use(tx, tokenDigest, tx.now + rememberedForMs))) {
+      throw fault('logout_replayed', 'logout_token')
+    }
+    const named = await providerSessions.list(tx, connection.id, logout)
+    let ended = 0
+    for (const { sessionId, userId } of named) {
+      const why = { by: undefined, reason: 'ended_by_provider' }
+      const gone = await sessions.end(tx, userId, { id: sessionId }, why)
+      for (const { id } of gone) announceEnd(tx, organizationId, { id, userId }, why.reason)
+      ended += gone.length
+    }
+    if (ended > 0) {
+      record(tx, {
+        organizationId,
+        actor: { kind: 'system', name: connection.name },
+        action: 'sso.logged_out',
+        subject: { kind: 'connection', id: connection.id },
+        detail: { sessions: ended, subject: logout.subject ?? null },
+      })
+    }
+    return ended
+  })
+  return result
+}
+
+function announceEnd(
+  tx: Transaction,
+  organizationId: string,
+  session: { id: string; userId: UserId },
+  reason: string,
+): void {
+  tx.changed({ kind: 'session', organizationId: 'system', subjectId: session.id })
+  publish(tx, {
+    organizationId,
+    type: 'session.revoked',
+    data: { session_id: session.id, user_id: session.userId, reason },
+  })
+}
