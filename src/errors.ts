@@ -67,6 +67,23 @@ export const problems = {
   domain_invalid: { status: 400, title: 'This is not a domain name' },
   domain_public: { status: 400, title: 'This domain gives addresses to anybody' },
   domain_taken: { status: 409, title: 'Another organization has verified this domain' },
+  // People: sessions, sign-in, membership.
+  session_missing: { status: 401, title: 'Nobody is signed in here' },
+  session_invalid: { status: 401, title: 'The session is not valid' },
+  session_ended: { status: 401, title: 'The session has ended' },
+  cross_origin_refused: { status: 403, title: 'The request did not come from our own pages' },
+  permission_required: { status: 403, title: 'Your role does not include this' },
+  sign_in_too_old: { status: 403, title: 'This needs a sign-in younger than one hour' },
+  provider_not_configured: { status: 404, title: 'This way of signing in is not set up' },
+  sign_in_refused: { status: 403, title: 'This sign-in leads nowhere here' },
+  email_not_verified: { status: 403, title: 'The provider has not verified the e-mail address' },
+  account_exists: { status: 403, title: 'There is an account with this e-mail address already' },
+  identity_taken: { status: 409, title: 'This identity belongs to another account' },
+  link_invalid: { status: 400, title: 'The link is not valid any more' },
+  invitation_invalid: { status: 400, title: 'The invitation is not valid any more' },
+  invitation_for_other: { status: 403, title: 'The invitation is for another e-mail address' },
+  last_owner: { status: 409, title: 'An organization keeps at least one owner' },
+  idempotency_conflict: { status: 409, title: 'The Idempotency-Key was used for something else' },
 
   // Managing.
   invalid_input: { status: 400, title: 'Some of the values are not acceptable' },

@@ -1,17 +1,36 @@
-import { checkMasterKey, createKeys, openSigningKeys } from './access/index.ts'
+import { checkMasterKey, createKeys, createSessions, openSigningKeys } from './access/index.ts'
+import { createAudit } from './audit/index.ts'
 import { systemClock, type Clock } from './clock.ts'
 import type { Config } from './config.ts'
-import { answerWith, createApp, createFront, freePort, requestIdOf } from './http/index.ts'
+import { hangDashboard, type Rooms } from './dashboard/index.ts'
+import {
+  answerWith,
+  createApp,
+  createFront,
+  freePort,
+  peerAddress as addressOf,
+  requestIdOf,
+} from './http/index.ts'
 import { createLog, type Log } from './log/index.ts'
 import { createMetrics, measureProcess } from './metrics/index.ts'
 import { createReadiness, hangMetrics, hangOperations } from './operations/index.ts'
+import {
+  createInvitations,
+  createLinks,
+  createMembers,
+  createOrganizations,
+  createPeople,
+  createPost,
+} from './organizations/index.ts'
 import { createSealer, loadMasterSecrets } from './secrets/index.ts'
 import { hangSignin } from './signin/index.ts'
 import { asStorageProblem, openStore } from './store/index.ts'
 import { every } from './timers.ts'
+import manifest from '../package.json' with { type: 'json' }
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
+const { version } = manifest
 
 /** What a running Intercept tells of itself. */
 export interface Running extends AsyncDisposable {
@@ -52,11 +71,41 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   // Rules.
   const signingKeys = await openSigningKeys({ store, sealer, clock })
   const keys = createKeys({ store, clock })
+  const sessions = createSessions({
+    store,
+    clock,
+    signingKeys,
+    format: config.sessionFormat,
+    issuer: config.authUrl,
+    audience: baseUrl,
+    lifetimeMs: config.limits.sessionMs,
+    idleMs: config.limits.sessionIdleMs,
+  })
+  const post = opened.use(createPost({ smtpUrl: config.smtpUrl, baseUrl, log }))
+  const people = createPeople({ store, clock, sessions, signUp: config.signUp })
+  const links = createLinks({ store, clock, baseUrl })
+  const rooms: Rooms = {
+    store,
+    sealer,
+    clock,
+    baseUrl,
+    sessions,
+    keys,
+    organizations: createOrganizations({ store, clock }),
+    people,
+    members: createMembers({ store, clock, sessions }),
+    invitations: createInvitations({ store, clock, baseUrl, post }),
+    links,
+    audit: createAudit({ store }),
+    signUp: config.signUp,
+    providers: [],
+  }
 
   const again = (task: string) => (err: unknown) => log.error({ err, task }, 'a task failed')
   opened.use(every(minuteMs, async () => await keys.announceExpired(), again('announceExpired')))
   opened.use(every(minuteMs, async () => await keys.announceSilent(), again('announceSilent')))
   opened.use(every(hourMs, async () => await signingKeys.rotate(), again('rotate')))
+  opened.use(every(hourMs, async () => await sessions.forget(), again('forgetSessions')))
 
   // Doors.
   let isDraining = false
@@ -70,6 +119,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   }
   const app = createApp(appNeeds)
   hangSignin(app, { signingKeys })
+  hangDashboard(app, { rooms, version, addressOf })
   hangOperations(app, { readiness, metrics })
   await app.ready()
 

@@ -3,7 +3,7 @@ export { cidrContains, parseCidr, type Cidr } from './cidr.ts'
 export { readKey, type PresentedKey } from './credential.ts'
 export { createKeyring, type Keyring } from './keyring.ts'
 export { createKeys, type Key, type Keys, type KeyWish } from './keys.ts'
-export { isRole, may, permissions, roles, type Permission, type Role } from './permissions.ts'
+export { isRole, may, permissionsOf, roles, type Permission, type Role } from './permissions.ts'
 export type { KeyPrincipal } from './principal.ts'
 export {
   longestKey,
@@ -16,3 +16,10 @@ export {
 } from './schemes.ts'
 export { openSigningKeys, type SigningKeys } from './signing-keys.ts'
 export { checkMasterKey } from './master-key-check.ts'
+export {
+  createSessions,
+  type SessionChoice,
+  type Sessions,
+  type SessionWish,
+  type SignedIn,
+} from './sessions.ts'

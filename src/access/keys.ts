@@ -15,7 +15,14 @@ import {
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { parseCidr } from './cidr.ts'
-import { schemes, type Grant, type Quota, type RateLimit, type Scheme } from './schemes.ts'
+import {
+  schemeOfKey,
+  schemes,
+  type Grant,
+  type Quota,
+  type RateLimit,
+  type Scheme,
+} from './schemes.ts'
 
 const longestName = 100
 const mostGrants = 100
@@ -72,6 +79,8 @@ export interface Keys {
     id: string,
     actor: Actor,
   ): Promise<{ key: Key; confirmation: Confirmation }>
+  /** Revokes the living key that a found secret belongs to; whoever holds the secret may. */
+  revokeLeaked(secret: string, finder: Pick<Actor, 'address' | 'requestId'>): Promise<void>
   /** `not_found`. */
   get(organizationId: OrganizationId, id: string): Promise<Key>
   list(
@@ -170,6 +179,24 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
         return revoked
       })
       return { key: await withSecrets(result), confirmation }
+    },
+    async revokeLeaked(secret, finder) {
+      // Shape and checksum first: what is no key of ours asks the database nothing.
+      if (schemeOfKey(secret) === undefined) return
+      const found = await keys.findByDigest(store, digest(secret))
+      if (!found || found.key.revokedAt !== undefined) return
+      const { organizationId, id, name } = found.key
+      const actor: Actor = { ...finder, kind: 'key', id, name }
+      await store.transactionConfirmed(async (tx) => {
+        const revoked = await keys.revoke(tx, organizationId, id, 'leaked')
+        if (!revoked) return
+        announce(tx, 'revoked', revoked, actor, { name, reason: 'leaked' })
+        publish(tx, {
+          organizationId,
+          type: 'api_key.leaked',
+          data: { key_id: id, name, hint: found.secret.hint },
+        })
+      })
     },
     async list(organizationId, page) {
       const found = await keys.list(store, organizationId, { ...page, nowMs: clock.now() })

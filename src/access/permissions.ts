@@ -30,6 +30,11 @@ export function may(role: Role, permission: Permission): boolean {
   return allowed.includes(role)
 }
 
+/** All that a role includes. */
+export function permissionsOf(role: Role): Permission[] {
+  return (Object.keys(permissions) as Permission[]).filter((permission) => may(role, permission))
+}
+
 /** Whether a text names a role. */
 export function isRole(text: string): text is Role {
   return (roles as readonly string[]).includes(text)

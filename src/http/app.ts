@@ -1,10 +1,12 @@
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Problem } from '../errors.ts'
 import { renderProblem } from './problem.ts'
 
 /** Routes of a door, to be hung on the app. */
 export type App = FastifyInstance
+export type AppRequest = FastifyRequest
+export type AppReply = FastifyReply
 
 /** Builds what answers everything outside the guarded area: Fastify with our strictness and our refusals. */
 export function createApp(needs: {
@@ -52,6 +54,12 @@ export function createApp(needs: {
     if (!reply.hasHeader('Cache-Control')) reply.header('Cache-Control', 'no-store')
   })
   return app
+}
+
+/** The address at the other end of a request's connection; IPv4 never in IPv6's clothes. */
+export function peerAddress(request: AppRequest): string {
+  const address = request.raw.socket.remoteAddress ?? ''
+  return address.startsWith('::ffff:') ? address.slice(7) : address
 }
 
 /** Hands a request of the front to the app, which never listens itself. */

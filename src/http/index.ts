@@ -1,6 +1,5 @@
 /** Server and lanes, the outbound client with its address guard, problem answers, cookies, limits. */
 export * from './outbound/index.ts'
-export { answerWith, createApp, type App } from './app.ts'
 export type { Exchange } from './exchange.ts'
 export { freePort } from './free-port.ts'
 export { createFront, requestIdOf, type Front, type FrontLimits } from './front.ts'
@@ -16,3 +15,13 @@ export {
 } from './upstream/pool.ts'
 export { renderRequestHead } from './upstream/request-head.ts'
 export { createTxtResolver, type ResolveTxt, type TxtAnswer } from './txt-resolver.ts'
+export {
+  answerWith,
+  createApp,
+  peerAddress,
+  type App,
+  type AppReply,
+  type AppRequest,
+} from './app.ts'
+export { cookieValues, hostCookie } from './cookies.ts'
+export { Type, type Static, type TSchema } from './schema.ts'

@@ -1,15 +1,17 @@
 import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { createId } from '../ids.ts'
+import { createId, type OrganizationId } from '../ids.ts'
 import {
   organizations,
   type Actor,
   type OrganizationRecord,
   type Plan,
   type Store,
+  type Transaction,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
+import { nameOf } from './name.ts'
 
 const longestName = 100
 const slugShape = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/
@@ -28,13 +30,22 @@ export interface Organizations {
   /** By slug or id; `not_found`. */
   get(slugOrId: string): Promise<OrganizationRecord>
   list(page: { after?: string | undefined; limit: number }): Promise<OrganizationRecord[]>
+  /** `version_conflict`. */
+  rename(
+    id: OrganizationId,
+    name: string,
+    actor: Actor,
+    expectedVersion?: number,
+  ): Promise<OrganizationRecord>
+  /** Deletes it for its people and programs; its rows stay for the operator. */
+  remove(id: OrganizationId, actor: Actor): Promise<void>
   /** `not_found`. */
   setPlan(slugOrId: string, plan: Plan, actor: Actor): Promise<OrganizationRecord>
 }
 
 /** Opens the organizations' rules. */
 export function createOrganizations(needs: { store: Store; clock: Clock }): Organizations {
-  const { store, clock } = needs
+  const { store } = needs
 
   async function get(slugOrId: string): Promise<OrganizationRecord> {
     const found =
@@ -50,21 +61,28 @@ export function createOrganizations(needs: { store: Store; clock: Clock }): Orga
     get,
     list: async (page) => await organizations.list(store, page),
     async create(wish, actor) {
-      const { slug, name } = checkWish(wish)
+      const checked = checkOrganization(wish)
+      return await store.transaction(
+        async (tx) =>
+          await insertOrganization(tx, { ...checked, plan: wish.plan ?? 'standard' }, actor),
+      )
+    },
+    async rename(id, text, actor, expectedVersion) {
+      const name = nameOf(text)
       return await store.transaction(async (tx) => {
-        const id = createId('org', clock.now())
-        const plan = wish.plan ?? 'standard'
-        const created = await organizations.insert(tx, { id, slug, name, plan })
-        if (!created) throw new Problem('conflict', `There is an organization ${slug} already.`)
-        record(tx, {
-          organizationId: id,
-          actor,
-          action: 'organization.created',
-          subject: { kind: 'organization', id },
-          detail: { slug, name, plan },
-        })
-        tx.changed({ kind: 'organization', organizationId: id, subjectId: id })
-        return created
+        const before = await organizations.find(tx, id)
+        const changed = await organizations.update(tx, id, { name, expectedVersion })
+        if (!before || !changed) {
+          throw new Problem('version_conflict', 'The organization was changed meanwhile.')
+        }
+        recordChange(tx, id, 'renamed', actor, { before: before.name, after: name })
+        return changed
+      })
+    },
+    async remove(id, actor) {
+      await store.transactionConfirmed(async (tx) => {
+        const removed = await organizations.remove(tx, id)
+        if (removed) recordChange(tx, id, 'deleted', actor, { slug: removed.slug })
       })
     },
     async setPlan(slugOrId, plan, actor) {
@@ -91,7 +109,45 @@ export function createOrganizations(needs: { store: Store; clock: Clock }): Orga
   }
 }
 
-function checkWish(wish: OrganizationWish): { slug: string; name: string } {
+function recordChange(
+  tx: Transaction,
+  id: OrganizationId,
+  verb: string,
+  actor: Actor,
+  detail: Record<string, unknown>,
+): void {
+  record(tx, {
+    organizationId: id,
+    actor,
+    action: `organization.${verb}`,
+    subject: { kind: 'organization', id },
+    detail,
+  })
+  tx.changed({ kind: 'organization', organizationId: id, subjectId: id })
+}
+
+/** Adds a checked organization in a transaction that does more. `conflict` if the slug is taken. */
+export async function insertOrganization(
+  tx: Transaction,
+  wish: { slug: string; name: string; plan: Plan },
+  actor: Actor,
+): Promise<OrganizationRecord> {
+  const id = createId('org', tx.now)
+  const created = await organizations.insert(tx, { id, ...wish })
+  if (!created) throw new Problem('conflict', `There is an organization ${wish.slug} already.`)
+  record(tx, {
+    organizationId: id,
+    actor,
+    action: 'organization.created',
+    subject: { kind: 'organization', id },
+    detail: wish,
+  })
+  tx.changed({ kind: 'organization', organizationId: id, subjectId: id })
+  return created
+}
+
+/** Slug and name as they are kept; `invalid_input`. */
+export function checkOrganization(wish: OrganizationWish): { slug: string; name: string } {
   if (!slugShape.test(wish.slug)) {
     throw new Problem(
       'invalid_input',

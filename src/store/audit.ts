@@ -34,3 +34,45 @@ export async function listFrom(
     .limit(limit)
     .execute()
 }
+
+/** A page of an organization's entries, newest first, before a sequence. */
+export async function list(
+  at: Connection,
+  organizationId: string,
+  page: {
+    before?: number | undefined
+    limit: number
+    action?: string | undefined
+    actorId?: string | undefined
+    subjectId?: string | undefined
+    from?: number | undefined
+    until?: number | undefined
+  },
+): Promise<AuditTable[]> {
+  let query = at.query
+    .selectFrom('audit_entry')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy('sequence', 'desc')
+    .limit(page.limit)
+  if (page.before !== undefined) query = query.where('sequence', '<', page.before)
+  if (page.action !== undefined) query = query.where('action', '=', page.action)
+  if (page.actorId !== undefined) query = query.where('actor_id', '=', page.actorId)
+  if (page.subjectId !== undefined) query = query.where('subject_id', '=', page.subjectId)
+  if (page.from !== undefined) query = query.where('at', '>=', page.from)
+  if (page.until !== undefined) query = query.where('at', '<', page.until)
+  return await query.execute()
+}
+
+/** How far an organization's chain goes, as the ledger noted it. */
+export async function headOf(
+  at: Connection,
+  organizationId: string,
+): Promise<{ sequence: number; hash: string }> {
+  const row = await at.query
+    .selectFrom('organization_head')
+    .select(['audit_sequence', 'audit_hash'])
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+  return { sequence: row?.audit_sequence ?? 0, hash: row?.audit_hash ?? '' }
+}

@@ -173,6 +173,24 @@ export async function suspendPersonal(
   return rows.map((row) => row.id as KeyId)
 }
 
+/** Revokes the personal keys of a person who left; returns the ids of the keys that changed. */
+export async function revokePersonal(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  userId: UserId,
+  revokedBy: string,
+): Promise<KeyId[]> {
+  const rows = await tx.query
+    .updateTable('api_key')
+    .set((eb) => ({ revoked_at: tx.now, revoked_by: revokedBy, version: eb('version', '+', 1) }))
+    .where('organization_id', '=', organizationId)
+    .where('personal_user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .execute()
+  return rows.map((row) => row.id as KeyId)
+}
+
 /** The key with this id in this organization. */
 export async function find(
   at: Connection,

@@ -128,6 +128,18 @@ export async function update(
   return row && fromRow(row)
 }
 
+/** Marks an organization as deleted and frees its slug; undefined if there is none. */
+export async function remove(tx: Transaction, id: string): Promise<OrganizationRecord | undefined> {
+  const before = await find(tx, id)
+  if (!before) return undefined
+  await tx.query
+    .updateTable('organization')
+    .set({ deleted_at: tx.now, slug: `${before.slug}~${id}` })
+    .where('id', '=', id)
+    .execute()
+  return before
+}
+
 function fromRow(row: OrganizationTable): OrganizationRecord {
   return {
     id: row.id as OrganizationId,

@@ -1,0 +1,232 @@
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import { createId, type SessionId, type UserId } from '../ids.ts'
+import {
+  sessions,
+  type Confirmation,
+  type SessionRecord,
+  type Store,
+  type Transaction,
+} from '../store/index.ts'
+import { createSessionMemory } from './session-memory.ts'
+import { createSessionTokens, tokenDigest, type SessionFormat } from './session-token.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+const noteSeenEveryMs = 60_000
+const mostRemembered = 50_000
+
+/** Who is signed in, proven by a session. */
+export interface SignedIn {
+  readonly kind: 'user'
+  readonly userId: UserId
+  readonly sessionId: SessionId
+  readonly name: string
+  readonly email: string | undefined
+  /** How: github, google, sso, setup, sign_in_link. */
+  readonly provider: string
+  /** The organization's connection that vouched for the person, if one did. */
+  readonly connectionId: string | undefined
+  readonly signedInAt: number
+  readonly expiresAt: number
+}
+
+/** A sign-in that has been proven and becomes a session. */
+export interface SessionWish {
+  readonly userId: UserId
+  readonly provider: string
+  readonly identityId?: string | undefined
+  readonly connectionId?: string | undefined
+  readonly address?: string | undefined
+  readonly agent?: string | undefined
+}
+
+/** What of a person's sessions is ended: one, all, or all but one; those of one connection only. */
+export interface SessionChoice {
+  readonly id?: string | undefined
+  readonly except?: string | undefined
+  readonly connectionId?: string | undefined
+}
+
+/** Sessions of people: start, identify, list, end. */
+export interface Sessions {
+  /** Starts a session; the token is in this answer and nowhere else. */
+  start(wish: SessionWish): Promise<{ token: string; session: SessionRecord }>
+  /**
+   * Who a token belongs to; remembered while the change feed is current, else read.
+   * `session_invalid`, `session_ended` (401), `storage_unavailable` (503).
+   */
+  identify(token: string, from?: { address?: string | undefined }): Promise<SignedIn>
+  /** Living sessions, newest first. */
+  list(userId: UserId): Promise<SessionRecord[]>
+  /** Ends sessions in a transaction that does more; every node hears of it at its commit. */
+  endIn(
+    tx: Transaction,
+    userId: UserId,
+    which: SessionChoice,
+    why: { by: string | undefined; reason: string },
+  ): Promise<SessionRecord[]>
+  /** Ends sessions and answers when every node refuses them. */
+  end(
+    userId: UserId,
+    which: SessionChoice,
+    why: { by: string | undefined; reason: string },
+  ): Promise<{ ended: SessionRecord[]; confirmation: Confirmation }>
+  /** Calls back when a session may have ended (undefined: any may have); open streams then look again. */
+  onChange(heard: (sessionId: SessionId | undefined) => void): void
+  /** Deletes what ended long ago. */
+  forget(): Promise<void>
+}
+
+interface Needs {
+  readonly store: Store
+  readonly clock: Clock
+  readonly signingKeys: SigningKeys
+  readonly format: SessionFormat
+  /** `iss` of tokens: the identity address. */
+  readonly issuer: string
+  /** `aud` of tokens: the base address. */
+  readonly audience: string
+  /** At most, from the sign-in on. */
+  readonly lifetimeMs: number
+  /** Without use, for opaque tokens. */
+  readonly idleMs: number
+}
+
+/** Opens the sessions. */
+export function createSessions(needs: Needs): Sessions {
+  const { store, clock } = needs
+  const tokens = createSessionTokens(needs)
+  const memory = createSessionMemory(store.feed, mostRemembered)
+  // A clock that is set back revives nothing (SECURITY.md S6).
+  let latestMs = 0
+
+  function now(): number {
+    latestMs = Math.max(latestMs, clock.now())
+    return latestMs
+  }
+
+  function endsAt(session: SessionRecord): number {
+    if (needs.format === 'jwt') return session.expiresAt
+    return Math.min(session.expiresAt, session.lastSeenAt + needs.idleMs)
+  }
+
+  async function read(digest: string): Promise<ReturnType<typeof memory.find>> {
+    try {
+      return await memory.readThrough(digest, () => sessions.findByDigest(store, digest))
+    } catch (cause) {
+      throw new Problem('storage_unavailable', 'The session cannot be verified at the moment.', {
+        cause,
+        headers: { 'Retry-After': '1' },
+      })
+    }
+  }
+
+  async function identify(
+    token: string,
+    from: { address?: string | undefined } = {},
+  ): Promise<SignedIn> {
+    const digest = tokenDigest(token)
+    let session = memory.find(digest)
+    if (!session || endsAt(session) <= now()) {
+      if (!session && !(await tokens.isGenuine(token))) throw invalid()
+      // Another node may have seen the person since.
+      session = await read(digest)
+    }
+    if (!session) throw invalid()
+    if (session.endedAt !== undefined || session.userDeactivatedAt !== undefined) throw ended()
+    if (endsAt(session) <= now()) {
+      await markExpired(session)
+      throw ended()
+    }
+    if (now() - session.lastSeenAt >= noteSeenEveryMs) {
+      memory.noteSeen(digest, now())
+      noteSeen(session, from.address)
+    }
+    return {
+      kind: 'user',
+      userId: session.userId,
+      sessionId: session.id,
+      name: session.userName,
+      email: session.userEmail,
+      provider: session.provider,
+      connectionId: session.connectionId,
+      signedInAt: session.signedInAt,
+      expiresAt: session.expiresAt,
+    }
+  }
+
+  function noteSeen(session: SessionRecord, address: string | undefined): void {
+    const seen = { id: session.id, userId: session.userId, at: now(), address }
+    // Nobody waits for it: the next request notes it again.
+    store.transaction(async (tx) => await sessions.noteSeen(tx, seen)).catch(() => undefined)
+  }
+
+  /** Once seen as expired it stays ended, whatever a clock says later. */
+  async function markExpired(session: SessionRecord): Promise<void> {
+    const why = { by: undefined, reason: 'expired' }
+    await store
+      .transaction(async (tx) => await endIn(tx, session.userId, { id: session.id }, why))
+      .catch(() => undefined)
+  }
+
+  async function endIn(
+    tx: Transaction,
+    userId: UserId,
+    which: SessionChoice,
+    why: { by: string | undefined; reason: string },
+  ): Promise<SessionRecord[]> {
+    const gone = await sessions.end(tx, userId, which, why)
+    for (const { id } of gone) {
+      tx.changed({ kind: 'session', organizationId: 'system', subjectId: id })
+    }
+    return gone
+  }
+
+  return {
+    identify,
+    endIn,
+    async start(wish) {
+      const id = createId('ses', clock.now())
+      const expiresAt = clock.now() + needs.lifetimeMs
+      const token = await tokens.mint({ id, userId: wish.userId, expiresAt })
+      const session = await store.transaction(
+        async (tx) =>
+          await sessions.insert(tx, {
+            id,
+            userId: wish.userId,
+            digest: tokenDigest(token),
+            provider: wish.provider,
+            identityId: wish.identityId,
+            connectionId: wish.connectionId,
+            address: wish.address,
+            agent: wish.agent?.slice(0, 300),
+            expiresAt,
+          }),
+      )
+      return { token, session }
+    },
+    list: async (userId) => {
+      const living = await sessions.listLiving(store, userId, now())
+      return living.filter((session) => endsAt(session) > now())
+    },
+    async end(userId, which, why) {
+      const done = await store.transactionConfirmed(
+        async (tx) => await endIn(tx, userId, which, why),
+      )
+      return { ended: done.result, confirmation: done.confirmation }
+    },
+    onChange: memory.onChange,
+    forget: async () =>
+      await store.transaction(async (tx) => await sessions.forget(tx, tx.now - keptMs)),
+  }
+}
+
+const keptMs = 30 * 24 * 3600 * 1000
+
+function invalid(): Problem {
+  return new Problem('session_invalid', 'The session is not valid. Sign in again.')
+}
+
+function ended(): Problem {
+  return new Problem('session_ended', 'The session has ended. Sign in again.')
+}

@@ -1,0 +1,51 @@
+import type { AuditEntry } from './entries.ts'
+
+/** Entries as JSON lines. */
+export async function* toJsonLines(entries: AsyncIterable<AuditEntry>): AsyncIterable<string> {
+  for await (const { at, ...entry } of entries) {
+    yield `${JSON.stringify({ at: new Date(at).toISOString(), ...entry })}\n`
+  }
+}
+
+const columns = [
+  'sequence',
+  'at',
+  'actor_kind',
+  'actor_id',
+  'actor_name',
+  'action',
+  'subject_kind',
+  'subject_id',
+  'detail',
+  'address',
+  'request_id',
+  'hash',
+] as const
+
+/** Entries as CSV (RFC 4180). */
+export async function* toCsv(entries: AsyncIterable<AuditEntry>): AsyncIterable<string> {
+  yield `${columns.join(',')}\r\n`
+  for await (const entry of entries) {
+    const cells = [
+      String(entry.sequence),
+      new Date(entry.at).toISOString(),
+      entry.actor.kind,
+      entry.actor.id ?? '',
+      entry.actor.name ?? '',
+      entry.action,
+      entry.subject.kind,
+      entry.subject.id,
+      JSON.stringify(entry.detail),
+      entry.address ?? '',
+      entry.requestId ?? '',
+      entry.hash,
+    ]
+    yield `${cells.map(cell).join(',')}\r\n`
+  }
+}
+
+/** A spreadsheet takes a cell that begins so for a formula: an apostrophe keeps it text (SECURITY.md A2). */
+export function cell(text: string): string {
+  const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

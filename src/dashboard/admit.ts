@@ -1,0 +1,88 @@
+import { may, type SignedIn } from '../access/index.ts'
+import { Problem } from '../errors.ts'
+import { cookieValues } from '../http/index.ts'
+import type { AnyRoute, RouteOrganization } from './route.ts'
+import type { Rooms } from './rooms.ts'
+import { sessionCookieName } from './session-cookie.ts'
+
+const freshForMs = 3_600_000
+
+/** Who calls a route, and in which organization. */
+export interface Admitted {
+  readonly person: SignedIn | undefined
+  readonly organization: RouteOrganization | undefined
+}
+
+/**
+ * Lets a caller in, or refuses: `session_missing`, `session_invalid`, `session_ended` (401), `not_found` for an
+ * organization that is not theirs (404), `permission_required`, `sign_in_too_old`, `sso_required` (403).
+ */
+export async function admit(
+  route: AnyRoute,
+  caller: {
+    readonly cookieHeader: string | undefined
+    readonly address: string
+    readonly organization: string | undefined
+  },
+  rooms: Rooms,
+): Promise<Admitted> {
+  if (route.permission === 'anyone') return { person: undefined, organization: undefined }
+  const person = await identify(caller.cookieHeader, caller.address, rooms)
+  const organization =
+    caller.organization === undefined
+      ? undefined
+      : await organizationOf(person, caller.organization, rooms)
+  if (route.permission !== 'signed-in') {
+    // A permission means nothing without the organization that grants it.
+    if (!organization) throw new Error('a route with a permission has no organization in its path')
+    checkPermission(route.permission, organization)
+  }
+  if (route.freshSignIn) checkFresh(person, rooms)
+  return { person, organization }
+}
+
+/** The person that the session cookie stands for. */
+export async function identify(
+  cookieHeader: string | undefined,
+  address: string,
+  rooms: Pick<Rooms, 'sessions'>,
+): Promise<SignedIn> {
+  const [token, second] = cookieValues(cookieHeader, sessionCookieName)
+  if (token === undefined || token === '') throw new Problem('session_missing', 'Sign in first.')
+  if (second !== undefined) {
+    throw new Problem('session_invalid', 'The session cookie was sent twice. Sign in again.')
+  }
+  return await rooms.sessions.identify(token, { address })
+}
+
+async function organizationOf(
+  person: SignedIn,
+  slugOrId: string,
+  rooms: Rooms,
+): Promise<RouteOrganization> {
+  const found = await rooms.members.membershipOf(person, slugOrId)
+  // Another organization's name and a name that nobody has are the same to a stranger (SECURITY.md T2).
+  if (!found) throw new Problem('not_found', 'You are in no organization of this name.')
+  return found
+}
+
+function checkPermission(
+  permission: Exclude<AnyRoute['permission'], 'anyone' | 'signed-in'>,
+  organization: RouteOrganization,
+): void {
+  if (may(organization.role, permission)) return
+  throw new Problem(
+    'permission_required',
+    `This needs the permission ${permission}; the role ${organization.role} does not include it.`,
+    { members: { permission, role: organization.role } },
+  )
+}
+
+/** Holds a sensitive request to a sign-in of the last hour. */
+export function checkFresh(person: SignedIn, rooms: Pick<Rooms, 'clock'>): void {
+  if (rooms.clock.now() - person.signedInAt < freshForMs) return
+  throw new Problem(
+    'sign_in_too_old',
+    'You signed in more than an hour ago. Sign in again to do this.',
+  )
+}

@@ -1,0 +1,49 @@
+/** /api/v1/… : the JSON behind people's pages, its description, and the pages' files. */
+import { Problem } from '../errors.ts'
+import type { App, AppRequest } from '../http/index.ts'
+import { describeRoutes } from './openapi.ts'
+import { referenceStyle, renderReference } from './reference.ts'
+import { hangRoutes } from './register.ts'
+import type { Rooms } from './rooms.ts'
+import { routes } from './routes.ts'
+
+export type { Rooms } from './rooms.ts'
+export type { Routes } from './routes.ts'
+
+const prefix = '/api/v1'
+const contentSecurityPolicy =
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** Hangs the JSON API and its description on the app. */
+export function hangDashboard(
+  app: App,
+  needs: {
+    readonly rooms: Rooms
+    readonly version: string
+    readonly addressOf: (request: AppRequest) => string
+  },
+): void {
+  const { rooms } = needs
+  hangRoutes(app, routes, { prefix, rooms, addressOf: needs.addressOf })
+  const { baseUrl } = rooms
+  const description = JSON.stringify(describeRoutes(routes, { baseUrl, version: needs.version }))
+  app.get(`${prefix}/openapi.json`, async (_request, reply) =>
+    reply.type('application/json').header('Cache-Control', 'no-cache').send(description),
+  )
+  const reference = renderReference(routes, baseUrl)
+  app.get('/docs', async (_request, reply) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header('Content-Security-Policy', contentSecurityPolicy)
+      .header('Referrer-Policy', 'no-referrer')
+      .header('Cross-Origin-Opener-Policy', 'same-origin')
+      .send(reference),
+  )
+  app.get('/docs.css', async (_request, reply) =>
+    reply.type('text/css; charset=utf-8').header('Cache-Control', 'no-cache').send(referenceStyle),
+  )
+  // What is not in the table is not there, whoever asks: no page ever answers below /api.
+  app.all(`${prefix}/*`, async () => {
+    throw new Problem('not_found')
+  })
+}

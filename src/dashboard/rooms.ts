@@ -1,0 +1,26 @@
+import type { Keys, Sessions } from '../access/index.ts'
+import type { Audit } from '../audit/index.ts'
+import type { Clock } from '../clock.ts'
+import type { Invitations, Links, Members, Organizations, People } from '../organizations/index.ts'
+import type { Sealer } from '../secrets/index.ts'
+import type { Store } from '../store/index.ts'
+
+/** What the handlers of the JSON API work with. */
+export interface Rooms {
+  readonly store: Store
+  readonly sealer: Sealer
+  readonly clock: Clock
+  readonly baseUrl: string
+  readonly sessions: Sessions
+  readonly keys: Keys
+  readonly organizations: Organizations
+  readonly people: People
+  readonly members: Members
+  readonly invitations: Invitations
+  readonly links: Links
+  readonly audit: Audit
+  /** Whether anybody may make an account and an organization. */
+  readonly signUp: 'invited' | 'open'
+  /** The built-in providers that are configured: github, google. */
+  readonly providers: readonly string[]
+}

@@ -1,0 +1,22 @@
+/** How long and to whom a cookie of ours is sent; all are host-only, secure and closed to scripts. */
+export interface CookieWish {
+  readonly sameSite: 'Strict' | 'Lax'
+  readonly maxAgeSeconds?: number
+}
+
+/** A Set-Cookie value with the `__Host-` prefix's demands met (RFC 6265bis, section 4.1.3.2). */
+export function hostCookie(name: `__Host-${string}`, value: string, wish: CookieWish): string {
+  const age = wish.maxAgeSeconds === undefined ? '' : `; Max-Age=${wish.maxAgeSeconds}`
+  return `${name}=${value}; HttpOnly; Secure; SameSite=${wish.sameSite}; Path=/${age}`
+}
+
+/** The values of a cookie in a Cookie header, in their order; a name that comes twice is somebody's trick. */
+export function cookieValues(header: string | undefined, name: string): string[] {
+  if (header === undefined) return []
+  const values: string[] = []
+  for (const pair of header.split(';')) {
+    const at = pair.indexOf('=')
+    if (at > 0 && pair.slice(0, at).trim() === name) values.push(pair.slice(at + 1).trim())
+  }
+  return values
+}

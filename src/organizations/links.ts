@@ -1,0 +1,149 @@
+import { record } from '../audit/index.ts'
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import { createId, type UserId } from '../ids.ts'
+import { digest, randomToken } from '../secrets/index.ts'
+import {
+  memberships,
+  organizations,
+  settings,
+  signInLinks,
+  users,
+  type Actor,
+  type OrganizationRecord,
+  type Store,
+  type Transaction,
+  type UserRecord,
+} from '../store/index.ts'
+import { join } from './join.ts'
+import { emailOf, nameOf } from './name.ts'
+import { checkOrganization, insertOrganization } from './organizations.ts'
+
+const lifetimeMs = 3600 * 1000
+const tokenBytes = 32
+
+/** The two links that an operator prints: the first owner's, and the one for emergencies. */
+export interface Links {
+  /** A new setup link, or undefined once there is an owner; older ones end. */
+  setupLink(): Promise<string | undefined>
+  /** Whether a setup token still works. */
+  isSetupOpen(token: string): Promise<boolean>
+  /** Makes the first owner with an organization. `link_invalid`, `invalid_input`, `conflict` for the slug. */
+  setUp(
+    token: string,
+    wish: {
+      name: string
+      email: string
+      organization: { slug: string; name?: string | undefined }
+    },
+    actor: Actor,
+  ): Promise<{ user: UserRecord; organization: OrganizationRecord }>
+  /** A single-use link that signs a known person in, for an hour. `not_found`, `conflict` for several people. */
+  signInLink(email: string): Promise<string>
+  /** Uses a sign-in link up. `link_invalid`. */
+  useSignInLink(token: string): Promise<UserRecord>
+}
+
+/** Opens the links' rules. */
+export function createLinks(needs: { store: Store; clock: Clock; baseUrl: string }): Links {
+  const { store, clock, baseUrl } = needs
+
+  return {
+    async setupLink() {
+      const token = randomToken(tokenBytes)
+      return await store.transaction(async (tx) => {
+        if (await isSetUp(tx)) return undefined
+        const expiresAt = tx.now + lifetimeMs
+        await signInLinks.insert(tx, {
+          digest: digest(token),
+          kind: 'setup',
+          userId: undefined,
+          expiresAt,
+        })
+        return `${baseUrl}/setup?token=${token}`
+      })
+    },
+    async isSetupOpen(token) {
+      const link = await signInLinks.findOpen(store, digest(token), clock.now())
+      return link?.kind === 'setup'
+    },
+    async setUp(token, wish, actor) {
+      const email = emailOf(wish.email)
+      const name = nameOf(wish.name)
+      const place = checkOrganization(wish.organization)
+      const userId = createId('usr', clock.now())
+      return await store.transaction(async (tx) => {
+        const link = await signInLinks.use(tx, digest(token), 'setup')
+        if (!link || (await isSetUp(tx))) throw invalid('npx intercept setup-link')
+        const user = await users.insert(tx, { id: userId, name, email })
+        const self: Actor = { ...actor, kind: 'user', id: user.id, name }
+        const organization =
+          (await organizations.findBySlug(tx, place.slug)) ??
+          (await insertOrganization(tx, { ...place, plan: 'standard' }, self))
+        const member = { organizationId: organization.id, userId, name, email }
+        await join(tx, { ...member, role: 'owner', source: 'setup' }, self)
+        await settings.set(tx, setUpSetting, new Date(tx.now).toISOString())
+        return { user, organization }
+      })
+    },
+    async signInLink(address) {
+      const email = emailOf(address)
+      const token = randomToken(tokenBytes)
+      const [user, second] = await users.listByEmail(store, email)
+      if (!user) throw new Problem('not_found', `Nobody here has the address ${email}.`)
+      if (second) throw new Problem('conflict', `Several people have the address ${email}.`)
+      await store.transaction(async (tx) => {
+        const expiresAt = tx.now + lifetimeMs
+        await signInLinks.insert(tx, {
+          digest: digest(token),
+          kind: 'sign_in',
+          userId: user.id,
+          expiresAt,
+        })
+        await recordFor(tx, user.id, { kind: 'operator' }, 'sign_in_link.printed')
+      })
+      return `${baseUrl}/sign-in-link?token=${token}`
+    },
+    async useSignInLink(token) {
+      return await store.transaction(async (tx) => {
+        const link = await signInLinks.use(tx, digest(token), 'sign_in')
+        const user = link?.userId === undefined ? undefined : await users.find(tx, link.userId)
+        if (!user || user.deactivatedAt !== undefined) {
+          throw invalid('npx intercept sign-in-link <email>')
+        }
+        return user
+      })
+    },
+  }
+}
+
+const setUpSetting = 'set_up_at'
+
+/** Once set up, always set up: no link makes a second first owner, even when the first one has left. */
+async function isSetUp(tx: Transaction): Promise<boolean> {
+  return (await settings.find(tx, setUpSetting)) !== undefined || (await users.exists(tx))
+}
+
+async function recordFor(
+  tx: Transaction,
+  userId: UserId,
+  actor: Actor,
+  action: string,
+): Promise<void> {
+  for (const { organization } of await memberships.listOfUser(tx, userId)) {
+    record(tx, {
+      organizationId: organization.id,
+      actor,
+      action,
+      subject: { kind: 'user', id: userId },
+      detail: {},
+    })
+  }
+}
+
+function invalid(command: string): Problem {
+  return new Problem(
+    'link_invalid',
+    `This link has been used or is older than 1 hour. Print a new one: ${command}`,
+  )
+}

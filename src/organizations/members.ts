@@ -1,0 +1,344 @@
+import { isRole, type Role, type Sessions, type SignedIn } from '../access/index.ts'
+import { record } from '../audit/index.ts'
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import { createId, isId, type OrganizationId, type UserId } from '../ids.ts'
+import {
+  keys,
+  memberships,
+  users,
+  type Actor,
+  type Confirmation,
+  type MemberRecord,
+  type MembershipRecord,
+  type OrganizationRecord,
+  type SessionRecord,
+  type Store,
+  type Transaction,
+  type UserRecord,
+} from '../store/index.ts'
+import { publish } from '../webhooks/index.ts'
+import { join } from './join.ts'
+import { emailOf, nameOf } from './name.ts'
+import { checkOrganization, insertOrganization } from './organizations.ts'
+
+/** Somebody's place in an organization, as long as it is active. */
+export interface Place {
+  readonly id: OrganizationId
+  readonly slug: string
+  readonly role: Role
+}
+
+/** Members of organizations: who, in what role, until when. */
+export interface Members {
+  /** The organization that a person calls by slug or id, if they are an active member of it. */
+  membershipOf(person: SignedIn, slugOrId: string): Promise<Place | undefined>
+  /** What somebody is an active member of, by slug. */
+  organizationsOf(userId: UserId): Promise<{ organization: OrganizationRecord; role: Role }[]>
+  list(
+    organizationId: OrganizationId,
+    page: { after?: string | undefined; limit: number; role?: Role | undefined },
+  ): Promise<MemberRecord[]>
+  /** `not_found`. */
+  get(organizationId: OrganizationId, id: string): Promise<MemberRecord>
+  /** Operator's way in: makes the person if nobody has this address. `conflict`. */
+  add(
+    organizationId: OrganizationId,
+    wish: { email: string; name?: string | undefined; role: Role },
+    actor: Actor,
+  ): Promise<MemberRecord>
+  /** Changes a role and ends the person's sessions. `not_found`, `version_conflict`, `last_owner`. */
+  setRole(change: {
+    readonly organizationId: OrganizationId
+    readonly id: string
+    readonly role: Role
+    readonly actor: Actor
+    readonly expectedVersion?: number | undefined
+  }): Promise<MemberRecord>
+  /** Ends every session and suspends the personal keys, until reactivation. `not_found`, `last_owner`. */
+  deactivate(organizationId: OrganizationId, id: string, actor: Actor): Promise<Ended>
+  reactivate(organizationId: OrganizationId, id: string, actor: Actor): Promise<MemberRecord>
+  /** Ends the membership, every session, and the personal keys for good. `not_found`, `last_owner`. */
+  remove(organizationId: OrganizationId, id: string, actor: Actor): Promise<Ended>
+  /** Living sessions of a member. `not_found`. */
+  sessionsOf(organizationId: OrganizationId, id: string): Promise<SessionRecord[]>
+  /** Ends one session of a member, or all. `not_found`. */
+  endSessions(
+    organizationId: OrganizationId,
+    id: string,
+    which: { id?: string | undefined },
+    actor: Actor,
+  ): Promise<Ended>
+  /** Makes an organization that somebody owns. `invalid_input`, `conflict`. */
+  createOrganization(
+    userId: UserId,
+    wish: { slug: string; name?: string | undefined },
+    actor: Actor,
+  ): Promise<OrganizationRecord>
+  /** Says in every organization of a person which sessions they ended themselves. */
+  noteSessionsEnded(userId: UserId, ended: readonly SessionRecord[], actor: Actor): Promise<void>
+}
+
+/** What ended with a change, and when every node had heard. */
+export interface Ended {
+  readonly sessions: number
+  readonly keys: number
+  readonly confirmation: Confirmation
+}
+
+interface Needs {
+  readonly store: Store
+  readonly clock: Clock
+  readonly sessions: Sessions
+}
+
+/** Opens the members' rules. */
+export function createMembers(needs: Needs): Members {
+  const { store, clock } = needs
+
+  async function get(organizationId: OrganizationId, id: string): Promise<MemberRecord> {
+    const member = await memberships.find(store, organizationId, id)
+    if (!member) throw notFound()
+    return member
+  }
+
+  async function endAll(
+    tx: Transaction,
+    membership: MembershipRecord,
+    actor: Actor,
+    reason: string,
+  ): Promise<number> {
+    const why = { by: actor.id, reason }
+    const ended = await needs.sessions.endIn(tx, membership.userId, {}, why)
+    for (const session of ended) announceEnd(tx, membership, session, reason)
+    return ended.length
+  }
+
+  return {
+    get,
+    list: async (organizationId, page) => await memberships.list(store, organizationId, page),
+    async membershipOf(person, slugOrId) {
+      const joined = await memberships.listOfUser(store, person.userId)
+      const found = joined.find(({ organization, membership }) => {
+        if (membership.deactivatedAt !== undefined) return false
+        return isId('org', slugOrId) ? organization.id === slugOrId : organization.slug === slugOrId
+      })
+      if (!found) return undefined
+      const { organization, membership } = found
+      return { id: organization.id, slug: organization.slug, role: membership.role }
+    },
+    async organizationsOf(userId) {
+      const joined = await memberships.listOfUser(store, userId)
+      return joined
+        .filter(({ membership }) => membership.deactivatedAt === undefined)
+        .map(({ organization, membership }) => ({ organization, role: membership.role }))
+    },
+    async add(organizationId, wish, actor) {
+      const email = emailOf(wish.email)
+      if (!isRole(wish.role)) throw new Problem('invalid_input', 'There is no such role.')
+      const id = await store.transaction(async (tx) => {
+        const user = await theOneWith(tx, email, wish.name, createId('usr', clock.now()))
+        const { name } = user
+        const member = { organizationId, userId: user.id, role: wish.role, name, email }
+        return (await join(tx, { ...member, source: 'operator' }, actor)).id
+      })
+      return await get(organizationId, id)
+    },
+    async setRole({ organizationId, id, role, actor, expectedVersion }) {
+      await store.transactionConfirmed(async (tx) => {
+        const before = await getIn(tx, organizationId, id)
+        if (before.role === role) return
+        await keepAnOwner(tx, before, role)
+        const changed = await memberships.update(tx, organizationId, id, { role, expectedVersion })
+        if (!changed) throw new Problem('version_conflict', 'The member was changed meanwhile.')
+        announce(tx, 'role_changed', before, actor, { before: before.role, after: role })
+        await endAll(tx, before, actor, 'role_changed')
+      })
+      return await get(organizationId, id)
+    },
+    async deactivate(organizationId, id, actor) {
+      const done = await store.transactionConfirmed(async (tx) => {
+        const before = await getIn(tx, organizationId, id)
+        if (before.deactivatedAt !== undefined) return { sessions: 0, keys: 0 }
+        await keepAnOwner(tx, before, undefined)
+        await memberships.update(tx, organizationId, id, { deactivatedAt: tx.now })
+        const suspended = await keys.suspendPersonal(tx, organizationId, before.userId, tx.now)
+        changedKeys(tx, organizationId, suspended)
+        const sessions = await endAll(tx, before, actor, 'deactivated')
+        announce(tx, 'deactivated', before, actor, { sessions, keys: suspended.length })
+        return { sessions, keys: suspended.length }
+      })
+      return { ...done.result, confirmation: done.confirmation }
+    },
+    async reactivate(organizationId, id, actor) {
+      await store.transaction(async (tx) => {
+        const before = await getIn(tx, organizationId, id)
+        if (before.deactivatedAt === undefined) return
+        await memberships.update(tx, organizationId, id, { deactivatedAt: null })
+        const resumed = await keys.suspendPersonal(tx, organizationId, before.userId, undefined)
+        changedKeys(tx, organizationId, resumed)
+        recordOnly(tx, 'reactivated', before, actor, { keys: resumed.length })
+      })
+      return await get(organizationId, id)
+    },
+    async remove(organizationId, id, actor) {
+      const done = await store.transactionConfirmed(async (tx) => {
+        const before = await getIn(tx, organizationId, id)
+        await keepAnOwner(tx, before, undefined)
+        await memberships.remove(tx, organizationId, id)
+        const by = actor.id ?? actor.kind
+        const revoked = await keys.revokePersonal(tx, organizationId, before.userId, by)
+        changedKeys(tx, organizationId, revoked)
+        const sessions = await endAll(tx, before, actor, 'removed')
+        announce(tx, 'removed', before, actor, { sessions, keys: revoked.length })
+        return { sessions, keys: revoked.length }
+      })
+      return { ...done.result, confirmation: done.confirmation }
+    },
+    async sessionsOf(organizationId, id) {
+      return await needs.sessions.list((await get(organizationId, id)).userId)
+    },
+    async endSessions(organizationId, id, which, actor) {
+      const done = await store.transactionConfirmed(async (tx) => {
+        const member = await getIn(tx, organizationId, id)
+        const why = { by: actor.id, reason: 'ended_by_administrator' }
+        const ended = await needs.sessions.endIn(tx, member.userId, which, why)
+        if (which.id !== undefined && ended.length === 0) {
+          throw new Problem('not_found', 'The member has no such living session.')
+        }
+        for (const session of ended) announceEnd(tx, member, session, why.reason)
+        recordOnly(tx, 'sessions_ended', member, actor, { sessions: ended.map((one) => one.id) })
+        return ended.length
+      })
+      return { sessions: done.result, keys: 0, confirmation: done.confirmation }
+    },
+    async createOrganization(userId, wish, actor) {
+      const place = checkOrganization(wish)
+      return await store.transaction(async (tx) => {
+        const user = await users.find(tx, userId)
+        if (!user) throw notFound()
+        const made = await insertOrganization(tx, { ...place, plan: 'standard' }, actor)
+        const { name, email } = user
+        const owner = { organizationId: made.id, userId, name, email, role: 'owner' as const }
+        await join(tx, { ...owner, source: 'creation' }, actor)
+        return made
+      })
+    },
+    async noteSessionsEnded(userId, ended, actor) {
+      if (ended.length === 0) return
+      await store.transaction(async (tx) => {
+        for (const { membership } of await memberships.listOfUser(tx, userId)) {
+          record(tx, {
+            organizationId: membership.organizationId,
+            actor,
+            action: 'session.ended',
+            subject: { kind: 'user', id: userId },
+            detail: { sessions: ended.map(({ id }) => id) },
+          })
+          for (const session of ended) announceEnd(tx, membership, session, 'ended_by_owner')
+        }
+      })
+    },
+  }
+}
+
+/** The last active owner can't be removed, deactivated or demoted (PRODUCT.md section 4). */
+async function keepAnOwner(
+  tx: Transaction,
+  before: MembershipRecord,
+  roleAfter: Role | undefined,
+): Promise<void> {
+  if (before.role !== 'owner' || roleAfter === 'owner' || before.deactivatedAt !== undefined) return
+  if ((await memberships.countOwners(tx, before.organizationId)) > 1) return
+  throw new Problem('last_owner', 'This is the last owner. Make somebody else an owner first.')
+}
+
+async function theOneWith(
+  tx: Transaction,
+  email: string,
+  name: string | undefined,
+  newId: UserId,
+): Promise<UserRecord> {
+  const [known, second] = await users.listByEmail(tx, email)
+  if (second) {
+    throw new Problem('conflict', `Several people have the address ${email}; invite the right one.`)
+  }
+  return known ?? (await users.insert(tx, { id: newId, name: nameOf(name ?? email), email }))
+}
+
+async function getIn(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: string,
+): Promise<MemberRecord> {
+  const member = await memberships.find(tx, organizationId, id)
+  if (!member) throw notFound()
+  return member
+}
+
+function announce(
+  tx: Transaction,
+  verb: 'role_changed' | 'deactivated' | 'removed',
+  member: MemberRecord,
+  actor: Actor,
+  detail: Record<string, unknown>,
+): void {
+  recordOnly(tx, verb, member, actor, detail)
+  publish(tx, {
+    organizationId: member.organizationId,
+    type: `member.${verb}`,
+    data: {
+      membership_id: member.id,
+      user_id: member.userId,
+      name: member.name,
+      email: member.email ?? null,
+      ...detail,
+    },
+  })
+}
+
+function recordOnly(
+  tx: Transaction,
+  verb: string,
+  member: MemberRecord,
+  actor: Actor,
+  detail: Record<string, unknown>,
+): void {
+  record(tx, {
+    organizationId: member.organizationId,
+    actor,
+    action: `member.${verb}`,
+    subject: { kind: 'membership', id: member.id },
+    detail: { user_id: member.userId, name: member.name, ...detail },
+  })
+  tx.changed({
+    kind: 'membership',
+    organizationId: member.organizationId,
+    subjectId: member.userId,
+  })
+}
+
+function announceEnd(
+  tx: Transaction,
+  member: Pick<MembershipRecord, 'organizationId' | 'userId'>,
+  session: SessionRecord,
+  reason: string,
+): void {
+  publish(tx, {
+    organizationId: member.organizationId,
+    type: 'session.revoked',
+    data: { session_id: session.id, user_id: member.userId, reason },
+  })
+}
+
+function changedKeys(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  ids: readonly string[],
+): void {
+  for (const subjectId of ids) tx.changed({ kind: 'key', organizationId, subjectId })
+}
+
+function notFound(): Problem {
+  return new Problem('not_found', 'There is no such member in this organization.')
+}

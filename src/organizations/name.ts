@@ -1,0 +1,25 @@
+import { Problem } from '../errors.ts'
+
+const longestName = 100
+
+/** A name as it is kept: trimmed, without control characters, at most 100 characters. */
+export function nameOf(text: string): string {
+  const name = text
+    .normalize('NFC')
+    .replaceAll(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]/g, ' ')
+    .trim()
+  if (name === '') throw new Problem('invalid_input', 'A name has at least one character.')
+  return name.slice(0, longestName)
+}
+
+const emailShape = /^[^\s@\u0000-\u001F<>(),;:"[\]\\]+@[^\s@\u0000-\u001F<>(),;:"[\]\\]+$/
+const longestEmail = 254
+
+/** An e-mail address as it is kept; `invalid_input` for what is none. */
+export function emailOf(text: string): string {
+  const email = text.trim().normalize('NFC')
+  if (email.length > longestEmail || !emailShape.test(email)) {
+    throw new Problem('invalid_input', 'This is not an e-mail address.')
+  }
+  return email
+}

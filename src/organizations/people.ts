@@ -1,0 +1,262 @@
+import type { Sessions } from '../access/index.ts'
+import { record } from '../audit/index.ts'
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import { createId, type UserId } from '../ids.ts'
+import {
+  identities,
+  invitations,
+  memberships,
+  users,
+  type Actor,
+  type IdentityKey,
+  type IdentityRecord,
+  type InvitationRecord,
+  type Store,
+  type Transaction,
+  type UserRecord,
+} from '../store/index.ts'
+import { joinByInvitation } from './join.ts'
+import { nameOf } from './name.ts'
+
+/** What a provider has proven about somebody. */
+export interface ProvenIdentity extends IdentityKey {
+  readonly provider: string
+  readonly email: string | undefined
+  readonly emailVerified: boolean
+  readonly name: string | undefined
+}
+
+/** Whom a proven identity stands for. */
+export interface Recognized {
+  readonly user: UserRecord
+  readonly identityId: string
+}
+
+/** Users and their identities. */
+export interface People {
+  /**
+   * The person behind a proven identity (never found by e-mail). An unknown identity with a verified e-mail takes up
+   * a pending invitation, or a new account where sign-up is open. `sign_in_refused`, `email_not_verified`,
+   * `account_exists` (403).
+   */
+  recognize(proven: ProvenIdentity, actor: Actor): Promise<Recognized>
+  /** Adds an identity to the person who confirmed it from a living session. `identity_taken` (409). */
+  addIdentity(userId: UserId, proven: ProvenIdentity, actor: Actor): Promise<IdentityRecord>
+  /** `not_found`; `conflict` for the last one. */
+  removeIdentity(userId: UserId, id: string, actor: Actor): Promise<void>
+  identitiesOf(userId: UserId): Promise<IdentityRecord[]>
+  /** `not_found`. */
+  get(userId: string): Promise<UserRecord>
+  rename(userId: UserId, name: string, actor: Actor, expectedVersion?: number): Promise<UserRecord>
+  /** People with this e-mail address: for the operator only, an address proves nothing. */
+  findByEmail(email: string): Promise<UserRecord[]>
+}
+
+/** Opens the people's rules. */
+export function createPeople(needs: {
+  store: Store
+  clock: Clock
+  sessions: Sessions
+  signUp: 'invited' | 'open'
+}): People {
+  const { store, clock } = needs
+
+  async function recognize(proven: ProvenIdentity, actor: Actor): Promise<Recognized> {
+    return await store.transaction(async (tx) => {
+      const known = await identities.find(tx, proven)
+      return known
+        ? await recognizeKnown(tx, known, proven)
+        : await welcome(tx, proven, { ...actor, name: proven.name ?? proven.email })
+    })
+  }
+
+  async function recognizeKnown(
+    tx: Transaction,
+    known: IdentityRecord,
+    proven: ProvenIdentity,
+  ): Promise<Recognized> {
+    const user = await users.find(tx, known.userId)
+    if (!user) throw new Error(`identity ${known.id} belongs to nobody`)
+    await refuseDeactivated(tx, user)
+    await identities.noteUse(tx, known.id, proven)
+    return { user, identityId: known.id }
+  }
+
+  async function welcome(
+    tx: Transaction,
+    proven: ProvenIdentity,
+    actor: Actor,
+  ): Promise<Recognized> {
+    const { email } = proven
+    if (email === undefined || !proven.emailVerified) {
+      throw new Problem(
+        'email_not_verified',
+        'The provider has not verified your e-mail address. Verify it there and try again.',
+      )
+    }
+    const sameAddress = await users.listByEmail(tx, email)
+    const [unclaimed] = sameAddress
+    const invited = await invitations.listOpenFor(tx, email, tx.now)
+    if (unclaimed && sameAddress.length === 1 && (await isUnclaimed(tx, unclaimed))) {
+      return await claim(tx, unclaimed, proven)
+    }
+    if (unclaimed) {
+      throw new Problem(
+        'account_exists',
+        'There is an account with this e-mail address. Sign in the way you did before, then add this identity on your own page.',
+      )
+    }
+    if (invited.length === 0 && needs.signUp !== 'open') {
+      throw new Problem(
+        'sign_in_refused',
+        'Nobody has invited this e-mail address. Ask an administrator of your organization.',
+      )
+    }
+    return await admit(tx, { proven, email, invited }, actor)
+  }
+
+  /** An account that the operator made for this address and that nobody has ever been in: no identity, no session. */
+  async function isUnclaimed(tx: Transaction, user: UserRecord): Promise<boolean> {
+    if (user.lastSeenAt !== undefined || user.deactivatedAt !== undefined) return false
+    if ((await identities.listOf(tx, user.id)).length > 0) return false
+    const joined = await memberships.listOfUser(tx, user.id)
+    return joined.length > 0 && joined.every(({ membership }) => membership.source === 'operator')
+  }
+
+  async function claim(
+    tx: Transaction,
+    user: UserRecord,
+    proven: ProvenIdentity,
+  ): Promise<Recognized> {
+    await refuseDeactivated(tx, user)
+    const identity = await insertIdentity(tx, user.id, proven)
+    await noteIdentity(tx, user, identity, {
+      kind: 'user',
+      id: user.id,
+      name: user.name,
+    })
+    return { user, identityId: identity.id }
+  }
+
+  async function admit(
+    tx: Transaction,
+    newcomer: { proven: ProvenIdentity; email: string; invited: InvitationRecord[] },
+    actor: Actor,
+  ): Promise<Recognized> {
+    const { proven, email } = newcomer
+    const id = createId('usr', clock.now())
+    const name = nameOf(proven.name ?? email)
+    const user = await users.insert(tx, { id, name, email })
+    const identity = await insertIdentity(tx, user.id, proven)
+    const self: Actor = { ...actor, kind: 'user', id: user.id, name }
+    const [newest] = newcomer.invited
+    if (newest) await joinByInvitation(tx, newest, user, self)
+    return { user, identityId: identity.id }
+  }
+
+  return {
+    recognize,
+    identitiesOf: async (userId) => await identities.listOf(store, userId),
+    findByEmail: async (email) => await users.listByEmail(store, email),
+    async get(userId) {
+      const user = await users.find(store, userId)
+      if (!user) throw new Problem('not_found', 'There is no such person.')
+      return user
+    },
+    async addIdentity(userId, proven, actor) {
+      return await store.transaction(async (tx) => {
+        const known = await identities.find(tx, proven)
+        if (known?.userId === userId) return known
+        if (known) throw taken()
+        const user = await users.find(tx, userId)
+        if (!user) throw new Problem('not_found', 'There is no such person.')
+        const identity = await insertIdentity(tx, userId, proven)
+        await noteIdentity(tx, user, identity, actor)
+        return identity
+      })
+    },
+    async removeIdentity(userId, id, actor) {
+      await store.transaction(async (tx) => {
+        const all = await identities.listOf(tx, userId)
+        if (!all.some((identity) => identity.id === id)) {
+          throw new Problem('not_found', 'You have no such identity.')
+        }
+        if (all.length === 1) {
+          throw new Problem('conflict', 'This is your only way to sign in; add another one first.')
+        }
+        await identities.remove(tx, userId, id)
+        for (const { organization } of await memberships.listOfUser(tx, userId)) {
+          record(tx, {
+            organizationId: organization.id,
+            actor,
+            action: 'identity.removed',
+            subject: { kind: 'user', id: userId },
+            detail: { identity_id: id },
+          })
+        }
+        await needs.sessions.endIn(tx, userId, {}, { by: actor.id, reason: 'identity_removed' })
+      })
+    },
+    async rename(userId, name, actor, expectedVersion) {
+      return await store.transaction(async (tx) => {
+        const user = await users.update(tx, userId, { name: nameOf(name), expectedVersion })
+        if (!user) throw new Problem('version_conflict', 'Your profile was changed meanwhile.')
+        for (const { organization } of await memberships.listOfUser(tx, userId)) {
+          record(tx, {
+            organizationId: organization.id,
+            actor,
+            action: 'user.renamed',
+            subject: { kind: 'user', id: userId },
+            detail: { name: user.name },
+          })
+        }
+        tx.changed({ kind: 'user', organizationId: 'system', subjectId: userId })
+        return user
+      })
+    },
+  }
+}
+
+/** No way back in for somebody who was deactivated, everywhere or in all they belonged to (SECURITY.md O12). */
+async function refuseDeactivated(tx: Transaction, user: UserRecord): Promise<void> {
+  const joined = await memberships.listOfUser(tx, user.id)
+  const nowhere =
+    joined.length > 0 && joined.every(({ membership }) => membership.deactivatedAt !== undefined)
+  if (user.deactivatedAt === undefined && !nowhere) return
+  throw new Problem(
+    'sign_in_refused',
+    'This account is deactivated. Ask an administrator of your organization.',
+  )
+}
+
+async function insertIdentity(
+  tx: Transaction,
+  userId: UserId,
+  proven: ProvenIdentity,
+): Promise<IdentityRecord> {
+  const identity = await identities.insert(tx, { ...proven, id: createId('idn', tx.now), userId })
+  if (!identity) throw taken()
+  return identity
+}
+
+async function noteIdentity(
+  tx: Transaction,
+  user: UserRecord,
+  identity: IdentityRecord,
+  actor: Actor,
+): Promise<void> {
+  for (const { organization } of await memberships.listOfUser(tx, user.id)) {
+    record(tx, {
+      organizationId: organization.id,
+      actor,
+      action: 'identity.added',
+      subject: { kind: 'user', id: user.id },
+      detail: { provider: identity.provider, issuer: identity.issuer, subject: identity.subject },
+    })
+  }
+}
+
+function taken(): Problem {
+  return new Problem('identity_taken', 'This identity belongs to another account here.')
+}

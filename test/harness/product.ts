@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log/index.ts'
+import { start } from '../../src/main.ts'
+import type { Engine } from '../../src/store/index.ts'
+import { postgresForTests } from './postgres.ts'
+import { steadyClock, type TestClock } from './store.ts'
+
+/** The whole product in this process, on a port of its own. */
+export interface TestProduct extends AsyncDisposable {
+  readonly baseUrl: string
+  readonly port: number
+  readonly folder: string
+  /** What the command line needs to work on the same database. */
+  readonly env: Readonly<Record<string, string>>
+  readonly clock: TestClock
+  /** Another node on the same database, with its own port and the same addresses in its settings. */
+  anotherNode(): Promise<{ readonly port: number; readonly stop: () => Promise<void> }>
+}
+
+interface ProductOptions {
+  readonly engine?: Engine
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+/** Starts the product on a free port and an empty database; further settings as environment variables. */
+export async function productForTests(options: ProductOptions = {}): Promise<TestProduct> {
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-product-'))
+  const database = options.engine === 'postgres' ? await postgresForTests() : undefined
+  const clock = steadyClock()
+  const env = {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DATA_DIR: folder,
+    LOG_LEVEL: 'silent',
+    LIMIT_FAILED_CREDENTIALS: 'off',
+    LIMIT_SCIM: 'off',
+    ...(database ? { DATABASE_URL: database.url } : {}),
+    ...options.settings,
+  }
+  const log = createLog({ level: 'silent', pretty: false })
+  const running = await start(readConfig(env), { clock, log })
+  const others: (() => Promise<void>)[] = []
+  return {
+    baseUrl: running.baseUrl,
+    port: running.port,
+    folder,
+    env: { ...env, PORT: String(running.port), BASE_URL: running.baseUrl },
+    clock,
+    async anotherNode() {
+      const settings = { ...env, PORT: '0', BASE_URL: running.baseUrl }
+      const node = await start(readConfig(settings), { clock, log })
+      const stop = async (): Promise<void> => await node[Symbol.asyncDispose]()
+      others.push(stop)
+      return { port: node.port, stop }
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const stop of others) await stop()
+      await running[Symbol.asyncDispose]()
+      await database?.[Symbol.asyncDispose]()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
