@@ -1,14 +1,16 @@
 #!/usr/bin/env node
 // Any Node from 18 on starts this file; the product itself runs from source under Node 24 or later.
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import * as module from 'node:module'
+import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const here = fileURLToPath(import.meta.url)
 const [major, minor] = process.versions.node.split('.').map(Number)
 
 if (major > 24 || (major === 24 && minor >= 21)) {
+  if (here.includes(`${sep}node_modules${sep}`)) stripTypesHere()
   const { run } = await import('../src/cli/index.ts')
   await run(process.argv.slice(2))
 } else {
@@ -36,6 +38,27 @@ function relaunch() {
     if (!signal) process.exit(code ?? 1)
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)
+  })
+}
+
+/**
+ * Node strips types everywhere but below node_modules, where a package packed from source lies
+ * (`npm run pack` makes one that needs none of this).
+ */
+function stripTypesHere() {
+  const own = new URL('../src/', import.meta.url).href
+  const { emitWarning } = process
+  // Node calls the function experimental each time; people who run a command need not know.
+  process.emitWarning = (warning, ...more) => {
+    if (!String(warning).includes('stripTypeScriptTypes'))
+      emitWarning.call(process, warning, ...more)
+  }
+  module.registerHooks({
+    load(url, context, nextLoad) {
+      if (!url.startsWith(own) || !url.endsWith('.ts')) return nextLoad(url, context)
+      const source = module.stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8'))
+      return { format: 'module', source, shortCircuit: true }
+    },
   })
 }
 
