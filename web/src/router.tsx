@@ -134,6 +134,7 @@ const secret = createRoute({
 const endpoint = createRoute({
   getParentRoute: () => organization,
   path: '/webhooks/$endpoint',
+  validateSearch: texts('delivery'),
   component: lazyRouteComponent(() => import('./pages/webhooks/EndpointPage.tsx'), 'EndpointPage'),
 })
 const operation = createRoute({

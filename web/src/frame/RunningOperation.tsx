@@ -1,3 +1,29 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { operationWords as w } from '../../words/en/operations.ts'
+import { operationsQuery } from '../api/operations.ts'
+import { Lamp } from '../parts/Button.tsx'
+import { percent } from '../parts/numbers.ts'
+import classes from './frame.module.css'
+import { useOrganization } from './membership.ts'
+
+/** The newest operation that is not finished, visible from every page. */
 export function RunningOperation() {
-  return undefined
+  const { slug } = useOrganization()
+  const operations = useQuery(operationsQuery(slug)).data?.operations ?? []
+  const open = operations.find((one) => one.state === 'running' || one.state === 'paused')
+  if (open === undefined) return undefined
+  const kind = w.kinds[open.kind] ?? w.other
+  return (
+    <Link
+      to="/o/$organization/operations/$operation"
+      params={{ organization: slug, operation: open.id }}
+      className={classes.navLink}
+    >
+      <Lamp on={open.state === 'running'} />
+      {open.state === 'running'
+        ? w.navigation(kind, percent(open.done, open.total))
+        : w.pausedNavigation(kind)}
+    </Link>
+  )
 }

@@ -1,3 +1,132 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { webhookWords } from '../../../words/en/webhooks.ts'
+import type { Delivery } from '../../api/webhook-routes.ts'
+import { deliveriesQuery, endpointsQuery, eventTypesQuery } from '../../api/webhooks.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { Button, buttonClass } from '../../parts/Button.tsx'
+import { DataTable } from '../../parts/DataTable.tsx'
+import { Select } from '../../parts/Field.tsx'
+import { FilterBar } from '../../parts/Filters.tsx'
+import { Empty } from '../../parts/States.tsx'
+import { PageHead } from '../../parts/Surface.tsx'
+import { exact } from '../../parts/Time.tsx'
+import { deliveryColumns } from './delivery-columns.tsx'
+import { DeliveryDrawer } from './DeliveryDrawer.tsx'
+import { ReplayDialog } from './ReplayDialog.tsx'
+import { Sections } from './Sections.tsx'
+import { deliveryStates, endpointName } from './states.tsx'
+import { since, sinceLengths } from './since.ts'
+
+const here = getRouteApi('/frame/o/$organization/webhooks/deliveries')
+const w = webhookWords.deliveries
+
+/** Deliveries over all endpoints: find one, see why, send it again. */
 export function Deliveries() {
-  return <p>Deliveries</p>
+  const { slug, may } = useOrganization()
+  const { delivery, ...filter } = here.useSearch()
+  const navigate = here.useNavigate()
+  const [replaying, setReplaying] = useState(false)
+  const endpoints = useQuery(endpointsQuery(slug)).data?.endpoints ?? []
+  const types = useQuery(eventTypesQuery(slug)).data?.types ?? []
+  const list = useInfiniteQuery(deliveriesQuery(slug, filter))
+  const rows = list.data?.pages.flatMap((page) => page.deliveries) ?? []
+  const filters = Object.values(filter).filter((value) => value !== undefined).length
+
+  function change(patch: Readonly<Record<string, string | undefined>>) {
+    void navigate({ search: (before) => ({ ...before, ...patch }), replace: true })
+  }
+  function open(one: Delivery | undefined) {
+    change({ delivery: one?.id })
+  }
+
+  return (
+    <>
+      <PageHead title={webhookWords.title} lead={webhookWords.lead}>
+        {may('deliveries.replay') ? (
+          <Button onClick={() => setReplaying(true)}>{w.replay}</Button>
+        ) : undefined}
+      </PageHead>
+      <Sections />
+      <FilterBar
+        filters={[
+          {
+            id: 'endpoint',
+            label: w.filters.endpoint,
+            value: filter.endpoint,
+            options: endpoints.map((one) => ({ value: one.id, label: endpointName(one) })),
+          },
+          {
+            id: 'state',
+            label: w.filters.state,
+            value: filter.state,
+            options: deliveryStates.map((state) => ({
+              value: state,
+              label: webhookWords.deliveryStates[state],
+            })),
+          },
+          {
+            id: 'type',
+            label: w.filters.type,
+            value: filter.type,
+            options: types.map(({ type }) => ({ value: type, label: type })),
+          },
+          { id: 'event', label: w.filters.event, value: filter.event },
+          {
+            id: 'from',
+            label: w.filters.from,
+            value: filter.from,
+            shown: shownTime(filter.from),
+          },
+          { id: 'to', label: w.filters.to, value: filter.to, shown: shownTime(filter.to) },
+        ]}
+        onChange={change}
+      >
+        <Select
+          auto
+          aria-label={w.since}
+          value=""
+          options={[
+            { value: '', label: w.since },
+            ...sinceLengths.map((length) => ({ value: length, label: w.sinceChoices[length] })),
+          ]}
+          onValue={(value) => change({ from: since(value), to: undefined })}
+        />
+      </FilterBar>
+      <DataTable
+        label={w.title}
+        columns={deliveryColumns(endpoints, true)}
+        rows={rows}
+        rowId={(one) => one.id}
+        list={list}
+        onOpen={open}
+        chosen={delivery}
+        filtered={{
+          what: w.what,
+          count: filters,
+          clear: () => void navigate({ search: {}, replace: true }),
+        }}
+        empty={
+          <Empty title={w.emptyTitle}>
+            <p>{w.emptyText}</p>
+            <Link
+              to="/o/$organization/webhooks"
+              params={{ organization: slug }}
+              className={buttonClass()}
+            >
+              {w.toEndpoints}
+            </Link>
+          </Empty>
+        }
+      />
+      <DeliveryDrawer id={delivery} endpoints={endpoints} onClose={() => open(undefined)} />
+      {replaying ? <ReplayDialog start={filter} onClose={() => setReplaying(false)} /> : undefined}
+    </>
+  )
+}
+
+function shownTime(text: string | undefined): string {
+  const ms = Number(text)
+  return text === undefined || Number.isNaN(ms) ? (text ?? '') : exact(ms)
 }

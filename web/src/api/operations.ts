@@ -1,0 +1,53 @@
+import { queryOptions } from '@tanstack/react-query'
+import { call } from './call.ts'
+import type { Operation } from './webhook-routes.ts'
+
+const operationPollMs = 1000
+
+/** One operation, asked again every second while it runs. */
+export function operationQuery(organization: string, operation: string) {
+  return queryOptions({
+    queryKey: [organization, 'operations', operation],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/operations/:operation',
+        { path: { organization, operation } },
+        { signal },
+      ),
+    refetchInterval: (query) => (query.state.data?.state === 'running' ? operationPollMs : false),
+  })
+}
+
+/** The newest operations; asked again while one of them runs. */
+export function operationsQuery(organization: string) {
+  return queryOptions({
+    queryKey: [organization, 'operations', 'list'],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/operations',
+        { path: { organization }, query: { limit: 10 } },
+        { signal },
+      ),
+    refetchInterval: (query) =>
+      query.state.data?.operations.some((one) => one.state === 'running') === true
+        ? operationPollMs
+        : 30_000,
+  })
+}
+
+/** Pauses, resumes or cancels an operation. */
+export async function steerOperation(
+  organization: string,
+  operation: string,
+  verb: 'pause' | 'resume' | 'cancel',
+): Promise<Operation> {
+  const path = { organization, operation }
+  switch (verb) {
+    case 'pause':
+      return await call('POST /organizations/:organization/operations/:operation/pause', { path })
+    case 'resume':
+      return await call('POST /organizations/:organization/operations/:operation/resume', { path })
+    case 'cancel':
+      return await call('POST /organizations/:organization/operations/:operation/cancel', { path })
+  }
+}

@@ -1,0 +1,175 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { call } from './call.ts'
+import type { DeliveryFilter, EndpointWish } from './webhook-routes.ts'
+
+const deliveriesShown = 50
+const deliveryPollMs = 3000
+
+/** All endpoints with their books. */
+export function endpointsQuery(organization: string) {
+  return queryOptions({
+    queryKey: [organization, 'webhooks', 'endpoints'],
+    refetchInterval: 10_000,
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/webhooks/endpoints',
+        { path: { organization } },
+        { signal },
+      ),
+  })
+}
+
+/** One endpoint; asked again while it is open, because its health moves. */
+export function endpointQuery(organization: string, endpoint: string) {
+  return queryOptions({
+    queryKey: [organization, 'webhooks', 'endpoints', endpoint],
+    refetchInterval: deliveryPollMs,
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/webhooks/endpoints/:endpoint',
+        { path: { organization, endpoint } },
+        { signal },
+      ),
+  })
+}
+
+/** Deliveries, newest first, over all endpoints or those that a filter leaves. */
+export function deliveriesQuery(
+  organization: string,
+  filter: DeliveryFilter,
+  limit = deliveriesShown,
+) {
+  return infiniteQueryOptions({
+    queryKey: [organization, 'webhooks', 'deliveries', filter, limit],
+    initialPageParam: '',
+    placeholderData: keepPreviousData,
+    refetchInterval: deliveryPollMs,
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        'GET /organizations/:organization/webhooks/deliveries',
+        { path: { organization }, query: { ...filter, limit, cursor: pageParam } },
+        { signal },
+      ),
+    getNextPageParam: (last) => last.next ?? undefined,
+  })
+}
+
+/** One delivery with its bytes and attempts. */
+export function deliveryQuery(organization: string, delivery: string) {
+  return queryOptions({
+    queryKey: [organization, 'webhooks', 'delivery', delivery],
+    refetchInterval: deliveryPollMs,
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/webhooks/deliveries/:delivery',
+        { path: { organization, delivery } },
+        { signal },
+      ),
+  })
+}
+
+/** How many deliveries a replay would send again. */
+export function replayCountQuery(organization: string, filter: DeliveryFilter) {
+  return queryOptions({
+    queryKey: [organization, 'webhooks', 'replay-count', filter],
+    staleTime: 0,
+    queryFn: ({ signal }) =>
+      call(
+        'POST /organizations/:organization/webhooks/replays/count',
+        { path: { organization }, body: filter },
+        { signal },
+      ),
+  })
+}
+
+/** Every event type with its schema and sample. */
+export function eventTypesQuery(organization: string) {
+  return queryOptions({
+    queryKey: [organization, 'webhooks', 'types'],
+    staleTime: 600_000,
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/webhooks/types',
+        { path: { organization } },
+        { signal },
+      ),
+  })
+}
+
+/** The signing secret: asked for only when somebody wants to see it, and never kept. */
+export async function readSecret(organization: string) {
+  return await call('GET /organizations/:organization/webhooks/secret', { path: { organization } })
+}
+
+/** A new signing secret; the old one goes on signing for the overlap. */
+export async function rotateSecret(organization: string, overlapSeconds: number) {
+  return await call('POST /organizations/:organization/webhooks/secret/rotate', {
+    path: { organization },
+    body: { overlapSeconds },
+  })
+}
+
+/** Adds an endpoint. */
+export async function addEndpoint(organization: string, wish: EndpointWish) {
+  return await call('POST /organizations/:organization/webhooks/endpoints', {
+    path: { organization },
+    body: wish,
+  })
+}
+
+/** Changes an endpoint; what is left out stays. */
+export async function changeEndpoint(
+  organization: string,
+  endpoint: string,
+  wish: Partial<EndpointWish>,
+) {
+  return await call('PATCH /organizations/:organization/webhooks/endpoints/:endpoint', {
+    path: { organization, endpoint },
+    body: wish,
+  })
+}
+
+/** Switches an endpoint on or off. */
+export async function switchEndpoint(organization: string, endpoint: string, on: boolean) {
+  const path = { organization, endpoint }
+  return on
+    ? await call('POST /organizations/:organization/webhooks/endpoints/:endpoint/enable', { path })
+    : await call('POST /organizations/:organization/webhooks/endpoints/:endpoint/disable', { path })
+}
+
+/** Deletes an endpoint; its deliveries stay visible. */
+export async function deleteEndpoint(organization: string, endpoint: string): Promise<void> {
+  await call('DELETE /organizations/:organization/webhooks/endpoints/:endpoint', {
+    path: { organization, endpoint },
+  })
+}
+
+/** Sends the event `webhook.ping` to one endpoint. */
+export async function sendPing(organization: string, endpoint: string) {
+  return await call('POST /organizations/:organization/webhooks/endpoints/:endpoint/ping', {
+    path: { organization, endpoint },
+  })
+}
+
+/** Sends the sample of a type to one endpoint. */
+export async function sendSample(organization: string, endpoint: string, type: string) {
+  return await call('POST /organizations/:organization/webhooks/endpoints/:endpoint/sample', {
+    path: { organization, endpoint },
+    body: { type },
+  })
+}
+
+/** Sends one delivery again. */
+export async function replayDelivery(organization: string, delivery: string) {
+  return await call('POST /organizations/:organization/webhooks/deliveries/:delivery/replay', {
+    path: { organization, delivery },
+  })
+}
+
+/** Starts sending everything a filter finds again. */
+export async function startReplay(organization: string, filter: DeliveryFilter) {
+  return await call('POST /organizations/:organization/webhooks/replays', {
+    path: { organization },
+    body: filter,
+  })
+}

@@ -1,0 +1,178 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { webhookWords } from '../../../words/en/webhooks.ts'
+import type { Answer } from '../../api/call.ts'
+import type { Attempt, Endpoint } from '../../api/webhook-routes.ts'
+import { deliveryQuery, replayDelivery } from '../../api/webhooks.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { Button } from '../../parts/Button.tsx'
+import { CopyText, Snippet } from '../../parts/Copy.tsx'
+import { Drawer } from '../../parts/Dialogs.tsx'
+import { Folded } from '../../parts/Folded.tsx'
+import { duration, size } from '../../parts/numbers.ts'
+import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { Badge, Facts } from '../../parts/Surface.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { say, sayRefused } from '../../parts/Toasts.tsx'
+import { answerText, DeliveryBadge, nameOfEndpoint, succeeded } from './states.tsx'
+import { signatureCommand } from './verify.ts'
+import classes from './webhooks.module.css'
+
+const w = webhookWords.delivery
+
+type DeliveryDetail = Answer<'GET /organizations/:organization/webhooks/deliveries/:delivery'>
+
+/** One delivery from the side: its bytes, its attempts, its signature; send it again. */
+export function DeliveryDrawer({
+  id,
+  endpoints,
+  onClose,
+}: {
+  readonly id: string | undefined
+  readonly endpoints: readonly Endpoint[]
+  readonly onClose: () => void
+}) {
+  const { slug } = useOrganization()
+  const found = useQuery({ ...deliveryQuery(slug, id ?? ''), enabled: id !== undefined })
+  const delivery = found.data
+  return (
+    <Drawer open={id !== undefined} onClose={onClose} title={delivery?.type ?? id ?? ''}>
+      {delivery === undefined ? (
+        found.isError ? (
+          <ProblemNotice error={found.error} retry={() => void found.refetch()} />
+        ) : (
+          <Loading />
+        )
+      ) : (
+        <Detail delivery={delivery} endpoints={endpoints} />
+      )}
+    </Drawer>
+  )
+}
+
+function Detail({
+  delivery,
+  endpoints,
+}: {
+  readonly delivery: DeliveryDetail
+  readonly endpoints: readonly Endpoint[]
+}) {
+  const { slug, may } = useOrganization()
+  const client = useQueryClient()
+  const replay = useMutation({
+    mutationFn: () => replayDelivery(slug, delivery.id),
+    onSuccess: () => say(w.replayed),
+    onError: sayRefused,
+    onSettled: () => void client.invalidateQueries({ queryKey: [slug, 'webhooks'] }),
+  })
+  const bytes = new TextEncoder().encode(delivery.body).length
+  const last = delivery.attemptList.at(-1)
+  return (
+    <div className="stack">
+      <div className="row between">
+        <DeliveryBadge state={delivery.state} />
+        {may('deliveries.replay') ? (
+          <Button busy={replay.isPending} onClick={() => replay.mutate()}>
+            {w.replay}
+          </Button>
+        ) : undefined}
+      </div>
+      <Facts
+        facts={[
+          [
+            w.facts.endpoint,
+            <Link
+              key="endpoint"
+              to="/o/$organization/webhooks/$endpoint"
+              params={{ organization: slug, endpoint: delivery.endpointId }}
+            >
+              {nameOfEndpoint(delivery, endpoints)}
+            </Link>,
+          ],
+          [w.facts.created, <Time key="created" at={delivery.createdAt} />],
+          [
+            w.facts.next,
+            delivery.state === 'pending' && delivery.dueAt !== undefined ? (
+              <Time key="next" at={delivery.dueAt} form="relative" />
+            ) : undefined,
+          ],
+          [
+            w.facts.ended,
+            delivery.completedAt === undefined ? undefined : (
+              <Time key="ended" at={delivery.completedAt} />
+            ),
+          ],
+          [w.facts.skipped, skippedText(delivery.skippedReason)],
+          [w.facts.event, <CopyText key="event" text={delivery.eventId} what={w.facts.event} />],
+          [w.facts.id, <CopyText key="id" text={delivery.id} what={w.facts.id} />],
+          [w.facts.sequence, delivery.eventSequence],
+        ]}
+      />
+      <Link
+        to="/o/$organization/webhooks/deliveries"
+        params={{ organization: slug }}
+        search={{ event: delivery.eventId }}
+      >
+        {w.otherOfEvent}
+      </Link>
+      <section className="stack-tight">
+        <h3>{w.attempts}</h3>
+        {delivery.attemptList.length === 0 ? (
+          <p className="muted">{w.noAttempts}</p>
+        ) : (
+          <ol className={classes.attempts}>
+            {delivery.attemptList.toReversed().map((attempt) => (
+              <AttemptLine key={attempt.id} attempt={attempt} />
+            ))}
+          </ol>
+        )}
+      </section>
+      <section className="stack-tight">
+        <h3>{w.body}</h3>
+        <p className="muted">{w.bodyLead(size(bytes))}</p>
+        <Snippet text={delivery.body} label={w.body} />
+      </section>
+      {last === undefined ? undefined : (
+        <Folded title={w.verify}>
+          <p className="muted">{w.verifyLead}</p>
+          <Snippet
+            label={w.verifyName}
+            text={signatureCommand({
+              eventId: delivery.eventId,
+              atSeconds: Math.floor(last.startedAt / 1000),
+              body: delivery.body,
+            })}
+          />
+        </Folded>
+      )}
+    </div>
+  )
+}
+
+function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
+  return (
+    <li>
+      <div className="row">
+        <strong>{w.attempt(attempt.number)}</strong>
+        <Badge tone={succeeded(attempt) ? 'pass' : 'refuse'}>
+          {answerText(attempt.status, attempt.failure)}
+        </Badge>
+        <Time at={attempt.startedAt} />
+        <span className="muted">{duration(attempt.durationMs)}</span>
+        {attempt.probe ? <span className="muted">{w.probe}</span> : undefined}
+      </div>
+      {attempt.answer === undefined || attempt.answer === '' ? (
+        <span className="muted small">{w.noAnswer}</span>
+      ) : (
+        <Folded title={attempt.answerTruncated ? w.answerCut : w.answer}>
+          <Snippet text={attempt.answer} label={w.answer} />
+        </Folded>
+      )}
+    </li>
+  )
+}
+
+function skippedText(reason: string | undefined): string | undefined {
+  if (reason === undefined) return undefined
+  return (w.skippedReasons as Readonly<Record<string, string>>)[reason] ?? reason
+}

@@ -1,0 +1,111 @@
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { webhookWords } from '../../../words/en/webhooks.ts'
+import type { Endpoint } from '../../api/webhook-routes.ts'
+import { deleteEndpoint, sendPing, switchEndpoint } from '../../api/webhooks.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { Button } from '../../parts/Button.tsx'
+import { ConfirmDialog } from '../../parts/Dialogs.tsx'
+import { Menu, MenuItem, MenuLine } from '../../parts/Menu.tsx'
+import { say, sayRefused } from '../../parts/Toasts.tsx'
+import { endpointName } from './states.tsx'
+
+const w = webhookWords.endpoint
+const dayMs = 86_400_000
+
+/** What can be done with an endpoint; what is reversible happens at once and offers Undo. */
+export function EndpointActions({
+  endpoint,
+  onDialog,
+  onDone,
+}: {
+  readonly endpoint: Endpoint
+  readonly onDialog: (dialog: 'edit' | 'delete' | 'replay') => void
+  readonly onDone: () => void
+}) {
+  const { slug, may } = useOrganization()
+  const ping = useMutation({
+    mutationFn: () => sendPing(slug, endpoint.id),
+    onSuccess: () => say(w.pinged, { text: w.pingedText }),
+    onError: sayRefused,
+    onSettled: onDone,
+  })
+  const on = endpoint.state !== 'disabled'
+  async function turn(next: boolean) {
+    try {
+      await switchEndpoint(slug, endpoint.id, next)
+      if (next) say(w.enabled, { undo: () => void turn(false) })
+      else say(w.disabled, { text: w.disabledText, undo: () => void turn(true) })
+    } catch (error) {
+      sayRefused(error)
+    }
+    onDone()
+  }
+  const manages = may('webhooks.manage')
+  return (
+    <>
+      {manages && on ? (
+        <Button look="primary" busy={ping.isPending} onClick={() => ping.mutate()}>
+          {w.ping}
+        </Button>
+      ) : undefined}
+      {manages && !on ? (
+        <Button look="primary" onClick={() => void turn(true)}>
+          {w.enable}
+        </Button>
+      ) : undefined}
+      {manages ? <Button onClick={() => onDialog('edit')}>{w.edit}</Button> : undefined}
+      {may('deliveries.replay') ? (
+        <Menu trigger={<Button icon="chevron">{w.more}</Button>}>
+          <MenuItem onClick={() => onDialog('replay')}>{w.replayMissed}</MenuItem>
+          {manages ? (
+            <>
+              {on ? <MenuItem onClick={() => void turn(false)}>{w.disable}</MenuItem> : undefined}
+              <MenuLine />
+              <MenuItem onClick={() => onDialog('delete')}>{w.delete}</MenuItem>
+            </>
+          ) : undefined}
+        </Menu>
+      ) : undefined}
+    </>
+  )
+}
+
+/** The one question before an endpoint is deleted; its name is typed only if it was in use this week. */
+export function DeleteEndpoint({
+  endpoint,
+  onClose,
+  onDone,
+}: {
+  readonly endpoint: Endpoint
+  readonly onClose: () => void
+  readonly onDone: () => void
+}) {
+  const { slug } = useOrganization()
+  const navigate = useNavigate()
+  const removal = useMutation({
+    mutationFn: () => deleteEndpoint(slug, endpoint.id),
+    onSuccess: async () => {
+      say(w.deleted)
+      await navigate({ to: '/o/$organization/webhooks', params: { organization: slug } })
+      onDone()
+    },
+  })
+  const { pending, held } = endpoint.deliveries
+  const used = (endpoint.lastAttemptAt ?? 0) > Date.now() - 7 * dayMs
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={w.deleteTitle}
+      action={w.delete}
+      typed={used ? endpointName(endpoint) : undefined}
+      busy={removal.isPending}
+      error={removal.error}
+      onConfirm={() => removal.mutate()}
+    >
+      <p>{w.deleteText}</p>
+      {pending + held === 0 ? undefined : <p>{w.deleteWaiting(pending + held)}</p>}
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,109 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { webhookWords } from '../../../words/en/webhooks.ts'
+import type { DeliveryFilter } from '../../api/webhook-routes.ts'
+import { endpointsQuery, replayCountQuery, startReplay } from '../../api/webhooks.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { FormDialog } from '../../parts/Dialogs.tsx'
+import { SelectField } from '../../parts/Field.tsx'
+import { ProblemNotice } from '../../parts/States.tsx'
+import { Notice } from '../../parts/Surface.tsx'
+import { say } from '../../parts/Toasts.tsx'
+import { since, sinceLengths } from './since.ts'
+import { endpointName } from './states.tsx'
+
+const w = webhookWords.replay
+
+/** Asks what to send again, counts it first, then starts an operation that can be left alone. */
+export function ReplayDialog({
+  start,
+  onClose,
+}: {
+  readonly start: DeliveryFilter
+  readonly onClose: () => void
+}) {
+  const { slug } = useOrganization()
+  const navigate = useNavigate()
+  const client = useQueryClient()
+  const narrow = Object.keys(start).some((name) => name !== 'endpoint')
+  const [what, setWhat] = useState<'missed' | 'filtered'>(narrow ? 'filtered' : 'missed')
+  const [endpoint, setEndpoint] = useState(start.endpoint ?? '')
+  const [length, setLength] = useState('')
+  const endpoints = useQuery(endpointsQuery(slug)).data?.endpoints ?? []
+  const filter = useMemo<DeliveryFilter>(() => {
+    if (what === 'filtered') return start
+    const from = since(length)
+    return {
+      state: 'dead,skipped',
+      ...(endpoint === '' ? {} : { endpoint }),
+      ...(from === undefined ? {} : { from }),
+    }
+  }, [what, endpoint, length, start])
+  const counted = useQuery(replayCountQuery(slug, filter))
+  const replay = useMutation({
+    mutationFn: () => startReplay(slug, filter),
+    onSuccess: async (operation) => {
+      say(w.started)
+      void client.invalidateQueries({ queryKey: [slug, 'operations'] })
+      await navigate({
+        to: '/o/$organization/operations/$operation',
+        params: { organization: slug, operation: operation.id },
+      })
+    },
+  })
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title={w.title}
+      lead={w.lead}
+      action={w.action}
+      busy={replay.isPending}
+      error={replay.error}
+      disabled={(counted.data?.deliveries ?? 0) === 0 || counted.isFetching}
+      onSubmit={() => replay.mutate()}
+    >
+      {narrow ? (
+        <SelectField
+          label={w.what}
+          value={what}
+          options={[
+            { value: 'filtered', label: w.filtered },
+            { value: 'missed', label: w.missed },
+          ]}
+          onValue={(value) => setWhat(value === 'filtered' ? 'filtered' : 'missed')}
+        />
+      ) : undefined}
+      {what === 'missed' ? (
+        <>
+          <SelectField
+            label={w.endpoint}
+            value={endpoint}
+            options={[
+              { value: '', label: w.everyEndpoint },
+              ...endpoints.map((one) => ({ value: one.id, label: endpointName(one) })),
+            ]}
+            onValue={setEndpoint}
+          />
+          <SelectField
+            label={w.since}
+            value={length}
+            options={['', ...sinceLengths].map((value) => ({
+              value,
+              label: w.sinceChoices[value as keyof typeof w.sinceChoices],
+            }))}
+            onValue={setLength}
+          />
+        </>
+      ) : undefined}
+      {counted.isError ? (
+        <ProblemNotice error={counted.error} retry={() => void counted.refetch()} />
+      ) : (
+        <Notice live tone={counted.data?.deliveries === 0 ? 'plain' : 'caution'}>
+          <p>{counted.data === undefined ? w.counting : w.count(counted.data.deliveries)}</p>
+        </Notice>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,64 @@
+import { webhookWords } from '../../../words/en/webhooks.ts'
+import type { Delivery, Endpoint } from '../../api/webhook-routes.ts'
+import type { Column } from '../../parts/DataTable.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { answerText, DeliveryBadge, nameOfEndpoint } from './states.tsx'
+
+const w = webhookWords.deliveries
+
+/** The columns of a list of deliveries, with or without their endpoint. */
+export function deliveryColumns(
+  endpoints: readonly Endpoint[],
+  withEndpoint: boolean,
+): readonly Column<Delivery>[] {
+  const columns: Column<Delivery>[] = [
+    {
+      id: 'time',
+      head: w.columns.time,
+      width: '176px',
+      hide: 'narrow',
+      cell: (one) => <Time at={one.createdAt} />,
+    },
+    { id: 'type', head: w.columns.type, cell: (one) => <code>{one.type}</code> },
+    {
+      id: 'endpoint',
+      head: w.columns.endpoint,
+      hide: 'narrow',
+      cell: (one) => nameOfEndpoint(one, endpoints),
+    },
+    {
+      id: 'state',
+      head: w.columns.state,
+      width: '116px',
+      cell: (one) => <DeliveryBadge state={one.state} />,
+    },
+    {
+      id: 'attempts',
+      head: w.columns.attempts,
+      width: '84px',
+      end: true,
+      hide: 'medium',
+      cell: (one) => one.attemptsEver,
+    },
+    {
+      id: 'answer',
+      head: w.columns.answer,
+      width: '150px',
+      hide: 'medium',
+      cell: (one) => answerText(one.lastStatus, one.lastFailure),
+    },
+    {
+      id: 'next',
+      head: w.columns.next,
+      width: '132px',
+      hide: 'medium',
+      cell: (one) =>
+        one.state === 'pending' && one.dueAt !== undefined ? (
+          <Time at={one.dueAt} form="relative" />
+        ) : (
+          <span className="muted">{one.state === 'held' ? '–' : w.ended}</span>
+        ),
+    },
+  ]
+  return withEndpoint ? columns : columns.filter((column) => column.id !== 'endpoint')
+}

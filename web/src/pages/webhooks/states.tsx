@@ -1,0 +1,82 @@
+import { webhookWords as w } from '../../../words/en/webhooks.ts'
+import type {
+  Attempt,
+  Delivery,
+  DeliveryCounts,
+  DeliveryState,
+  Endpoint,
+  EndpointState,
+} from '../../api/webhook-routes.ts'
+import { StackBar } from '../../parts/Bars.tsx'
+import { Badge, type Tone } from '../../parts/Surface.tsx'
+
+const endpointTones: Readonly<Record<EndpointState, Tone>> = {
+  active: 'pass',
+  held: 'caution',
+  disabled: 'plain',
+}
+const deliveryTones: Readonly<Record<DeliveryState, Tone>> = {
+  pending: 'caution',
+  held: 'caution',
+  delivered: 'pass',
+  dead: 'refuse',
+  skipped: 'plain',
+}
+
+/** The order in which the states of deliveries are shown. */
+export const deliveryStates = ['delivered', 'pending', 'held', 'dead', 'skipped'] as const
+
+/** Whether an endpoint gets its deliveries now. */
+export function EndpointBadge({ state }: { readonly state: EndpointState }) {
+  return <Badge tone={endpointTones[state]}>{w.states[state]}</Badge>
+}
+
+/** What became of a delivery. */
+export function DeliveryBadge({ state }: { readonly state: DeliveryState }) {
+  return <Badge tone={deliveryTones[state]}>{w.deliveryStates[state]}</Badge>
+}
+
+/** All deliveries of an endpoint in one line: delivered, waiting, lost. */
+export function BooksBar({ books }: { readonly books: DeliveryCounts }) {
+  const waiting = books.pending + books.held
+  const lost = books.dead + books.skipped
+  return (
+    <StackBar
+      label={w.books(books.delivered, waiting, lost)}
+      parts={[
+        { number: books.delivered, tone: 'flow' },
+        { number: waiting, tone: 'waits' },
+        { number: lost, tone: 'bad' },
+      ]}
+    />
+  )
+}
+
+/** How the last attempt ended, in a few words. */
+export function answerText(status: number | undefined, failure: string | undefined): string {
+  if (failure !== undefined && status === undefined)
+    return (w.failures as Readonly<Record<string, string>>)[failure] ?? failure
+  return status === undefined ? w.deliveries.notTried : String(status)
+}
+
+/** Whether an attempt succeeded. */
+export function succeeded(attempt: Pick<Attempt, 'status' | 'failure'>): boolean {
+  const { status, failure } = attempt
+  return failure === undefined && status !== undefined && status >= 200 && status < 300
+}
+
+/** The name of an endpoint in lists: its description, else its address without the scheme. */
+export function endpointName(endpoint: Pick<Endpoint, 'url' | 'description'>): string {
+  return endpoint.description === ''
+    ? endpoint.url.replace(/^https?:\/\//, '')
+    : endpoint.description
+}
+
+/** The endpoint of a delivery by name, also when it is gone. */
+export function nameOfEndpoint(
+  delivery: Pick<Delivery, 'endpointId'>,
+  endpoints: readonly Endpoint[],
+): string {
+  const found = endpoints.find((one) => one.id === delivery.endpointId)
+  return found === undefined ? w.deliveries.deletedEndpoint : endpointName(found)
+}

@@ -1,0 +1,18 @@
+/**
+ * A shell line that prints the `webhook-signature` of one attempt (Standard Webhooks: HMAC-SHA256 over
+ * `id.timestamp.body`, keyed by the decoded part after `svc_whsec_`).
+ */
+export function signatureCommand(attempt: {
+  readonly eventId: string
+  readonly atSeconds: number
+  readonly body: string
+}): string {
+  const body = `'${attempt.body.replaceAll("'", `'\\''`)}'`
+  return [
+    "read -rsp 'Secret (svc_whsec_…): ' SECRET; echo",
+    `BODY=${body}`,
+    'KEY=$(printf %s "${SECRET#svc_whsec_}" | base64 -d | od -An -vtx1 | tr -d \' \\n\')',
+    `printf '%s.%s.%s' ${attempt.eventId} ${attempt.atSeconds} "$BODY" |`,
+    '  openssl dgst -sha256 -mac HMAC -macopt "hexkey:$KEY" -binary | base64 | sed s/^/v1,/',
+  ].join('\n')
+}

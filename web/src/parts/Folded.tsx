@@ -1,0 +1,20 @@
+import type { ReactNode } from 'react'
+import classes from './surface.module.css'
+
+/** What most people don't need, one click away. */
+export function Folded({
+  title,
+  children,
+  open = false,
+}: {
+  readonly title: string
+  readonly children: ReactNode
+  readonly open?: boolean
+}) {
+  return (
+    <details className={classes.folded} open={open}>
+      <summary>{title}</summary>
+      <div className="stack">{children}</div>
+    </details>
+  )
+}
