@@ -32,3 +32,12 @@ export {
   type PublicJwk,
   type SignatureAlgorithm,
 } from './jws.ts'
+export {
+  createWebhookKeySigner,
+  createWebhookSigner,
+  isWebhookSecret,
+  mintWebhookKeyPair,
+  mintWebhookSecret,
+  webhookSecret,
+  type WebhookSigner,
+} from './webhook.ts'

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { EventId } from '../ids.ts'
 import type { Tables } from './tables.ts'
 
 export type Engine = 'sqlite' | 'postgres'
@@ -36,6 +37,10 @@ export interface EventDraft {
   /** noun.verb, one of the catalogue's. */
   readonly type: string
   readonly data: Readonly<Record<string, unknown>>
+  /** Made by the caller where it must know it; otherwise by the ledger. */
+  readonly id?: EventId | undefined
+  /** For a ping or a sample: only this endpoint gets it. */
+  readonly onlyEndpointId?: string | undefined
 }
 
 /** What other nodes must hear of. */

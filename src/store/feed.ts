@@ -70,7 +70,8 @@ export function createFeed(handle: EngineHandle, clock: Clock): OwnFeed {
       for (const change of rows) {
         last = change.sequence
         if (own.delete(change.sequence)) continue
-        foreign = true
+        // Deliveries are sent by whoever comes first: nobody waits until all nodes have heard of them.
+        foreign ||= change.kind !== 'delivery'
         tell(change)
       }
       if (rows.length < changesInPage) return foreign

@@ -1,11 +1,20 @@
 import { sql } from 'kysely'
 import { createId } from '../ids.ts'
 import { digest } from '../secrets/index.ts'
-import type { AuditDraft, Change, Collected, EventDraft, Transaction } from './connection.ts'
+import type {
+  AuditDraft,
+  Change,
+  ChangeDraft,
+  Collected,
+  EventDraft,
+  Transaction,
+} from './connection.ts'
+import { fanOut } from './fan-out.ts'
 
 // One number for all of Intercept's nodes on a database: changes are numbered in the order of their commits.
 const changeLock = 7263941
 const eventApiVersion = 'v1'
+const eventBytesAtMost = 64 * 1024
 
 /**
  * Writes what a transaction collected, as its last act: audit entries and events under the lock of their
@@ -20,6 +29,7 @@ export async function writeLedger(tx: Transaction, collected: Collected): Promis
     await writeForOrganization(tx, organizationId, {
       audits: collected.audits.filter((draft) => draft.organizationId === organizationId),
       events: collected.events.filter((draft) => draft.organizationId === organizationId),
+      changes: collected.changes,
     })
   }
   return await writeChanges(tx, collected)
@@ -28,7 +38,7 @@ export async function writeLedger(tx: Transaction, collected: Collected): Promis
 async function writeForOrganization(
   tx: Transaction,
   organizationId: string,
-  drafts: { audits: AuditDraft[]; events: EventDraft[] },
+  drafts: { audits: AuditDraft[]; events: EventDraft[]; changes: ChangeDraft[] },
 ): Promise<void> {
   const head = await tx.query
     .updateTable('organization_head')
@@ -41,7 +51,9 @@ async function writeForOrganization(
     .executeTakeFirstOrThrow(() => new Error(`organization ${organizationId} has no head row`))
 
   await writeAudits(tx, organizationId, drafts.audits, head)
-  await writeEvents(tx, organizationId, drafts.events, head.event_sequence)
+  if (await writeEvents(tx, organizationId, drafts.events, head.event_sequence)) {
+    drafts.changes.push({ kind: 'delivery', organizationId, subjectId: organizationId })
+  }
 }
 
 async function writeAudits(
@@ -108,32 +120,47 @@ export function auditHash(
   return digest(JSON.stringify(hashedAuditColumns.map((column) => row[column])))
 }
 
+/** Writes events and their deliveries; returns whether there is something to send. */
 async function writeEvents(
   tx: Transaction,
   organizationId: string,
   drafts: EventDraft[],
   lastSequence: number,
-): Promise<void> {
-  if (drafts.length === 0) return
+): Promise<boolean> {
+  if (drafts.length === 0) return false
   let sequence = lastSequence - drafts.length
   const rows = drafts.map((draft) => {
     sequence += 1
-    const id = createId('evt', tx.now)
-    // Serialised once: every delivery of this event sends these bytes.
-    const body = Buffer.from(
-      JSON.stringify({
-        id,
-        type: draft.type,
-        timestamp: new Date(tx.now).toISOString(),
-        api_version: eventApiVersion,
-        organization_id: organizationId,
-        sequence,
-        data: draft.data,
-      }),
-    )
+    const id = draft.id ?? createId('evt', tx.now)
+    const body = eventBody(tx, { ...draft, id, sequence })
     return { organization_id: organizationId, sequence, id, type: draft.type, at: tx.now, body }
   })
   for (const part of inParts(rows)) await tx.query.insertInto('event').values(part).execute()
+  const written = rows.map(({ id, sequence: number, type }, at) => {
+    return { id, sequence: number, type, onlyEndpointId: drafts[at]?.onlyEndpointId }
+  })
+  return await fanOut(tx, organizationId, written)
+}
+
+/** Serialised once: every delivery of this event sends these bytes. Data that is too large is left out, not the event. */
+function eventBody(
+  tx: Transaction,
+  event: EventDraft & { readonly id: string; readonly sequence: number },
+): Buffer {
+  const render = (data: unknown): Buffer =>
+    Buffer.from(
+      JSON.stringify({
+        id: event.id,
+        type: event.type,
+        timestamp: new Date(tx.now).toISOString(),
+        api_version: eventApiVersion,
+        organization_id: event.organizationId,
+        sequence: event.sequence,
+        data,
+      }),
+    )
+  const body = render(event.data)
+  return body.length <= eventBytesAtMost ? body : render({ left_out_bytes: body.length })
 }
 
 async function writeChanges(tx: Transaction, collected: Collected): Promise<Change[]> {

@@ -1,9 +1,13 @@
 import type { Generated } from 'kysely'
+import type { AttemptTable } from './attempts.ts'
 import type { AuditTable } from './audit.ts'
 import type { ConnectionTestTable } from './connection-tests.ts'
 import type { ConnectionTable } from './connections.ts'
 import type { DomainHolderTable, DomainTable } from './domains.ts'
 import type { CallTable } from './calls.ts'
+import type { DeliveryTable } from './deliveries.ts'
+import type { EndpointCountTable } from './endpoint-counts.ts'
+import type { EndpointTable } from './endpoints.ts'
 import type { EventTable } from './events.ts'
 import type { KeySecretTable } from './key-secrets.ts'
 import type { KeyTable } from './keys.ts'
@@ -12,6 +16,7 @@ import type { IdentityTable } from './identities.ts'
 import type { InvitationTable } from './invitations.ts'
 import type { MembershipTable } from './memberships.ts'
 import type { NodeTable } from './nodes.ts'
+import type { OperationTable } from './operations.ts'
 import type { OrganizationHeadTable, OrganizationTable } from './organizations.ts'
 import type { ProviderSessionTable } from './provider-sessions.ts'
 import type { SessionTable } from './sessions.ts'
@@ -22,10 +27,12 @@ import type { RuleTable, TargetTable } from './targets.ts'
 import type { CallMinuteTable, QuotaUseTable, RuleDayTable } from './traffic.ts'
 import type { UsedOnceTable } from './used-once.ts'
 import type { UserTable } from './users.ts'
+import type { WebhookSecretTable } from './webhook-secrets.ts'
 
 /** Every table of the database; each is described by the file of its noun. */
 export interface Tables {
   api_key: KeyTable
+  attempt: AttemptTable
   audit_entry: AuditTable
   call: CallTable
   call_minute: CallMinuteTable
@@ -34,6 +41,9 @@ export interface Tables {
   connection_test: ConnectionTestTable
   domain: DomainTable
   domain_holder: DomainHolderTable
+  delivery: DeliveryTable
+  endpoint: EndpointTable
+  endpoint_count: EndpointCountTable
   event: EventTable
   idempotent_answer: IdempotentAnswerTable
   identity: IdentityTable
@@ -42,6 +52,7 @@ export interface Tables {
   migration: { name: string; digest: string }
   membership: MembershipTable
   node: NodeTable
+  operation: OperationTable
   organization: OrganizationTable
   organization_head: OrganizationHeadTable
   provider_session: ProviderSessionTable
@@ -55,6 +66,7 @@ export interface Tables {
   target: TargetTable
   used_once: UsedOnceTable
   user: UserTable
+  webhook_secret: WebhookSecretTable
 }
 
 interface ChangeTable {

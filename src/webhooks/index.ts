@@ -1,2 +1,171 @@
 /** Events, endpoints, deliveries: everything that happens is announced, signed, and never lost. */
+import type { Clock } from '../clock.ts'
+import type { Outbound } from '../http/index.ts'
+import { createId } from '../ids.ts'
+import type { Log } from '../log/index.ts'
+import type { Sealer } from '../secrets/index.ts'
+import {
+  attempts,
+  deliveries,
+  endpointCounts,
+  events,
+  type AttemptOutcome,
+  type AttemptRecord,
+  type DeliveryFilter,
+  type DeliveryRecord,
+  type EndpointBooks,
+  type EventRecord,
+  type Store,
+} from '../store/index.ts'
+import { createDispatcher } from './dispatcher.ts'
+import { createEndpoints, type Endpoints } from './endpoints.ts'
+import { endDeadLeases, leaseOwner } from './lease-owner.ts'
+import { createOperations, type Operations } from './operations.ts'
+import { createReplay, type Replay } from './replay.ts'
+import { removeOld } from './retention.ts'
+import { createWebhookSecrets, type WebhookSecrets } from './secret.ts'
+import { createSend } from './send.ts'
+import { createDeliveryWork } from './work.ts'
+
 export { publish } from './publish.ts'
+export { eventTypes, findEventType, type EventType } from './catalogue.ts'
+export type { EndpointWish } from './endpoint-wish.ts'
+export type { SecretSummary } from './secret.ts'
+
+const graceMs = 16_000
+const retentionEveryMs = 3_600_000
+const retentionFirstMs = 60_000
+const deliveriesKeptMs = 30 * 24 * 3_600_000
+
+/** The room of webhooks. */
+export interface Webhooks extends AsyncDisposable {
+  readonly endpoints: Endpoints
+  readonly secrets: WebhookSecrets
+  readonly replay: Replay
+  readonly operations: Operations
+  readonly deliveries: {
+    list(
+      organizationId: string,
+      page: { filter?: DeliveryFilter; before?: string | undefined; limit: number },
+    ): Promise<DeliveryRecord[]>
+    find(organizationId: string, id: string): Promise<DeliveryRecord | undefined>
+    attempts(organizationId: string, deliveryId: string): Promise<AttemptRecord[]>
+  }
+  readonly events: {
+    /** Events behind a sequence, in their order. */
+    listAfter(
+      organizationId: string,
+      page: { after: number; limit: number; types?: readonly string[] | undefined },
+    ): Promise<EventRecord[]>
+    find(organizationId: string, id: string): Promise<EventRecord | undefined>
+  }
+  /** committed = delivered + dead + pending + held + skipped, for each endpoint. */
+  books(organizationId: string, endpointId?: string): Promise<EndpointBooks[]>
+  /** Starts to send, to go on with replays and to tidy up; until then this is only rules (the command line). */
+  start(): Promise<void>
+  /** For tests and metrics. */
+  readonly state: () => { lanes: number; sending: number; unwritten: number }
+}
+
+/** What varies. */
+export interface WebhooksNeeds {
+  readonly store: Store
+  readonly sealer: Sealer
+  readonly clock: Clock
+  readonly outbound: Outbound
+  readonly log: Log
+  readonly random?: (() => number) | undefined
+  /** Ended deliveries and their events are removed after this; 30 days. */
+  readonly deliveriesKeptMs?: number | undefined
+  /** For metrics. */
+  readonly onAttempt?: ((outcome: AttemptOutcome) => void) | undefined
+}
+
+/** Opens the room. */
+export function createWebhooks(needs: WebhooksNeeds): Webhooks {
+  const { store, sealer, clock, outbound, log } = needs
+  const random = needs.random ?? Math.random
+  const owner = leaseOwner(createId('node', clock.now()))
+  const secrets = createWebhookSecrets({ store, sealer, clock })
+  const endpoints = createEndpoints({ store, sealer, outbound, clock, secrets })
+  const onError = (error: unknown): void => log.warn({ err: error }, 'webhooks: tried again later')
+  const replay = createReplay({ store, clock, after, onError })
+  const dispatcher = createDispatcher({
+    work: createDeliveryWork({ store, clock, owner }),
+    send: createSend({ outbound, clock }),
+    prepare: endpoints.prepare,
+    clock,
+    random,
+    after,
+    onError,
+    onAttempt: needs.onAttempt,
+  })
+  let started = false
+  let stopped = false
+  let cancelTidying: (() => void) | undefined
+  let tidying: Promise<unknown> | undefined
+
+  function tidy(): void {
+    const pause = async (ms: number): Promise<void> =>
+      await new Promise((resolve) => void after(ms, resolve))
+    tidying = removeOld(
+      { store, clock, pause, stopped: () => stopped },
+      needs.deliveriesKeptMs ?? deliveriesKeptMs,
+    )
+      .catch(onError)
+      .finally(() => {
+        if (!stopped) cancelTidying = after(retentionEveryMs * (0.9 + 0.2 * random()), tidy)
+      })
+  }
+
+  return {
+    endpoints,
+    secrets,
+    replay,
+    operations: createOperations({ store, onResumed: replay.resume }),
+    deliveries: {
+      list: async (organizationId, page) => await deliveries.list(store, organizationId, page),
+      find: async (organizationId, id) => await deliveries.find(store, organizationId, id),
+      attempts: async (organizationId, id) => await attempts.list(store, organizationId, id),
+    },
+    events: {
+      listAfter: async (organizationId, page) =>
+        await events.listAfter(store, organizationId, page),
+      find: async (organizationId, id) => await events.find(store, organizationId, id),
+    },
+    books: async (organizationId, endpointId) =>
+      await endpointCounts.list(store, organizationId, endpointId),
+    async start() {
+      started = true
+      await endDeadLeases(store, clock, owner)
+      store.feed.on('delivery', (change) => dispatcher.hint(change.organizationId), noMatter)
+      store.feed.on(
+        'endpoint',
+        ({ organizationId, subjectId }) =>
+          dispatcher.forget(organizationId, subjectId === organizationId ? undefined : subjectId),
+        noMatter,
+      )
+      dispatcher.start()
+      replay.resume()
+      cancelTidying = after(retentionFirstMs, tidy)
+    },
+    state: dispatcher.state,
+    async [Symbol.asyncDispose]() {
+      stopped = true
+      cancelTidying?.()
+      await replay.stop()
+      await tidying
+      if (started) await dispatcher.stop(graceMs)
+    },
+  }
+}
+
+/** A feed that starts afresh costs at most a second: polling is the truth. */
+function noMatter(): void {
+  // Nothing to forget.
+}
+
+function after(ms: number, call: () => void): () => void {
+  const timer = setTimeout(call, ms)
+  return () => clearTimeout(timer)
+}

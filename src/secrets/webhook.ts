@@ -1,0 +1,87 @@
+import {
+  createHmac,
+  createPrivateKey,
+  createSecretKey,
+  generateKeyPairSync,
+  sign,
+} from 'node:crypto'
+import { checksum, checksumHolds, randomBase62 } from './mint.ts'
+import { Secret } from './secret.ts'
+
+const prefix = 'svc_whsec_'
+const randomDigits = 42
+const secretLength = prefix.length + randomDigits + 6
+// Ed25519 public keys end their SPKI document with the 32 raw bytes (RFC 8410, section 4).
+const rawKeyBytes = 32
+
+/**
+ * Mints an organization's webhook secret: 42 random digits and 6 of checksum. The 48 are base64 as the strictest
+ * decoder wants it (no padding needed, neither - nor _), so that Standard Webhooks libraries can take them as a key.
+ */
+export function mintWebhookSecret(): Secret {
+  const body = prefix + randomBase62(randomDigits)
+  return webhookSecret(body + checksum(body))
+}
+
+/** The secret of a text that was stored. */
+export function webhookSecret(text: string): Secret {
+  return new Secret(text, `${prefix}…${text.slice(-4)}`)
+}
+
+/** Whether a text has the shape and the checksum of a webhook secret. */
+export function isWebhookSecret(text: string): boolean {
+  return (
+    text.length === secretLength && /^svc_whsec_[A-Za-z0-9]+$/.test(text) && checksumHolds(text)
+  )
+}
+
+/** Signs deliveries with one secret. */
+export interface WebhookSigner {
+  /** Standard Webhooks `v1`: base64 HMAC-SHA256 over `id.timestamp.body`, keyed by the decoded part after `svc_whsec_`. */
+  signMessage(id: string, timestamp: number, body: Uint8Array): string
+  /** Hex HMAC-SHA256 over the body alone, keyed by the whole secret's text. */
+  signBody(body: Uint8Array): string
+}
+
+/** A signer with its keys prepared once: a raw key costs five times as much at every use. */
+export function createWebhookSigner(secret: Secret): WebhookSigner {
+  const text = secret.reveal()
+  const decoded = createSecretKey(Buffer.from(text.slice(prefix.length), 'base64'))
+  const whole = createSecretKey(Buffer.from(text, 'utf8'))
+  return {
+    signMessage: (id, timestamp, body) =>
+      createHmac('sha256', decoded).update(`${id}.${timestamp}.`).update(body).digest('base64'),
+    signBody: (body) => createHmac('sha256', whole).update(body).digest('hex'),
+  }
+}
+
+/** A key pair for Standard Webhooks' `v1a`: the public half to publish, the private one to seal. */
+export interface WebhookKeyPair {
+  /** `whpk_` and the base64 of the 32 raw bytes. */
+  readonly publicKey: string
+  /** PKCS #8, base64. */
+  readonly privateKey: string
+}
+
+/** Mints an Ed25519 pair. */
+export function mintWebhookKeyPair(): WebhookKeyPair {
+  const pair = generateKeyPairSync('ed25519')
+  const spki = pair.publicKey.export({ format: 'der', type: 'spki' })
+  return {
+    publicKey: `whpk_${spki.subarray(-rawKeyBytes).toString('base64')}`,
+    privateKey: pair.privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
+  }
+}
+
+/** Signs `id.timestamp.body` with Ed25519, base64. */
+export function createWebhookKeySigner(
+  privateKey: string,
+): (id: string, timestamp: number, body: Uint8Array) => string {
+  const key = createPrivateKey({
+    key: Buffer.from(privateKey, 'base64'),
+    format: 'der',
+    type: 'pkcs8',
+  })
+  return (id, timestamp, body) =>
+    sign(null, Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]), key).toString('base64')
+}

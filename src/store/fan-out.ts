@@ -1,0 +1,92 @@
+import { sql } from 'kysely'
+import { createId } from '../ids.ts'
+import type { Transaction } from './connection.ts'
+
+// A ping is for one endpoint, whatever types that one has chosen.
+const pingType = 'webhook.ping'
+const rowsInStatement = 500
+
+/** An event that has just been written. */
+interface WrittenEvent {
+  readonly id: string
+  readonly sequence: number
+  readonly type: string
+  readonly onlyEndpointId: string | undefined
+}
+
+/**
+ * Writes a delivery for every endpoint that wants an event, in the transaction of the event itself and under the lock of
+ * the organization's head. Disabled endpoints get visible `skipped` rows. Returns whether there is something to send.
+ */
+export async function fanOut(
+  tx: Transaction,
+  organizationId: string,
+  events: readonly WrittenEvent[],
+): Promise<boolean> {
+  const endpoints = await tx.query
+    .selectFrom('endpoint')
+    .select(['id', 'types', 'state'])
+    .where('organization_id', '=', organizationId)
+    .where('deleted_at', 'is', null)
+    .execute()
+  if (endpoints.length === 0) return false
+  let somethingToSend = false
+  const rows = endpoints.flatMap((endpoint) => {
+    const wanted = endpoint.types === null ? undefined : (JSON.parse(endpoint.types) as string[])
+    const disabled = endpoint.state === 'disabled'
+    return events
+      .filter((event) => wants(endpoint.id, wanted, event))
+      .map((event) => {
+        somethingToSend ||= !disabled
+        return {
+          id: createId('dlv', tx.now),
+          organization_id: organizationId,
+          endpoint_id: endpoint.id,
+          event_sequence: event.sequence,
+          event_id: event.id,
+          type: event.type,
+          state: disabled ? 'skipped' : 'pending',
+          due_at: tx.now,
+          attempts: 0,
+          attempts_ever: 0,
+          version: 1,
+          created_at: tx.now,
+          completed_at: disabled ? tx.now : null,
+          skipped_reason: disabled ? 'endpoint_disabled' : null,
+        }
+      })
+  })
+  for (let at = 0; at < rows.length; at += rowsInStatement) {
+    const part = rows.slice(at, at + rowsInStatement)
+    await tx.query.insertInto('delivery').values(part).execute()
+  }
+  await enterInBooks(tx, rows)
+  return somethingToSend
+}
+
+function wants(
+  endpointId: string,
+  types: readonly string[] | undefined,
+  event: WrittenEvent,
+): boolean {
+  if (event.onlyEndpointId !== undefined) return event.onlyEndpointId === endpointId
+  if (event.type === pingType) return false
+  return types === undefined || types.includes(event.type)
+}
+
+async function enterInBooks(
+  tx: Transaction,
+  rows: readonly { endpoint_id: string }[],
+): Promise<void> {
+  const committed = new Map<string, number>()
+  for (const { endpoint_id: id } of rows) committed.set(id, (committed.get(id) ?? 0) + 1)
+  // Endpoints with the same number share a statement: usually all of them.
+  for (const number of new Set(committed.values())) {
+    const ids = [...committed].filter(([, own]) => own === number).map(([id]) => id)
+    await tx.query
+      .updateTable('endpoint_count')
+      .set({ committed: sql<number>`committed + ${number}` })
+      .where('endpoint_id', 'in', ids)
+      .execute()
+  }
+}

@@ -1,0 +1,191 @@
+/** A member of an event's `data`. */
+export interface DataField {
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly sample: unknown
+  readonly description: string
+  /** Whether every event of the type has it. */
+  readonly required: boolean
+}
+
+export type DataTable = Readonly<Record<string, DataField>>
+
+const ulid = '01kfxq3v5w2m8r4t6y0z9abcde'
+
+function id(prefix: string, description: string): DataField {
+  const schema = { type: 'string', pattern: `^${prefix}_` }
+  return { schema, sample: `${prefix}_${ulid}`, description, required: true }
+}
+
+function text(sample: string, description: string): DataField {
+  return { schema: { type: 'string' }, sample, description, required: true }
+}
+
+function number(sample: number, description: string): DataField {
+  return { schema: { type: 'integer' }, sample, description, required: true }
+}
+
+function time(description: string): DataField {
+  const schema = { type: ['string', 'null'], format: 'date-time' }
+  return { schema, sample: '2026-11-21T09:30:00.000Z', description, required: true }
+}
+
+function nullable(field: DataField): DataField {
+  const { type } = field.schema
+  return { ...field, schema: { ...field.schema, type: [type, 'null'].flat() } }
+}
+
+function maybe(field: DataField): DataField {
+  return { ...field, required: false }
+}
+
+const key = { key_id: id('key', 'The key.'), name: text('Billing worker', 'Its name.') }
+const hint = text('svc_live_k3x9Qa2P_…x7Qa', 'What may be shown of the secret.')
+const member = {
+  membership_id: id('mem', 'The membership.'),
+  user_id: id('usr', 'The person.'),
+  name: nullable(text('Ada Lovelace', 'Their name.')),
+  email: nullable(text('ada@example.com', 'Their e-mail address.')),
+}
+const role = text('developer', 'owner, admin, developer or viewer.')
+const target = {
+  target_id: id('tgt', 'The target.'),
+  slug: text('billing', 'Its slug.'),
+}
+const quota = {
+  key_id: maybe(id('key', 'The key whose quota it is.')),
+  period: text('month', 'day or month (UTC).'),
+  limit: number(100_000, 'Calls in the period.'),
+  used: number(80_000, 'Calls so far.'),
+}
+const domain = { domain_id: id('dom', 'The domain.'), name: text('example.com', 'Its name.') }
+const token = { token_id: id('tok', 'The SCIM token.'), name: text('Okta', 'Its name.') }
+const directoryUser = {
+  user_id: id('usr', 'The person.'),
+  user_name: text('ada@example.com', 'What the directory calls them.'),
+}
+const endpoint = {
+  endpoint_id: id('ep', 'The endpoint.'),
+  url: text('https://receiver.example/hooks', 'Its address.'),
+}
+
+/** Every event type: when it happens, and what its `data` holds. Never a secret. */
+export const dataOf: Readonly<
+  Record<string, { readonly description: string; readonly data: DataTable }>
+> = {
+  'api_key.issued': { description: 'An API key was issued.', data: key },
+  'api_key.rotated': {
+    description: 'A key has a new secret; the old one stays valid for the chosen overlap.',
+    data: key,
+  },
+  'api_key.revoked': { description: 'A key was revoked and is refused everywhere.', data: key },
+  'api_key.expired': { description: 'A key has reached its end.', data: key },
+  'api_key.exposed': {
+    description: 'A key arrived from a browser page: it is in client-side code.',
+    data: { ...key, origin: maybe(nullable(text('https://app.example', 'The page’s origin.'))) },
+  },
+  'api_key.leaked': {
+    description: 'Somebody who held the secret reported it; the key was revoked.',
+    data: key,
+  },
+  'api_key.old_secret_silent': {
+    description: 'Nobody has used the old secret of a rotated key for a while: it can be ended.',
+    data: {
+      key_id: key.key_id,
+      hint,
+      last_used_at: time('When the old secret was last used.'),
+      valid_until: time('When it ends by itself.'),
+    },
+  },
+  'call.refused': {
+    description: 'Calls of a key were refused; one event sums up a minute.',
+    data: {
+      key_id: key.key_id,
+      target: nullable(text('billing', 'The target’s slug.')),
+      code: text('rule_denied', 'Why: the code of the problem.'),
+      count: number(12, 'How many calls.'),
+      from: time('Start of the minute.'),
+      to: time('Its end.'),
+    },
+  },
+  'target.unhealthy': {
+    description: 'A target’s upstream does not answer any more.',
+    data: { ...target, code: text('upstream_unreachable', 'How its calls end.') },
+  },
+  'target.recovered': { description: 'A target’s upstream answers again.', data: target },
+  'quota.warning': { description: '80 % of a quota are used.', data: quota },
+  'quota.exhausted': { description: 'A quota is used up; calls are refused.', data: quota },
+  'member.invited': {
+    description: 'Somebody was invited.',
+    data: {
+      invitation_id: id('inv', 'The invitation.'),
+      email: nullable(text('ada@example.com', 'The address it went to.')),
+      role,
+    },
+  },
+  'member.joined': { description: 'Somebody became a member.', data: { ...member, role } },
+  'member.role_changed': {
+    description: 'A member has another role.',
+    data: {
+      ...member,
+      before: text('viewer', 'The role before.'),
+      after: text('developer', 'The role now.'),
+    },
+  },
+  'member.deactivated': {
+    description: 'A member was deactivated: sessions ended, personal keys suspended.',
+    data: member,
+  },
+  'member.removed': { description: 'A member was removed.', data: member },
+  'session.revoked': {
+    description: 'A dashboard session was ended by somebody else or by a rule.',
+    data: {
+      session_id: id('ses', 'The session.'),
+      user_id: id('usr', 'Whose it was.'),
+      reason: text('by_admin', 'Why it ended.'),
+    },
+  },
+  'sso.connection_changed': {
+    description: 'A single sign-on connection was added, changed or removed.',
+    data: {
+      connection_id: id('con', 'The connection.'),
+      issuer: text('https://idp.example', 'The identity provider.'),
+      change: maybe(text('created', 'created, updated or removed.')),
+    },
+  },
+  'domain.verified': { description: 'A domain was proven to be yours.', data: domain },
+  'domain.lost': { description: 'The proof of a domain has disappeared.', data: domain },
+  'scim.token_issued': { description: 'A SCIM token was issued.', data: token },
+  'scim.token_revoked': { description: 'A SCIM token was revoked.', data: token },
+  'scim.user_created': { description: 'The directory added somebody.', data: directoryUser },
+  'scim.user_updated': { description: 'The directory changed somebody.', data: directoryUser },
+  'scim.user_deprovisioned': {
+    description: 'The directory deactivated or deleted somebody.',
+    data: directoryUser,
+  },
+  'scim.group_changed': {
+    description: 'The directory changed a group or its members.',
+    data: { group_id: id('grp', 'The group.'), display_name: text('Engineering', 'Its name.') },
+  },
+  'webhook.endpoint_disabled': {
+    description: 'An endpoint is disabled: its events become skipped deliveries.',
+    data: {
+      ...endpoint,
+      reason: text('failing', 'by_hand, gone (410), receiver_asked or failing (5 days).'),
+    },
+  },
+  'webhook.endpoint_enabled': { description: 'An endpoint was enabled again.', data: endpoint },
+  'webhook.ping': {
+    description: 'Somebody asked for a test; only the endpoint in question gets it.',
+    data: {
+      endpoint_id: endpoint.endpoint_id,
+      message: text('Hello from Intercept', 'A greeting.'),
+    },
+  },
+  'organization.plan_changed': {
+    description: 'The organization has another plan.',
+    data: {
+      before: text('standard', 'The plan before.'),
+      after: text('enterprise', 'The plan now.'),
+    },
+  },
+}

@@ -1,0 +1,402 @@
+import type { Clock } from '../clock.ts'
+import type { AttemptOutcome, DueDelivery, EndpointRecord } from '../store/index.ts'
+import { healthAfter } from './endpoint-health.ts'
+import { adapt, concurrencyOf, createLane, takeToken, type Lane } from './lane.ts'
+import { outcomeOf, verdictOf } from './outcome.ts'
+import { createOutcomeWriter } from './outcome-writer.ts'
+import type { PreparedEndpoint, Send, SendResult } from './send.ts'
+import { createUnderWay } from './under-way.ts'
+import type { DeliveryWork, HealthOutcome } from './work.ts'
+
+const leaseMs = 10_000
+const renewEveryMs = 3000
+const pollEveryMs = 1000
+// A send that starts this close to the lease's end would finish under somebody else's.
+const leaseMarginMs = 500
+const idleBeforeReleaseMs = 5000
+const lanesMost = 2000
+const queueMost = 64
+const queueLow = 24
+// Endpoints that fail may be many and stay long: they keep little in memory.
+const queueOfFailing = 4
+const placesMost = 512
+const stopPollMs = 5
+const stopWritingMs = 2000
+const retryStoreMs = 250
+
+/** What varies. `after` calls back later and returns how to call it off. */
+export interface DispatcherNeeds {
+  readonly work: DeliveryWork
+  readonly send: Send
+  /** Opens what is sealed; rejects if the endpoint cannot be sent to now. */
+  readonly prepare: (endpoint: EndpointRecord) => Promise<PreparedEndpoint>
+  readonly clock: Clock
+  readonly random: () => number
+  readonly after: (ms: number, call: () => void) => () => void
+  /** Requests under way at once, over all endpoints. */
+  readonly placesMost?: number | undefined
+  /** What went wrong and will be tried again: for the log. */
+  readonly onError: (error: unknown) => void
+  /** For metrics: every attempt's end. */
+  readonly onAttempt?: ((outcome: AttemptOutcome) => void) | undefined
+}
+
+/** Sends what is due. Everything it knows is in the store: it may die at any moment. */
+export interface Dispatcher {
+  start(): void
+  /** Something was published in an organization, or is due again. */
+  hint(organizationId: string): void
+  /** An endpoint (or, without an id, all of an organization's) changed: what is in memory is stale. */
+  forget(organizationId: string, endpointId?: string): void
+  /** Starts nothing more, waits for what is under way (up to `graceMs`, then cuts it), writes, gives the leases back. */
+  stop(graceMs: number): Promise<void>
+  /** For tests and metrics. */
+  readonly state: () => { lanes: number; sending: number; unwritten: number }
+}
+
+/** A dispatcher: leases endpoints, keeps a lane for each, writes outcomes in batches. */
+export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
+  const { work, send, clock, random } = needs
+  const lanes = new Map<string, Lane>()
+  const underWay = createUnderWay(needs.placesMost ?? placesMost)
+  const waitingForPlace = new Set<Lane>()
+  const hinted = new Set<string>()
+  const cut = new AbortController()
+  let leasing: Promise<void> | undefined
+  let stopped = false
+  let cancelPoll: (() => void) | undefined
+  let cancelRenew: (() => void) | undefined
+  let everywhere = false
+  const writer = createOutcomeWriter({
+    work,
+    after: needs.after,
+    onError: needs.onError,
+    healthOf: (id) => lanes.get(id),
+    onWritten: settle,
+  })
+
+  // --- Leases ---
+
+  function poll(): void {
+    if (stopped) return
+    everywhere = true
+    void leaseSoon()
+    cancelPoll = needs.after(pollEveryMs * (0.9 + 0.2 * random()), poll)
+  }
+
+  async function leaseSoon(): Promise<void> {
+    // One search at a time; what comes meanwhile is found by the next.
+    leasing ??= leaseMore().finally(() => {
+      leasing = undefined
+      if (!stopped && (hinted.size > 0 || everywhere) && lanes.size < lanesMost) void leaseSoon()
+    })
+    await leasing
+  }
+
+  async function leaseMore(): Promise<void> {
+    const organizationIds = everywhere ? undefined : [...hinted]
+    hinted.clear()
+    everywhere = false
+    const limit = lanesMost - lanes.size
+    if (stopped || limit <= 0) return
+    const takenAt = clock.monotonic()
+    try {
+      const taken = await work.lease({ limit, ttlMs: leaseMs, organizationIds })
+      await Promise.all(taken.map(async (endpoint) => await open(endpoint, takenAt)))
+    } catch (error) {
+      needs.onError(error)
+    }
+  }
+
+  async function open(endpoint: EndpointRecord, takenAt: number): Promise<void> {
+    try {
+      const prepared = await needs.prepare(endpoint)
+      const times = { leaseEndsAt: takenAt + leaseMs, monotonic: clock.monotonic() }
+      const lane = createLane(endpoint, prepared, times)
+      close(endpoint.id)
+      lanes.set(endpoint.id, lane)
+      await fill(lane)
+    } catch (error) {
+      // The lease runs out by itself; then it is tried again.
+      needs.onError(error)
+    }
+  }
+
+  function close(endpointId: string): void {
+    const lane = lanes.get(endpointId)
+    lane?.cancelWake?.()
+    if (lane) waitingForPlace.delete(lane)
+    lanes.delete(endpointId)
+  }
+
+  async function renew(): Promise<void> {
+    const at = clock.monotonic()
+    const held = [...lanes.values()]
+    const idle = held.filter((lane) => isIdle(lane, at))
+    for (const lane of idle) close(lane.endpoint.id)
+    try {
+      if (idle.length > 0) await work.release(idle.map((lane) => lane.endpoint.id))
+      const endpointIds = [...lanes.keys()]
+      if (endpointIds.length > 0) {
+        const kept = await work.renew({ endpointIds, ttlMs: leaseMs })
+        for (const id of endpointIds) {
+          const lane = lanes.get(id)
+          if (lane && kept.has(id)) lane.leaseEndsAt = at + leaseMs
+          else close(id)
+        }
+        for (const lane of lanes.values()) pump(lane)
+      }
+    } catch (error) {
+      needs.onError(error)
+    }
+    if (!stopped) cancelRenew = needs.after(renewEveryMs, () => void renew())
+  }
+
+  function isIdle(lane: Lane, at: number): boolean {
+    if (lane.loading || lane.queue.length > 0 || underWay.of(lane.endpoint.id).size > 0) {
+      lane.idleSince = undefined
+      return false
+    }
+    lane.idleSince ??= at
+    return lane.health.state !== 'active' || at - lane.idleSince >= idleBeforeReleaseMs
+  }
+
+  // --- Filling lanes and sending ---
+
+  async function fill(lane: Lane): Promise<void> {
+    const { endpoint } = lane
+    if (lane.loading) lane.hinted = true
+    if (lane.loading || stopped || lane.queue.length >= queueLow || !isOpen(lane)) return
+    const ordered = endpoint.ordered
+    const probe = lane.health.state === 'held'
+    // One after the other: the next in order is known only when the last is written.
+    if ((ordered || probe) && underWay.of(endpoint.id).size > 0) return
+    lane.loading = true
+    lane.hinted = false
+    try {
+      const known = new Set(underWay.of(endpoint.id))
+      for (const waiting of lane.queue) known.add(waiting.id)
+      const { deliveries, exhausted } = await work.load(endpoint, {
+        limit: ordered || probe ? 1 : roomOf(lane),
+        order: probe ? 'probe' : ordered ? 'ordered' : 'due',
+        except: known,
+      })
+      lane.exhausted = exhausted
+      if (isOpen(lane)) await take(lane, deliveries)
+    } catch (error) {
+      needs.onError(error)
+      wakeIn(lane, retryStoreMs)
+    } finally {
+      lane.loading = false
+    }
+    pump(lane)
+    if (lane.hinted) void fill(lane)
+  }
+
+  async function take(lane: Lane, deliveries: DueDelivery[]): Promise<void> {
+    const [first] = deliveries
+    const now = clock.now()
+    if (lane.endpoint.ordered && lane.health.state === 'active' && first && first.dueAt > now) {
+      wakeIn(lane, first.dueAt - now)
+      return
+    }
+    const under = underWay.of(lane.endpoint.id)
+    lane.queue.push(...deliveries.filter((delivery) => !under.has(delivery.id)))
+    if (deliveries.length > 0 || lane.endpoint.ordered) return
+    const dueAt = await work.nextDueAt(lane.endpoint.id)
+    if (dueAt !== undefined) wakeIn(lane, Math.max(dueAt - now, 1))
+  }
+
+  function roomOf(lane: Lane): number {
+    const most = lane.health.failures > 0 ? queueOfFailing : queueMost
+    return Math.max(1, most - lane.queue.length)
+  }
+
+  function wakeIn(lane: Lane, ms: number): void {
+    // Farther times are found by the poll, on whichever node.
+    if (ms > idleBeforeReleaseMs) return
+    lane.cancelWake?.()
+    lane.cancelWake = needs.after(Math.ceil(ms), () => {
+      lane.cancelWake = undefined
+      lane.exhausted = false
+      void fill(lane)
+      pump(lane)
+    })
+  }
+
+  function isOpen(lane: Lane): boolean {
+    return lanes.get(lane.endpoint.id) === lane
+  }
+
+  function pump(lane: Lane): void {
+    const id = lane.endpoint.id
+    if (stopped) return
+    while (lane.queue.length > 0 && isOpen(lane)) {
+      const under = underWay.of(id)
+      if (under.size >= concurrencyOf(lane) + unwrittenOf(lane)) return
+      if (clock.monotonic() > lane.leaseEndsAt - leaseMarginMs) return
+      if (!hasPlace(lane)) {
+        waitingForPlace.add(lane)
+        return
+      }
+      const waitMs = takeToken(lane, clock.monotonic())
+      if (waitMs !== undefined) {
+        wakeIn(lane, waitMs)
+        return
+      }
+      const delivery = lane.queue.shift()
+      if (delivery) void attempt(lane, delivery)
+    }
+    if (!lane.exhausted || lane.hinted) void fill(lane)
+  }
+
+  /** An ordered endpoint waits until the last outcome is written; others go on meanwhile. */
+  function unwrittenOf(lane: Lane): number {
+    if (lane.endpoint.ordered || lane.health.state !== 'active') return 0
+    return writer.unwrittenOf(lane.endpoint.id)
+  }
+
+  function hasPlace(lane: Lane): boolean {
+    return underWay.hasPlace(lane.health.failures > 0)
+  }
+
+  async function attempt(lane: Lane, delivery: DueDelivery): Promise<void> {
+    const probe = lane.health.state === 'held'
+    underWay.begin(delivery)
+    const result = await send(lane.prepared, delivery, cut.signal)
+    underWay.ended()
+    // Cut off by our own stop: nothing is known, the next node sends it again.
+    if (cut.signal.aborted && result.status === undefined) return
+    ended(delivery, result, probe)
+    givePlace()
+  }
+
+  function ended(delivery: DueDelivery, result: SendResult, probe: boolean): void {
+    const nowMs = clock.now()
+    const outcome = outcomeOf(delivery, result, { probe, nowMs, random })
+    const id = delivery.endpointId
+    // The endpoint may have been leased anew meanwhile: what was learnt counts for the lane there is now.
+    const lane = lanes.get(id)
+    if (lane) {
+      const verdict = verdictOf(result)
+      const before = lane.health.state
+      lane.health = healthAfter(lane.health, verdict, nowMs)
+      lane.lastAttemptAt = nowMs
+      adapt(lane, verdict.succeeded, result.status !== undefined)
+      if (lane.health.state !== before) lane.queue = []
+      if (before === 'held' && lane.health.state === 'active') lane.exhausted = false
+    }
+    writer.push(outcome)
+    needs.onAttempt?.(outcome)
+    if (lane) pump(lane)
+  }
+
+  function givePlace(): void {
+    for (const lane of waitingForPlace) {
+      if (!hasPlace(lane)) continue
+      waitingForPlace.delete(lane)
+      pump(lane)
+      return
+    }
+  }
+
+  // --- After writing ---
+
+  function settle(
+    batch: readonly AttemptOutcome[],
+    healths: readonly HealthOutcome[],
+    lost: ReadonlySet<string>,
+  ): void {
+    for (const { delivery } of batch) underWay.written(delivery)
+    for (const { endpoint, health } of healths) {
+      if (lost.has(endpoint.id) || health.state === 'disabled') close(endpoint.id)
+    }
+    const again = new Set<string>()
+    for (const { state, delivery } of batch) if (state === 'pending') again.add(delivery.endpointId)
+    for (const id of new Set(batch.map(({ delivery }) => delivery.endpointId))) {
+      const lane = lanes.get(id)
+      if (!lane) continue
+      // A delivery that failed comes back when it is due: the lane looks again.
+      if (lane.endpoint.ordered || again.has(id)) lane.exhausted = false
+      if (lane.health.state === 'held') void leave(lane)
+      else pump(lane)
+    }
+  }
+
+  /** A held endpoint is found again when its probe is due. */
+  async function leave(lane: Lane): Promise<void> {
+    if (underWay.of(lane.endpoint.id).size > 0) return
+    close(lane.endpoint.id)
+    try {
+      await work.release([lane.endpoint.id])
+    } catch (error) {
+      needs.onError(error)
+    }
+  }
+
+  // --- Life ---
+
+  function hint(organizationId: string): void {
+    if (stopped) return
+    for (const lane of lanes.values()) {
+      if (lane.endpoint.organizationId !== organizationId) continue
+      lane.exhausted = false
+      void fill(lane)
+    }
+    hinted.add(organizationId)
+    void leaseSoon()
+  }
+
+  async function quiet(until: number): Promise<void> {
+    await leasing
+    const unfinished = (): boolean => underWay.sending() > 0 || writer.unwritten() > 0
+    while (unfinished() && clock.monotonic() < until) {
+      await new Promise<void>((resolve) => void needs.after(stopPollMs, resolve))
+    }
+  }
+
+  return {
+    start() {
+      poll()
+      cancelRenew = needs.after(renewEveryMs, () => void renew())
+    },
+    hint,
+    forget(organizationId, endpointId) {
+      const stale = [...lanes.values()].filter(
+        ({ endpoint }) =>
+          endpoint.organizationId === organizationId &&
+          (endpointId === undefined || endpoint.id === endpointId),
+      )
+      if (stale.length === 0) return
+      const ids = stale.map(({ endpoint }) => endpoint.id)
+      for (const id of ids) close(id)
+      void work
+        .release(ids)
+        .catch(needs.onError)
+        .then(() => hint(organizationId))
+    },
+    async stop(graceMs) {
+      stopped = true
+      cancelPoll?.()
+      cancelRenew?.()
+      for (const lane of lanes.values()) {
+        lane.queue = []
+        lane.cancelWake?.()
+      }
+      const cancelGrace = needs.after(graceMs, () => cut.abort())
+      await quiet(clock.monotonic() + graceMs + stopWritingMs)
+      cancelGrace()
+      try {
+        await work.release([...lanes.keys()])
+      } catch (error) {
+        needs.onError(error)
+      }
+      lanes.clear()
+    },
+    state: () => ({
+      lanes: lanes.size,
+      sending: underWay.sending(),
+      unwritten: writer.unwritten(),
+    }),
+  }
+}

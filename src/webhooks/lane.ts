@@ -1,0 +1,81 @@
+import type { DueDelivery, EndpointRecord } from '../store/index.ts'
+import type { EndpointHealth } from './endpoint-health.ts'
+import type { PreparedEndpoint } from './send.ts'
+
+const concurrencyFirst = 4
+const concurrencyMost = 8
+
+/** One endpoint while this node holds its lease: what waits in memory, and how much may go out now. */
+export interface Lane {
+  readonly endpoint: EndpointRecord
+  readonly prepared: PreparedEndpoint
+  /** How the endpoint is doing; written with every batch. */
+  health: EndpointHealth
+  /** Monotonic milliseconds after which nothing may be started on this lease. */
+  leaseEndsAt: number
+  queue: DueDelivery[]
+  /** How many may be under way at once: grows with successes, falls to one when the receiver hangs. */
+  concurrency: number
+  loading: boolean
+  /** Whether the store had no more that is due. */
+  exhausted: boolean
+  /** Something was published while the lane was loading. */
+  hinted: boolean
+  /** Monotonic milliseconds since which the lane has had nothing to do. */
+  idleSince: number | undefined
+  /** Tokens of the endpoint's rate, as of a monotonic time. */
+  tokens: number
+  tokensAt: number
+  cancelWake: (() => void) | undefined
+  lastAttemptAt: number | undefined
+}
+
+/** A lane over a lease just taken. */
+export function createLane(
+  endpoint: EndpointRecord,
+  prepared: PreparedEndpoint,
+  times: { leaseEndsAt: number; monotonic: number },
+): Lane {
+  return {
+    endpoint,
+    prepared,
+    health: endpoint.health as EndpointHealth,
+    leaseEndsAt: times.leaseEndsAt,
+    queue: [],
+    concurrency: concurrencyFirst,
+    loading: false,
+    exhausted: false,
+    hinted: false,
+    idleSince: undefined,
+    tokens: endpoint.ratePerSecond ?? 0,
+    tokensAt: times.monotonic,
+    cancelWake: undefined,
+    lastAttemptAt: undefined,
+  }
+}
+
+/** How many may be under way now. A held endpoint gets one probe, an ordered one never a second delivery. */
+export function concurrencyOf(lane: Lane): number {
+  if (lane.health.state === 'disabled') return 0
+  return lane.health.state === 'held' || lane.endpoint.ordered ? 1 : lane.concurrency
+}
+
+/** Adapts to how an attempt went: receivers that hang or refuse connections hold few of everybody's places. */
+export function adapt(lane: Lane, succeeded: boolean, answered: boolean): void {
+  if (succeeded) lane.concurrency = Math.min(lane.concurrency + 1, concurrencyMost)
+  else if (!answered) lane.concurrency = 1
+}
+
+/** Takes one token of the endpoint's rate; else returns the milliseconds until there is one. */
+export function takeToken(lane: Lane, monotonic: number): number | undefined {
+  const rate = lane.endpoint.ratePerSecond
+  if (rate === undefined) return undefined
+  // A second's worth may be saved up: the rate is an average over a second.
+  lane.tokens = Math.min(rate, lane.tokens + ((monotonic - lane.tokensAt) * rate) / 1000)
+  lane.tokensAt = monotonic
+  if (lane.tokens >= 1) {
+    lane.tokens -= 1
+    return undefined
+  }
+  return Math.ceil(((1 - lane.tokens) * 1000) / rate)
+}

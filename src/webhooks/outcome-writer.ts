@@ -1,0 +1,68 @@
+import type { AttemptOutcome } from '../store/index.ts'
+import type { DeliveryWork, HealthOutcome } from './work.ts'
+
+const outcomesInBatch = 256
+const retryStoreMs = 250
+
+/** Writes outcomes in batches: whatever ends while one batch is on its way to the disk shares the next. */
+export interface OutcomeWriter {
+  push(outcome: AttemptOutcome): void
+  /** Outcomes of an endpoint that are not written yet. */
+  unwrittenOf(endpointId: string): number
+  readonly unwritten: () => number
+}
+
+/** A writer that keeps what it could not write and tries again until it can. */
+export function createOutcomeWriter(needs: {
+  readonly work: DeliveryWork
+  readonly after: (ms: number, call: () => void) => () => void
+  readonly onError: (error: unknown) => void
+  /** An endpoint's health as it is known now; undefined if this node no longer sends to it. */
+  readonly healthOf: (endpointId: string) => HealthOutcome | undefined
+  /** A batch is on the disk; `lost` are endpoints that somebody else has taken. */
+  readonly onWritten: (
+    batch: readonly AttemptOutcome[],
+    healths: readonly HealthOutcome[],
+    lost: ReadonlySet<string>,
+  ) => void
+}): OutcomeWriter {
+  const waiting: AttemptOutcome[] = []
+  const counts = new Map<string, number>()
+  let writing = false
+
+  async function writeAll(): Promise<void> {
+    writing = true
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, outcomesInBatch)
+      const ids = new Set(batch.map(({ delivery }) => delivery.endpointId))
+      const healths = [...ids].flatMap((id) => needs.healthOf(id) ?? [])
+      try {
+        const lost = await needs.work.complete({ outcomes: batch, healths })
+        waiting.splice(0, batch.length)
+        for (const { delivery } of batch) discount(delivery.endpointId)
+        needs.onWritten(batch, healths, lost)
+      } catch (error) {
+        needs.onError(error)
+        await new Promise<void>((resolve) => void needs.after(retryStoreMs, resolve))
+      }
+    }
+    writing = false
+  }
+
+  function discount(endpointId: string): void {
+    const left = (counts.get(endpointId) ?? 1) - 1
+    if (left === 0) counts.delete(endpointId)
+    else counts.set(endpointId, left)
+  }
+
+  return {
+    push(outcome) {
+      const { endpointId } = outcome.delivery
+      waiting.push(outcome)
+      counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1)
+      if (!writing) void writeAll()
+    },
+    unwrittenOf: (endpointId) => counts.get(endpointId) ?? 0,
+    unwritten: () => waiting.length,
+  }
+}

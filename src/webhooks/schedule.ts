@@ -1,0 +1,47 @@
+const secondMs = 1000
+const minuteMs = 60 * secondMs
+const hourMs = 60 * minuteMs
+
+/** How long after the attempt before each attempt comes: ten over 75.6 hours. */
+export const retryDelaysMs: readonly number[] = [
+  0,
+  5 * secondMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  2 * hourMs,
+  5 * hourMs,
+  10 * hourMs,
+  14 * hourMs,
+  20 * hourMs,
+  24 * hourMs,
+]
+
+const jitter = 0.2
+const retryAfterMostMs = 24 * hourMs
+
+/**
+ * When the attempt after `attempts` failed ones is due, in milliseconds since 1970; undefined if there is none left.
+ * `random` is in [0, 1); a receiver's Retry-After is honoured up to a day, never shortened by the schedule.
+ */
+export function nextAttemptAt(
+  attempts: number,
+  nowMs: number,
+  random: () => number,
+  retryAfterMs: number | undefined,
+): number | undefined {
+  const delay = retryDelaysMs[attempts]
+  if (delay === undefined) return undefined
+  const own = delay * (1 - jitter + 2 * jitter * random())
+  return Math.round(nowMs + Math.max(own, Math.min(retryAfterMs ?? 0, retryAfterMostMs)))
+}
+
+/** Reads `Retry-After` (RFC 9110, section 10.2.3), seconds or a date, as milliseconds from now; undefined if it says nothing. */
+export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
+  if (value === undefined) return undefined
+  const text = value.trim()
+  if (/^\d{1,9}$/.test(text)) return Number(text) * secondMs
+  // Dates have a month's name; Date.parse alone would take almost anything.
+  if (!/[A-Za-z]{3}/.test(text)) return undefined
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
+}
