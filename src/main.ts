@@ -7,6 +7,7 @@ import {
   answerWith,
   createApp,
   createFront,
+  createOutbound,
   freePort,
   peerAddress as addressOf,
   requestIdOf,
@@ -27,6 +28,7 @@ import { hangSignin } from './signin/index.ts'
 import { asStorageProblem, openStore } from './store/index.ts'
 import { every } from './timers.ts'
 import manifest from '../package.json' with { type: 'json' }
+import { createWebhooks } from './webhooks/index.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -65,6 +67,12 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     }),
   )
   await checkMasterKey(store, sealer)
+  const outbound = opened.use(
+    createOutbound({
+      allowCidrs: config.outboundAllowCidrs,
+      allowLoopback: config.loopbackIsOpen,
+    }),
+  )
   const metrics = createMetrics()
   opened.defer(measureProcess(metrics))
 
@@ -101,11 +109,24 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     providers: [],
   }
 
+  const webhooks = opened.use(
+    createWebhooks({
+      store,
+      sealer,
+      clock,
+      outbound,
+      log,
+      deliveriesKeptMs: config.retention.deliveriesMs,
+    }),
+  )
+
   const again = (task: string) => (err: unknown) => log.error({ err, task }, 'a task failed')
   opened.use(every(minuteMs, async () => await keys.announceExpired(), again('announceExpired')))
   opened.use(every(minuteMs, async () => await keys.announceSilent(), again('announceSilent')))
   opened.use(every(hourMs, async () => await signingKeys.rotate(), again('rotate')))
   opened.use(every(hourMs, async () => await sessions.forget(), again('forgetSessions')))
+
+  await webhooks.start()
 
   // Doors.
   let isDraining = false

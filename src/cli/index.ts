@@ -16,6 +16,14 @@ const nouns: Readonly<Record<string, Noun>> = {
   org: { about: 'organizations', load: async () => await import('./org.ts') },
   key: { about: 'API keys', load: async () => await import('./key.ts') },
   sso: { about: 'company sign-in (OpenID Connect)', load: async () => await import('./sso.ts') },
+  webhook: {
+    about: 'endpoints and the signing secret',
+    load: async () => await import('./webhook.ts'),
+  },
+  receive: {
+    about: 'a local webhook receiver that verifies and prints',
+    load: async () => await import('./receive.ts'),
+  },
   scan: {
     about: 'find Intercept secrets in files, git history and built bundles',
     load: async () => await import('./scan.ts'),

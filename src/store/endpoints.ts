@@ -220,6 +220,17 @@ export async function find(
   return row && fromRow(row)
 }
 
+/** Whose endpoint this is; for the operator, who belongs to no organization. */
+export async function organizationOf(at: Connection, id: string): Promise<string | undefined> {
+  const row = await at.query
+    .selectFrom('endpoint')
+    .select('organization_id')
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  return row?.organization_id
+}
+
 /** An organization's endpoints in the order of their making. */
 export async function list(at: Connection, organizationId: string): Promise<EndpointRecord[]> {
   const rows = await at.query

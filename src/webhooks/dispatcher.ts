@@ -50,7 +50,6 @@ export interface Dispatcher {
   forget(organizationId: string, endpointId?: string): void
   /** Starts nothing more, waits for what is under way (up to `graceMs`, then cuts it), writes, gives the leases back. */
   stop(graceMs: number): Promise<void>
-  /** For tests and metrics. */
   readonly state: () => { lanes: number; sending: number; unwritten: number }
 }
 
@@ -224,9 +223,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     })
   }
 
-  function isOpen(lane: Lane): boolean {
-    return lanes.get(lane.endpoint.id) === lane
-  }
+  const isOpen = (lane: Lane): boolean => lanes.get(lane.endpoint.id) === lane
 
   function pump(lane: Lane): void {
     const id = lane.endpoint.id

@@ -28,6 +28,8 @@ export interface Endpoints {
   list(organizationId: string): Promise<EndpointRecord[]>
   /** `not_found`. */
   get(organizationId: string, id: string): Promise<EndpointRecord>
+  /** Whose endpoint this is, for the command line; `not_found`. */
+  organizationOf(id: string): Promise<string>
   /** `invalid_input`, `outbound_blocked`, `conflict` when there are too many. */
   create(
     organizationId: string,
@@ -108,6 +110,11 @@ export function createEndpoints(needs: {
   return {
     get,
     list: async (organizationId) => await endpoints.list(store, organizationId),
+    async organizationOf(id) {
+      const organizationId = await endpoints.organizationOf(store, id)
+      if (organizationId === undefined) found(undefined)
+      return organizationId ?? ''
+    },
 
     async create(organizationId, wish, actor) {
       checkWish(wish, outbound)

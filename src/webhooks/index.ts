@@ -30,6 +30,7 @@ import { createDeliveryWork } from './work.ts'
 export { publish } from './publish.ts'
 export { eventTypes, findEventType, type EventType } from './catalogue.ts'
 export type { EndpointWish } from './endpoint-wish.ts'
+export { verifyDelivery } from './verify.ts'
 export type { SecretSummary } from './secret.ts'
 
 const graceMs = 16_000
