@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { createOutbound, type Outbound } from '../http/index.ts'
 import { verifyDelivery } from '../webhooks/index.ts'
 import { command, UsageError } from './command.ts'
@@ -58,7 +57,7 @@ export const commands = {
       })
       server.listen(port, '127.0.0.1')
       await once(server, 'listening')
-      const { port: actual } = server.address() as AddressInfo
+      const { port: actual } = server.address() as { port: number }
       terminal.print(`Receiving at http://127.0.0.1:${actual}/ until Ctrl+C.`)
       await terminal.untilStopped()
       server.close()
