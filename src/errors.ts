@@ -63,6 +63,7 @@ export const problems = {
   sso_membership_ended: { status: 403, title: 'Your membership has ended' },
   sso_confirmation_required: { status: 403, title: 'Confirm with your existing sign-in first' },
   sso_required: { status: 403, title: 'This organization requires its company sign-in' },
+  own_sign_in_required: { status: 403, title: 'This needs a sign-in of your own' },
   break_glass_missing: { status: 409, title: 'Nobody could get in if the provider fails' },
   domain_invalid: { status: 400, title: 'This is not a domain name' },
   domain_public: { status: 400, title: 'This domain gives addresses to anybody' },

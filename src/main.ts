@@ -8,9 +8,11 @@ import {
   createApp,
   createFront,
   createOutbound,
+  createTxtResolver,
   freePort,
   peerAddress as addressOf,
   requestIdOf,
+  type ResolveTxt,
 } from './http/index.ts'
 import { createLog, type Log } from './log/index.ts'
 import { createMetrics, measureProcess } from './metrics/index.ts'
@@ -22,8 +24,11 @@ import {
   createOrganizations,
   createPeople,
   createPost,
+  createSso,
+  type DirectoryPeople,
 } from './organizations/index.ts'
-import { createSealer, loadMasterSecrets } from './secrets/index.ts'
+import { createRelyingParty } from './oidc/index.ts'
+import { createSealer, loadMasterSecrets, randomToken } from './secrets/index.ts'
 import { hangSignin } from './signin/index.ts'
 import { asStorageProblem, openStore } from './store/index.ts'
 import { every } from './timers.ts'
@@ -45,6 +50,8 @@ export interface Running extends AsyncDisposable {
 export interface Surroundings {
   readonly clock?: Clock
   readonly log?: Log
+  /** The DNS that domains are verified by. */
+  readonly resolveTxt?: ResolveTxt
 }
 
 /** The whole story: open the rooms, hang the doors, listen; closing goes in reverse. */
@@ -76,6 +83,13 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   const metrics = createMetrics()
   opened.defer(measureProcess(metrics))
 
+  const relyingParty = createRelyingParty({
+    fetch: outbound.fetch,
+    clock,
+    allowLoopback: config.loopbackIsOpen,
+    mintTokenId: randomToken,
+  })
+
   // Rules.
   const signingKeys = await openSigningKeys({ store, sealer, clock })
   const keys = createKeys({ store, clock })
@@ -92,6 +106,16 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   const post = opened.use(createPost({ smtpUrl: config.smtpUrl, baseUrl, log }))
   const people = createPeople({ store, clock, sessions, signUp: config.signUp })
   const links = createLinks({ store, clock, baseUrl })
+  const sso = createSso({
+    store,
+    sealer,
+    clock,
+    relyingParty,
+    resolveTxt: surroundings.resolveTxt ?? createTxtResolver(),
+    directory: noDirectory,
+    authUrl: config.authUrl,
+    allowLoopback: config.loopbackIsOpen,
+  })
   const rooms: Rooms = {
     store,
     sealer,
@@ -101,9 +125,10 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     keys,
     organizations: createOrganizations({ store, clock }),
     people,
-    members: createMembers({ store, clock, sessions }),
+    members: createMembers({ store, clock, sessions, policies: sso.policies }),
     invitations: createInvitations({ store, clock, baseUrl, post }),
     links,
+    sso,
     audit: createAudit({ store }),
     signUp: config.signUp,
     providers: [],
@@ -123,6 +148,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   const again = (task: string) => (err: unknown) => log.error({ err, task }, 'a task failed')
   opened.use(every(minuteMs, async () => await keys.announceExpired(), again('announceExpired')))
   opened.use(every(minuteMs, async () => await keys.announceSilent(), again('announceSilent')))
+  opened.use(every(minuteMs, async () => await sso.domains.checkDue(), again('checkDomains')))
   opened.use(every(hourMs, async () => await signingKeys.rotate(), again('rotate')))
   opened.use(every(hourMs, async () => await sessions.forget(), again('forgetSessions')))
 
@@ -173,6 +199,11 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     port,
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }
+}
+
+const noDirectory: DirectoryPeople = {
+  isOn: async () => false,
+  find: async () => undefined,
 }
 
 /** With `PORT=0` our own address is only known once a port is chosen. */

@@ -18,6 +18,7 @@ export { openSigningKeys, type SigningKeys } from './signing-keys.ts'
 export { checkMasterKey } from './master-key-check.ts'
 export {
   createSessions,
+  requireOwnSignIn,
   type SessionChoice,
   type Sessions,
   type SessionWish,

@@ -36,8 +36,19 @@ export interface SessionWish {
   readonly provider: string
   readonly identityId?: string | undefined
   readonly connectionId?: string | undefined
+  /** Ends earlier than others do. */
+  readonly maximumMs?: number | undefined
   readonly address?: string | undefined
   readonly agent?: string | undefined
+}
+
+/** Refuses what concerns a whole account to who is in by an organization's provider: `own_sign_in_required`. */
+export function requireOwnSignIn(person: Pick<SignedIn, 'connectionId'>): void {
+  if (person.connectionId === undefined) return
+  throw new Problem(
+    'own_sign_in_required',
+    "You are signed in through an organization's identity provider, which vouches for you there only.",
+  )
 }
 
 /** What of a person's sessions is ended: one, all, or all but one; those of one connection only. */
@@ -187,7 +198,8 @@ export function createSessions(needs: Needs): Sessions {
     endIn,
     async start(wish) {
       const id = createId('ses', clock.now())
-      const expiresAt = clock.now() + needs.lifetimeMs
+      const lifetimeMs = Math.min(needs.lifetimeMs, wish.maximumMs ?? needs.lifetimeMs)
+      const expiresAt = clock.now() + lifetimeMs
       const token = await tokens.mint({ id, userId: wish.userId, expiresAt })
       const session = await store.transaction(
         async (tx) =>

@@ -1,4 +1,4 @@
-import { permissionsOf } from '../access/index.ts'
+import { permissionsOf, requireOwnSignIn } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import { Type, type Static } from '../http/index.ts'
 import type { IdentityRecord } from '../store/index.ts'
@@ -46,6 +46,8 @@ const Me = Type.Object(
         plan: Type.String(),
         role: Role,
         permissions: Type.Array(Type.String()),
+        /** It is reached by its company sign-in only, which this session is not. */
+        ssoRequired: Type.Boolean(),
       }),
     ),
     invitations: Type.Array(OwnInvitation),
@@ -66,7 +68,7 @@ export const meRoutes = {
       const user = await rooms.people.get(person.userId)
       const [identities, joined, invited] = await Promise.all([
         rooms.people.identitiesOf(person.userId),
-        rooms.members.organizationsOf(person.userId),
+        rooms.members.organizationsOf(person),
         rooms.invitations.openFor(person),
       ])
       return {
@@ -82,7 +84,8 @@ export const meRoutes = {
           fresh: rooms.clock.now() - person.signedInAt < freshForMs,
         },
         identities: identities.map(toIdentity),
-        organizations: joined.map(({ organization, role }) => ({
+        organizations: joined.map(({ organization, role, ssoRequired }) => ({
+          ssoRequired,
           id: organization.id,
           slug: organization.slug,
           name: organization.name,
@@ -158,6 +161,7 @@ export const meRoutes = {
     permission: 'signed-in',
     freshSignIn: true,
     handle: async ({ person, param, actor }, rooms) => {
+      requireOwnSignIn(person)
       await rooms.people.removeIdentity(person.userId, param('identity'), actor)
       return undefined
     },

@@ -1,3 +1,4 @@
+import { requireOwnSignIn } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import { Type, type Static } from '../http/index.ts'
 import type { OrganizationRecord } from '../store/index.ts'
@@ -27,7 +28,7 @@ export const organizationRoutes = {
       ),
     }),
     handle: async ({ person }, rooms) => ({
-      items: (await rooms.members.organizationsOf(person.userId)).map(({ organization, role }) => ({
+      items: (await rooms.members.organizationsOf(person)).map(({ organization, role }) => ({
         ...toOrganization(organization),
         role,
       })),
@@ -44,6 +45,7 @@ export const organizationRoutes = {
     }),
     answer: Organization,
     handle: async ({ person, body, actor }, rooms) => {
+      requireOwnSignIn(person)
       if (rooms.signUp !== 'open') {
         throw new Problem(
           'permission_required',

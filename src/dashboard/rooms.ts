@@ -1,7 +1,14 @@
 import type { Keys, Sessions } from '../access/index.ts'
 import type { Audit } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
-import type { Invitations, Links, Members, Organizations, People } from '../organizations/index.ts'
+import type {
+  Invitations,
+  Links,
+  Members,
+  Organizations,
+  People,
+  Sso,
+} from '../organizations/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
 
@@ -18,6 +25,7 @@ export interface Rooms {
   readonly members: Members
   readonly invitations: Invitations
   readonly links: Links
+  readonly sso: Sso
   readonly audit: Audit
   /** Whether anybody may make an account and an organization. */
   readonly signUp: 'invited' | 'open'

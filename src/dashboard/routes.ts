@@ -1,5 +1,7 @@
 import { auditRoutes } from './audit.ts'
+import { connectionRoutes } from './connections.ts'
 import { credentialRoutes } from './credentials.ts'
+import { domainRoutes } from './domains.ts'
 import { invitationRoutes } from './invitations.ts'
 import { keyRoutes } from './keys.ts'
 import { meRoutes } from './me.ts'
@@ -7,6 +9,7 @@ import { memberRoutes } from './members.ts'
 import { organizationRoutes } from './organizations.ts'
 import type { RoutesOf } from './route.ts'
 import { setupRoutes } from './setup.ts'
+import { ssoRoutes } from './sso.ts'
 
 /** Every route of the JSON API, below /api/v1. */
 export const routes = {
@@ -16,6 +19,9 @@ export const routes = {
   ...memberRoutes,
   ...invitationRoutes,
   ...keyRoutes,
+  ...connectionRoutes,
+  ...domainRoutes,
+  ...ssoRoutes,
   ...auditRoutes,
   ...credentialRoutes,
 }

@@ -157,14 +157,14 @@ export function createConnections(needs: Needs): Connections {
     } as const
   }
 
-  function present(record_: ConnectionRecord): Connection {
-    const { credentialSealed: _, ...shown } = record_
-    const kind = record_.kind as ConnectionKind
-    const base = `${needs.authUrl}/api/v1/auth/sso/${record_.id}`
+  function present(stored: ConnectionRecord): Connection {
+    const { credentialSealed: _, ...shown } = stored
+    const kind = stored.kind as ConnectionKind
+    const base = `${needs.authUrl}/api/v1/auth/sso/${stored.id}`
     return {
       ...shown,
       kind,
-      settings: settingsFromRow(kind, record_.settings),
+      settings: settingsFromRow(kind, stored.settings),
       redirectUri: `${base}/callback`,
       initiateLoginUri: `${base}/login`,
       backchannelLogoutUri: `${base}/logout`,

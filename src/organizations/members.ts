@@ -20,6 +20,7 @@ import {
 import { publish } from '../webhooks/index.ts'
 import { join } from './join.ts'
 import { emailOf, nameOf } from './name.ts'
+import { keepBreakGlass, type SsoPolicies } from './sso-policy.ts'
 import { checkOrganization, insertOrganization } from './organizations.ts'
 
 /** Somebody's place in an organization, as long as it is active. */
@@ -31,10 +32,12 @@ export interface Place {
 
 /** Members of organizations: who, in what role, until when. */
 export interface Members {
-  /** The organization that a person calls by slug or id, if they are an active member of it. */
+  /** The organization that a person calls by slug or id, if they are an active member of it. `sso_required`. */
   membershipOf(person: SignedIn, slugOrId: string): Promise<Place | undefined>
-  /** What somebody is an active member of, by slug. */
-  organizationsOf(userId: UserId): Promise<{ organization: OrganizationRecord; role: Role }[]>
+  /** What somebody is an active member of and reaches with this sign-in, by slug; or would, by the company sign-in. */
+  organizationsOf(
+    person: SignedIn,
+  ): Promise<{ organization: OrganizationRecord; role: Role; ssoRequired: boolean }[]>
   list(
     organizationId: OrganizationId,
     page: { after?: string | undefined; limit: number; role?: Role | undefined },
@@ -90,6 +93,7 @@ interface Needs {
   readonly store: Store
   readonly clock: Clock
   readonly sessions: Sessions
+  readonly policies: Pick<SsoPolicies, 'reachOf' | 'reaches'>
 }
 
 /** Opens the members' rules. */
@@ -125,13 +129,20 @@ export function createMembers(needs: Needs): Members {
       })
       if (!found) return undefined
       const { organization, membership } = found
+      if (!(await needs.policies.reaches(person, organization, membership))) return undefined
       return { id: organization.id, slug: organization.slug, role: membership.role }
     },
-    async organizationsOf(userId) {
-      const joined = await memberships.listOfUser(store, userId)
-      return joined
-        .filter(({ membership }) => membership.deactivatedAt === undefined)
-        .map(({ organization, membership }) => ({ organization, role: membership.role }))
+    async organizationsOf(person) {
+      const joined = await memberships.listOfUser(store, person.userId)
+      const reached = []
+      for (const { organization, membership } of joined) {
+        if (membership.deactivatedAt !== undefined) continue
+        const reach = await needs.policies.reachOf(person, organization, membership)
+        if (reach === 'elsewhere') continue
+        const ssoRequired = reach === 'sso_required'
+        reached.push({ organization, role: membership.role, ssoRequired })
+      }
+      return reached
     },
     async add(organizationId, wish, actor) {
       const email = emailOf(wish.email)
@@ -249,6 +260,7 @@ async function keepAnOwner(
   roleAfter: Role | undefined,
 ): Promise<void> {
   if (before.role !== 'owner' || roleAfter === 'owner' || before.deactivatedAt !== undefined) return
+  await keepBreakGlass(tx, before)
   if ((await memberships.countOwners(tx, before.organizationId)) > 1) return
   throw new Problem('last_owner', 'This is the last owner. Make somebody else an owner first.')
 }

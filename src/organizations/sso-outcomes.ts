@@ -1,0 +1,85 @@
+import { record } from '../audit/index.ts'
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import { faultOf } from '../oidc/index.ts'
+import {
+  connections,
+  providerSessions,
+  type Actor,
+  type SessionRecord,
+  type Store,
+} from '../store/index.ts'
+import type { CompanyPerson } from './connection-claims.ts'
+import type { Connection } from './connections.ts'
+
+/** What became of sign-ins: for the audit log and the page of the connection. */
+export interface SsoOutcomes {
+  signedIn(
+    connection: Connection,
+    person: CompanyPerson,
+    session: SessionRecord,
+    actor: Actor,
+  ): Promise<void>
+  /** Notes a refusal; beyond a budget per connection strangers cannot fill the log. */
+  refused(connection: Connection, error: unknown, actor: Actor): Promise<void>
+}
+
+const burst = 200
+const refillMs = 1_000
+const connectionsInMemory = 10_000
+
+/** Opens the outcomes. */
+export function createSsoOutcomes(needs: { store: Store; clock: Clock }): SsoOutcomes {
+  const { store, clock } = needs
+  const budgets = new Map<string, { left: number; at: number }>()
+
+  function spend(connectionId: string): boolean {
+    const now = clock.now()
+    const known = budgets.get(connectionId) ?? { left: burst, at: now }
+    const left = Math.min(burst, known.left + (now - known.at) / refillMs)
+    if (budgets.size >= connectionsInMemory) budgets.clear()
+    budgets.set(connectionId, { left: left < 1 ? left : left - 1, at: now })
+    return left >= 1
+  }
+
+  return {
+    async signedIn(connection, person, session, actor) {
+      const { organizationId, id } = connection
+      await store.transaction(async (tx) => {
+        await providerSessions.insert(tx, {
+          sessionId: session.id,
+          connectionId: id,
+          userId: session.userId,
+          subject: person.subject,
+          providerSession: person.providerSession,
+          expiresAt: session.expiresAt,
+        })
+        await connections.noteOutcome(tx, organizationId, id, {})
+        record(tx, {
+          organizationId,
+          actor: { ...actor, kind: 'user', id: session.userId },
+          action: 'sso.signed_in',
+          subject: { kind: 'connection', id },
+          detail: { session_id: session.id, issuer: person.issuer, subject: person.subject },
+        })
+      })
+    },
+    async refused(connection, error, actor) {
+      if (!(error instanceof Problem) || !spend(connection.id)) return
+      const { organizationId, id } = connection
+      const { code, message: sentence } = error
+      const check = faultOf(error)?.check
+      await store.transaction(async (tx) => {
+        const refusal = { code, sentence, at: tx.now }
+        await connections.noteOutcome(tx, organizationId, id, { refusal })
+        record(tx, {
+          organizationId,
+          actor,
+          action: 'sso.refused',
+          subject: { kind: 'connection', id },
+          detail: { code, sentence, ...(check === undefined ? {} : { check }) },
+        })
+      })
+    },
+  }
+}

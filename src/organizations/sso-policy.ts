@@ -1,0 +1,209 @@
+import type { SignedIn } from '../access/index.ts'
+import { record } from '../audit/index.ts'
+import { Problem } from '../errors.ts'
+import type { OrganizationId, UserId } from '../ids.ts'
+import {
+  connections,
+  memberships,
+  organizations,
+  users,
+  type Actor,
+  type MembershipRecord,
+  type OrganizationRecord,
+  type Store,
+  type Transaction,
+} from '../store/index.ts'
+import { publish } from '../webhooks/index.ts'
+import type { DirectoryPeople } from './company-sign-in.ts'
+import { requireEnterprise } from './entitlement.ts'
+
+/** Whether an organization requires its company sign-in, and which owners are excepted for emergencies. */
+export interface SsoPolicy {
+  readonly required: boolean
+  readonly breakGlass: readonly UserId[]
+}
+
+/** `elsewhere`: the session was vouched for by another organization's provider. */
+type Reach = 'reached' | 'sso_required' | 'elsewhere'
+
+type Visitor = Pick<SignedIn, 'userId' | 'connectionId' | 'provider'>
+
+/** The policy, and what it means for a person who wants to come to an organization. */
+export interface SsoPolicies {
+  get(organizationId: OrganizationId): Promise<SsoPolicy>
+  /** Whether the directory (SCIM) decides who is a member. */
+  directoryIsOn(organizationId: OrganizationId): Promise<boolean>
+  /** `plan_required`, `break_glass_missing`, `invalid_input`, `version_conflict`. */
+  set(organizationId: OrganizationId, policy: SsoPolicy, actor: Actor): Promise<SsoPolicy>
+  /**
+   * Whether a session reaches an organization: a session that an organization's provider vouched for reaches that
+   * organization alone, and where SSO is required nothing else does but a break-glass owner.
+   */
+  reachOf(
+    person: Visitor,
+    organization: OrganizationRecord,
+    membership: Pick<MembershipRecord, 'role'>,
+  ): Promise<Reach>
+  /** The same as yes or no; `sso_required`. */
+  reaches(
+    person: Visitor,
+    organization: OrganizationRecord,
+    membership: Pick<MembershipRecord, 'role'>,
+  ): Promise<boolean>
+}
+
+// What the operator hands out works where providers fail.
+const emergencyProviders: readonly string[] = ['setup', 'sign_in_link']
+const breakGlassAtMost = 10
+
+/** Opens the policy's rules. */
+export function createSsoPolicies(needs: {
+  store: Store
+  directory: Pick<DirectoryPeople, 'isOn'>
+}): SsoPolicies {
+  const { store } = needs
+
+  async function reachOf(
+    person: Visitor,
+    organization: OrganizationRecord,
+    membership: Pick<MembershipRecord, 'role'>,
+  ): Promise<Reach> {
+    if (person.connectionId !== undefined) {
+      const found = await connections.find(store, organization.id, person.connectionId)
+      return found !== undefined && found.disabledAt === undefined ? 'reached' : 'elsewhere'
+    }
+    const { required, breakGlass } = policyOf(organization)
+    if (!required || organization.plan !== 'enterprise') return 'reached'
+    if (emergencyProviders.includes(person.provider)) return 'reached'
+    const excepted = membership.role === 'owner' && breakGlass.includes(person.userId)
+    return excepted ? 'reached' : 'sso_required'
+  }
+
+  return {
+    async get(organizationId) {
+      const found = await organizations.find(store, organizationId)
+      if (!found) throw new Problem('not_found', 'There is no such organization.')
+      return policyOf(found)
+    },
+    directoryIsOn: async (organizationId) => await needs.directory.isOn(store, organizationId),
+    async set(organizationId, policy, actor) {
+      await requireEnterprise(store, organizationId)
+      if (policy.breakGlass.length > breakGlassAtMost) {
+        throw new Problem(
+          'invalid_input',
+          `There are at most ${breakGlassAtMost} owners for emergencies.`,
+        )
+      }
+      return await store.transaction(async (tx) => {
+        const before = await organizations.find(tx, organizationId)
+        if (!before) throw new Problem('not_found', 'There is no such organization.')
+        for (const userId of policy.breakGlass) await requireOwner(tx, organizationId, userId)
+        if (policy.required) await requireWayIn(tx, organizationId, policy)
+        const after: SsoPolicy = {
+          required: policy.required,
+          breakGlass: [...new Set(policy.breakGlass)],
+        }
+        await organizations.update(tx, organizationId, {
+          settings: { ...before.settings, sso: after },
+        })
+        announce(tx, organizationId, actor, { before: policyOf(before), after })
+        return after
+      })
+    },
+    reachOf,
+    async reaches(person, organization, membership) {
+      const reach = await reachOf(person, organization, membership)
+      if (reach !== 'sso_required') return reach === 'reached'
+      throw new Problem(
+        'sso_required',
+        'This organization requires its company sign-in. Sign in with your company e-mail address.',
+        { members: { organization: organization.slug } },
+      )
+    },
+  }
+}
+
+/** The policy in an organization's settings. */
+export function policyOf(organization: OrganizationRecord): SsoPolicy {
+  const stored = organization.settings['sso'] as Partial<SsoPolicy> | undefined
+  return { required: stored?.required ?? false, breakGlass: stored?.breakGlass ?? [] }
+}
+
+/** Refuses to take away the last break-glass owner while SSO is required: `break_glass_missing`. */
+export async function keepBreakGlass(
+  tx: Transaction,
+  leaving: Pick<MembershipRecord, 'organizationId' | 'userId'>,
+): Promise<void> {
+  const found = await organizations.find(tx, leaving.organizationId)
+  const policy = found && policyOf(found)
+  if (!policy?.required || !policy.breakGlass.includes(leaving.userId)) return
+  const left = policy.breakGlass.filter((userId) => userId !== leaving.userId)
+  for (const userId of left) {
+    if (await isActiveOwner(tx, leaving.organizationId, userId)) return
+  }
+  throw new Problem(
+    'break_glass_missing',
+    'This is the last owner for emergencies while the company sign-in is required. Name another one first.',
+  )
+}
+
+async function requireOwner(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  userId: UserId,
+): Promise<void> {
+  if (await isActiveOwner(tx, organizationId, userId)) return
+  throw new Problem('invalid_input', 'Only active owners of the organization can be excepted.')
+}
+
+async function requireWayIn(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  policy: SsoPolicy,
+): Promise<void> {
+  if (policy.breakGlass.length === 0) {
+    throw new Problem(
+      'break_glass_missing',
+      'Name at least one owner who may sign in another way in an emergency.',
+    )
+  }
+  const all = await connections.list(tx, organizationId)
+  if (!all.some(({ disabledAt }) => disabledAt === undefined)) {
+    throw new Problem('invalid_input', 'There is no connection yet that people could sign in with.')
+  }
+}
+
+async function isActiveOwner(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  userId: UserId,
+): Promise<boolean> {
+  const membership = await memberships.findByUser(tx, organizationId, userId)
+  const user = await users.find(tx, userId)
+  return (
+    membership?.role === 'owner' &&
+    membership.deactivatedAt === undefined &&
+    user?.deactivatedAt === undefined
+  )
+}
+
+function announce(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  actor: Actor,
+  detail: { before: SsoPolicy; after: SsoPolicy },
+): void {
+  record(tx, {
+    organizationId,
+    actor,
+    action: 'sso.policy_changed',
+    subject: { kind: 'organization', id: organizationId },
+    detail: { ...detail },
+  })
+  publish(tx, {
+    organizationId,
+    type: 'sso.connection_changed',
+    data: { connection_id: null, change: detail.after.required ? 'required' : 'optional' },
+  })
+  tx.changed({ kind: 'organization', organizationId, subjectId: organizationId })
+}

@@ -1,0 +1,72 @@
+import { Problem } from '../errors.ts'
+import { organizations, type Store } from '../store/index.ts'
+import type { Connection, Connections } from './connections.ts'
+import type { Domains } from './domains.ts'
+
+/** Finds the connection that somebody is sent to. */
+export interface SsoRouting {
+  /** By an e-mail address of a verified domain, or by an organization's slug. `sso_not_available`. */
+  find(by: { email: string } | { organization: string }): Promise<Connection>
+  /** A connection that lets people in: on, and of an organization with the plan. The `sso_…` problems. */
+  open(id: string): Promise<Connection>
+}
+
+/** Opens the routing. */
+export function createSsoRouting(needs: {
+  store: Store
+  connections: Connections
+  domains: Domains
+}): SsoRouting {
+  const { store, connections, domains } = needs
+
+  async function find(by: { email: string } | { organization: string }): Promise<Connection> {
+    const wanted = 'email' in by ? await byAddress(by.email) : await bySlug(by.organization)
+    if (!wanted) throw unavailable()
+    const owner = await organizations.find(store, wanted.organizationId)
+    if (owner?.plan !== 'enterprise') throw unavailable()
+    const all = await connections.list(owner.id)
+    const on = all.filter(({ disabledAt }) => disabledAt === undefined)
+    const named = on.find(({ id }) => id === wanted.connectionId)
+    // An address whose own connection is off is not sent to another provider.
+    if (wanted.connectionId !== undefined && named === undefined) throw off()
+    const found = named ?? on.find(({ isDefault }) => isDefault) ?? on.at(0)
+    if (!found) throw all.length === 0 ? unavailable() : off()
+    return found
+  }
+
+  async function byAddress(email: string) {
+    const domain = await domains.ofAddress(email)
+    return domain && { organizationId: domain.organizationId, connectionId: domain.connectionId }
+  }
+
+  async function bySlug(slug: string) {
+    const found = await organizations.findBySlug(store, slug)
+    return found && { organizationId: found.id, connectionId: undefined }
+  }
+
+  return {
+    find,
+    async open(id) {
+      const connection = await connections.findForSignIn(id)
+      if (!connection) throw unavailable()
+      const owner = await organizations.find(store, connection.organizationId)
+      if (owner?.plan !== 'enterprise') throw unavailable()
+      if (connection.disabledAt !== undefined) throw off()
+      return connection
+    },
+  }
+}
+
+function unavailable(): Problem {
+  return new Problem(
+    'sso_not_available',
+    'There is no company sign-in for this address or organization.',
+  )
+}
+
+function off(): Problem {
+  return new Problem(
+    'sso_connection_disabled',
+    'The connection to the identity provider is switched off.',
+  )
+}
