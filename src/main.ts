@@ -116,6 +116,16 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     authUrl: config.authUrl,
     allowLoopback: config.loopbackIsOpen,
   })
+  const webhooks = opened.use(
+    createWebhooks({
+      store,
+      sealer,
+      clock,
+      outbound,
+      log,
+      deliveriesKeptMs: config.retention.deliveriesMs,
+    }),
+  )
   const rooms: Rooms = {
     store,
     sealer,
@@ -130,20 +140,10 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     links,
     sso,
     audit: createAudit({ store }),
+    webhooks,
     signUp: config.signUp,
     providers: [],
   }
-
-  const webhooks = opened.use(
-    createWebhooks({
-      store,
-      sealer,
-      clock,
-      outbound,
-      log,
-      deliveriesKeptMs: config.retention.deliveriesMs,
-    }),
-  )
 
   const again = (task: string) => (err: unknown) => log.error({ err, task }, 'a task failed')
   opened.use(every(minuteMs, async () => await keys.announceExpired(), again('announceExpired')))

@@ -55,7 +55,7 @@ export const commands = {
         const leaked = values.leaked === true
         const secret =
           values.rotate === true || leaked
-            ? await secrets.rotate(id, rooms.actor, { leaked })
+            ? await secrets.rotate(id, rooms.actor, leaked ? 0 : undefined)
             : await secrets.reveal(id, rooms.actor)
         const text = secret.reveal()
         const older = (await secrets.list(id)).flatMap((one) => one.validUntil ?? [])

@@ -11,6 +11,7 @@ import type {
 } from '../organizations/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
+import type { Webhooks } from '../webhooks/index.ts'
 
 /** What the handlers of the JSON API work with. */
 export interface Rooms {
@@ -27,6 +28,7 @@ export interface Rooms {
   readonly links: Links
   readonly sso: Sso
   readonly audit: Audit
+  readonly webhooks: Webhooks
   /** Whether anybody may make an account and an organization. */
   readonly signUp: 'invited' | 'open'
   /** The built-in providers that are configured: github, google. */

@@ -7,9 +7,12 @@ import { keyRoutes } from './keys.ts'
 import { meRoutes } from './me.ts'
 import { memberRoutes } from './members.ts'
 import { organizationRoutes } from './organizations.ts'
+import { operationRoutes } from './operations.ts'
 import type { RoutesOf } from './route.ts'
 import { setupRoutes } from './setup.ts'
 import { ssoRoutes } from './sso.ts'
+import { deliveryRoutes } from './webhook-deliveries.ts'
+import { webhookRoutes } from './webhooks.ts'
 
 /** Every route of the JSON API, below /api/v1. */
 export const routes = {
@@ -23,6 +26,9 @@ export const routes = {
   ...domainRoutes,
   ...ssoRoutes,
   ...auditRoutes,
+  ...webhookRoutes,
+  ...deliveryRoutes,
+  ...operationRoutes,
   ...credentialRoutes,
 }
 

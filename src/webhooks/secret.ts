@@ -10,7 +10,7 @@ import {
 } from '../store/index.ts'
 import type { SigningSecret } from './signatures.ts'
 
-const overlapMs = 24 * 3_600_000
+const usualOverlapMs = 24 * 3_600_000
 
 /** A secret without its text. */
 export interface SecretSummary {
@@ -27,8 +27,8 @@ export interface WebhookSecrets {
   list(organizationId: string): Promise<SecretSummary[]>
   /** The current secret in full; recorded in the audit log. */
   reveal(organizationId: string, actor: Actor): Promise<Secret>
-  /** A new secret; the old one signs beside it for 24 h, or not at all if it has leaked. */
-  rotate(organizationId: string, actor: Actor, options?: { leaked?: boolean }): Promise<Secret>
+  /** A new secret; the old one signs beside it for the overlap (24 h), or not at all if it has leaked (0). */
+  rotate(organizationId: string, actor: Actor, overlapMs?: number): Promise<Secret>
   /** Ends the overlap of older secrets now. */
   endOverlap(organizationId: string, actor: Actor): Promise<void>
   /** For signing. */
@@ -88,12 +88,13 @@ export function createWebhookSecrets(needs: {
       })
       return current.secret
     },
-    async rotate(organizationId, actor, { leaked = false } = {}) {
+    async rotate(organizationId, actor, overlapMs = usualOverlapMs) {
       return await store.transaction(async (tx) => {
         await deliveryWork.lockOrganization(tx, organizationId)
-        await webhookSecrets.end(tx, organizationId, leaked ? tx.now : tx.now + overlapMs)
+        await webhookSecrets.end(tx, organizationId, tx.now + overlapMs)
         const secret = await mint(tx, organizationId)
-        note(tx, organizationId, actor, 'webhook.secret_rotated', { hint: secret.hint, leaked })
+        const detail = { hint: secret.hint, overlap_seconds: overlapMs / 1000 }
+        note(tx, organizationId, actor, 'webhook.secret_rotated', detail)
         tx.changed({ kind: 'endpoint', organizationId, subjectId: organizationId })
         return secret
       })
