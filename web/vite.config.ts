@@ -1,13 +1,12 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
-import { fakeApi } from './fake/plugin.ts'
 import { compress } from './vite-compress.ts'
 
 // The page's policy allows nothing inline and no data: addresses, so nothing may be inlined here.
-export default defineConfig(({ mode }) => ({
+export default defineConfig({
   root: import.meta.dirname,
   base: '/',
-  plugins: [react(), compress(), ...(mode === 'fake' ? [fakeApi()] : [])],
+  plugins: [react(), compress()],
   css: { modules: { localsConvention: 'camelCaseOnly' as const } },
   build: {
     outDir: 'dist',
@@ -19,4 +18,4 @@ export default defineConfig(({ mode }) => ({
     chunkSizeWarningLimit: 600,
   },
   server: { port: 5173, strictPort: false },
-}))
+})

@@ -10,7 +10,7 @@ import { NotFound, PageFailed } from './frame/NotFound.tsx'
 import { Loading } from './parts/States.tsx'
 
 /** What a list keeps in the address: every value is a text, and none of it is required. */
-type Search<Name extends string> = { readonly [N in Name]?: string }
+type Search<Name extends string> = { readonly [N in Name]?: string | undefined }
 
 /** Keeps the named search values, drops everything else. */
 function texts<Name extends string>(...names: readonly Name[]) {

@@ -115,6 +115,8 @@ export const words = {
   numbersOfChart: 'Numbers of the chart',
   chartSays: (title: string, passed: number, refused: number) =>
     `${title}: ${passed} passed, ${refused} refused here`,
+  everyMethod: 'None chosen: every method.',
+  theseMethods: 'Only these.',
   roles: { owner: 'Owner', admin: 'Admin', developer: 'Developer', viewer: 'Viewer' },
   problems,
 }

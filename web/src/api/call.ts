@@ -5,7 +5,18 @@ export type Route = keyof Routes
 /** What a route takes: path parameters, query and body. */
 export type Input<R extends Route> = PathInput<R> & Part<R, 'query'> & Part<R, 'body'>
 /** What a route answers. */
-export type Answer<R extends Route> = Routes[R] extends { answer: infer A } ? A : undefined
+export type Answer<R extends Route> = Routes[R] extends { answer: infer A } ? Parsed<A> : undefined
+
+/** JSON says null where there is nothing; here it is absence, as everywhere in this house. */
+export type Parsed<T> = T extends readonly (infer Item)[]
+  ? readonly Parsed<Item>[]
+  : T extends object
+    ? {
+        readonly [Name in keyof T]:
+          | Parsed<Exclude<T[Name], null>>
+          | (null extends T[Name] ? undefined : never)
+      }
+    : T
 
 type Names<P> = P extends `${string}:${infer Name}/${infer Rest}`
   ? Name | Names<`/${Rest}`>
@@ -15,9 +26,11 @@ type Names<P> = P extends `${string}:${infer Name}/${infer Rest}`
 type PathInput<R> = [Names<R>] extends [never] ? object : { path: { [N in Names<R>]: string } }
 type Part<R extends Route, Name extends 'query' | 'body'> = Name extends keyof Routes[R]
   ? object extends Routes[R][Name]
-    ? { [N in Name]?: Routes[R][Name] }
-    : { [N in Name]: Routes[R][Name] }
+    ? { [N in Name]?: Loose<Routes[R][Name]> }
+    : { [N in Name]: Loose<Routes[R][Name]> }
   : object
+/** What is undefined is left out of a request. */
+type Loose<T> = T extends object ? { [Name in keyof T]: T[Name] | undefined } : T
 
 /** One wrong field of a form, as the server names it. */
 export interface FieldError {
@@ -60,27 +73,62 @@ export function onSignedOut(listener: () => void): () => void {
 export async function call<R extends Route>(
   route: R,
   input: Input<R>,
-  more: { signal?: AbortSignal; quiet?: boolean } = {},
+  more: More = {},
 ): Promise<Answer<R>> {
+  const answer = await request(route, input, more)
+  if (answer.status === 204) return undefined as Answer<R>
+  const text = await answer.text()
+  return (text === '' ? undefined : JSON.parse(text, nullIsAbsent)) as Answer<R>
+}
+
+/** Saves what a route streams as a file. */
+export async function download<R extends Route>(
+  route: R,
+  input: Input<R>,
+  name: string,
+): Promise<void> {
+  const answer = await request(route, input, {})
+  const address = URL.createObjectURL(await answer.blob())
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(address)
+}
+
+interface More {
+  readonly signal?: AbortSignal
+  /** A 401 is the caller's own business. */
+  readonly quiet?: boolean
+  /** The version that was read: an edit of any other is refused with 412. */
+  readonly version?: number
+}
+
+async function request(route: string, input: object, more: More): Promise<Response> {
   const parts = input as { path?: Record<string, string>; query?: object; body?: unknown }
   const [method = 'GET', pattern = ''] = route.split(' ')
   const path = pattern.replaceAll(/:(\w+)/g, (_, name: string) =>
     encodeURIComponent(parts.path?.[name] ?? ''),
   )
-  const head: RequestInit = { method, headers: { accept: 'application/json' } }
-  if (parts.body !== undefined || method !== 'GET') {
-    head.headers = { accept: 'application/json', 'content-type': 'application/json' }
-    head.body = JSON.stringify(parts.body ?? {})
+  const headers: Record<string, string> = { accept: 'application/json' }
+  const head: RequestInit = { method, headers }
+  if (parts.body !== undefined) {
+    headers['content-type'] = 'application/json'
+    head.body = JSON.stringify(parts.body)
   }
+  if (more.version !== undefined) headers['if-match'] = `"${more.version}"`
   if (more.signal !== undefined) head.signal = more.signal
   const answer = await send(`/api/v1${path}${queryText(parts.query)}`, head)
-  if (answer.status === 204) return undefined as Answer<R>
-  const text = await answer.text()
-  if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer<R>
-  const refusal = refusalOf(answer, text)
-  if (refusal.status === 401 && more.quiet !== true)
+  if (answer.ok) return answer
+  const refusal = refusalOf(answer, await answer.text())
+  if (refusal.status === 401 && more.quiet !== true) {
     for (const listener of signedOutListeners) listener()
+  }
   throw refusal
+}
+
+function nullIsAbsent(_name: string, value: unknown): unknown {
+  return value === null ? undefined : value
 }
 
 async function send(address: string, head: RequestInit): Promise<Response> {

@@ -1,54 +1,79 @@
-// Stand-in until the server's route table is here; then this file only re-exports its type.
-import type { Station } from '../parts/Line.tsx'
-import type { Call, Key, Organization, Role, Rule, Target } from './shapes.ts'
+import type { Routes as Landed } from '../../../src/dashboard/index.ts'
+import type { Attention, Call, FirstSteps, Rollup, Target, Tried } from './shapes.ts'
 
-interface Page {
-  readonly cursor?: string
-  readonly limit?: string
-}
-interface Next {
+type Page = { readonly after?: string; readonly limit?: number }
+interface List<Item> {
+  readonly items: readonly Item[]
   readonly next: string | null
 }
+interface All<Item> {
+  readonly items: readonly Item[]
+}
 
-export interface Routes {
-  'GET /me': {
-    answer: {
-      readonly user: { readonly id: string; readonly name: string; readonly email: string }
-      readonly session: {
-        readonly id: string
-        readonly signedInAt: number
-        readonly expiresAt: number
-      }
-      readonly memberships: readonly {
-        readonly id: string
-        readonly role: Role
-        readonly organization: Organization
-      }[]
-    }
-  }
+interface Pending {
   'POST /auth/logout': object
-  'GET /organizations/:organization/keys': {
-    query: Page & { readonly state?: string; readonly q?: string; readonly sort?: string }
-    answer: Next & { readonly keys: readonly Key[] }
+  'GET /organizations/:organization/targets': { answer: All<Target> }
+  'POST /organizations/:organization/targets': {
+    body: { readonly slug: string; readonly upstream: string }
+    answer: Target
   }
-  'GET /organizations/:organization/targets': {
-    query: Page & { readonly q?: string }
-    answer: Next & { readonly targets: readonly Target[] }
+  'GET /organizations/:organization/targets/:target': { answer: Target }
+  'PATCH /organizations/:organization/targets/:target': {
+    body: { readonly [name: string]: unknown }
+    answer: Target
   }
-  'GET /organizations/:organization/targets/:target': {
-    answer: Target & { readonly rules: readonly Rule[] }
+  'DELETE /organizations/:organization/targets/:target': object
+  'PUT /organizations/:organization/targets/:target/rules': {
+    body: { readonly rules: readonly object[] }
+    answer: Target
+  }
+  'POST /organizations/:organization/targets/:target/reach': {
+    answer: { readonly status: number; readonly tookMs: number }
+  }
+  'POST /organizations/:organization/targets/:target/try': {
+    body: {
+      readonly keyId?: string
+      readonly method: string
+      readonly path: string
+      readonly address?: string
+    }
+    answer: Tried
   }
   'GET /organizations/:organization/webhooks/endpoints': {
-    answer: { readonly endpoints: readonly { readonly id: string; readonly url: string }[] }
+    answer: All<{ readonly id: string; readonly url: string }>
   }
   'GET /organizations/:organization/calls': {
-    query: Page & { readonly stopped_at?: string }
-    answer: Next & { readonly calls: readonly Call[] }
-  }
-  'GET /organizations/:organization/overview': {
-    answer: {
-      readonly refused: Readonly<Partial<Record<Station, number>>>
-      readonly answered: number
+    query: Page & {
+      readonly [
+        N in
+          | 'q'
+          | 'target'
+          | 'key'
+          | 'stopped_at'
+          | 'status'
+          | 'method'
+          | 'path'
+          | 'address'
+          | 'from'
+          | 'to'
+      ]?: string
     }
+    answer: List<Call>
   }
+  'GET /organizations/:organization/calls/:call': { answer: Call }
+  'GET /organizations/:organization/rollups': {
+    query: {
+      readonly from: string
+      readonly to: string
+      readonly stepMs: number
+      readonly target?: string
+      readonly key?: string
+    }
+    answer: Rollup
+  }
+  'GET /organizations/:organization/attention': { answer: All<Attention> }
+  'GET /organizations/:organization/first-steps': { answer: FirstSteps }
 }
+
+/** Every route of the JSON API that the dashboard may call. */
+export type Routes = Landed & Pending

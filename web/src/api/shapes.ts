@@ -1,7 +1,7 @@
-// Stand-in until the server's route table is here; then these types come from it.
 import type { Station } from '../parts/Line.tsx'
+import type { Answer, Input } from './call.ts'
 
-export type Role = 'owner' | 'admin' | 'developer' | 'viewer'
+export type Role = Member['role']
 export type Permission =
   | 'traffic.see'
   | 'keys.issue'
@@ -16,52 +16,22 @@ export type Permission =
   | 'owners.manage'
   | 'organization.delete'
 
-export interface Organization {
-  readonly id: string
-  readonly slug: string
-  readonly name: string
-  readonly plan: 'standard' | 'enterprise'
-  readonly createdAt: number
-}
+export type Key = Answer<'GET /organizations/:organization/keys/:key'>
+export type KeyWish = Input<'POST /organizations/:organization/keys'>['body']
+export type Grant = NonNullable<KeyWish['grants']>[number]
+export type Member = Answer<'GET /organizations/:organization/members/:member'>
+export type Invitation = Answer<'GET /organizations/:organization/invitations'>['items'][number]
+export type Session = Answer<'GET /me/sessions'>['items'][number]
+export type AuditEntry = Answer<'GET /organizations/:organization/audit'>['items'][number]
 
-export interface Grant {
-  readonly target: string
-  readonly methods: readonly string[]
-}
-
-export interface Limit {
+export interface RateLimit {
   readonly calls: number
   readonly perSeconds: number
 }
 
 export interface Quota {
   readonly calls: number
-  readonly per: 'day' | 'month'
-}
-
-export interface Key {
-  readonly id: string
-  readonly name: string
-  readonly hint: string
-  readonly scheme: 'x-api-key' | 'bearer'
-  readonly state: 'active' | 'revoked' | 'expired' | 'suspended'
-  readonly grants: readonly Grant[] | null
-  readonly cidrs: readonly string[]
-  readonly limit: Limit | null
-  readonly quota: Quota | null
-  readonly personal: boolean
-  readonly createdAt: number
-  readonly createdBy: string | null
-  readonly expiresAt: number | null
-  readonly revokedAt: number | null
-  readonly revokedBy: string | null
-  readonly lastUsed: {
-    readonly at: number
-    readonly address: string
-    readonly agent: string | null
-    readonly target: string | null
-  } | null
-  readonly version: number
+  readonly period: 'day' | 'month'
 }
 
 export interface Rule {
@@ -80,9 +50,20 @@ export interface Target {
   readonly upstream: string
   readonly enabled: boolean
   readonly health: 'healthy' | 'unhealthy' | 'unknown'
-  readonly credentialHeader: string | null
-  readonly limit: Limit | null
-  readonly quota: Quota | null
+  readonly rules: readonly Rule[]
+  readonly credentialHeader?: string
+  readonly rateLimit?: RateLimit
+  readonly quota?: Quota
+  readonly assertion: boolean
+  readonly verbatimPaths: boolean
+  readonly allowBrowser: boolean
+  readonly timeouts: {
+    readonly connectMs: number
+    readonly firstByteMs: number
+    readonly idleMs: number
+  }
+  readonly bodyLimitBytes: number
+  readonly capture: { readonly headers: readonly string[]; readonly bodyBytes: number }
   readonly calls24h: number
   readonly refused24h: number
   readonly version: number
@@ -90,21 +71,60 @@ export interface Target {
 
 export interface Call {
   readonly id: string
-  readonly at: number
-  readonly keyId: string | null
-  readonly keyName: string | null
-  readonly keyHint: string | null
-  readonly target: string | null
+  readonly at: string
+  readonly keyId?: string
+  readonly keyName?: string
+  readonly keyHint?: string
+  readonly target?: string
   readonly method: string
   readonly path: string
   readonly status: number
-  readonly code: string | null
-  readonly stoppedAt: Station | null
-  readonly ruleId: string | null
+  readonly code?: string
+  readonly stoppedAt?: Station
+  readonly ruleId?: string
   readonly requestBytes: number
   readonly answerBytes: number
   readonly durationMs: number
-  readonly upstreamMs: number | null
+  readonly upstreamMs?: number
   readonly address: string
-  readonly agent: string | null
+  readonly agent?: string
+}
+
+export interface Rollup {
+  readonly stepMs: number
+  readonly points: readonly {
+    readonly at: string
+    readonly passed: number
+    readonly refused: number
+  }[]
+  readonly refused: Readonly<Partial<Record<Station, number>>>
+  readonly answered: number
+  readonly p95Ms?: number
+}
+
+export interface Attention {
+  readonly kind: string
+  readonly title: string
+  readonly text: string
+  readonly subjectKind: string
+  readonly subjectId: string
+  readonly severity: 'refuse' | 'waits'
+}
+
+export interface FirstSteps {
+  readonly target: boolean
+  readonly key: boolean
+  readonly call: boolean
+  readonly endpoint: boolean
+  readonly invited: boolean
+}
+
+export interface Tried {
+  readonly allowed: boolean
+  readonly status: number
+  readonly code?: string
+  readonly detail?: string
+  readonly stoppedAt?: Station
+  readonly ruleId?: string
+  readonly wouldRefuse?: readonly string[]
 }

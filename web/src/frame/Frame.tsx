@@ -64,11 +64,9 @@ function SignedIn({ me }: { readonly me: Me }) {
         else if (key === '?') setFloating('help')
         else if (key === '/') return focusSearch()
         else if (key.startsWith('g ') && membership !== undefined) {
-          const place = places.find(
-            (one) => `g ${one.key}` === key && may(membership.role, one.needs),
-          )
+          const place = places.find((one) => `g ${one.key}` === key && may(membership, one.needs))
           if (place === undefined) return false
-          void navigate({ to: place.to, params: { organization: membership.organization.slug } })
+          void navigate({ to: place.to, params: { organization: membership.slug } })
         } else return false
         return true
       },
@@ -86,7 +84,7 @@ function SignedIn({ me }: { readonly me: Me }) {
   )
   const unknown = organization !== undefined && membership === undefined
   return (
-    <MembershipContext value={membership}>
+    <MembershipContext value={{ me, membership }}>
       <a
         href="#main"
         className={classes.skip}

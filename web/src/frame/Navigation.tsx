@@ -99,7 +99,7 @@ export function Navigation({
   readonly openHelp: () => void
 }) {
   return (
-    <div className={classes.side}>
+    <header className={classes.side}>
       <Link to="/" className={classes.brandLink}>
         <Brand />
       </Link>
@@ -126,7 +126,7 @@ export function Navigation({
         </button>
         <You me={me} />
       </div>
-    </div>
+    </header>
   )
 }
 
@@ -138,14 +138,14 @@ function Places({
   readonly group: 'main' | 'organization'
 }) {
   return places
-    .filter((place) => place.group === group && may(membership.role, place.needs))
+    .filter((place) => place.group === group && may(membership, place.needs))
     .map((place) => (
       <PlaceLink
         key={place.name}
         to={place.to}
         name={place.name}
         icon={place.icon}
-        slug={membership.organization.slug}
+        slug={membership.slug}
       />
     ))
 }
@@ -186,26 +186,24 @@ export function Switcher({
     <button
       type="button"
       className={classes.switcher}
-      aria-label={`${frameWords.switchOrganization}: ${membership?.organization.name ?? words.none}`}
+      aria-label={`${frameWords.switchOrganization}: ${membership?.name ?? words.none}`}
     >
-      <span>{membership?.organization.name ?? frameWords.otherOrganizations}</span>
+      <span>{membership?.name ?? frameWords.otherOrganizations}</span>
       <Icon name="chevron" />
     </button>
   )
   return (
     <Menu trigger={trigger} align="start">
-      {me.memberships.map((one) => (
+      {me.organizations.map((one) => (
         <MenuItem
-          key={one.organization.id}
-          render={<Link to="/o/$organization" params={{ organization: one.organization.slug }} />}
-          {...(one.organization.id === membership?.organization.id
-            ? { icon: 'check' as const }
-            : {})}
+          key={one.id}
+          render={<Link to="/o/$organization" params={{ organization: one.slug }} />}
+          {...(one.id === membership?.id ? { icon: 'check' as const } : {})}
         >
-          {one.organization.name}
+          {one.name}
         </MenuItem>
       ))}
-      {me.memberships.length === 0 ? undefined : <MenuLine />}
+      {me.organizations.length === 0 ? undefined : <MenuLine />}
       <MenuItem render={<Link to="/welcome" />}>{frameWords.otherOrganizations}</MenuItem>
     </Menu>
   )
@@ -217,7 +215,7 @@ function You({ me }: { readonly me: Me }) {
   const trigger = (
     <button type="button" className={classes.navLink}>
       <Icon name="user" />
-      <span className="break">{me.user.name}</span>
+      <span className="break">{me.name}</span>
     </button>
   )
   async function signOut() {

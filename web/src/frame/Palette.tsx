@@ -104,7 +104,7 @@ export function Palette({
 
 function useChoices(membership: Membership, text: string, onClose: () => void): readonly Choice[] {
   const navigate = useNavigate()
-  const organization = membership.organization.slug
+  const organization = membership.slug
   const things = useQuery(paletteQuery(organization))
   return useMemo(() => {
     const params = { organization }
@@ -115,7 +115,7 @@ function useChoices(membership: Membership, text: string, onClose: () => void): 
       }
     }
     const pages: Choice[] = places
-      .filter((place) => may(membership.role, place.needs))
+      .filter((place) => may(membership, place.needs))
       .map((place) => ({
         id: place.name,
         label: frameWords.pages[place.name],
@@ -206,5 +206,5 @@ function useChoices(membership: Membership, text: string, onClose: () => void): 
         ]
       return []
     }
-  }, [membership.role, organization, things.data, text, navigate, onClose])
+  }, [membership, organization, things.data, text, navigate, onClose])
 }

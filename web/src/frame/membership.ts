@@ -1,37 +1,30 @@
 import { createContext, use } from 'react'
-import type { Permission, Role } from '../api/shapes.ts'
+import type { Permission } from '../api/shapes.ts'
 import type { Me } from '../api/me.ts'
 
-export type Membership = Me['memberships'][number]
+/** One organization of the person, with the role and what it allows. */
+export type Membership = Me['organizations'][number]
 
-/** The membership of the organization in the address. */
-export const MembershipContext = createContext<Membership | undefined>(undefined)
+/** The organization in the address, and who looks at it. */
+export const MembershipContext = createContext<
+  { readonly me: Me; readonly membership: Membership | undefined } | undefined
+>(undefined)
 
-// The server decides; this table only hides what would be refused. It mirrors src/access/permissions.ts.
-const admins: readonly Role[] = ['owner', 'admin']
-const allowed: Readonly<Record<Permission, readonly Role[]>> = {
-  'traffic.see': ['owner', 'admin', 'developer', 'viewer'],
-  'keys.issue': ['owner', 'admin', 'developer'],
-  'keys.manage': admins,
-  'deliveries.replay': ['owner', 'admin', 'developer'],
-  'targets.manage': admins,
-  'webhooks.manage': admins,
-  'members.manage': admins,
-  'audit.see': admins,
-  'organization.manage': admins,
-  'sso.manage': admins,
-  'owners.manage': ['owner'],
-  'organization.delete': ['owner'],
-}
-
-/** Whether a role includes a permission. */
-export function may(role: Role, permission: Permission): boolean {
-  return allowed[permission].includes(role)
+/** Whether the role includes a permission. The server decides; this only hides what it would refuse. */
+export function may(membership: Membership, permission: Permission): boolean {
+  return membership.permissions.includes(permission)
 }
 
 /** The membership with this slug. */
 export function membershipOf(me: Me, slug: string | undefined): Membership | undefined {
-  return me.memberships.find((one) => one.organization.slug === slug)
+  return me.organizations.find((one) => one.slug === slug)
+}
+
+/** Who is signed in; only for pages inside the frame. */
+export function usePerson(): Me {
+  const here = use(MembershipContext)
+  if (here === undefined) throw new Error('This page belongs to somebody.')
+  return here.me
 }
 
 /** The organization of this page and what this person may do in it; only for pages below /o/. */
@@ -40,11 +33,7 @@ export function useOrganization(): {
   readonly membership: Membership
   readonly may: (permission: Permission) => boolean
 } {
-  const membership = use(MembershipContext)
+  const membership = use(MembershipContext)?.membership
   if (membership === undefined) throw new Error('This page belongs to an organization.')
-  return {
-    slug: membership.organization.slug,
-    membership,
-    may: (permission) => may(membership.role, permission),
-  }
+  return { slug: membership.slug, membership, may: (permission) => may(membership, permission) }
 }

@@ -3,10 +3,10 @@ import { words } from '../../words/en.ts'
 import { Button } from './Button.tsx'
 import classes from './chart.module.css'
 import { count, short } from './numbers.ts'
-import { exact, zone } from './Time.tsx'
+import { exact, millis, zone } from './Time.tsx'
 
 export interface Bar {
-  readonly at: number
+  readonly at: string
   readonly passed: number
   readonly refused: number
 }
@@ -198,14 +198,15 @@ function sum(bars: readonly Bar[], name: 'passed' | 'refused'): number {
 
 function niceTop(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))
-  for (const step of [1, 2, 4, 5, 10]) if (value <= step * power) return Math.max(2, step * power)
+  for (const step of [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10])
+    if (value <= step * power) return Math.max(2, step * power)
   return value
 }
 
-function axisLabel(at: number, stepMs: number): string {
+function axisLabel(at: string, stepMs: number): string {
   const format: Intl.DateTimeFormatOptions =
     stepMs >= 86_400_000
       ? { day: '2-digit', month: 'short' }
       : { hour: '2-digit', minute: '2-digit' }
-  return new Intl.DateTimeFormat('en-GB', format).format(at)
+  return new Intl.DateTimeFormat('en-GB', format).format(millis(at))
 }

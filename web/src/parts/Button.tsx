@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { createLink } from '@tanstack/react-router'
 import type { ComponentProps, ReactNode } from 'react'
 import classes from './controls.module.css'
 import { cx } from './cx.ts'
@@ -53,21 +53,24 @@ export function Button({
   )
 }
 
-/** A link inside the dashboard that looks like a button. */
-export function ButtonLink({
+function Anchor({
   look = 'plain',
   small = false,
   icon,
+  busy: _,
   children,
   ...rest
-}: Looks & ComponentProps<typeof Link>) {
+}: Looks & ComponentProps<'a'>) {
   return (
-    <Link {...rest} className={buttonClass(look, { small })}>
+    <a {...rest} className={buttonClass(look, { small })}>
       {icon === undefined ? undefined : <Icon name={icon} />}
       {children}
-    </Link>
+    </a>
   )
 }
+
+/** A link inside the dashboard that looks like a button. */
+export const ButtonLink = createLink(Anchor)
 
 /** The yellow lamp: something waits or is live. Always beside a word. */
 export function Lamp({ on = true }: { readonly on?: boolean }) {

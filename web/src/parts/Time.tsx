@@ -31,9 +31,14 @@ const steps = [
 /** The zone that times on this page are in, such as Europe/Berlin. */
 export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
+/** A moment of the API (ISO 8601) or of this page, in milliseconds since 1970. */
+export function millis(at: number | string): number {
+  return typeof at === 'string' ? Date.parse(at) : at
+}
+
 /** "6 minutes ago", "in 3 days", "now". */
-export function relative(at: number, now: number = Date.now()): string {
-  const distance = at - now
+export function relative(at: number | string, now: number = Date.now()): string {
+  const distance = millis(at) - now
   for (const [unit, ms] of steps) {
     if (Math.abs(distance) >= ms) return relativeFormat.format(Math.round(distance / ms), unit)
   }
@@ -41,13 +46,13 @@ export function relative(at: number, now: number = Date.now()): string {
 }
 
 /** The exact local time, to the second; with `clock`, only the time of day. */
-export function exact(at: number, clock = false): string {
-  return (clock ? clockFormat : exactFormat).format(at)
+export function exact(at: number | string, clock = false): string {
+  return (clock ? clockFormat : exactFormat).format(millis(at))
 }
 
 /** The local day. */
-export function day(at: number): string {
-  return dayFormat.format(at)
+export function day(at: number | string): string {
+  return dayFormat.format(millis(at))
 }
 
 /**
@@ -57,11 +62,11 @@ export function Time({
   at,
   form = 'exact',
 }: {
-  readonly at: number | string | undefined | null
+  readonly at: number | string | undefined
   readonly form?: 'exact' | 'clock' | 'relative' | 'day'
 }) {
-  if (at === undefined || at === null) return <span className="muted">{words.never}</span>
-  const ms = typeof at === 'string' ? Date.parse(at) : at
+  if (at === undefined) return <span className="muted">{words.never}</span>
+  const ms = millis(at)
   const shown =
     form === 'relative' ? relative(ms) : form === 'day' ? day(ms) : exact(ms, form === 'clock')
   return (

@@ -1,3 +1,82 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { call } from '../../api/call.ts'
+import { signInOptionsQuery } from '../../api/entry.ts'
+import { meQuery } from '../../api/me.ts'
+import { entryWords } from '../../../words/en/entry.ts'
+import { Alone } from '../../frame/Alone.tsx'
+import { Button, buttonClass } from '../../parts/Button.tsx'
+import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { Card } from '../../parts/Surface.tsx'
+
+const w = entryWords.invitation
+const here = getRouteApi('/invitations/$token')
+
+/** Who invites whom, as what, and which sign-in is needed. */
 export function Invitation() {
-  return <p>Invitation</p>
+  const { token } = here.useParams()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const look = useQuery({
+    queryKey: ['invitation', token],
+    retry: false,
+    queryFn: () => call('POST /invitations/look', { body: { token } }, { quiet: true }),
+  })
+  const me = useQuery({ ...meQuery, retry: false })
+  const options = useQuery(signInOptionsQuery)
+  const accept = useMutation({
+    mutationFn: () => call('POST /invitations/accept', { body: { token } }),
+    onSuccess: async () => {
+      await client.invalidateQueries()
+      await navigate({
+        to: '/o/$organization',
+        params: { organization: look.data?.organization.slug ?? '' },
+      })
+    },
+  })
+  if (look.isError) {
+    return (
+      <Alone title={w.gone} lead={w.goneText}>
+        <ProblemNotice error={look.error} />
+      </Alone>
+    )
+  }
+  if (look.data === undefined || me.isPending) return <Loading />
+  const { organization, email, role } = look.data
+  const back = `return_to=${encodeURIComponent(`/invitations/${token}`)}`
+  return (
+    <Alone title={w.title(organization.name)} lead={w.lead(email, role)}>
+      <Card>
+        <div className="stack">
+          {me.data === undefined ? (
+            <>
+              <p>{w.signIn(email)}</p>
+              {(options.data?.providers ?? []).map((provider) => (
+                <a
+                  key={provider}
+                  className={buttonClass('primary')}
+                  href={`/api/v1/auth/${provider}/login?${back}`}
+                >
+                  {entryWords.signIn.with(entryWords.signIn.providers[provider] ?? provider)}
+                </a>
+              ))}
+            </>
+          ) : (
+            <>
+              <p>{w.signedInAs(me.data.email ?? me.data.name)}</p>
+              {accept.isError ? <ProblemNotice error={accept.error} /> : undefined}
+              <Button look="primary" busy={accept.isPending} onClick={() => accept.mutate()}>
+                {w.accept}
+              </Button>
+              {accept.isError ? (
+                <a className={buttonClass('plain')} href={`/sign-in?${back}`}>
+                  {w.other}
+                </a>
+              ) : undefined}
+            </>
+          )}
+        </div>
+      </Card>
+    </Alone>
+  )
 }

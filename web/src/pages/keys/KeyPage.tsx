@@ -1,3 +1,216 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { latestCallsQuery } from '../../api/calls.ts'
+import { keyQuery } from '../../api/keys.ts'
+import type { Key } from '../../api/shapes.ts'
+import { keysWords as w } from '../../../words/en/keys.ts'
+import { useOrganization, usePerson } from '../../frame/membership.ts'
+import { useNames } from '../../frame/useNames.ts'
+import { Button, ButtonLink } from '../../parts/Button.tsx'
+import { CopyText, Snippet } from '../../parts/Copy.tsx'
+import { count } from '../../parts/numbers.ts'
+import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { Card, Columns, Facts, Notice, PageHead, Pile } from '../../parts/Surface.tsx'
+import { day, exact, Time } from '../../parts/Time.tsx'
+import { CallsTable } from '../calls/CallsTable.tsx'
+import { RevokeKey, RotateKey } from './KeyActions.tsx'
+import { OldSecret } from './OldSecret.tsx'
+import { grantsText, keyHeader, KeyState } from './parts.tsx'
+
+const here = getRouteApi('/frame/o/$organization/keys/$key')
+const latest = 10
+
+/** One key's life: facts, where it is used, its calls, and how to end it. */
 export function KeyPage() {
-  return <p>KeyPage</p>
+  const { slug, may } = useOrganization()
+  const me = usePerson()
+  const { key: id } = here.useParams()
+  const client = useQueryClient()
+  const key = useQuery(keyQuery(slug, id))
+  const calls = useQuery(latestCallsQuery(slug, id, latest))
+  const [doing, setDoing] = useState<'rotate' | 'revoke'>()
+  const back = (
+    <Link to="/o/$organization/keys" params={{ organization: slug }}>
+      {w.detail.back}
+    </Link>
+  )
+  if (key.data === undefined) {
+    return (
+      <>
+        <PageHead title={w.title} back={back} />
+        {key.isError ? (
+          <ProblemNotice error={key.error} retry={() => void key.refetch()} />
+        ) : (
+          <Loading />
+        )}
+      </>
+    )
+  }
+  const it = key.data
+  const allowed = may('keys.manage') || (may('keys.issue') && it.createdBy === me.id)
+  function done() {
+    setDoing(undefined)
+    void client.invalidateQueries({ queryKey: [slug, 'keys'] })
+  }
+
+  return (
+    <>
+      <PageHead
+        back={back}
+        title={it.name}
+        lead={
+          <span className="row">
+            <code>{it.hint}</code>
+            <KeyState state={it.state} />
+          </span>
+        }
+      >
+        {allowed && it.state !== 'revoked' ? (
+          <>
+            <Button look="danger" onClick={() => setDoing('revoke')}>
+              {w.detail.revoke}
+            </Button>
+            <Button look="primary" onClick={() => setDoing('rotate')}>
+              {w.detail.rotate}
+            </Button>
+          </>
+        ) : undefined}
+      </PageHead>
+      <Pile>
+        <StateNotice it={it} />
+        <OldSecret organization={slug} it={it} allowed={allowed} onDone={done} />
+        <Columns>
+          <Card title={w.detail.facts}>
+            <KeyFacts it={it} />
+          </Card>
+          <Card title={w.detail.grants} lead={w.detail.grantsLead}>
+            <Facts facts={[[w.detail.grants, grantsText(it)], ...limits(it)]} />
+          </Card>
+        </Columns>
+        {it.lastUsedAt === undefined && it.state === 'active' ? <NotUsed it={it} /> : undefined}
+        <Card
+          flush
+          title={w.detail.calls}
+          actions={
+            <ButtonLink
+              small
+              to="/o/$organization/calls"
+              params={{ organization: slug }}
+              search={{ key: id }}
+            >
+              {w.detail.showCalls}
+            </ButtonLink>
+          }
+        >
+          <CallsTable
+            bare
+            organization={slug}
+            calls={calls.data?.items ?? []}
+            list={calls}
+            without="key"
+            empty={<p className="muted pad">{w.detail.notUsed}</p>}
+          />
+        </Card>
+        {may('audit.see') ? (
+          <p>
+            <Link
+              to="/o/$organization/audit"
+              params={{ organization: slug }}
+              search={{ subject: id }}
+            >
+              {w.detail.showHistory}
+            </Link>
+          </p>
+        ) : undefined}
+      </Pile>
+      {doing === 'rotate' ? <RotateKey organization={slug} it={it} onDone={done} /> : undefined}
+      {doing === 'revoke' ? <RevokeKey organization={slug} it={it} onDone={done} /> : undefined}
+    </>
+  )
+}
+
+function StateNotice({ it }: { readonly it: Key }) {
+  const names = useNames()
+  if (it.state === 'revoked' && it.revokedAt !== undefined) {
+    return (
+      <Notice
+        tone="refuse"
+        title={w.detail.revokedNotice(names(it.revokedBy) ?? '', exact(it.revokedAt))}
+      >
+        <p>{w.detail.revokedForGood}</p>
+      </Notice>
+    )
+  }
+  if (it.state === 'expired') return <Notice tone="caution" title={w.detail.expiredNotice} />
+  if (it.state === 'suspended') return <Notice tone="caution" title={w.detail.suspendedNotice} />
+  return undefined
+}
+
+function KeyFacts({ it }: { readonly it: Key }) {
+  const names = useNames()
+  return (
+    <Facts
+      facts={[
+        [w.detail.id, <CopyText key="id" text={it.id} what={w.detail.id} />],
+        [w.columns.scheme, <code key="scheme">{w.scheme[it.scheme]}</code>],
+        [
+          w.detail.issued,
+          <span key="at">
+            <Time at={it.createdAt} />{' '}
+            {it.createdBy === undefined ? '' : w.detail.by(names(it.createdBy) ?? '')}
+          </span>,
+        ],
+        [
+          w.detail.owner,
+          it.personalUserId === undefined
+            ? w.detail.ofOrganization
+            : w.detail.personalOf(names(it.personalUserId) ?? ''),
+        ],
+        [w.detail.ends, it.expiresAt === undefined ? w.noEnd : `${day(it.expiresAt)}`],
+        [
+          w.detail.lastUsed,
+          it.lastUsedAt === undefined ? (
+            w.detail.notUsed
+          ) : (
+            <span key="used">
+              <Time at={it.lastUsedAt} form="relative" />{' '}
+              {w.detail.usedFrom(it.lastUsedAddress ?? '', it.lastUsedAgent ?? '')}
+            </span>
+          ),
+        ],
+      ]}
+    />
+  )
+}
+
+function limits(it: Key): readonly (readonly [string, string])[] {
+  return [
+    [
+      w.detail.addresses,
+      it.cidrs === undefined || it.cidrs.length === 0 ? w.detail.anyAddress : it.cidrs.join(', '),
+    ],
+    [
+      w.detail.limit,
+      it.rateLimit === undefined
+        ? w.detail.noLimit
+        : w.detail.perSecond(count(it.rateLimit.calls), it.rateLimit.perSeconds),
+    ],
+    [
+      w.detail.quota,
+      it.quota === undefined
+        ? w.detail.noQuota
+        : w.detail.quotaText(count(it.quota.calls), it.quota.period),
+    ],
+  ]
+}
+
+function NotUsed({ it }: { readonly it: Key }) {
+  const target = it.grants?.[0]?.target
+  const address = `${window.location.origin}/api/v1/intercept${target === undefined ? '' : `/${target}/`}`
+  return (
+    <Card title={w.detail.notUsed} lead={w.detail.notUsedText}>
+      <Snippet label="curl" text={`curl ${address} \\\n  -H '${keyHeader(it.scheme, '…')}'`} />
+    </Card>
+  )
 }

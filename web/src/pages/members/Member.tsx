@@ -1,3 +1,93 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { memberQuery } from '../../api/members.ts'
+import { words } from '../../../words/en.ts'
+import { membersWords } from '../../../words/en/members.ts'
+import { useOrganization, usePerson } from '../../frame/membership.ts'
+import { CopyText } from '../../parts/Copy.tsx'
+import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { Badge, Card, Columns, Facts, Notice, PageHead, Pile } from '../../parts/Surface.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { MemberActions } from './MemberActions.tsx'
+import { MemberRole } from './MemberRole.tsx'
+import { MemberSessions } from './MemberSessions.tsx'
+import { isManaged } from './Members.tsx'
+
+const w = membersWords.member
+const here = getRouteApi('/frame/o/$organization/members/$member')
+
+/** One person in this organization. */
 export function Member() {
-  return <p>Member</p>
+  const { slug } = useOrganization()
+  const me = usePerson()
+  const { member: id } = here.useParams()
+  const member = useQuery(memberQuery(slug, id))
+  const back = (
+    <Link to="/o/$organization/members" params={{ organization: slug }}>
+      {w.back}
+    </Link>
+  )
+  if (member.data === undefined) {
+    return (
+      <>
+        <PageHead title={membersWords.title} back={back} />
+        {member.isError ? (
+          <ProblemNotice error={member.error} retry={() => void member.refetch()} />
+        ) : (
+          <Loading />
+        )}
+      </>
+    )
+  }
+  const it = member.data
+  const self = it.userId === me.id
+  return (
+    <>
+      <PageHead
+        back={back}
+        title={it.name}
+        lead={
+          <span className="row">
+            {it.email}{' '}
+            {it.deactivatedAt === undefined ? undefined : (
+              <Badge tone="caution">{membersWords.deactivated}</Badge>
+            )}
+          </span>
+        }
+      >
+        {self ? undefined : <MemberActions organization={slug} it={it} />}
+      </PageHead>
+      <Pile>
+        {isManaged(it) ? <Notice>{w.directoryNote}</Notice> : undefined}
+        <Columns>
+          <Card title={w.facts}>
+            <Facts
+              facts={[
+                [w.id, <CopyText key="id" text={it.id} what={w.id} />],
+                [membersWords.role, words.roles[it.role]],
+                [w.source, w.sources[it.source] ?? it.source],
+                [membersWords.columns.joined, <Time key="joined" at={it.joinedAt} />],
+                [membersWords.columns.seen, <Time key="seen" at={it.lastSeenAt} form="relative" />],
+                [
+                  membersWords.columns.state,
+                  it.deactivatedAt === undefined ? membersWords.active : membersWords.deactivated,
+                ],
+              ]}
+            />
+          </Card>
+          <MemberRole organization={slug} it={it} self={self} />
+        </Columns>
+        <MemberSessions organization={slug} member={id} />
+        <p>
+          <Link
+            to="/o/$organization/audit"
+            params={{ organization: slug }}
+            search={{ actor: it.userId }}
+          >
+            {w.history}
+          </Link>
+        </p>
+      </Pile>
+    </>
+  )
 }

@@ -1,3 +1,169 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { memberListQuery } from '../../api/members.ts'
+import type { Member } from '../../api/shapes.ts'
+import { words } from '../../../words/en.ts'
+import { membersWords as w } from '../../../words/en/members.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { Button } from '../../parts/Button.tsx'
+import { DataTable, rowName, type Column } from '../../parts/DataTable.tsx'
+import { FilterBar } from '../../parts/Filters.tsx'
+import { Empty } from '../../parts/States.tsx'
+import { Badge, PageHead, Tag } from '../../parts/Surface.tsx'
+import { Tabs } from '../../parts/Tabs.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { Invitations } from './Invitations.tsx'
+import { Invite } from './Invite.tsx'
+import { RolesExplained } from './RolesExplained.tsx'
+
+const here = getRouteApi('/frame/o/$organization/members')
+const roles = ['owner', 'admin', 'developer', 'viewer'] as const
+
+/** Who may do what here. */
 export function Members() {
-  return <p>Members</p>
+  const { slug } = useOrganization()
+  const { tab } = here.useSearch()
+  const navigate = here.useNavigate()
+  const [inviting, setInviting] = useState(false)
+  return (
+    <>
+      <PageHead title={w.title} lead={w.lead}>
+        <Button look="primary" icon="plus" onClick={() => setInviting(true)}>
+          {w.invite}
+        </Button>
+      </PageHead>
+      <Tabs
+        label={w.title}
+        value={tab ?? 'members'}
+        onValue={(next) =>
+          void navigate({ search: next === 'members' ? {} : { tab: next }, replace: true })
+        }
+        tabs={[
+          {
+            id: 'members',
+            label: w.tabs.members,
+            content: <MemberList organization={slug} onInvite={() => setInviting(true)} />,
+          },
+          {
+            id: 'invitations',
+            label: w.tabs.invitations,
+            content: <Invitations organization={slug} onInvite={() => setInviting(true)} />,
+          },
+          { id: 'roles', label: w.tabs.roles, content: <RolesExplained /> },
+        ]}
+      />
+      {inviting ? <Invite organization={slug} onClose={() => setInviting(false)} /> : undefined}
+    </>
+  )
+}
+
+function MemberList({
+  organization,
+  onInvite,
+}: {
+  readonly organization: string
+  readonly onInvite: () => void
+}) {
+  const { role } = here.useSearch()
+  const navigate = here.useNavigate()
+  const list = useInfiniteQuery(memberListQuery(organization, { role }))
+  const rows = list.data?.pages.flatMap((page) => page.items) ?? []
+  const change = (patch: Readonly<Record<string, string | undefined>>) =>
+    void navigate({ search: (before) => ({ ...before, ...patch }), replace: true })
+  return (
+    <>
+      <FilterBar
+        filters={[
+          {
+            id: 'role',
+            label: w.role,
+            value: role,
+            options: roles.map((value) => ({ value, label: words.roles[value] })),
+          },
+        ]}
+        onChange={change}
+      />
+      <DataTable
+        label={w.title}
+        columns={columns(organization)}
+        rows={rows}
+        rowId={(member) => member.id}
+        list={list}
+        onOpen={(member) =>
+          void navigate({
+            to: '/o/$organization/members/$member',
+            params: { organization, member: member.id },
+          })
+        }
+        filtered={{
+          what: w.what,
+          count: role === undefined ? 0 : 1,
+          clear: () => change({ role: undefined }),
+        }}
+        empty={
+          <Empty title={w.alone}>
+            <p>{w.aloneText}</p>
+            <Button look="primary" onClick={onInvite}>
+              {w.invite}
+            </Button>
+          </Empty>
+        }
+      />
+    </>
+  )
+}
+
+function columns(organization: string): readonly Column<Member>[] {
+  return [
+    {
+      id: 'name',
+      head: w.columns.name,
+      cell: (member) => (
+        <Link
+          to="/o/$organization/members/$member"
+          params={{ organization, member: member.id }}
+          className={rowName}
+          tabIndex={-1}
+        >
+          {member.name}
+        </Link>
+      ),
+    },
+    { id: 'email', head: w.columns.email, hide: 'narrow', cell: (member) => member.email },
+    {
+      id: 'role',
+      head: w.columns.role,
+      width: '110px',
+      cell: (member) => words.roles[member.role],
+    },
+    {
+      id: 'seen',
+      head: w.columns.seen,
+      width: '140px',
+      hide: 'narrow',
+      cell: (member) => <Time at={member.lastSeenAt} form="relative" />,
+    },
+    {
+      id: 'state',
+      head: w.columns.state,
+      width: '230px',
+      hide: 'medium',
+      cell: (member) => (
+        <span className="row">
+          {member.deactivatedAt === undefined ? (
+            <Badge tone="pass">{w.active}</Badge>
+          ) : (
+            <Badge tone="caution">{w.deactivated}</Badge>
+          )}
+          {isManaged(member) ? <Tag>{w.managed}</Tag> : undefined}
+        </span>
+      ),
+    },
+  ]
+}
+
+/** Whether the directory keeps this person in step. */
+export function isManaged(member: Pick<Member, 'source'>): boolean {
+  return member.source === 'directory' || member.source === 'scim'
 }

@@ -1,3 +1,140 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState, type FormEvent } from 'react'
+import { call, type Answer } from '../../api/call.ts'
+import { organizationQuery } from '../../api/organizations.ts'
+import { words } from '../../../words/en.ts'
+import { settingsWords as w } from '../../../words/en/settings.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { Button } from '../../parts/Button.tsx'
+import { CopyText } from '../../parts/Copy.tsx'
+import { ConfirmDialog } from '../../parts/Dialogs.tsx'
+import { TextField } from '../../parts/Field.tsx'
+import { fieldError, Loading, ProblemNotice } from '../../parts/States.tsx'
+import { Card, Columns, Facts, PageHead, Pile } from '../../parts/Surface.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { say } from '../../parts/Toasts.tsx'
+
+type Organization = Answer<'GET /organizations/:organization'>
+
+/** Name, plan, what is kept how long, and the end of it all. */
 export function Settings() {
-  return <p>Settings</p>
+  const { slug, may } = useOrganization()
+  const organization = useQuery(organizationQuery(slug))
+  return (
+    <>
+      <PageHead title={w.title} lead={w.lead} />
+      {organization.data === undefined ? (
+        organization.isError ? (
+          <ProblemNotice error={organization.error} retry={() => void organization.refetch()} />
+        ) : (
+          <Loading />
+        )
+      ) : (
+        <Pile>
+          <Columns>
+            <General it={organization.data} />
+            <Card title={w.retention} lead={w.retentionLead}>
+              <Facts facts={w.retentionFacts} />
+            </Card>
+          </Columns>
+          {may('organization.delete') ? <Danger it={organization.data} /> : undefined}
+        </Pile>
+      )}
+    </>
+  )
+}
+
+function General({ it }: { readonly it: Organization }) {
+  const client = useQueryClient()
+  const [name, setName] = useState(it.name)
+  const save = useMutation({
+    mutationFn: () =>
+      call(
+        'PATCH /organizations/:organization',
+        { path: { organization: it.slug }, body: { name: name.trim() } },
+        { version: it.version },
+      ),
+    onSuccess: () => {
+      say(w.saved)
+      void client.invalidateQueries({ queryKey: ['me'] })
+      void client.invalidateQueries({ queryKey: [it.slug, 'organization'] })
+    },
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <Card title={w.general}>
+      <form className="stack" onSubmit={submit}>
+        <TextField
+          label={w.name}
+          required
+          maxLength={100}
+          error={fieldError(save.error, 'name')}
+          value={name}
+          onValue={setName}
+        />
+        <Facts
+          facts={[
+            [w.slug, <CopyText key="slug" text={it.slug} what={w.slug} />],
+            [w.id, <CopyText key="id" text={it.id} what={w.id} />],
+            [w.plan, w.plans[it.plan] ?? it.plan],
+            [w.created, <Time key="created" at={it.createdAt} form="day" />],
+          ]}
+        />
+        <p className="muted small">{w.planHint}</p>
+        {save.isError ? <ProblemNotice error={save.error} /> : undefined}
+        <div>
+          <Button
+            type="submit"
+            look="primary"
+            busy={save.isPending}
+            disabled={name.trim() === '' || name === it.name}
+          >
+            {words.save}
+          </Button>
+        </div>
+      </form>
+    </Card>
+  )
+}
+
+function Danger({ it }: { readonly it: Organization }) {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [asking, setAsking] = useState(false)
+  const remove = useMutation({
+    mutationFn: () =>
+      call('DELETE /organizations/:organization', {
+        path: { organization: it.slug },
+        body: { slug: it.slug },
+      }),
+    onSuccess: async () => {
+      await navigate({ to: '/welcome' })
+      await client.invalidateQueries({ queryKey: ['me'] })
+      client.removeQueries({ queryKey: [it.slug] })
+      say(w.deleted)
+    },
+  })
+  return (
+    <Card title={w.danger} lead={w.dangerText}>
+      <Button look="danger" onClick={() => setAsking(true)}>
+        {w.delete}
+      </Button>
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={w.deleteTitle(it.name)}
+        action={w.delete}
+        typed={it.slug}
+        busy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => remove.mutate()}
+      >
+        <p>{w.dangerText}</p>
+      </ConfirmDialog>
+    </Card>
+  )
 }

@@ -1,3 +1,149 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { Target } from '../../api/shapes.ts'
+import { addTarget, targetsQuery } from '../../api/targets.ts'
+import { targetsWords as w } from '../../../words/en/targets.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { Button } from '../../parts/Button.tsx'
+import { DataTable, rowName, type Column } from '../../parts/DataTable.tsx'
+import { FilterBar } from '../../parts/Filters.tsx'
+import { count } from '../../parts/numbers.ts'
+import { Empty } from '../../parts/States.tsx'
+import { Badge, PageHead } from '../../parts/Surface.tsx'
+import { say, sayRefused } from '../../parts/Toasts.tsx'
+import { AddTarget } from './AddTarget.tsx'
+
+const here = getRouteApi('/frame/o/$organization/targets')
+
+/** Which APIs are behind Intercept. */
 export function Targets() {
-  return <p>Targets</p>
+  const { slug, may } = useOrganization()
+  const { q, add } = here.useSearch()
+  const navigate = here.useNavigate()
+  const client = useQueryClient()
+  const list = useQuery(targetsQuery(slug))
+  const rows = (list.data?.items ?? []).filter(
+    (target) =>
+      q === undefined ||
+      `${target.slug} ${target.name} ${target.upstream}`.toLowerCase().includes(q.toLowerCase()),
+  )
+  const echo = useMutation({
+    mutationFn: () => addTarget(slug, { slug: 'echo', upstream: 'echo:' }),
+    onError: sayRefused,
+    onSuccess: (target) => {
+      say(w.added(target.slug))
+      void client.invalidateQueries({ queryKey: [slug] })
+    },
+  })
+  const change = (patch: Readonly<Record<string, string | undefined>>) =>
+    void navigate({ search: (before) => ({ ...before, ...patch }), replace: true })
+  const open = (target: string) =>
+    void navigate({
+      to: '/o/$organization/targets/$target',
+      params: { organization: slug, target },
+    })
+  const button = may('targets.manage') ? (
+    <Button look="primary" icon="plus" onClick={() => change({ add: 'now' })}>
+      {w.add}
+    </Button>
+  ) : undefined
+
+  return (
+    <>
+      <PageHead title={w.title} lead={w.lead}>
+        {button}
+      </PageHead>
+      <FilterBar search={{ id: 'q', label: w.search, value: q }} filters={[]} onChange={change} />
+      <DataTable
+        label={w.title}
+        columns={columns(slug)}
+        rows={rows}
+        rowId={(target) => target.id}
+        list={list}
+        onOpen={(target) => open(target.slug)}
+        filtered={{
+          what: w.what,
+          count: q === undefined ? 0 : 1,
+          clear: () => change({ q: undefined }),
+        }}
+        empty={
+          <Empty title={w.emptyTitle}>
+            <p>{w.emptyText}</p>
+            {button === undefined ? undefined : (
+              <div className="row">
+                {button}
+                <Button busy={echo.isPending} onClick={() => echo.mutate()}>
+                  {w.echo}
+                </Button>
+              </div>
+            )}
+          </Empty>
+        }
+      />
+      {add === undefined ? undefined : (
+        <AddTarget
+          organization={slug}
+          onClose={() => change({ add: undefined })}
+          onAdded={(target) => {
+            say(w.added(target))
+            open(target)
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function columns(organization: string): readonly Column<Target>[] {
+  return [
+    {
+      id: 'slug',
+      head: w.columns.slug,
+      width: '22%',
+      cell: (target) => (
+        <Link
+          to="/o/$organization/targets/$target"
+          params={{ organization, target: target.slug }}
+          className={rowName}
+          tabIndex={-1}
+        >
+          {target.slug}
+        </Link>
+      ),
+    },
+    {
+      id: 'upstream',
+      head: w.columns.upstream,
+      hide: 'narrow',
+      cell: (target) => <span className="mono muted">{target.upstream}</span>,
+    },
+    {
+      id: 'calls',
+      head: w.columns.calls,
+      width: '110px',
+      end: true,
+      cell: (target) => count(target.calls24h),
+    },
+    {
+      id: 'refused',
+      head: w.columns.refused,
+      width: '100px',
+      end: true,
+      hide: 'medium',
+      cell: (target) => count(target.refused24h),
+    },
+    {
+      id: 'state',
+      head: w.columns.state,
+      width: '150px',
+      cell: (target) => <TargetState target={target} />,
+    },
+  ]
+}
+
+/** Disabled, unhealthy or well. */
+export function TargetState({ target }: { readonly target: Target }) {
+  if (!target.enabled) return <Badge tone="caution">{w.disabled}</Badge>
+  const tone = ({ healthy: 'pass', unhealthy: 'refuse', unknown: 'plain' } as const)[target.health]
+  return <Badge tone={tone}>{w.health[target.health]}</Badge>
 }

@@ -1,3 +1,152 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState, type FormEvent } from 'react'
+import { call } from '../../api/call.ts'
+import { sessionsQuery } from '../../api/entry.ts'
+import { frameWords, words } from '../../../words/en.ts'
+import { membersWords } from '../../../words/en/members.ts'
+import { usePerson } from '../../frame/membership.ts'
+import { useSingleKeys } from '../../frame/shortcuts.ts'
+import { useTheme } from '../../frame/theme.ts'
+import { Button } from '../../parts/Button.tsx'
+import { Segmented, SwitchRow, TextField } from '../../parts/Field.tsx'
+import { duration } from '../../parts/numbers.ts'
+import { fieldError, Loading, ProblemNotice } from '../../parts/States.tsx'
+import { Card, Columns, PageHead, Pile } from '../../parts/Surface.tsx'
+import { say, sayRefused } from '../../parts/Toasts.tsx'
+import { SessionList } from '../members/SessionList.tsx'
+import { Identities } from './Identities.tsx'
+
+const w = membersWords.you
+
+/** My name, my ways to sign in, my sessions, my look. */
 export function You() {
-  return <p>You</p>
+  return (
+    <>
+      <PageHead title={w.title} lead={w.lead} />
+      <Pile>
+        <Columns>
+          <Profile />
+          <Appearance />
+        </Columns>
+        <Identities />
+        <Sessions />
+      </Pile>
+    </>
+  )
+}
+
+function Profile() {
+  const me = usePerson()
+  const client = useQueryClient()
+  const [name, setName] = useState(me.name)
+  const save = useMutation({
+    mutationFn: () => call('PATCH /me', { body: { name: name.trim() } }, { version: me.version }),
+    onSuccess: () => {
+      say(w.saved)
+      void client.invalidateQueries({ queryKey: ['me'] })
+    },
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <Card title={w.profile}>
+      <form className="stack" onSubmit={submit}>
+        <TextField
+          label={w.name}
+          autoComplete="name"
+          required
+          maxLength={100}
+          error={fieldError(save.error, 'name')}
+          value={name}
+          onValue={setName}
+        />
+        <TextField label={w.email} hint={w.emailHint} readOnly value={me.email ?? ''} />
+        {save.isError ? <ProblemNotice error={save.error} /> : undefined}
+        <div>
+          <Button
+            type="submit"
+            look="primary"
+            busy={save.isPending}
+            disabled={name.trim() === '' || name === me.name}
+          >
+            {words.save}
+          </Button>
+        </div>
+      </form>
+    </Card>
+  )
+}
+
+function Appearance() {
+  const [theme, choose] = useTheme()
+  const [keys, setKeys] = useSingleKeys()
+  return (
+    <Card title={w.appearance}>
+      <div className="stack">
+        <div>
+          <Segmented
+            label={w.theme}
+            value={theme}
+            options={(['system', 'light', 'dark'] as const).map((value) => ({
+              value,
+              label: frameWords.themes[value],
+            }))}
+            onValue={choose}
+          />
+        </div>
+        <SwitchRow
+          label={frameWords.shortcuts}
+          hint={frameWords.shortcutsHint}
+          checked={keys}
+          onValue={setKeys}
+        />
+      </div>
+    </Card>
+  )
+}
+
+function Sessions() {
+  const client = useQueryClient()
+  const sessions = useQuery(sessionsQuery)
+  const end = useMutation({
+    mutationFn: (session: string | undefined) =>
+      session === undefined
+        ? call('DELETE /me/sessions', {})
+        : call('DELETE /me/sessions/:session', { path: { session } }),
+    onError: sayRefused,
+    onSuccess: ({ ended, confirmation }) => {
+      say(membersWords.session.ended(ended), {
+        text: membersWords.session.proof(confirmation.nodes, duration(confirmation.tookMs)),
+      })
+      void client.invalidateQueries({ queryKey: ['me', 'sessions'] })
+    },
+  })
+  const items = sessions.data?.items
+  return (
+    <Card
+      flush
+      title={w.sessions}
+      actions={
+        items !== undefined && items.length > 1 ? (
+          <Button small look="danger" busy={end.isPending} onClick={() => end.mutate(undefined)}>
+            {w.endOthers}
+          </Button>
+        ) : undefined
+      }
+    >
+      {items === undefined ? (
+        sessions.isError ? (
+          <div className="pad">
+            <ProblemNotice error={sessions.error} retry={() => void sessions.refetch()} />
+          </div>
+        ) : (
+          <Loading />
+        )
+      ) : (
+        <SessionList sessions={items} busy={end.isPending} onEnd={(id) => end.mutate(id)} />
+      )}
+    </Card>
+  )
 }

@@ -1,4 +1,0 @@
-import type { Plugin } from 'vite'
-export function fakeApi(): Plugin {
-  return { name: 'fake' }
-}

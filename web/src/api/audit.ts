@@ -1,0 +1,32 @@
+import { queryOptions } from '@tanstack/react-query'
+import { call } from './call.ts'
+import { listQuery } from './list.ts'
+
+/** What the log can be narrowed by. */
+export interface AuditFilter {
+  readonly action?: string | undefined
+  readonly actorId?: string | undefined
+  readonly subjectId?: string | undefined
+  readonly from?: string | undefined
+  readonly until?: string | undefined
+}
+
+/** Audit entries, newest first. */
+export function auditQuery(organization: string, filter: AuditFilter) {
+  return listQuery(
+    [organization, 'audit', 'list'],
+    'GET /organizations/:organization/audit',
+    { organization },
+    { ...filter, limit: 100 },
+  )
+}
+
+/** Whether every entry follows from the one before. */
+export function chainQuery(organization: string) {
+  return queryOptions({
+    queryKey: [organization, 'audit', 'chain'],
+    staleTime: 300_000,
+    queryFn: ({ signal }) =>
+      call('GET /organizations/:organization/audit/chain', { path: { organization } }, { signal }),
+  })
+}

@@ -1,0 +1,26 @@
+import { infiniteQueryOptions, keepPreviousData } from '@tanstack/react-query'
+import { call, type Answer, type Input, type Route } from './call.ts'
+
+/** Routes that answer one page of a list and where the next begins. */
+type ListRoute = {
+  [R in Route]: Answer<R> extends { readonly next: string | undefined } ? R : never
+}[Route]
+
+/** A list that grows page by page; the last rows stay visible while a filter changes. */
+export function listQuery<R extends ListRoute>(
+  queryKey: readonly unknown[],
+  route: R,
+  path: Record<string, string>,
+  query: object,
+) {
+  return infiniteQueryOptions({
+    queryKey: [...queryKey, query],
+    initialPageParam: '',
+    placeholderData: keepPreviousData,
+    queryFn: ({ pageParam, signal }) => {
+      const page = pageParam === '' ? query : { ...query, after: pageParam }
+      return call(route, { path, query: page } as unknown as Input<R>, { signal })
+    },
+    getNextPageParam: (last: Answer<R>) => (last as { next: string | undefined }).next,
+  })
+}

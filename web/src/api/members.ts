@@ -1,0 +1,68 @@
+import { queryOptions } from '@tanstack/react-query'
+import { call } from './call.ts'
+import { listQuery } from './list.ts'
+
+const mostNames = 200
+
+/** The first 200 members, for their names. */
+export function membersQuery(organization: string) {
+  return queryOptions({
+    queryKey: [organization, 'members', 'names'],
+    staleTime: 60_000,
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/members',
+        { path: { organization }, query: { limit: mostNames } },
+        { signal },
+      ),
+  })
+}
+
+/** Members page by page. */
+export function memberListQuery(
+  organization: string,
+  filter: { readonly role?: string | undefined },
+) {
+  return listQuery(
+    [organization, 'members', 'list'],
+    'GET /organizations/:organization/members',
+    { organization },
+    filter,
+  )
+}
+
+/** One member. */
+export function memberQuery(organization: string, member: string) {
+  return queryOptions({
+    queryKey: [organization, 'members', member],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/members/:member',
+        { path: { organization, member } },
+        { signal },
+      ),
+  })
+}
+
+/** The living sessions of a member. */
+export function memberSessionsQuery(organization: string, member: string) {
+  return queryOptions({
+    queryKey: [organization, 'members', member, 'sessions'],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/members/:member/sessions',
+        { path: { organization, member } },
+        { signal },
+      ),
+  })
+}
+
+/** Invitations, newest first. */
+export function invitationsQuery(organization: string) {
+  return listQuery(
+    [organization, 'invitations'],
+    'GET /organizations/:organization/invitations',
+    { organization },
+    {},
+  )
+}

@@ -1,0 +1,35 @@
+import { queryOptions } from '@tanstack/react-query'
+import { call } from './call.ts'
+
+/** All targets of an organization. */
+export function targetsQuery(organization: string) {
+  return queryOptions({
+    queryKey: [organization, 'targets', 'list'],
+    queryFn: ({ signal }) =>
+      call('GET /organizations/:organization/targets', { path: { organization } }, { signal }),
+  })
+}
+
+/** One target with its rules. */
+export function targetQuery(organization: string, target: string) {
+  return queryOptions({
+    queryKey: [organization, 'targets', target],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/targets/:target',
+        { path: { organization, target } },
+        { signal },
+      ),
+  })
+}
+
+/** Adds a target. */
+export async function addTarget(
+  organization: string,
+  target: { readonly slug: string; readonly upstream: string },
+) {
+  return await call('POST /organizations/:organization/targets', {
+    path: { organization },
+    body: target,
+  })
+}

@@ -1,0 +1,15 @@
+import { useQuery } from '@tanstack/react-query'
+import { membersQuery } from '../api/members.ts'
+import { useOrganization, usePerson } from './membership.ts'
+
+/** Names of people by user id, as far as this person may know them; the command line is the operator. */
+export function useNames(): (userId: string | undefined) => string | undefined {
+  const { slug, may } = useOrganization()
+  const me = usePerson()
+  const members = useQuery({ ...membersQuery(slug), enabled: may('members.manage') })
+  return (userId) => {
+    if (userId === undefined) return undefined
+    if (userId === me.id) return me.name
+    return members.data?.items.find((member) => member.userId === userId)?.name ?? userId
+  }
+}

@@ -1,0 +1,104 @@
+import type { AuditEntry } from '../../api/shapes.ts'
+import { auditWords as w } from '../../../words/en/audit.ts'
+import { ButtonLink } from '../../parts/Button.tsx'
+import { CopyText, Snippet } from '../../parts/Copy.tsx'
+import { Drawer } from '../../parts/Dialogs.tsx'
+import { Facts } from '../../parts/Surface.tsx'
+import { exact } from '../../parts/Time.tsx'
+import { actorName } from './Audit.tsx'
+import classes from './audit.module.css'
+import { differences } from './differences.ts'
+
+/** One entry: who, what, on what, and the difference. */
+export function EntryDrawer({
+  organization,
+  entry,
+  onClose,
+}: {
+  readonly organization: string
+  readonly entry: AuditEntry
+  readonly onClose: () => void
+}) {
+  const d = w.details
+  return (
+    <Drawer open onClose={onClose} title={<code>{entry.action}</code>}>
+      <div className="stack">
+        <Facts
+          facts={[
+            [d.time, <CopyText key="time" text={entry.at} shown={exact(entry.at)} what={d.time} />],
+            [d.actor, actorName(entry)],
+            [
+              d.actorId,
+              entry.actor.id === undefined ? undefined : (
+                <CopyText key="actor" text={entry.actor.id} what={d.actorId} />
+              ),
+            ],
+            [d.subject, <CopyText key="subject" text={entry.subject.id} what={d.subject} />],
+            [
+              d.address,
+              entry.address === undefined ? undefined : <code key="address">{entry.address}</code>,
+            ],
+            [
+              d.request,
+              entry.requestId === undefined ? undefined : (
+                <CopyText key="request" text={entry.requestId} what={d.request} />
+              ),
+            ],
+            [d.sequence, String(entry.sequence)],
+            [d.hash, <code key="hash">{entry.hash}</code>],
+          ]}
+        />
+        <Difference detail={entry.detail} />
+        <div className="row">
+          <ButtonLink
+            small
+            to="/o/$organization/audit"
+            params={{ organization }}
+            search={{ subject: entry.subject.id }}
+          >
+            {w.ofThis}
+          </ButtonLink>
+          {entry.actor.id === undefined ? undefined : (
+            <ButtonLink
+              small
+              to="/o/$organization/audit"
+              params={{ organization }}
+              search={{ actor: entry.actor.id }}
+            >
+              {w.ofActor}
+            </ButtonLink>
+          )}
+        </div>
+      </div>
+    </Drawer>
+  )
+}
+
+function Difference({ detail }: { readonly detail: AuditEntry['detail'] }) {
+  const changed = differences(detail)
+  if (changed.length > 0) {
+    return (
+      <table className={classes.diff}>
+        <caption className="visually-hidden">{w.change}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{w.field}</th>
+            <th scope="col">{w.before}</th>
+            <th scope="col">{w.after}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {changed.map(({ field, before, after }) => (
+            <tr key={field}>
+              <th scope="row">{field}</th>
+              <td className={classes.before}>{before}</td>
+              <td className={classes.after}>{after}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    )
+  }
+  if (Object.keys(detail).length === 0) return <p className="muted">{w.noDetail}</p>
+  return <Snippet label={w.change} text={JSON.stringify(detail, null, 2)} />
+}

@@ -1,0 +1,163 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { callQuery } from '../../api/calls.ts'
+import type { Call } from '../../api/shapes.ts'
+import { callsWords as w } from '../../../words/en/calls.ts'
+import { ButtonLink } from '../../parts/Button.tsx'
+import { CopyText } from '../../parts/Copy.tsx'
+import { Drawer } from '../../parts/Dialogs.tsx'
+import { FullLine } from '../../parts/Line.tsx'
+import { duration, size } from '../../parts/numbers.ts'
+import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { Facts, Notice } from '../../parts/Surface.tsx'
+import { exact } from '../../parts/Time.tsx'
+
+/** One call with its line of checks, timings and ids. */
+export function CallDrawer({
+  organization,
+  id,
+  known,
+  onClose,
+}: {
+  readonly organization: string
+  readonly id: string
+  readonly known: Call | undefined
+  readonly onClose: () => void
+}) {
+  const read = useQuery({ ...callQuery(organization, id), enabled: known === undefined })
+  const call = known ?? read.data
+  return (
+    <Drawer
+      open
+      onClose={onClose}
+      title={
+        call === undefined ? (
+          <code>{id}</code>
+        ) : (
+          <span className="mono">{`${call.method} ${call.path}`}</span>
+        )
+      }
+    >
+      {call === undefined ? (
+        read.isError ? (
+          <ProblemNotice error={read.error} title={w.gone} />
+        ) : (
+          <Loading />
+        )
+      ) : (
+        <Details organization={organization} call={call} />
+      )}
+    </Drawer>
+  )
+}
+
+function Details({ organization, call }: { readonly organization: string; readonly call: Call }) {
+  return (
+    <div className="stack">
+      <FullLine stoppedAt={call.stoppedAt} />
+      <Outcome call={call} />
+      <Facts
+        facts={[
+          [w.facts.id, <CopyText key="id" text={call.id} what={w.facts.id} />],
+          [
+            w.facts.time,
+            <CopyText
+              key="at"
+              text={new Date(call.at).toISOString()}
+              shown={exact(call.at)}
+              what={w.facts.time}
+            />,
+          ],
+          [
+            w.facts.key,
+            call.keyId === undefined ? (
+              w.unknownKey
+            ) : (
+              <Link
+                key="key"
+                to="/o/$organization/keys/$key"
+                params={{ organization, key: call.keyId }}
+              >
+                {call.keyName ?? call.keyId} <code>{call.keyHint}</code>
+              </Link>
+            ),
+          ],
+          [
+            w.facts.target,
+            call.target === undefined ? undefined : (
+              <Link
+                key="target"
+                to="/o/$organization/targets/$target"
+                params={{ organization, target: call.target }}
+              >
+                {call.target}
+              </Link>
+            ),
+          ],
+          [
+            w.facts.rule,
+            call.ruleId === undefined ? undefined : <code key="rule">{call.ruleId}</code>,
+          ],
+          [w.facts.status, <code key="status">{call.status}</code>],
+          [w.facts.address, <code key="address">{call.address}</code>],
+          [w.facts.agent, call.agent],
+          [w.facts.took, duration(call.durationMs)],
+          [w.facts.upstream, call.upstreamMs === undefined ? undefined : duration(call.upstreamMs)],
+          [
+            w.facts.checks,
+            call.upstreamMs === undefined
+              ? undefined
+              : duration(Math.max(0, call.durationMs - call.upstreamMs)),
+          ],
+          [w.facts.sent, size(call.requestBytes)],
+          [w.facts.received, size(call.answerBytes)],
+        ]}
+      />
+      <div className="row">
+        {call.target === undefined ? undefined : (
+          <ButtonLink
+            to="/o/$organization/targets/$target"
+            params={{ organization, target: call.target }}
+            search={{
+              method: call.method,
+              path: call.path,
+              address: call.address,
+              ...(call.keyId === undefined ? {} : { key: call.keyId }),
+            }}
+          >
+            {w.tryAgain}
+          </ButtonLink>
+        )}
+        <ButtonLink to="/o/$organization/calls" params={{ organization }} search={likeThis(call)}>
+          {w.like}
+        </ButtonLink>
+      </div>
+      <p className="muted small">{w.notKept}</p>
+    </div>
+  )
+}
+
+function Outcome({ call }: { readonly call: Call }) {
+  if (call.code === undefined) return <Notice tone="pass" title={w.forwardedTitle(call.status)} />
+  return (
+    <Notice
+      tone="refuse"
+      title={call.stoppedAt === 'forward' ? w.upstreamTitle(call.code) : w.refusedTitle(call.code)}
+    >
+      <p>
+        <a href={`/problems/${call.code}`} target="_blank" rel="noreferrer">
+          {w.whatToDo}
+        </a>
+      </p>
+    </Notice>
+  )
+}
+
+function likeThis(call: Call) {
+  return {
+    ...(call.target === undefined ? {} : { target: call.target }),
+    ...(call.stoppedAt === undefined ? {} : { stopped_at: call.stoppedAt }),
+    method: call.method,
+    path: call.path,
+  }
+}

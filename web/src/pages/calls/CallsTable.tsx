@@ -1,0 +1,93 @@
+import type { ReactNode } from 'react'
+import type { Call } from '../../api/shapes.ts'
+import { callsWords as w } from '../../../words/en/calls.ts'
+import { DataTable, type Column, type ListState } from '../../parts/DataTable.tsx'
+import { MiniLine } from '../../parts/Line.tsx'
+import { duration } from '../../parts/numbers.ts'
+import { Time } from '../../parts/Time.tsx'
+import { VirtualBody } from '../../parts/VirtualBody.tsx'
+import { statusClass } from './status.ts'
+
+interface CallsTableProps {
+  readonly organization: string
+  readonly calls: readonly Call[]
+  readonly list: ListState
+  readonly empty: ReactNode
+  /** A column that would say the same in each row. */
+  readonly without?: 'key' | 'target'
+  readonly bare?: boolean
+  readonly onOpen?: (call: Call) => void
+  readonly chosen?: string | undefined
+  readonly filtered?: { readonly what: string; readonly count: number; readonly clear: () => void }
+  readonly fresh?: (call: Call) => boolean
+}
+
+/** Calls as rows, each with its mini line. */
+export function CallsTable({ calls, without, organization: _, ...rest }: CallsTableProps) {
+  return (
+    <DataTable<Call>
+      label={w.title}
+      columns={columns.filter((column) => column.id !== without)}
+      rows={calls}
+      rowId={(call) => call.id}
+      body={VirtualBody}
+      {...rest}
+    />
+  )
+}
+
+const columns: readonly Column<Call>[] = [
+  {
+    id: 'time',
+    head: w.columns.time,
+    width: '92px',
+    cell: (call) => (
+      <span className="mono">
+        <Time at={call.at} form="clock" />
+      </span>
+    ),
+  },
+  {
+    id: 'status',
+    head: w.columns.status,
+    width: '68px',
+    cell: (call) => <strong className={`mono ${statusClass(call)}`}>{call.status}</strong>,
+  },
+  {
+    id: 'stopped',
+    head: w.columns.stopped,
+    width: '186px',
+    hide: 'narrow',
+    cell: (call) => <MiniLine stoppedAt={call.stoppedAt} />,
+  },
+  {
+    id: 'call',
+    head: w.columns.call,
+    cell: (call) => (
+      <span className="mono" title={call.path}>
+        <span className="muted">{call.method}</span> {call.path}
+      </span>
+    ),
+  },
+  {
+    id: 'target',
+    head: w.columns.target,
+    width: '130px',
+    hide: 'medium',
+    cell: (call) => call.target ?? '',
+  },
+  {
+    id: 'key',
+    head: w.columns.key,
+    width: '150px',
+    hide: 'medium',
+    cell: (call) => call.keyName ?? <span className="muted">{w.unknownKey}</span>,
+  },
+  {
+    id: 'took',
+    head: w.columns.took,
+    width: '84px',
+    end: true,
+    cell: (call) => <span className="mono">{duration(call.durationMs)}</span>,
+  },
+]

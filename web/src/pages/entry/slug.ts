@@ -1,0 +1,12 @@
+const longest = 40
+
+/** A slug out of a name: "Acme GmbH" becomes acme-gmbh. */
+export function slugOf(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, longest)
+    .replaceAll(/^-+|-+$/g, '')
+}

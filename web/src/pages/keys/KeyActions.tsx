@@ -1,0 +1,106 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/call.ts'
+import { latestCallsQuery } from '../../api/calls.ts'
+import type { Key } from '../../api/shapes.ts'
+import { keysWords as w } from '../../../words/en/keys.ts'
+import { ConfirmDialog, FormDialog } from '../../parts/Dialogs.tsx'
+import { SelectField } from '../../parts/Field.tsx'
+import { duration } from '../../parts/numbers.ts'
+import { millis } from '../../parts/Time.tsx'
+import { say } from '../../parts/Toasts.tsx'
+import { KeySecret } from './KeySecret.tsx'
+
+const hourMs = 3_600_000
+const weekMs = 7 * 24 * hourMs
+const looksAt = 200
+
+interface Doing {
+  readonly organization: string
+  readonly it: Key
+  readonly onDone: () => void
+}
+
+/** Chooses the overlap, then shows the new secret once. */
+export function RotateKey({ organization, it, onDone }: Doing) {
+  const [overlap, setOverlap] = useState('86400')
+  const rotate = useMutation({
+    mutationFn: () =>
+      call('POST /organizations/:organization/keys/:key/rotate', {
+        path: { organization, key: it.id },
+        body: { overlapSeconds: Number(overlap) },
+      }),
+  })
+  if (rotate.data !== undefined) {
+    return (
+      <KeySecret
+        organization={organization}
+        issued={it}
+        secret={rotate.data.secret}
+        title={w.rotatedTitle}
+        onClose={onDone}
+      />
+    )
+  }
+  return (
+    <FormDialog
+      open
+      onClose={onDone}
+      title={w.rotate.title(it.name)}
+      lead={w.rotate.lead}
+      action={w.rotate.action}
+      busy={rotate.isPending}
+      error={rotate.error}
+      onSubmit={() => rotate.mutate()}
+    >
+      <SelectField
+        label={w.rotate.overlap}
+        hint={w.rotate.leaked}
+        value={overlap}
+        options={Object.entries(w.rotate.overlaps).map(([value, label]) => ({ value, label }))}
+        onValue={setOverlap}
+      />
+    </FormDialog>
+  )
+}
+
+/** One question, what it will do, and afterwards what it did. The name is asked only for keys in use. */
+export function RevokeKey({ organization, it, onDone }: Doing) {
+  const recent = useQuery(latestCallsQuery(organization, it.id, looksAt))
+  const revoke = useMutation({
+    mutationFn: () =>
+      call('POST /organizations/:organization/keys/:key/revoke', {
+        path: { organization, key: it.id },
+      }),
+    onSuccess: ({ confirmation }) => {
+      say(w.revokeDialog.done, {
+        text: w.revokeDialog.proof(confirmation.nodes, duration(confirmation.tookMs)),
+      })
+      onDone()
+    },
+  })
+  const lastHour = (recent.data?.items ?? []).filter((one) => millis(one.at) > Date.now() - hourMs)
+  const inUse = it.lastUsedAt !== undefined && millis(it.lastUsedAt) > Date.now() - weekMs
+  return (
+    <ConfirmDialog
+      open
+      onClose={onDone}
+      title={w.revokeDialog.title(it.name)}
+      action={w.revokeDialog.action}
+      typed={inUse ? it.name : undefined}
+      busy={revoke.isPending}
+      error={revoke.error}
+      onConfirm={() => revoke.mutate()}
+    >
+      <p>
+        {lastHour.length === 0
+          ? w.revokeDialog.quiet
+          : w.revokeDialog.recent(
+              lastHour.length,
+              new Set(lastHour.map((one) => one.address)).size,
+            )}
+      </p>
+      <p className="muted">{w.revokeDialog.text}</p>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,94 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { call } from '../../api/call.ts'
+import { invitationsQuery } from '../../api/members.ts'
+import type { Invitation } from '../../api/shapes.ts'
+import { membersWords as w } from '../../../words/en/members.ts'
+import { words } from '../../../words/en.ts'
+import { Button } from '../../parts/Button.tsx'
+import { DataTable, type Column } from '../../parts/DataTable.tsx'
+import { Empty } from '../../parts/States.tsx'
+import { Badge } from '../../parts/Surface.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { say, sayRefused } from '../../parts/Toasts.tsx'
+
+const tones = { open: 'caution', accepted: 'pass', revoked: 'plain', expired: 'plain' } as const
+
+/** Who was invited, and what became of it. */
+export function Invitations({
+  organization,
+  onInvite,
+}: {
+  readonly organization: string
+  readonly onInvite: () => void
+}) {
+  const client = useQueryClient()
+  const list = useInfiniteQuery(invitationsQuery(organization))
+  const withdraw = useMutation({
+    mutationFn: (invitation: string) =>
+      call('DELETE /organizations/:organization/invitations/:invitation', {
+        path: { organization, invitation },
+      }),
+    onError: sayRefused,
+    onSuccess: () => {
+      say(w.withdrawn)
+      void client.invalidateQueries({ queryKey: [organization, 'invitations'] })
+    },
+  })
+  const columns: readonly Column<Invitation>[] = [
+    { id: 'email', head: w.columns.email, cell: (one) => one.email },
+    { id: 'role', head: w.columns.role, width: '110px', cell: (one) => words.roles[one.role] },
+    {
+      id: 'state',
+      head: w.columns.state,
+      width: '120px',
+      cell: (one) => <Badge tone={tones[one.state]}>{w.invitationStates[one.state]}</Badge>,
+    },
+    {
+      id: 'invited',
+      head: w.columns.invited,
+      width: '130px',
+      hide: 'narrow',
+      cell: (one) => <Time at={one.createdAt} form="relative" />,
+    },
+    {
+      id: 'expires',
+      head: w.columns.expires,
+      width: '130px',
+      hide: 'narrow',
+      cell: (one) => <Time at={one.expiresAt} form="relative" />,
+    },
+    {
+      id: 'withdraw',
+      head: '',
+      width: '110px',
+      end: true,
+      cell: (one) =>
+        one.state === 'open' ? (
+          <Button
+            small
+            aria-label={`${w.withdraw} ${one.email}`}
+            onClick={() => withdraw.mutate(one.id)}
+          >
+            {w.withdraw}
+          </Button>
+        ) : undefined,
+    },
+  ]
+  return (
+    <DataTable
+      label={w.invitations}
+      columns={columns}
+      rows={list.data?.pages.flatMap((page) => page.items) ?? []}
+      rowId={(one) => one.id}
+      list={list}
+      empty={
+        <Empty title={w.noInvitations}>
+          <p>{w.noInvitationsText}</p>
+          <Button look="primary" onClick={onInvite}>
+            {w.invite}
+          </Button>
+        </Empty>
+      }
+    />
+  )
+}

@@ -1,0 +1,77 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/call.ts'
+import type { Role } from '../../api/shapes.ts'
+import { membersWords as w } from '../../../words/en/members.ts'
+import { words } from '../../../words/en.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { FormDialog } from '../../parts/Dialogs.tsx'
+import { TextField } from '../../parts/Field.tsx'
+import { SecretDialog } from '../../parts/SecretDialog.tsx'
+import { fieldError } from '../../parts/States.tsx'
+import { RoleChoice } from './RoleChoice.tsx'
+
+/** An address and a role; then the link, once. */
+export function Invite({
+  organization,
+  onClose,
+}: {
+  readonly organization: string
+  readonly onClose: () => void
+}) {
+  const client = useQueryClient()
+  const { may } = useOrganization()
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState<Role>('developer')
+  const invite = useMutation({
+    mutationFn: () =>
+      call('POST /organizations/:organization/invitations', {
+        path: { organization },
+        body: { email: email.trim(), role },
+      }),
+  })
+  if (invite.data !== undefined) {
+    return (
+      <SecretDialog
+        secret={invite.data.link}
+        name={w.linkName}
+        title={w.linkTitle}
+        lead={w.linkLead(invite.data.mailed)}
+        onClose={() => {
+          void client.invalidateQueries({ queryKey: [organization, 'invitations'] })
+          onClose()
+        }}
+      />
+    )
+  }
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title={w.inviteDialog.title}
+      action={w.invite}
+      busy={invite.isPending}
+      error={invite.error}
+      disabled={email.trim() === ''}
+      onSubmit={() => invite.mutate()}
+    >
+      <TextField
+        label={w.inviteDialog.email}
+        hint={w.inviteDialog.emailHint}
+        type="email"
+        required
+        maxLength={254}
+        error={fieldError(invite.error, 'email')}
+        value={email}
+        onValue={setEmail}
+      />
+      <RoleChoice
+        label={w.role}
+        value={role}
+        owners={may('owners.manage')}
+        onValue={setRole}
+        shown={words.roles}
+      />
+    </FormDialog>
+  )
+}

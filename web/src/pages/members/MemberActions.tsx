@@ -1,0 +1,80 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call } from '../../api/call.ts'
+import type { Member } from '../../api/shapes.ts'
+import { membersWords } from '../../../words/en/members.ts'
+import { Button } from '../../parts/Button.tsx'
+import { ConfirmDialog } from '../../parts/Dialogs.tsx'
+import { say, sayRefused } from '../../parts/Toasts.tsx'
+
+const w = membersWords.member
+
+/** Deactivate (and back), or remove for good. */
+export function MemberActions({
+  organization,
+  it,
+}: {
+  readonly organization: string
+  readonly it: Member
+}) {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [asking, setAsking] = useState<'deactivate' | 'remove'>()
+  const path = { organization, member: it.id }
+  const active = it.deactivatedAt === undefined
+  const turn = useMutation({
+    mutationFn: (on: boolean) =>
+      call('PATCH /organizations/:organization/members/:member', { path, body: { active: on } }),
+    onSuccess: (_, on) => {
+      setAsking(undefined)
+      say(on ? w.reactivated : w.deactivated)
+      void client.invalidateQueries({ queryKey: [organization, 'members'] })
+    },
+  })
+  const remove = useMutation({
+    mutationFn: () => call('DELETE /organizations/:organization/members/:member', { path }),
+    onSuccess: async (ended) => {
+      say(w.removedTitle, { text: w.removed(ended.sessions, ended.keys) })
+      await navigate({ to: '/o/$organization/members', params: { organization } })
+      await client.invalidateQueries({ queryKey: [organization, 'members'] })
+    },
+  })
+  return (
+    <>
+      <Button look="danger" onClick={() => setAsking('remove')}>
+        {w.remove}
+      </Button>
+      {active ? (
+        <Button onClick={() => setAsking('deactivate')}>{w.deactivate}</Button>
+      ) : (
+        <Button busy={turn.isPending} onClick={() => turn.mutate(true, { onError: sayRefused })}>
+          {w.reactivate}
+        </Button>
+      )}
+      <ConfirmDialog
+        open={asking === 'deactivate'}
+        onClose={() => setAsking(undefined)}
+        title={w.deactivateTitle(it.name)}
+        action={w.deactivate}
+        busy={turn.isPending}
+        error={turn.error}
+        onConfirm={() => turn.mutate(false)}
+      >
+        <p>{w.deactivateText}</p>
+      </ConfirmDialog>
+      <ConfirmDialog
+        open={asking === 'remove'}
+        onClose={() => setAsking(undefined)}
+        title={w.removeTitle(it.name)}
+        action={w.remove}
+        typed={it.email ?? it.name}
+        busy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => remove.mutate()}
+      >
+        <p>{w.removeText}</p>
+      </ConfirmDialog>
+    </>
+  )
+}

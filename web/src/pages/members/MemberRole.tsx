@@ -1,0 +1,64 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState, type FormEvent } from 'react'
+import { call } from '../../api/call.ts'
+import type { Member, Role } from '../../api/shapes.ts'
+import { words } from '../../../words/en.ts'
+import { membersWords } from '../../../words/en/members.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { Button } from '../../parts/Button.tsx'
+import { ProblemNotice } from '../../parts/States.tsx'
+import { Card } from '../../parts/Surface.tsx'
+import { say } from '../../parts/Toasts.tsx'
+import { RoleChoice } from './RoleChoice.tsx'
+
+const w = membersWords.member
+
+/** The role and what it means; a change ends the person's sessions. */
+export function MemberRole({
+  organization,
+  it,
+  self,
+}: {
+  readonly organization: string
+  readonly it: Member
+  readonly self: boolean
+}) {
+  const client = useQueryClient()
+  const { may } = useOrganization()
+  const [role, setRole] = useState<Role>(it.role)
+  const change = useMutation({
+    mutationFn: () =>
+      call(
+        'PATCH /organizations/:organization/members/:member',
+        { path: { organization, member: it.id }, body: { role } },
+        { version: it.version },
+      ),
+    onSuccess: () => {
+      say(w.roleChanged)
+      void client.invalidateQueries({ queryKey: [organization, 'members'] })
+    },
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    change.mutate()
+  }
+  return (
+    <Card title={w.role} lead={self ? w.ownRole : w.roleHint}>
+      <form className="stack" onSubmit={submit}>
+        <RoleChoice
+          label={membersWords.role}
+          value={role}
+          owners={may('owners.manage') || it.role === 'owner'}
+          shown={words.roles}
+          onValue={setRole}
+        />
+        {change.isError ? <ProblemNotice error={change.error} /> : undefined}
+        <div>
+          <Button type="submit" busy={change.isPending} disabled={role === it.role}>
+            {w.saveRole}
+          </Button>
+        </div>
+      </form>
+    </Card>
+  )
+}

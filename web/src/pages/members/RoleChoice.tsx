@@ -1,0 +1,43 @@
+import { useId } from 'react'
+import type { Role } from '../../api/shapes.ts'
+import { membersWords as w } from '../../../words/en/members.ts'
+import classes from './members.module.css'
+
+const roles = ['viewer', 'developer', 'admin', 'owner'] as const
+
+/** A role, each with what it may do. */
+export function RoleChoice({
+  label,
+  value,
+  owners,
+  shown,
+  onValue,
+}: {
+  readonly label: string
+  readonly value: Role
+  readonly owners: boolean
+  readonly shown: Readonly<Record<Role, string>>
+  readonly onValue: (role: Role) => void
+}) {
+  const name = useId()
+  return (
+    <fieldset className={classes.choices}>
+      <legend>{label}</legend>
+      {roles.map((role) =>
+        role === 'owner' && !owners ? undefined : (
+          <label key={role} className={classes.choice}>
+            <input
+              type="radio"
+              name={name}
+              checked={value === role}
+              onChange={() => onValue(role)}
+            />
+            <span>
+              {shown[role]} <span className="muted">{w.inviteDialog.roleHints[role]}</span>
+            </span>
+          </label>
+        ),
+      )}
+    </fieldset>
+  )
+}

@@ -1,0 +1,60 @@
+import type { Attention } from '../../api/shapes.ts'
+import { overviewWords as w } from '../../../words/en/overview.ts'
+import { ButtonLink } from '../../parts/Button.tsx'
+
+/** The way to what needs a person. */
+export function AttentionAction({
+  organization,
+  item,
+}: {
+  readonly organization: string
+  readonly item: Attention
+}) {
+  const params = { organization }
+  switch (item.subjectKind) {
+    case 'key':
+      return (
+        <ButtonLink
+          small
+          to="/o/$organization/keys/$key"
+          params={{ organization, key: item.subjectId }}
+        >
+          {w.open}
+        </ButtonLink>
+      )
+    case 'target':
+      return (
+        <ButtonLink
+          small
+          to="/o/$organization/targets/$target"
+          params={{ organization, target: item.subjectId }}
+        >
+          {w.open}
+        </ButtonLink>
+      )
+    case 'endpoint':
+      return (
+        <ButtonLink
+          small
+          to="/o/$organization/webhooks/$endpoint"
+          params={{ organization, endpoint: item.subjectId }}
+        >
+          {w.open}
+        </ButtonLink>
+      )
+    case 'domain':
+    case 'connection':
+    case 'directory':
+      return (
+        <ButtonLink small to="/o/$organization/sso" params={params}>
+          {w.open}
+        </ButtonLink>
+      )
+    default:
+      return (
+        <ButtonLink small to="/o/$organization/calls" params={params}>
+          {w.showCalls}
+        </ButtonLink>
+      )
+  }
+}

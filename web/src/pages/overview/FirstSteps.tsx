@@ -1,0 +1,116 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { firstStepsQuery } from '../../api/traffic.ts'
+import { overviewWords as w } from '../../../words/en/overview.ts'
+import { Button, ButtonLink } from '../../parts/Button.tsx'
+import { Card, Item, Items } from '../../parts/Surface.tsx'
+
+const steps = ['target', 'key', 'call', 'endpoint', 'invited'] as const
+
+/** What a new organization does first; gone when all is done, or when somebody hides it. */
+export function FirstStepsCard({ organization }: { readonly organization: string }) {
+  const done = useQuery(firstStepsQuery(organization))
+  const [hidden, setHidden] = useState(() => readHidden(organization))
+  if (done.data === undefined || hidden) return undefined
+  const facts = done.data
+  const finished = steps.filter((step) => facts[step]).length
+  if (finished === steps.length) return undefined
+  function hide() {
+    setHidden(true)
+    try {
+      localStorage.setItem(storageName(organization), 'hidden')
+    } catch {
+      // Storage is closed: hidden until the next load.
+    }
+  }
+  return (
+    <Card
+      flush
+      title={w.firstSteps}
+      lead={w.stepsLead(finished, steps.length)}
+      actions={
+        <Button small look="quiet" onClick={hide}>
+          {w.hide}
+        </Button>
+      }
+    >
+      <Items>
+        {steps.map((step) => {
+          const [title, text] = w.steps[step]
+          return (
+            <Item
+              key={step}
+              mark={facts[step] ? 'done' : 'open'}
+              action={
+                facts[step] ? undefined : <StepAction organization={organization} step={step} />
+              }
+            >
+              {facts[step] ? <span className="muted">{title}</span> : <strong>{title}</strong>}
+              {facts[step] ? undefined : <p className="muted">{text}</p>}
+            </Item>
+          )
+        })}
+      </Items>
+    </Card>
+  )
+}
+
+function StepAction({
+  organization,
+  step,
+}: {
+  readonly organization: string
+  readonly step: (typeof steps)[number]
+}) {
+  const params = { organization }
+  const label = w.steps[step][2]
+  switch (step) {
+    case 'target':
+      return (
+        <ButtonLink small to="/o/$organization/targets" params={params} search={{ add: 'now' }}>
+          {label}
+        </ButtonLink>
+      )
+    case 'key':
+      return (
+        <ButtonLink small to="/o/$organization/keys" params={params} search={{ issue: 'now' }}>
+          {label}
+        </ButtonLink>
+      )
+    case 'call':
+      return (
+        <ButtonLink small to="/o/$organization/calls" params={params} search={{ live: 'on' }}>
+          {label}
+        </ButtonLink>
+      )
+    case 'endpoint':
+      return (
+        <ButtonLink small to="/o/$organization/webhooks" params={params} search={{ add: 'now' }}>
+          {label}
+        </ButtonLink>
+      )
+    case 'invited':
+      return (
+        <ButtonLink
+          small
+          to="/o/$organization/members"
+          params={params}
+          search={{ tab: 'invitations' }}
+        >
+          {label}
+        </ButtonLink>
+      )
+  }
+}
+
+function storageName(organization: string): string {
+  return `first-steps:${organization}`
+}
+
+function readHidden(organization: string): boolean {
+  try {
+    return localStorage.getItem(storageName(organization)) !== null
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,85 @@
+import { useState, type FormEvent } from 'react'
+import type { Target } from '../../api/shapes.ts'
+import { words } from '../../../words/en.ts'
+import { targetsWords } from '../../../words/en/targets.ts'
+import { Button } from '../../parts/Button.tsx'
+import { TextArea, TextField } from '../../parts/Field.tsx'
+import { fieldError, ProblemNotice } from '../../parts/States.tsx'
+import { Card, Columns } from '../../parts/Surface.tsx'
+import { useEdit } from './useEdit.ts'
+
+const w = targetsWords.capture
+
+/** What is kept of calls besides their record, with a preview in words. */
+export function Capture({
+  organization,
+  it,
+  editable,
+}: {
+  readonly organization: string
+  readonly it: Target
+  readonly editable: boolean
+}) {
+  const [names, setNames] = useState(it.capture.headers.join('\n'))
+  const [bytes, setBytes] = useState(String(it.capture.bodyBytes))
+  const edit = useEdit(organization, it, w.saved)
+  const headers = names
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter(Boolean)
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    edit.mutate({ capture: { headers, bodyBytes: Number(bytes) } })
+  }
+  return (
+    <Columns>
+      <Card title={w.title} lead={w.lead}>
+        <form className="form" onSubmit={submit}>
+          <TextArea
+            label={w.headers}
+            hint={w.headersHint}
+            error={fieldError(edit.error, 'capture.headers')}
+            code
+            disabled={!editable}
+            value={names}
+            onValue={setNames}
+          />
+          <TextField
+            label={w.bytes}
+            hint={w.bytesHint}
+            error={fieldError(edit.error, 'capture.bodyBytes')}
+            inputMode="numeric"
+            pattern="[0-9]+"
+            disabled={!editable}
+            value={bytes}
+            onValue={setBytes}
+          />
+          {edit.isError ? <ProblemNotice error={edit.error} /> : undefined}
+          {editable ? (
+            <div>
+              <Button type="submit" look="primary" busy={edit.isPending}>
+                {words.save}
+              </Button>
+            </div>
+          ) : undefined}
+        </form>
+      </Card>
+      <Card title={w.preview}>
+        {headers.length === 0 && Number(bytes) === 0 ? (
+          <p>{w.nothing}</p>
+        ) : (
+          <ul className="stack-tight mono">
+            {headers.map((name) => (
+              <li key={name}>
+                {/authorization|cookie|key|token|secret/.test(name)
+                  ? `${name}: [redacted]`
+                  : `${name}: …`}
+              </li>
+            ))}
+            {Number(bytes) > 0 ? <li>{w.bodyPreview(bytes)}</li> : undefined}
+          </ul>
+        )}
+      </Card>
+    </Columns>
+  )
+}

@@ -1,0 +1,93 @@
+import { useState, type FormEvent } from 'react'
+import type { Target } from '../../api/shapes.ts'
+import { words } from '../../../words/en.ts'
+import { targetsWords } from '../../../words/en/targets.ts'
+import { Button } from '../../parts/Button.tsx'
+import { SelectField, TextField } from '../../parts/Field.tsx'
+import { fieldError, ProblemNotice } from '../../parts/States.tsx'
+import { Card } from '../../parts/Surface.tsx'
+import classes from './targets.module.css'
+import { useEdit } from './useEdit.ts'
+
+const w = targetsWords.limits
+
+/** The short window and the long one, for all keys together. */
+export function Limits({
+  organization,
+  it,
+  editable,
+}: {
+  readonly organization: string
+  readonly it: Target
+  readonly editable: boolean
+}) {
+  const [calls, setCalls] = useState(String(it.rateLimit?.calls ?? ''))
+  const [seconds, setSeconds] = useState(String(it.rateLimit?.perSeconds ?? 1))
+  const [quota, setQuota] = useState(String(it.quota?.calls ?? ''))
+  const [period, setPeriod] = useState<'day' | 'month'>(it.quota?.period ?? 'day')
+  const edit = useEdit(organization, it, w.saved)
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    edit.mutate({
+      rateLimit: calls === '' ? null : { calls: Number(calls), perSeconds: Number(seconds) },
+      quota: quota === '' ? null : { calls: Number(quota), period },
+    })
+  }
+  return (
+    <Card title={w.title} lead={w.lead}>
+      <form className="form" onSubmit={submit}>
+        <div className={classes.three}>
+          <TextField
+            label={w.limit}
+            hint={w.limitHint}
+            error={fieldError(edit.error, 'rateLimit.calls')}
+            inputMode="numeric"
+            pattern="[0-9]*"
+            disabled={!editable}
+            value={calls}
+            onValue={setCalls}
+          />
+          <TextField
+            label={w.seconds}
+            error={fieldError(edit.error, 'rateLimit.perSeconds')}
+            inputMode="numeric"
+            pattern="[0-9]+"
+            disabled={!editable}
+            value={seconds}
+            onValue={setSeconds}
+          />
+        </div>
+        <div className={classes.three}>
+          <TextField
+            label={w.quota}
+            hint={w.quotaHint}
+            error={fieldError(edit.error, 'quota.calls')}
+            inputMode="numeric"
+            pattern="[0-9]*"
+            disabled={!editable}
+            value={quota}
+            onValue={setQuota}
+          />
+          <SelectField
+            label={w.period}
+            disabled={!editable}
+            value={period}
+            options={(['day', 'month'] as const).map((value) => ({
+              value,
+              label: w.periods[value],
+            }))}
+            onValue={(value) => setPeriod(value === 'month' ? 'month' : 'day')}
+          />
+        </div>
+        {edit.isError ? <ProblemNotice error={edit.error} /> : undefined}
+        {editable ? (
+          <div>
+            <Button type="submit" look="primary" busy={edit.isPending}>
+              {words.save}
+            </Button>
+          </div>
+        ) : undefined}
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,57 @@
+import { targetsWords } from '../../../words/en/targets.ts'
+import { Button } from '../../parts/Button.tsx'
+import { Check, SelectField, TextField } from '../../parts/Field.tsx'
+import { Methods } from '../../parts/Methods.tsx'
+import type { DraftRule } from './Rules.tsx'
+import classes from './targets.module.css'
+
+const w = targetsWords.rules
+
+/** The fields of one rule, below its row. */
+export function RuleEditor({
+  rule,
+  onRule,
+  onDone,
+}: {
+  readonly rule: DraftRule
+  readonly onRule: (rule: DraftRule) => void
+  readonly onDone: () => void
+}) {
+  return (
+    <div className={classes.editor}>
+      <div className={classes.editorRow}>
+        <SelectField
+          label={w.effect}
+          value={rule.effect}
+          options={(['allow', 'deny'] as const).map((value) => ({
+            value,
+            label: w.effects[value],
+          }))}
+          onValue={(effect) => onRule({ ...rule, effect: effect === 'allow' ? 'allow' : 'deny' })}
+        />
+        <TextField
+          label={w.path}
+          hint={w.pathHint}
+          code
+          value={rule.path}
+          onValue={(path) => onRule({ ...rule, path })}
+        />
+      </div>
+      <Methods
+        label={w.methods}
+        value={rule.methods}
+        onValue={(methods) => onRule({ ...rule, methods })}
+      />
+      <div className="row between">
+        <Check
+          label={w.trial}
+          checked={rule.trial}
+          onValue={(trial) => onRule({ ...rule, trial })}
+        />
+        <Button small onClick={onDone}>
+          {w.done}
+        </Button>
+      </div>
+    </div>
+  )
+}

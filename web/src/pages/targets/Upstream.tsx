@@ -1,0 +1,197 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState, type FormEvent } from 'react'
+import { call } from '../../api/call.ts'
+import type { Target } from '../../api/shapes.ts'
+import { words } from '../../../words/en.ts'
+import { targetsWords } from '../../../words/en/targets.ts'
+import { Button } from '../../parts/Button.tsx'
+import { Check, SwitchRow, TextField } from '../../parts/Field.tsx'
+import { duration } from '../../parts/numbers.ts'
+import { fieldError, ProblemNotice } from '../../parts/States.tsx'
+import { Card, Columns, Notice } from '../../parts/Surface.tsx'
+import classes from './targets.module.css'
+import { useEdit } from './useEdit.ts'
+
+const w = targetsWords.upstream
+const bytesPerMiB = 1024 * 1024
+
+/** Where the API lives, its own credential, and what it lets through. */
+export function Upstream({
+  organization,
+  it,
+  editable,
+}: {
+  readonly organization: string
+  readonly it: Target
+  readonly editable: boolean
+}) {
+  const [upstream, setUpstream] = useState(it.upstream)
+  const [name, setName] = useState(it.name)
+  const [header, setHeader] = useState(it.credentialHeader ?? '')
+  const [value, setValue] = useState('')
+  const [drop, setDrop] = useState(false)
+  const edit = useEdit(organization, it, w.saved)
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    const credential = drop
+      ? { credential: null }
+      : value === ''
+        ? {}
+        : { credential: { header, value } }
+    edit.mutate({ name, upstream, ...credential }, { onSuccess: () => setValue('') })
+  }
+  return (
+    <Columns>
+      <Card title={w.title} lead={w.lead} actions={<Reach organization={organization} it={it} />}>
+        <form className="form" onSubmit={submit}>
+          <TextField
+            label={w.address}
+            error={fieldError(edit.error, 'upstream')}
+            code
+            inputMode="url"
+            disabled={!editable}
+            value={upstream}
+            onValue={setUpstream}
+          />
+          <TextField
+            label={w.name}
+            error={fieldError(edit.error, 'name')}
+            disabled={!editable}
+            value={name}
+            onValue={setName}
+          />
+          {it.credentialHeader === undefined ? undefined : (
+            <Notice tone="pass">{w.stored(it.credentialHeader)}</Notice>
+          )}
+          <TextField
+            label={w.header}
+            hint={w.headerHint}
+            error={fieldError(edit.error, 'credential.header')}
+            code
+            disabled={!editable || drop}
+            value={header}
+            onValue={setHeader}
+          />
+          <TextField
+            label={w.value}
+            hint={w.valueHint}
+            error={fieldError(edit.error, 'credential.value')}
+            code
+            type="password"
+            autoComplete="new-password"
+            disabled={!editable || drop}
+            value={value}
+            onValue={setValue}
+          />
+          {it.credentialHeader === undefined ? undefined : (
+            <Check label={w.drop} checked={drop} disabled={!editable} onValue={setDrop} />
+          )}
+          {edit.isError ? <ProblemNotice error={edit.error} /> : undefined}
+          {editable ? (
+            <div>
+              <Button type="submit" look="primary" busy={edit.isPending}>
+                {words.save}
+              </Button>
+            </div>
+          ) : undefined}
+        </form>
+      </Card>
+      <Passing organization={organization} it={it} editable={editable} />
+    </Columns>
+  )
+}
+
+function Reach({ organization, it }: { readonly organization: string; readonly it: Target }) {
+  const reach = useMutation({
+    mutationFn: () =>
+      call('POST /organizations/:organization/targets/:target/reach', {
+        path: { organization, target: it.slug },
+      }),
+  })
+  return (
+    <div className="stack-tight">
+      <Button small busy={reach.isPending} onClick={() => reach.mutate()}>
+        {w.test}
+      </Button>
+      {reach.data === undefined ? undefined : (
+        <p role="status">{w.reached(reach.data.status, duration(reach.data.tookMs))}</p>
+      )}
+      {reach.isError ? <ProblemNotice error={reach.error} /> : undefined}
+    </div>
+  )
+}
+
+const switches = [
+  ['assertion', w.assertion, w.assertionHint],
+  ['verbatimPaths', w.verbatim, w.verbatimHint],
+  ['allowBrowser', w.browser, w.browserHint],
+] as const
+const timeouts = [
+  ['connectMs', w.connect],
+  ['firstByteMs', w.firstByte],
+  ['idleMs', w.idle],
+] as const
+
+function Passing({
+  organization,
+  it,
+  editable,
+}: {
+  readonly organization: string
+  readonly it: Target
+  readonly editable: boolean
+}) {
+  const edit = useEdit(organization, it, w.saved)
+  const [times, setTimes] = useState(it.timeouts)
+  const [mib, setMib] = useState(String(it.bodyLimitBytes / bytesPerMiB))
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    edit.mutate({ timeouts: times, bodyLimitBytes: Math.round(Number(mib) * bytesPerMiB) })
+  }
+  return (
+    <Card title={w.timeouts}>
+      <div className="stack">
+        {switches.map(([name, label, hint]) => (
+          <SwitchRow
+            key={name}
+            label={label}
+            hint={hint}
+            checked={it[name]}
+            disabled={!editable || edit.isPending}
+            onValue={(on) => edit.mutate({ [name]: on })}
+          />
+        ))}
+        <form className="form" onSubmit={submit}>
+          <div className={classes.three}>
+            {timeouts.map(([name, label]) => (
+              <TextField
+                key={name}
+                label={label}
+                inputMode="numeric"
+                pattern="[0-9]+"
+                disabled={!editable}
+                value={String(times[name])}
+                onValue={(text) => setTimes({ ...times, [name]: Number(text) })}
+              />
+            ))}
+            <TextField
+              label={w.bodyLimit}
+              inputMode="decimal"
+              disabled={!editable}
+              value={mib}
+              onValue={setMib}
+            />
+          </div>
+          {edit.isError ? <ProblemNotice error={edit.error} /> : undefined}
+          {editable ? (
+            <div>
+              <Button type="submit" busy={edit.isPending}>
+                {words.save}
+              </Button>
+            </div>
+          ) : undefined}
+        </form>
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,44 @@
+import { words } from '../../words/en.ts'
+import classes from './controls.module.css'
+
+/** HTTP methods that keys and rules name. */
+export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+export type Method = (typeof methods)[number]
+
+/** Any of the methods; none chosen means every one. */
+export function Methods({
+  label,
+  value,
+  onValue,
+}: {
+  readonly label: string
+  readonly value: readonly string[]
+  readonly onValue: (methods: Method[]) => void
+}) {
+  return (
+    <fieldset className={classes.methods}>
+      <legend className={classes.label}>{label}</legend>
+      <div className={classes.methodRow}>
+        {methods.map((method) => (
+          <button
+            key={method}
+            type="button"
+            aria-pressed={value.includes(method)}
+            onClick={() =>
+              onValue(
+                methods.filter((one) =>
+                  one === method ? !value.includes(one) : value.includes(one),
+                ),
+              )
+            }
+          >
+            {method}
+          </button>
+        ))}
+      </div>
+      <span className={classes.hint}>
+        {value.length === 0 ? words.everyMethod : words.theseMethods}
+      </span>
+    </fieldset>
+  )
+}
