@@ -166,7 +166,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   }
   const app = createApp(appNeeds)
   hangSignin(app, { signingKeys })
-  hangDashboard(app, { rooms, version, addressOf })
+  hangDashboard(app, { rooms, version, addressOf, log })
   hangOperations(app, { readiness, metrics })
   await app.ready()
 

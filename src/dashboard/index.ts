@@ -1,7 +1,9 @@
 /** /api/v1/… : the JSON behind people's pages, its description, and the pages' files. */
 import { Problem } from '../errors.ts'
 import type { App, AppRequest } from '../http/index.ts'
+import { join } from 'node:path'
 import { describeRoutes } from './openapi.ts'
+import { addPages } from './pages.ts'
 import { referenceStyle, renderReference } from './reference.ts'
 import { hangRoutes } from './register.ts'
 import type { Rooms } from './rooms.ts'
@@ -21,6 +23,7 @@ export function hangDashboard(
     readonly rooms: Rooms
     readonly version: string
     readonly addressOf: (request: AppRequest) => string
+    readonly log: Parameters<typeof addPages>[1]['log']
   },
 ): void {
   const { rooms } = needs
@@ -42,6 +45,7 @@ export function hangDashboard(
   app.get('/docs.css', async (_request, reply) =>
     reply.type('text/css; charset=utf-8').header('Cache-Control', 'no-cache').send(referenceStyle),
   )
+  addPages(app, { webFolder: join(import.meta.dirname, '../../web'), baseUrl, log: needs.log })
   // What is not in the table is not there, whoever asks: no page ever answers below /api.
   app.all(`${prefix}/*`, async () => {
     throw new Problem('not_found')

@@ -1,5 +1,5 @@
 import type { Routes as Landed } from '../../../src/dashboard/index.ts'
-import type { Attention, Call, FirstSteps, Rollup, Target, Tried } from './shapes.ts'
+import type { Attention, Call, FirstSteps, Rollup, Target, Tried } from './pending.ts'
 
 type Page = { readonly after?: string; readonly limit?: number }
 interface List<Item> {
@@ -38,9 +38,6 @@ interface Pending {
       readonly address?: string
     }
     answer: Tried
-  }
-  'GET /organizations/:organization/webhooks/endpoints': {
-    answer: All<{ readonly id: string; readonly url: string }>
   }
   'GET /organizations/:organization/calls': {
     query: Page & {

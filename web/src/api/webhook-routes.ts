@@ -100,12 +100,12 @@ export interface Operation {
 }
 
 export interface DeliveryFilter {
-  readonly endpoint?: string
-  readonly state?: string
-  readonly type?: string
-  readonly event?: string
-  readonly from?: string
-  readonly to?: string
+  readonly endpoint?: string | undefined
+  readonly state?: string | undefined
+  readonly type?: string | undefined
+  readonly event?: string | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
 }
 
 export interface EndpointWish {

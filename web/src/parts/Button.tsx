@@ -57,10 +57,9 @@ function Anchor({
   look = 'plain',
   small = false,
   icon,
-  busy: _,
   children,
   ...rest
-}: Looks & ComponentProps<'a'>) {
+}: Omit<Looks, 'busy'> & ComponentProps<'a'>) {
   return (
     <a {...rest} className={buttonClass(look, { small })}>
       {icon === undefined ? undefined : <Icon name={icon} />}

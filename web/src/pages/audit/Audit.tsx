@@ -15,6 +15,7 @@ import { PageHead } from '../../parts/Surface.tsx'
 import { exact, Time } from '../../parts/Time.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
 import { VirtualBody } from '../../parts/VirtualBody.tsx'
+import { actorName } from './actor.ts'
 import { Chain } from './Chain.tsx'
 import { EntryDrawer } from './EntryDrawer.tsx'
 
@@ -131,8 +132,3 @@ const columns: readonly Column<AuditEntry>[] = [
     cell: (entry) => <code>{entry.address}</code>,
   },
 ]
-
-/** Who did it, in words. */
-export function actorName(entry: AuditEntry): string {
-  return entry.actor.name ?? w.actorKinds[entry.actor.kind] ?? entry.actor.kind
-}

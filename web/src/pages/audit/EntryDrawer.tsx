@@ -5,7 +5,7 @@ import { CopyText, Snippet } from '../../parts/Copy.tsx'
 import { Drawer } from '../../parts/Dialogs.tsx'
 import { Facts } from '../../parts/Surface.tsx'
 import { exact } from '../../parts/Time.tsx'
-import { actorName } from './Audit.tsx'
+import { actorName } from './actor.ts'
 import classes from './audit.module.css'
 import { differences } from './differences.ts'
 

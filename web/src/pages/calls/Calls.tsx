@@ -66,7 +66,6 @@ export function Calls() {
       </FilterBar>
       <div onFocusCapture={tail.look} onBlurCapture={tail.lookAway}>
         <CallsTable
-          organization={slug}
           calls={rows}
           list={list}
           chosen={open}

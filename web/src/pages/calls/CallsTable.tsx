@@ -9,7 +9,6 @@ import { VirtualBody } from '../../parts/VirtualBody.tsx'
 import { statusClass } from './status.ts'
 
 interface CallsTableProps {
-  readonly organization: string
   readonly calls: readonly Call[]
   readonly list: ListState
   readonly empty: ReactNode
@@ -23,7 +22,7 @@ interface CallsTableProps {
 }
 
 /** Calls as rows, each with its mini line. */
-export function CallsTable({ calls, without, organization: _, ...rest }: CallsTableProps) {
+export function CallsTable({ calls, without, ...rest }: CallsTableProps) {
   return (
     <DataTable<Call>
       label={w.title}

@@ -105,7 +105,6 @@ export function KeyPage() {
         >
           <CallsTable
             bare
-            organization={slug}
             calls={calls.data?.items ?? []}
             list={calls}
             without="key"
@@ -167,7 +166,7 @@ function KeyFacts({ it }: { readonly it: Key }) {
             ? w.detail.ofOrganization
             : w.detail.personalOf(names(it.personalUserId) ?? ''),
         ],
-        [w.detail.ends, it.expiresAt === undefined ? w.noEnd : `${day(it.expiresAt)}`],
+        [w.detail.ends, it.expiresAt === undefined ? w.noEnd : day(it.expiresAt)],
         [
           w.detail.lastUsed,
           it.lastUsedAt === undefined ? (

@@ -2,7 +2,7 @@ import { targetsWords } from '../../../words/en/targets.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Check, SelectField, TextField } from '../../parts/Field.tsx'
 import { Methods } from '../../parts/Methods.tsx'
-import type { DraftRule } from './Rules.tsx'
+import type { DraftRule } from './draft-rule.ts'
 import classes from './targets.module.css'
 
 const w = targetsWords.rules

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { call } from '../../api/call.ts'
-import type { Rule, Target } from '../../api/shapes.ts'
+import type { Target } from '../../api/shapes.ts'
 import { targetsWords } from '../../../words/en/targets.ts'
 import { Button } from '../../parts/Button.tsx'
 import { cx } from '../../parts/cx.ts'
@@ -9,16 +9,11 @@ import { count } from '../../parts/numbers.ts'
 import { ProblemNotice } from '../../parts/States.tsx'
 import { Card, Tag } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
+import { savedRule, type DraftRule } from './draft-rule.ts'
 import { RuleEditor } from './RuleEditor.tsx'
 import classes from './targets.module.css'
 
 const w = targetsWords.rules
-
-/** A rule while it is edited: new ones have no id yet. */
-export type DraftRule = Pick<Rule, 'effect' | 'methods' | 'path' | 'trial'> & {
-  readonly id?: string
-  readonly calls?: number
-}
 
 interface RulesProps {
   readonly organization: string
@@ -44,7 +39,7 @@ export function Rules({ organization, target, editable, decided, onUnsaved }: Ru
     mutationFn: () =>
       call('PUT /organizations/:organization/targets/:target/rules', {
         path: { organization, target: target.slug },
-        body: { rules: rules.map(({ calls: _, ...rule }) => rule) },
+        body: { rules: rules.map(savedRule) },
       }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: [organization, 'targets'] })

@@ -1,0 +1,72 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { extname, join, sep } from 'node:path'
+
+/** One file of the bundle, in memory, with what was compressed when it was built. */
+export interface PageFile {
+  readonly type: string
+  readonly etag: string
+  /** Its name changes with its content, so a browser may keep it for ever. */
+  readonly hashed: boolean
+  readonly plain: Buffer
+  readonly br: Buffer | undefined
+  readonly gzip: Buffer | undefined
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+}
+
+/** Reads the built dashboard, about 1 MB; undefined when it has not been built. Addresses start with a slash. */
+export async function readPageFiles(
+  folder: string,
+): Promise<ReadonlyMap<string, PageFile> | undefined> {
+  const names = await readdir(folder, { recursive: true }).catch((): string[] => [])
+  if (!names.includes('index.html')) return undefined
+  const present = new Set(names)
+  const builtAt = Date.now().toString(36)
+  const files = new Map<string, PageFile>()
+  for (const name of names) {
+    const type = types[extname(name)]
+    if (type === undefined) continue
+    const read = (ending: string) =>
+      present.has(name + ending) ? readFile(join(folder, name + ending)) : undefined
+    const plain = await readFile(join(folder, name))
+    const address = `/${name.split(sep).join('/')}`
+    files.set(address, {
+      type,
+      etag: `"${plain.length.toString(36)}-${builtAt}"`,
+      hashed: address.startsWith('/assets/'),
+      plain,
+      br: await read('.br'),
+      gzip: await read('.gz'),
+    })
+  }
+  return files
+}
+
+/**
+ * The smallest form that the browser says it can read. Browsers don't offer `br` on insecure origins, and a proxy
+ * may take offers away: what was not offered is never sent (RFC 9110, section 12.5.3).
+ */
+export function chooseEncoding(
+  file: PageFile,
+  acceptEncoding: string | undefined,
+): { encoding: 'br' | 'gzip' | undefined; bytes: Buffer } {
+  const offered = parseOffers(acceptEncoding)
+  if (file.br !== undefined && offered.has('br')) return { encoding: 'br', bytes: file.br }
+  if (file.gzip !== undefined && offered.has('gzip')) return { encoding: 'gzip', bytes: file.gzip }
+  return { encoding: undefined, bytes: file.plain }
+}
+
+function parseOffers(header = ''): ReadonlySet<string> {
+  const offers = new Set<string>()
+  for (const part of header.toLowerCase().split(',').slice(0, 20)) {
+    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim())
+    if (!parameters.some((parameter) => /^q=0(?:\.0{0,3})?$/.test(parameter))) offers.add(name)
+  }
+  return offers
+}

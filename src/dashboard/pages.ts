@@ -1,0 +1,155 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { Problem } from '../errors.ts'
+import type { App, AppReply } from '../http/index.ts'
+import { chooseEncoding, readPageFiles, type PageFile } from './pages-files.ts'
+
+/** Pages of the application; everything else has an answer of its own or is a plain 404. */
+const pages = [
+  '/',
+  '/sign-in',
+  '/setup',
+  '/welcome',
+  '/you',
+  '/invitations/:token',
+  '/o/:organization',
+  '/o/:organization/*',
+]
+const rootFiles = ['/theme.js', '/favicon.svg']
+const buildTimeoutMs = 120_000
+
+/** What a browser may do on our pages: nothing inline, nothing from elsewhere, no text turned into script. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "object-src 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const meanwhile = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">
+<meta http-equiv="refresh" content="2"><title>Intercept</title>
+<h1>The dashboard is being built</h1><p>This happens once after a fresh checkout and takes a few seconds. This page goes on by itself.</p></html>`
+const missing = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Intercept</title>
+<h1>The dashboard is not built</h1><p>The files of the dashboard are missing. Build them with <code>npx vite build web</code>, then start again. Everything else works: <code>npx intercept help</code>.</p></html>`
+
+/**
+ * Serves the dashboard: one static shell for all its pages, which asks its own origin who is signed in, and its
+ * hashed files. No document request is ever sent to sign-in by the server (the cookie is Strict).
+ */
+export function addPages(
+  app: App,
+  needs: {
+    /** The folder `web` of the product. */
+    readonly webFolder: string
+    readonly baseUrl: string
+    readonly log: {
+      info(fields: object, text: string): void
+      error(fields: object, text: string): void
+    }
+  },
+): { ready(): Promise<void> } {
+  const dist = join(needs.webFolder, 'dist')
+  const headers = pageHeaders(needs.baseUrl)
+  let files: ReadonlyMap<string, PageFile> | undefined
+  let building = false
+  const opened = open()
+
+  async function open(): Promise<void> {
+    files = await readPageFiles(dist)
+    if (files !== undefined || !existsSync(join(needs.webFolder, 'build.ts'))) return
+    building = true
+    try {
+      needs.log.info({}, 'building the dashboard in the background, once')
+      await build(needs.webFolder)
+      files = await readPageFiles(dist)
+    } catch (error) {
+      needs.log.error({ err: error }, 'the dashboard could not be built')
+    } finally {
+      building = false
+    }
+  }
+
+  for (const address of pages) {
+    app.get(address, async (request, reply) => {
+      reply.headers(headers)
+      const shell = files?.get('/index.html')
+      if (shell === undefined) {
+        reply
+          .header('Cache-Control', 'no-store')
+          .header('Retry-After', '2')
+          .type('text/html; charset=utf-8')
+        return reply.code(503).send(building ? meanwhile : missing)
+      }
+      reply.header('Cache-Control', 'no-cache')
+      return sendFile(shell, request.headers, reply)
+    })
+  }
+
+  for (const address of [...rootFiles, '/assets/*']) {
+    app.get(address, async (request, reply) => {
+      const file = files?.get(request.url.split('?', 1)[0] ?? '')
+      if (file === undefined) throw new Problem('not_found')
+      reply.headers(headers)
+      reply.header(
+        'Cache-Control',
+        file.hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+      )
+      return sendFile(file, request.headers, reply)
+    })
+  }
+  return { ready: () => opened }
+}
+
+function sendFile(
+  file: PageFile,
+  head: {
+    readonly 'accept-encoding'?: string | string[] | undefined
+    readonly 'if-none-match'?: string | undefined
+  },
+  reply: AppReply,
+): AppReply {
+  reply.header('ETag', file.etag).header('Vary', 'Accept-Encoding')
+  if (head['if-none-match'] === file.etag) return reply.code(304).send()
+  const { encoding, bytes } = chooseEncoding(file, String(head['accept-encoding'] ?? ''))
+  if (encoding !== undefined) reply.header('Content-Encoding', encoding)
+  return reply.type(file.type).send(bytes)
+}
+
+function pageHeaders(baseUrl: string): Record<string, string> {
+  return {
+    'Content-Security-Policy': contentSecurityPolicy,
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    // Setup and invitation links carry a token in their address: it goes nowhere.
+    'Referrer-Policy': 'no-referrer',
+    'X-Frame-Options': 'DENY',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+    ...(baseUrl.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=63072000' } : {}),
+  }
+}
+
+/** Builds in a thread of its own, so that the server answers meanwhile. */
+async function build(webFolder: string): Promise<void> {
+  const worker = new Worker(join(webFolder, 'build.ts'), { stdout: true, stderr: true })
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const timer = setTimeout(() => reject(new Error('the build took too long')), buildTimeoutMs)
+  worker.once('error', reject)
+  worker.once('exit', (code) =>
+    code === 0 ? resolve() : reject(new Error(`the build ended with ${code}`)),
+  )
+  try {
+    await promise
+  } finally {
+    clearTimeout(timer)
+    await worker.terminate()
+  }
+}
