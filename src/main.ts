@@ -44,6 +44,8 @@ export interface Running extends AsyncDisposable {
   readonly baseUrl: string
   readonly host: string
   readonly port: number
+  /** A link that makes the first owner, or undefined when there is one; older links end. */
+  setupLink(): Promise<string | undefined>
 }
 
 /** What tests and the command line hand in instead of the usual. */
@@ -197,6 +199,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     baseUrl,
     host: address,
     port,
+    setupLink: async () => await links.setupLink(),
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }
 }

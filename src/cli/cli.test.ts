@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3'
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -78,5 +79,28 @@ describe('command line', () => {
     assert.match(err, /There is no organization nobody/)
     assert.match((await intercept('key list nobody --json')).err, /"code":"not_found"/)
     assert.match((await intercept('org create acme --json')).err, /"code":"conflict"/)
+  })
+
+  test('R6: there is one setup link, until there is somebody; then sign-in links for known people', async () => {
+    assert.match((await answerOf('setup-link'))['url'] ?? '', /\/setup\?token=.{40,}/)
+    assert.equal((await intercept('sign-in-link ada@acme.test')).code, 1)
+    await answerOf('member add acme ada@acme.test --role owner --name Ada')
+    assert.match(
+      (await answerOf('sign-in-link ada@acme.test'))['url'] ?? '',
+      /sign-in-link\?token=/,
+    )
+    assert.equal((await intercept('setup-link')).code, 1)
+    assert.match((await intercept('member list acme')).out, /ada@acme\.test .*owner .*active/)
+    assert.equal((await intercept('member add acme bob@acme.test --role king')).code, 2)
+  })
+
+  test('A2: a changed audit entry shows', async () => {
+    assert.equal((await intercept('audit verify')).code, 0)
+    const file = new Database(join(folder, 'intercept.db'))
+    file.exec("update audit_entry set detail = '{}' where sequence = 2")
+    file.close()
+    const { code, out } = await intercept('audit verify acme')
+    assert.equal(code, 1)
+    assert.match(out, /WRONG acme: broken at entry 2: it was changed/)
   })
 })

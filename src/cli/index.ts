@@ -14,6 +14,10 @@ const nouns: Readonly<Record<string, Noun>> = {
   serve: { about: 'run a node', load: async () => await import('./serve.ts') },
   migrate: { about: 'bring the schema up to date', load: async () => await import('./migrate.ts') },
   org: { about: 'organizations', load: async () => await import('./org.ts') },
+  member: {
+    about: 'who belongs to an organization',
+    load: async () => await import('./member.ts'),
+  },
   key: { about: 'API keys', load: async () => await import('./key.ts') },
   sso: { about: 'company sign-in (OpenID Connect)', load: async () => await import('./sso.ts') },
   webhook: {
@@ -24,10 +28,19 @@ const nouns: Readonly<Record<string, Noun>> = {
     about: 'a local webhook receiver that verifies and prints',
     load: async () => await import('./receive.ts'),
   },
+  'setup-link': {
+    about: 'the link that makes the first owner',
+    load: async () => await import('./setup-link.ts'),
+  },
+  'sign-in-link': {
+    about: 'a link that signs a known person in',
+    load: async () => await import('./sign-in-link.ts'),
+  },
   scan: {
     about: 'find Intercept secrets in files, git history and built bundles',
     load: async () => await import('./scan.ts'),
   },
+  audit: { about: 'check the audit chain', load: async () => await import('./audit.ts') },
   backup: { about: 'copy the database', load: async () => await import('./backup.ts') },
   restore: { about: 'put a backup in place', load: async () => await import('./restore.ts') },
   doctor: {

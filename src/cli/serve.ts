@@ -27,9 +27,16 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   const { start } = await import('../main.ts')
   const running = await start(config, { log })
   for (const remark of remarks(config)) log.info({}, remark)
+  // One of several workers prints it: a new link ends the older ones.
+  if (!cluster.isWorker || cluster.worker?.id === 1) {
+    const url = await running.setupLink()
+    if (url !== undefined) log.info({ url }, 'Nobody is here yet: this link makes the first owner')
+  }
   await stopped
   log.info({}, 'Stopping: open requests finish first')
   await running[Symbol.asyncDispose]()
+  // The channel to the supervisor would keep a worker alive.
+  if (process.connected) process.disconnect()
 }
 
 /** Without its supervisor a worker would run on unnoticed. */
