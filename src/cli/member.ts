@@ -1,5 +1,10 @@
 import { createSessions, isRole, openSigningKeys, roles } from '../access/index.ts'
-import { createMembers, createOrganizations, type Members } from '../organizations/index.ts'
+import {
+  createMembers,
+  createOrganizations,
+  createSsoPolicies,
+  type Members,
+} from '../organizations/index.ts'
 import type { MemberRecord } from '../store/index.ts'
 import { command, need, UsageError } from './command.ts'
 import { withRooms, type Rooms } from './rooms.ts'
@@ -64,7 +69,9 @@ async function membersOf({ store, sealer, clock, config }: Rooms): Promise<Membe
     lifetimeMs: config.limits.sessionMs,
     idleMs: config.limits.sessionIdleMs,
   })
-  return createMembers({ store, clock, sessions })
+  // Only asked about visitors of the dashboard, of whom the command line has none.
+  const policies = createSsoPolicies({ store, directory: { isOn: async () => false } })
+  return createMembers({ store, clock, sessions, policies })
 }
 
 function present(member: MemberRecord) {
