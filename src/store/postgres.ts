@@ -31,9 +31,7 @@ export async function openPostgres(
     application_name: 'intercept',
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
   }
-  const pool = new pg.Pool(settings)
-  // An idle connection that breaks is replaced at the next use.
-  pool.on('error', () => undefined)
+  const pool = openPool(settings)
   const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   try {
     await migrateDatabase(settings)
@@ -88,10 +86,10 @@ export async function openPostgres(
         client.on('error', again)
         client.on('end', again)
         client.on('notification', onHint)
+        listener = client
         try {
           await client.connect()
           await client.query('listen intercept_change')
-          listener = client
           onHint()
         } catch {
           again()
@@ -118,6 +116,15 @@ function isWorthAnotherTry(error: unknown): boolean {
   return code === '40001' || code === '40P01'
 }
 
+/** A pool whose broken connections are replaced at the next use: their errors reach whoever uses them, and nobody else. */
+function openPool(settings: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(settings)
+  pool.on('error', () => undefined)
+  // One that is just being closed belongs to nobody, and its error would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  return pool
+}
+
 /** bigint as number: our integers are times, sizes and counts, all below 2^53. */
 function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
   const int8 = 20
@@ -128,7 +135,7 @@ async function migrateDatabase(settings: pg.PoolConfig): Promise<void> {
   // A pool of its own: building an index may take longer than a statement may at work.
   const query = new Kysely<Record<string, never>>({
     dialect: new PostgresDialect({
-      pool: new pg.Pool({
+      pool: openPool({
         ...settings,
         max: 1,
         statement_timeout: undefined,
