@@ -29,7 +29,7 @@ import {
 } from './organizations/index.ts'
 import { createRelyingParty } from './oidc/index.ts'
 import { createSealer, loadMasterSecrets, randomToken } from './secrets/index.ts'
-import { hangSignin } from './signin/index.ts'
+import { hangSignin, openProviders } from './signin/index.ts'
 import { asStorageProblem, openStore } from './store/index.ts'
 import { every } from './timers.ts'
 import manifest from '../package.json' with { type: 'json' }
@@ -106,7 +106,8 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     idleMs: config.limits.sessionIdleMs,
   })
   const post = opened.use(createPost({ smtpUrl: config.smtpUrl, baseUrl, log }))
-  const people = createPeople({ store, clock, sessions, signUp: config.signUp })
+  const providers = openProviders(config, { outbound, relyingParty })
+  const people = createPeople({ store, sealer, clock, sessions, signUp: config.signUp })
   const links = createLinks({ store, clock, baseUrl })
   const sso = createSso({
     store,
@@ -144,7 +145,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     audit: createAudit({ store }),
     webhooks,
     signUp: config.signUp,
-    providers: [],
+    providers: providers.map(({ name }) => name),
   }
 
   const again = (task: string) => (err: unknown) => log.error({ err, task }, 'a task failed')
@@ -167,7 +168,12 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     log,
   }
   const app = createApp(appNeeds)
-  hangSignin(app, { signingKeys })
+  hangSignin(app, {
+    ...{ store, sealer, clock, signingKeys, sessions, people, links, providers, addressOf, log },
+    baseUrl,
+    authUrl: config.authUrl,
+    translate: asStorageProblem,
+  })
   hangDashboard(app, { rooms, version, addressOf, log })
   hangOperations(app, { readiness, metrics })
   await app.ready()

@@ -17,6 +17,12 @@ export {
 export { openSigningKeys, type SigningKeys } from './signing-keys.ts'
 export { checkMasterKey } from './master-key-check.ts'
 export {
+  readSessionCookie,
+  sessionCookie,
+  sessionCookieName,
+  sessionEndCookie,
+} from './session-cookie.ts'
+export {
   createSessions,
   requireOwnSignIn,
   type SessionChoice,

@@ -1,8 +1,11 @@
+import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createId, type SessionId, type UserId } from '../ids.ts'
 import {
+  memberships,
   sessions,
+  users,
   type Confirmation,
   type SessionRecord,
   type Store,
@@ -40,6 +43,7 @@ export interface SessionWish {
   readonly maximumMs?: number | undefined
   readonly address?: string | undefined
   readonly agent?: string | undefined
+  readonly requestId?: string | undefined
 }
 
 /** Refuses what concerns a whole account to who is in by an organization's provider: `own_sign_in_required`. */
@@ -201,20 +205,15 @@ export function createSessions(needs: Needs): Sessions {
       const lifetimeMs = Math.min(needs.lifetimeMs, wish.maximumMs ?? needs.lifetimeMs)
       const expiresAt = clock.now() + lifetimeMs
       const token = await tokens.mint({ id, userId: wish.userId, expiresAt })
-      const session = await store.transaction(
-        async (tx) =>
-          await sessions.insert(tx, {
-            id,
-            userId: wish.userId,
-            digest: tokenDigest(token),
-            provider: wish.provider,
-            identityId: wish.identityId,
-            connectionId: wish.connectionId,
-            address: wish.address,
-            agent: wish.agent?.slice(0, 300),
-            expiresAt,
-          }),
-      )
+      const session = await store.transaction(async (tx) => {
+        const { userId, provider, identityId, connectionId, address } = wish
+        const agent = wish.agent?.slice(0, longestAgent)
+        const digest = tokenDigest(token)
+        const who = { userId, provider, identityId, connectionId, address, agent }
+        const started = await sessions.insert(tx, { id, digest, expiresAt, ...who })
+        await recordStart(tx, started, wish.requestId)
+        return started
+      })
       return { token, session }
     },
     list: async (userId) => {
@@ -233,6 +232,27 @@ export function createSessions(needs: Needs): Sessions {
   }
 }
 
+/** A sign-in is news in every organization of the person. */
+async function recordStart(
+  tx: Transaction,
+  session: SessionRecord,
+  requestId: string | undefined,
+): Promise<void> {
+  const { userId, address } = session
+  const user = await users.find(tx, userId)
+  for (const { organization, membership } of await memberships.listOfUser(tx, userId)) {
+    if (membership.deactivatedAt !== undefined) continue
+    record(tx, {
+      organizationId: organization.id,
+      actor: { kind: 'user', id: userId, name: user?.name, address, requestId },
+      action: 'session.started',
+      subject: { kind: 'session', id: session.id },
+      detail: { provider: session.provider },
+    })
+  }
+}
+
+const longestAgent = 300
 const keptMs = 30 * 24 * 3600 * 1000
 
 function invalid(): Problem {

@@ -1,9 +1,7 @@
-import { may, type SignedIn } from '../access/index.ts'
+import { may, readSessionCookie, type SignedIn } from '../access/index.ts'
 import { Problem } from '../errors.ts'
-import { cookieValues } from '../http/index.ts'
 import type { AnyRoute, RouteOrganization } from './route.ts'
 import type { Rooms } from './rooms.ts'
-import { sessionCookieName } from './session-cookie.ts'
 
 const freshForMs = 3_600_000
 
@@ -27,7 +25,8 @@ export async function admit(
   rooms: Rooms,
 ): Promise<Admitted> {
   if (route.permission === 'anyone') return { person: undefined, organization: undefined }
-  const person = await identify(caller.cookieHeader, caller.address, rooms)
+  const token = readSessionCookie(caller.cookieHeader)
+  const person = await rooms.sessions.identify(token, { address: caller.address })
   const organization =
     caller.organization === undefined
       ? undefined
@@ -39,20 +38,6 @@ export async function admit(
   }
   if (route.freshSignIn) checkFresh(person, rooms)
   return { person, organization }
-}
-
-/** The person that the session cookie stands for. */
-export async function identify(
-  cookieHeader: string | undefined,
-  address: string,
-  rooms: Pick<Rooms, 'sessions'>,
-): Promise<SignedIn> {
-  const [token, second] = cookieValues(cookieHeader, sessionCookieName)
-  if (token === undefined || token === '') throw new Problem('session_missing', 'Sign in first.')
-  if (second !== undefined) {
-    throw new Problem('session_invalid', 'The session cookie was sent twice. Sign in again.')
-  }
-  return await rooms.sessions.identify(token, { address })
 }
 
 async function organizationOf(

@@ -1,8 +1,7 @@
-import { permissionsOf, requireOwnSignIn } from '../access/index.ts'
+import { permissionsOf, requireOwnSignIn, sessionEndCookie } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import { Type, type Static } from '../http/index.ts'
 import type { IdentityRecord } from '../store/index.ts'
-import { sessionEndCookie } from './session-cookie.ts'
 import { OwnInvitation, toOwnInvitation } from './invitations.ts'
 import { Answered, route } from './route.ts'
 import { Session, toSession } from './sessions.ts'
@@ -154,6 +153,38 @@ export const meRoutes = {
       const own = ended.some(({ id }) => id === person.sessionId)
       return own ? new Answered(answer, { 'Set-Cookie': sessionEndCookie }) : answer
     },
+  }),
+
+  'POST /me/identities/look': route({
+    summary: 'What a proven identity would add, before it is confirmed',
+    permission: 'signed-in',
+    status: 200,
+    body: input({ proof: Type.String({ minLength: 20, maxLength: 4000 }) }),
+    answer: Type.Object({
+      provider: Type.String(),
+      issuer: Type.String(),
+      subject: Type.String(),
+      email: nullable(Type.String()),
+      name: nullable(Type.String()),
+    }),
+    handle: async ({ person, body }, rooms) => {
+      const { provider, issuer, subject, email, name } = rooms.people.lookAtProof(
+        body.proof,
+        person,
+      )
+      return { provider, issuer, subject, email: email ?? null, name: name ?? null }
+    },
+  }),
+
+  'POST /me/identities': route({
+    summary: 'Add an identity that was proven a moment ago from this session',
+    permission: 'signed-in',
+    freshSignIn: true,
+    status: 201,
+    body: input({ proof: Type.String({ minLength: 20, maxLength: 4000 }) }),
+    answer: Identity,
+    handle: async ({ person, body, actor }, rooms) =>
+      toIdentity(await rooms.people.addIdentity(body.proof, person, actor)),
   }),
 
   'DELETE /me/identities/:identity': route({

@@ -1,5 +1,5 @@
+import { sessionCookieName } from '../access/index.ts'
 import { problems } from '../errors.ts'
-import { sessionCookieName } from './session-cookie.ts'
 import type { AnyRoute, RouteTable } from './route.ts'
 
 type Json = Record<string, unknown>

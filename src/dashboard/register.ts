@@ -1,10 +1,15 @@
 import { Readable } from 'node:stream'
 import { Problem } from '../errors.ts'
-import type { App, AppReply, AppRequest } from '../http/index.ts'
+import {
+  checkContentType,
+  checkSameOrigin,
+  type App,
+  type AppReply,
+  type AppRequest,
+} from '../http/index.ts'
 import { admit, type Admitted } from './admit.ts'
 import { checkBody, checkText } from './body.ts'
 import { once } from './idempotency.ts'
-import { checkContentType, checkSameOrigin } from './origin.ts'
 import { parseQuery } from './query.ts'
 import type { Actor } from '../store/index.ts'
 import type { Rooms } from './rooms.ts'

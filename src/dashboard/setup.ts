@@ -1,6 +1,6 @@
+import { sessionCookie } from '../access/index.ts'
 import { Type } from '../http/index.ts'
 import { Answered, route } from './route.ts'
-import { sessionCookie } from './session-cookie.ts'
 import { input } from './shapes.ts'
 
 const Token = Type.String({ minLength: 20, maxLength: 100 })

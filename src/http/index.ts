@@ -25,3 +25,4 @@ export {
 } from './app.ts'
 export { cookieValues, hostCookie } from './cookies.ts'
 export { Type, type Static, type TSchema } from './schema.ts'
+export { checkContentType, checkSameOrigin } from './origin.ts'

@@ -3,6 +3,7 @@ import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createId, type UserId } from '../ids.ts'
+import type { Sealer } from '../secrets/index.ts'
 import {
   identities,
   invitations,
@@ -16,6 +17,7 @@ import {
   type Transaction,
   type UserRecord,
 } from '../store/index.ts'
+import { createIdentityProofs, type ProofHolder } from './identity-proof.ts'
 import { joinByInvitation } from './join.ts'
 import { nameOf } from './name.ts'
 
@@ -41,8 +43,12 @@ export interface People {
    * `account_exists` (403).
    */
   recognize(proven: ProvenIdentity, actor: Actor): Promise<Recognized>
-  /** Adds an identity to the person who confirmed it from a living session. `identity_taken` (409). */
-  addIdentity(userId: UserId, proven: ProvenIdentity, actor: Actor): Promise<IdentityRecord>
+  /** A proof that its holder can confirm on their own page. */
+  proofOf(proven: ProvenIdentity, holder: ProofHolder): string
+  /** What a proof would add. `link_invalid`. */
+  lookAtProof(proof: string, holder: ProofHolder): ProvenIdentity
+  /** Adds the identity that its person confirms from the session they started with. `link_invalid`, `identity_taken`. */
+  addIdentity(proof: string, holder: ProofHolder, actor: Actor): Promise<IdentityRecord>
   /** `not_found`; `conflict` for the last one. */
   removeIdentity(userId: UserId, id: string, actor: Actor): Promise<void>
   identitiesOf(userId: UserId): Promise<IdentityRecord[]>
@@ -57,10 +63,12 @@ export interface People {
 export function createPeople(needs: {
   store: Store
   clock: Clock
+  sealer: Sealer
   sessions: Sessions
   signUp: 'invited' | 'open'
 }): People {
   const { store, clock } = needs
+  const proofs = createIdentityProofs(needs)
 
   async function recognize(proven: ProvenIdentity, actor: Actor): Promise<Recognized> {
     return await store.transaction(async (tx) => {
@@ -164,7 +172,11 @@ export function createPeople(needs: {
       if (!user) throw new Problem('not_found', 'There is no such person.')
       return user
     },
-    async addIdentity(userId, proven, actor) {
+    proofOf: proofs.make,
+    lookAtProof: proofs.look,
+    async addIdentity(proof, holder, actor) {
+      const { userId } = holder
+      const proven = await proofs.use(proof, holder)
       return await store.transaction(async (tx) => {
         const known = await identities.find(tx, proven)
         if (known?.userId === userId) return known

@@ -1,13 +1,105 @@
 /** /api/v1/auth/… : GitHub, Google, enterprise OIDC; ends in a session. */
 import type { SigningKeys } from '../access/index.ts'
-import type { App } from '../http/index.ts'
+import { Problem } from '../errors.ts'
+import type { App, AppReply, AppRequest } from '../http/index.ts'
+import type { Sealer } from '../secrets/index.ts'
+import type { Store } from '../store/index.ts'
+import {
+  finishSignIn,
+  land,
+  logOut,
+  sendPage,
+  showSignInLink,
+  startSignIn,
+  useSignInLink,
+  type SignInNeeds,
+} from './door.ts'
+import { createHandOvers } from './hand-over.ts'
+import { pageFiles, refusalPage } from './pages.ts'
+import { createTransactions } from './transaction.ts'
+
+export { openProviders } from './built-in.ts'
 
 const jwksFreshSeconds = 300
+const builtIn = ['github', 'google'] as const
+const longestForm = 4096
+
+type Handler = (request: AppRequest, reply: AppReply) => Promise<AppReply>
 
 /** Hangs the sign-in door on the app. */
-export function hangSignin(app: App, needs: { signingKeys: SigningKeys }): void {
+export function hangSignin(
+  app: App,
+  given: Omit<SignInNeeds, 'transactions' | 'handOvers'> & {
+    readonly signingKeys: SigningKeys
+    readonly store: Store
+    readonly sealer: Sealer
+    /** Turns what is thrown below into a refusal, if it is one. */
+    readonly translate: (error: unknown) => Problem | undefined
+    readonly log: { error(fields: object, text: string): void }
+  },
+): void {
+  const needs = {
+    ...given,
+    transactions: createTransactions(given),
+    handOvers: createHandOvers(given),
+  }
   app.get('/.well-known/jwks.json', async (_request, reply) => {
     reply.header('Cache-Control', `public, max-age=${jwksFreshSeconds}`)
-    return needs.signingKeys.jwks()
+    return given.signingKeys.jwks()
   })
+  for (const { path, type, text } of pageFiles) {
+    app.get(path, async (_request, reply) => await reply.type(type).send(text))
+  }
+
+  // A scope of its own: here refusals are pages, and forms are read.
+  void app.register(async (scope) => {
+    scope.setErrorHandler(async (error, request, reply) => {
+      const known = given.translate(error)
+      const problem = error instanceof Problem ? error : (known ?? asProblem(error))
+      if (problem.status >= 500) {
+        given.log.error({ err: error, request_id: request.id }, 'a sign-in failed')
+      }
+      return await sendPage(reply, refusalPage(problem, request.id))
+    })
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string', bodyLimit: longestForm },
+      (_request, body, done) => done(null, new URLSearchParams(String(body))),
+    )
+    scope.addContentTypeParser('application/json', (_request, payload, done) => {
+      payload.resume()
+      done(null, undefined)
+    })
+    for (const name of builtIn) {
+      const path = `/api/v1/auth/${name}`
+      only(scope, 'GET', `${path}/login`, (...ends) => startSignIn(needs, name, ...ends))
+      only(scope, 'GET', `${path}/callback`, (...ends) => finishSignIn(needs, name, ...ends))
+    }
+    only(scope, 'GET', '/api/v1/auth/landed', (...ends) => land(needs, ...ends))
+    only(scope, 'POST', '/api/v1/auth/logout', (...ends) => logOut(needs, ...ends))
+    scope.get('/sign-in-link', async (...ends) => await showSignInLink(...ends))
+    scope.post('/sign-in-link', async (...ends) => await useSignInLink(needs, ...ends))
+  })
+}
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** An address that answers one method; 405 for the others. */
+function only(app: App, method: 'GET' | 'POST', url: string, handle: Handler): void {
+  app.route({ method, url, exposeHeadRoute: false, handler: handle })
+  app.route({
+    method: [...methods.filter((one) => one !== method), ...(method === 'GET' ? ['HEAD'] : [])],
+    url,
+    handler: () => {
+      throw new Problem('method_not_allowed', undefined, { headers: { Allow: method } })
+    },
+  })
+}
+
+function asProblem(error: unknown): Problem {
+  const { statusCode } = error as { statusCode?: number }
+  return statusCode === undefined || statusCode >= 500
+    ? new Problem('internal_error', undefined, { cause: error })
+    : new Problem('bad_request', undefined, { cause: error })
 }

@@ -1,0 +1,83 @@
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import type { SessionId, UserId } from '../ids.ts'
+import { digest, type Sealer } from '../secrets/index.ts'
+import { usedOnce, type Store } from '../store/index.ts'
+import type { ProvenIdentity } from './people.ts'
+
+const lifetimeMs = 10 * 60_000
+const context = ['system', 'identity', 'proof']
+
+/** Whose page a proof may be confirmed on. */
+export interface ProofHolder {
+  readonly userId: UserId
+  readonly sessionId: SessionId
+}
+
+/**
+ * Proofs of an identity on their way to a confirmation: sealed, for one person, one session and one subject, for ten
+ * minutes, once. A proof of one subject never links another (CVE-2026-9087).
+ */
+export interface IdentityProofs {
+  make(proven: ProvenIdentity, holder: ProofHolder): string
+  /** What a proof proves, without using it up; `link_invalid` (400) for anybody else's, old or altered ones. */
+  look(proof: string, holder: ProofHolder): ProvenIdentity
+  /** The same, once. */
+  use(proof: string, holder: ProofHolder): Promise<ProvenIdentity>
+}
+
+interface Proof extends ProofHolder {
+  readonly proven: ProvenIdentity
+  readonly at: number
+}
+
+/** Opens the proofs; nothing is stored until one is used. */
+export function createIdentityProofs(needs: {
+  store: Store
+  sealer: Sealer
+  clock: Clock
+}): IdentityProofs {
+  const { store, sealer, clock } = needs
+
+  function read(proof: string, holder: ProofHolder): Proof {
+    const found = open(sealer, proof)
+    const fits =
+      found !== undefined &&
+      clock.now() - found.at <= lifetimeMs &&
+      found.userId === holder.userId &&
+      found.sessionId === holder.sessionId
+    if (!fits) throw invalid()
+    return found
+  }
+
+  return {
+    make: (proven, { userId, sessionId }) => {
+      const proof: Proof = { proven, userId, sessionId, at: clock.now() }
+      return Buffer.from(sealer.seal(JSON.stringify(proof), context)).toString('base64url')
+    },
+    look: (proof, holder) => read(proof, holder).proven,
+    async use(proof, holder) {
+      const found = read(proof, holder)
+      const first = await store.transaction(
+        async (tx) => await usedOnce.use(tx, digest(`proof ${proof}`), found.at + 2 * lifetimeMs),
+      )
+      if (!first) throw invalid()
+      return found.proven
+    },
+  }
+}
+
+function open(sealer: Sealer, proof: string): Proof | undefined {
+  try {
+    return JSON.parse(sealer.open(Buffer.from(proof, 'base64url').toString(), context)) as Proof
+  } catch {
+    return undefined
+  }
+}
+
+function invalid(): Problem {
+  return new Problem(
+    'link_invalid',
+    'The confirmation is older than 10 minutes, was used, or belongs to another session. Start again.',
+  )
+}

@@ -1,0 +1,25 @@
+import type { Outbound } from '../http/index.ts'
+import type { RelyingParty } from '../oidc/index.ts'
+import { createGithub } from './github.ts'
+import { createGoogle } from './google.ts'
+import type { SignInProvider } from './provider.ts'
+
+interface Credentials {
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/** The built-in providers that the operator has set up. */
+export function openProviders(
+  settings: {
+    readonly github: (Credentials & { readonly url: string; readonly apiUrl: string }) | undefined
+    readonly google: (Credentials & { readonly issuer: string }) | undefined
+  },
+  needs: { readonly outbound: Outbound; readonly relyingParty: RelyingParty },
+): readonly SignInProvider[] {
+  const { github, google } = settings
+  return [
+    ...(github ? [createGithub({ ...github, outbound: needs.outbound })] : []),
+    ...(google ? [createGoogle({ ...google, relyingParty: needs.relyingParty })] : []),
+  ]
+}

@@ -1,0 +1,55 @@
+import { Problem } from '../errors.ts'
+import { authorizationUrl, readCallback, type RelyingParty } from '../oidc/index.ts'
+import type { SignInProvider } from './provider.ts'
+
+/** Google, or any OpenID provider that the operator names instead. */
+export function createGoogle(needs: {
+  readonly relyingParty: RelyingParty
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+}): SignInProvider {
+  const { relyingParty, clientId } = needs
+  return {
+    name: 'google',
+    async start(fresh, redirectUri) {
+      const provider = await relyingParty.provider(needs.issuer)
+      const url = authorizationUrl(provider, {
+        clientId,
+        redirectUri,
+        scopes: ['openid', 'email', 'profile'],
+        state: fresh.state,
+        nonce: fresh.nonce,
+        challenge: fresh.challenge,
+      })
+      return { url, issuer: provider.issuer, tokenEndpoint: provider.tokenEndpoint }
+    },
+    async finish(answer) {
+      const provider = await relyingParty.provider(needs.issuer)
+      const { code } = readCallback(answer.query, { state: answer.state, provider })
+      if (
+        provider.issuer !== answer.issuer ||
+        provider.tokenEndpoint !== answer.tokenEndpoint
+      ) {
+        throw new Problem('callback_invalid', 'The provider has changed meanwhile. Start again.')
+      }
+      const credential = { kind: 'secret', secret: needs.clientSecret } as const
+      const { redirectUri, verifier, nonce } = answer
+      const client = { clientId, credential, redirectUri }
+      const grant = { code, verifier, nonce }
+      const { subject, claims, userinfo } = await relyingParty.signIn(provider, client, grant)
+      const said = { ...userinfo, ...claims }
+      const email = said['email']
+      const name = said['name']
+      return {
+        provider: 'google',
+        connectionId: '',
+        issuer: provider.issuer,
+        subject,
+        email: typeof email === 'string' ? email : undefined,
+        emailVerified: typeof email === 'string' && said['email_verified'] === true,
+        name: typeof name === 'string' ? name : undefined,
+      }
+    },
+  }
+}

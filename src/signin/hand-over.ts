@@ -1,0 +1,59 @@
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import { digest, type Sealer } from '../secrets/index.ts'
+import { usedOnce, type Store } from '../store/index.ts'
+
+const lifetimeMs = 30_000
+const context = ['system', 'sign-in', 'hand-over']
+
+/**
+ * Carries a provider's answer from the identity address to the base address, when these are two: the transaction's
+ * cookie is at the base address, so the answer counts only in the browser that started.
+ */
+export interface HandOvers {
+  /** A code for the query that the provider sent to this provider's callback; 30 s, once. */
+  make(provider: string, query: string): string
+  /** The query behind a code; `callback_invalid` (400) for a used, old, altered or swapped one. */
+  use(provider: string, code: string): Promise<string>
+}
+
+interface Carried {
+  readonly provider: string
+  readonly query: string
+  readonly at: number
+}
+
+/** Opens the hand-overs; a code carries everything itself, sealed. */
+export function createHandOvers(needs: { store: Store; sealer: Sealer; clock: Clock }): HandOvers {
+  const { store, sealer, clock } = needs
+  return {
+    make: (provider, query) =>
+      Buffer.from(
+        sealer.seal(JSON.stringify({ provider, query, at: clock.now() } satisfies Carried), context),
+      ).toString('base64url'),
+    async use(provider, code) {
+      const carried = open(sealer, code)
+      const late = carried === undefined || clock.now() - carried.at > lifetimeMs
+      if (late || carried.provider !== provider) throw invalid()
+      const codeDigest = digest(`hand-over ${code}`)
+      const first = await store.transaction(
+        async (tx) => await usedOnce.use(tx, codeDigest, carried.at + 2 * lifetimeMs),
+      )
+      if (!first) throw invalid()
+      return carried.query
+    },
+  }
+}
+
+function open(sealer: Sealer, code: string): Carried | undefined {
+  try {
+    const sealed = Buffer.from(code, 'base64url').toString()
+    return JSON.parse(sealer.open(sealed, context)) as Carried
+  } catch {
+    return undefined
+  }
+}
+
+function invalid(): Problem {
+  return new Problem('callback_invalid', 'The sign-in took too long on its way back. Start again.')
+}

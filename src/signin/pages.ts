@@ -1,0 +1,142 @@
+import { Problem, problems } from '../errors.ts'
+
+/** A page of the sign-in: everything it needs is its own. */
+export interface Page {
+  readonly status: number
+  readonly html: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const stylePath = '/api/v1/auth/page.css'
+const scriptPath = '/api/v1/auth/page.js'
+
+const headers = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  // The callback's address holds a code: it goes nowhere.
+  'Referrer-Policy': 'no-referrer',
+}
+
+/**
+ * The end of a sign-in: a page of our own that moves on by itself. A redirect from here would still count as the
+ * provider's, and the Strict cookie would not be sent on it (SECURITY.md F1).
+ */
+export function landingPage(path: string): Page {
+  const to = `/api/v1/auth/landed?return_to=${encodeURIComponent(path).replaceAll('%2F', '/')}`
+  return {
+    status: 200,
+    headers: { ...headers, Refresh: `0; url=${to}` },
+    html: page(
+      'Signed in',
+      `<meta http-equiv="refresh" content="0; url=${escapeHtml(to)}">`,
+      `<h1>Signed in</h1>\n<p><a href="${escapeHtml(to)}">Go on</a></p>`,
+    ),
+  }
+}
+
+/** Where a landing ends whose browser did not keep the cookie: no loop, but the reason. */
+export function cookieLostPage(baseUrl: string): Page {
+  return {
+    status: 400,
+    headers,
+    html: page(
+      'The cookie was not kept',
+      '',
+      `<h1>Your browser did not keep the sign-in cookie</h1>
+<p>Intercept is open at <code>${escapeHtml(baseUrl)}</code>. Browsers keep the cookie only over https or on
+localhost; Safari keeps it only over https. It is also lost where cookies are switched off.</p>
+<p>Open Intercept at exactly this address, over https, or use another browser, then
+<a href="/sign-in">sign in again</a>.</p>`,
+    ),
+  }
+}
+
+/** A refusal as a person at a sign-in sees it. */
+export function refusalPage(problem: Problem, requestId: string): Page {
+  const { title } = problems[problem.code]
+  return {
+    status: problem.status,
+    headers: { ...headers, ...problem.headers, 'Intercept-Refused': problem.code },
+    html: page(
+      title,
+      '',
+      `<h1>${escapeHtml(title)}</h1>
+<p>${escapeHtml(problem.message)}</p>
+<p><a href="/sign-in">Sign in another way</a> · <a href="/problems/${problem.code}">What this means</a></p>
+<p class="note">${problem.code} · ${escapeHtml(requestId)}</p>`,
+    ),
+  }
+}
+
+/** What a printed link opens: the page asks by itself to be signed in, so that a preview of the link uses nothing up. */
+export function signInLinkPage(token: string): Page {
+  return {
+    status: 200,
+    // The form's own Origin is the proof that it is ours; no-referrer would blank it.
+    headers: { ...headers, 'Referrer-Policy': 'same-origin' },
+    html: page(
+      'Sign in',
+      `<script src="${scriptPath}" defer></script>`,
+      `<h1>Sign in</h1>
+<form method="post" action="/sign-in-link"><input type="hidden" name="token" value="${escapeHtml(token)}">
+<button>Sign in with this link</button></form>`,
+    ),
+  }
+}
+
+/** The pages' style sheet and script, by their paths. */
+export const pageFiles: readonly { path: string; type: string; text: string }[] = [
+  {
+    path: stylePath,
+    type: 'text/css; charset=utf-8',
+    text: `:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
+body { margin: 0; background: light-dark(#fbfaf7, #0f1319); color: light-dark(#171f28, #ecebe7) }
+main { max-width: 34rem; margin: 12vh auto 0; padding: 0 16px }
+h1 { font-size: 1.5rem; line-height: 1.2 }
+a { color: light-dark(#214f7f, #86beee) }
+button { font: inherit; padding: 6px 16px; min-height: 34px; border: 0; border-radius: 6px;
+  background: light-dark(#214f7f, #86beee); color: light-dark(#fff, #090d12) }
+.note { color: light-dark(#565d66, #a3aab2); font-family: ui-monospace, monospace; font-size: .8rem }
+`,
+  },
+  {
+    path: scriptPath,
+    type: 'text/javascript; charset=utf-8',
+    text: 'document.forms[0]?.submit()\n',
+  },
+]
+
+function page(title: string, head: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)} · Intercept</title>
+<link rel="stylesheet" href="${stylePath}">
+${head}
+</head>
+<body>
+<main>
+${body}
+</main>
+</body>
+</html>
+`
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Text as HTML: nothing in it is markup. */
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
+}

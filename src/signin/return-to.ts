@@ -1,0 +1,17 @@
+// Only for reading a path as a browser would; nothing is ever sent there.
+const anywhere = 'http://local.invalid'
+
+/**
+ * A path of our own origin, as a browser would read it, or '/' for anything else: other hosts in every spelling,
+ * schemes, control characters, backslashes (RFC 9700, section 4.11).
+ */
+export function localPath(text: string | undefined): string {
+  if (text === undefined || text.length > 1000) return '/'
+  if (!/^\/(?![/\\])[\x21-\x5B\x5D-\x7E]*$/.test(text)) return '/'
+  // Encoded slashes, backslashes and control characters at the front have been read as "//" before.
+  if (/^\/(?:%(?:2f|5c|0[0-9a-f]|1[0-9a-f]|7f)|\.)/i.test(text)) return '/'
+  if (!URL.canParse(text, anywhere)) return '/'
+  const url = new URL(text, anywhere)
+  if (url.origin !== anywhere || url.pathname.startsWith('//')) return '/'
+  return url.pathname + url.search + url.hash
+}
