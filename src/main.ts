@@ -17,6 +17,7 @@ import {
 import { createLog, type Log } from './log/index.ts'
 import { createMetrics, measureProcess } from './metrics/index.ts'
 import { createReadiness, hangMetrics, hangOperations } from './operations/index.ts'
+import { createRelyingParty } from './oidc/index.ts'
 import {
   createInvitations,
   createLinks,
@@ -27,7 +28,6 @@ import {
   createSso,
   type DirectoryPeople,
 } from './organizations/index.ts'
-import { createRelyingParty } from './oidc/index.ts'
 import { createSealer, loadMasterSecrets, randomToken } from './secrets/index.ts'
 import { hangSignin, openProviders } from './signin/index.ts'
 import { asStorageProblem, openStore } from './store/index.ts'
@@ -199,6 +199,9 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     await own.listen({ host: config.host, port: config.metricsPort })
   }
   log.info({ address, port, engine: store.engine }, `Intercept listens at ${baseUrl}`)
+
+  const setupLink = await links.setupLink()
+  if (setupLink !== undefined) log.info({}, `Make the first owner within an hour: ${setupLink}`)
 
   const closing = opened.move()
   return {

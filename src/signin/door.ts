@@ -40,7 +40,8 @@ export async function startSignIn(
   const query = request.query as Record<string, unknown>
   const before = await currentPerson(needs, request)
   const linking = query['link'] !== undefined
-  if (linking && !before) throw new Problem('session_missing', 'Sign in before you add an identity.')
+  if (linking && !before)
+    throw new Problem('session_missing', 'Sign in before you add an identity.')
   const fresh = needs.transactions.freshen()
   const { url, issuer, tokenEndpoint } = await provider.start(fresh, redirectUri(needs, name))
   const returnTo = query['return_to']

@@ -27,10 +27,7 @@ export function createGoogle(needs: {
     async finish(answer) {
       const provider = await relyingParty.provider(needs.issuer)
       const { code } = readCallback(answer.query, { state: answer.state, provider })
-      if (
-        provider.issuer !== answer.issuer ||
-        provider.tokenEndpoint !== answer.tokenEndpoint
-      ) {
+      if (provider.issuer !== answer.issuer || provider.tokenEndpoint !== answer.tokenEndpoint) {
         throw new Problem('callback_invalid', 'The provider has changed meanwhile. Start again.')
       }
       const credential = { kind: 'secret', secret: needs.clientSecret } as const

@@ -29,7 +29,10 @@ export function createHandOvers(needs: { store: Store; sealer: Sealer; clock: Cl
   return {
     make: (provider, query) =>
       Buffer.from(
-        sealer.seal(JSON.stringify({ provider, query, at: clock.now() } satisfies Carried), context),
+        sealer.seal(
+          JSON.stringify({ provider, query, at: clock.now() } satisfies Carried),
+          context,
+        ),
       ).toString('base64url'),
     async use(provider, code) {
       const carried = open(sealer, code)

@@ -47,7 +47,10 @@ export interface Transactions {
 }
 
 /** Takes the transaction away from the browser. */
-export const transactionEndCookie = hostCookie(cookieName, '', { sameSite: 'Lax', maxAgeSeconds: 0 })
+export const transactionEndCookie = hostCookie(cookieName, '', {
+  sameSite: 'Lax',
+  maxAgeSeconds: 0,
+})
 
 /** Opens the transactions; nothing is stored until one is finished. */
 export function createTransactions(needs: {

@@ -1,0 +1,123 @@
+import type { Engine } from '../../src/store/index.ts'
+import { githubForTests, type TestGithub } from './github.ts'
+import { idpForTests, type TestIdp } from './idp.ts'
+import { productForTests, type TestProduct } from './product.ts'
+
+/** The product with both built-in providers set up, and the providers. */
+export interface SignInProduct extends AsyncDisposable {
+  readonly product: TestProduct
+  readonly idp: TestIdp
+  readonly github: TestGithub
+}
+
+/** Starts a test provider for Google, the GitHub look-alike, and the product that knows both. */
+export async function signInProductForTests(
+  options: { engine?: Engine; settings?: Readonly<Record<string, string>> } = {},
+): Promise<SignInProduct> {
+  const idp = await idpForTests({
+    people: [
+      { subject: 'g-ada', email: 'ada@corp.test', emailVerified: true, name: 'Ada' },
+      { subject: 'g-unverified', email: 'victim@corp.test', emailVerified: false, name: 'Mallory' },
+      { subject: 'g-absent', email: 'absent@corp.test', name: 'Absent' },
+    ],
+  })
+  const github = await githubForTests({
+    people: [
+      {
+        id: 42,
+        login: 'ada',
+        name: 'Ada at GitHub',
+        emails: [{ email: 'ada.github@corp.test', primary: true, verified: true }],
+      },
+      {
+        id: 66,
+        login: 'mallory',
+        emails: [
+          { email: 'victim@corp.test', primary: true, verified: false },
+          { email: 'mallory@evil.test', primary: false, verified: true },
+        ],
+      },
+      {
+        id: 77,
+        login: 'same-mail',
+        emails: [{ email: 'ada@corp.test', primary: true, verified: true }],
+      },
+    ],
+  })
+  const product = await productForTests({
+    ...(options.engine ? { engine: options.engine } : {}),
+    settings: {
+      GITHUB_URL: github.url,
+      GITHUB_API_URL: github.apiUrl,
+      GITHUB_CLIENT_ID: github.clientId,
+      GITHUB_CLIENT_SECRET: github.clientSecret,
+      GOOGLE_ISSUER: idp.issuer,
+      GOOGLE_CLIENT_ID: idp.clientId,
+      GOOGLE_CLIENT_SECRET: idp.clientSecret,
+      ...options.settings,
+    },
+  })
+  const authUrl = options.settings?.['AUTH_URL'] ?? product.baseUrl
+  idp.allowRedirect(`${authUrl}/api/v1/auth/google/callback`)
+  return {
+    product,
+    idp,
+    github,
+    [Symbol.asyncDispose]: async () => {
+      await product[Symbol.asyncDispose]()
+      await idp[Symbol.asyncDispose]()
+      await github[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** A browser without a window: keeps cookies by host, follows what it is told to. */
+export class Jar {
+  readonly #cookies = new Map<string, string>()
+
+  /** Calls an address with the cookies that are kept, and keeps what is set. */
+  async fetch(url: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers)
+    const cookies = [...this.#cookies].map(([name, value]) => `${name}=${value}`)
+    if (cookies.length > 0) headers.set('cookie', cookies.join('; '))
+    const answer = await fetch(url, { ...init, headers, redirect: 'manual' })
+    for (const line of answer.headers.getSetCookie()) this.keep(line)
+    return answer
+  }
+
+  /** Keeps a Set-Cookie line. */
+  keep(line: string): void {
+    const [pair = ''] = line.split(';')
+    const at = pair.indexOf('=')
+    const name = pair.slice(0, at)
+    if (/max-age=0/i.test(line)) this.#cookies.delete(name)
+    else this.#cookies.set(name, pair.slice(at + 1))
+  }
+
+  get(name: string): string | undefined {
+    return this.#cookies.get(name)
+  }
+
+  set(name: string, value: string): void {
+    this.#cookies.set(name, value)
+  }
+}
+
+/** Goes to the GitHub look-alike as somebody and comes back with the callback's address, not yet called. */
+export async function atGithub(
+  jar: Jar,
+  { product, github }: Pick<SignInProduct, 'product' | 'github'>,
+  login: string,
+  query = '',
+): Promise<string> {
+  const start = await jar.fetch(`${product.baseUrl}/api/v1/auth/github/login${query}`)
+  const asked = new URL(start.headers.get('location') ?? '')
+  const form = new URLSearchParams(asked.searchParams)
+  form.set('login', login)
+  const back = await fetch(`${github.url}/login/oauth/authorize`, {
+    method: 'POST',
+    body: form,
+    redirect: 'manual',
+  })
+  return back.headers.get('location') ?? ''
+}
