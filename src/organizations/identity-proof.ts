@@ -2,11 +2,18 @@ import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { SessionId, UserId } from '../ids.ts'
 import { digest, type Sealer } from '../secrets/index.ts'
-import { usedOnce, type Store } from '../store/index.ts'
-import type { ProvenIdentity } from './people.ts'
+import { usedOnce, type IdentityKey, type Store } from '../store/index.ts'
 
 const lifetimeMs = 10 * 60_000
 const context = ['system', 'identity', 'proof']
+
+/** What a provider has proven about somebody. */
+export interface ProvenIdentity extends IdentityKey {
+  readonly provider: string
+  readonly email: string | undefined
+  readonly emailVerified: boolean
+  readonly name: string | undefined
+}
 
 /** Whose page a proof may be confirmed on. */
 export interface ProofHolder {

@@ -10,24 +10,15 @@ import {
   memberships,
   users,
   type Actor,
-  type IdentityKey,
   type IdentityRecord,
   type InvitationRecord,
   type Store,
   type Transaction,
   type UserRecord,
 } from '../store/index.ts'
-import { createIdentityProofs, type ProofHolder } from './identity-proof.ts'
+import { createIdentityProofs, type ProofHolder, type ProvenIdentity } from './identity-proof.ts'
 import { joinByInvitation } from './join.ts'
 import { nameOf } from './name.ts'
-
-/** What a provider has proven about somebody. */
-export interface ProvenIdentity extends IdentityKey {
-  readonly provider: string
-  readonly email: string | undefined
-  readonly emailVerified: boolean
-  readonly name: string | undefined
-}
 
 /** Whom a proven identity stands for. */
 export interface Recognized {

@@ -111,7 +111,8 @@ function parseUser(value: unknown): { id: number; name: string } {
   if (typeof id !== 'number' || !Number.isSafeInteger(id) || id <= 0) {
     throw new Problem('idp_userinfo_invalid', 'GitHub did not say who you are.')
   }
-  return { id, name: typeof name === 'string' && name !== '' ? name : String(login ?? id) }
+  const known = [name, login].find((one) => typeof one === 'string' && one !== '')
+  return { id, name: typeof known === 'string' ? known : String(id) }
 }
 
 function primaryEmail(value: unknown): { email: string; verified: boolean } | undefined {
