@@ -1,17 +1,29 @@
-import { checkMasterKey, createKeys, createSessions, openSigningKeys } from './access/index.ts'
+import {
+  checkMasterKey,
+  createKeyring,
+  createKeys,
+  createSessions,
+  openSigningKeys,
+} from './access/index.ts'
 import { createAudit } from './audit/index.ts'
 import { systemClock, type Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { hangDashboard, type Rooms } from './dashboard/index.ts'
+import { createGateway, gatewayPrefix } from './gateway/index.ts'
 import {
   answerWith,
+  createAddressGuard,
   createApp,
+  createClientAddresses,
   createFront,
   createOutbound,
+  createResolver,
   createTxtResolver,
+  createUpstreams,
   freePort,
   peerAddress as addressOf,
   requestIdOf,
+  systemResolve,
   type ResolveTxt,
 } from './http/index.ts'
 import { createLog, type Log } from './log/index.ts'
@@ -31,10 +43,17 @@ import {
 import { createSealer, loadMasterSecrets, randomToken } from './secrets/index.ts'
 import { hangSignin, openProviders } from './signin/index.ts'
 import { asStorageProblem, openStore } from './store/index.ts'
+import {
+  createLimits,
+  createQuotas,
+  createTargetRegister,
+  defaultSettings,
+} from './targets/index.ts'
 import { every } from './timers.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { createWebhooks } from './webhooks/index.ts'
 
+const keysInMemory = 1_000_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const { version } = manifest
@@ -76,12 +95,12 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     }),
   )
   await checkMasterKey(store, sealer)
-  const outbound = opened.use(
-    createOutbound({
-      allowCidrs: config.outboundAllowCidrs,
-      allowLoopback: config.loopbackIsOpen,
-    }),
-  )
+  const openings = { allowCidrs: config.outboundAllowCidrs, allowLoopback: config.loopbackIsOpen }
+  const outbound = opened.use(createOutbound(openings))
+  const guard = createAddressGuard(openings)
+  const resolve = createResolver(systemResolve, () => clock.monotonic())
+  const upstreams = opened.use(createUpstreams({ clock, guard, resolve }))
+  const addresses = createClientAddresses(config.trustedProxies)
   const metrics = createMetrics()
   opened.defer(measureProcess(metrics))
 
@@ -105,6 +124,12 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     lifetimeMs: config.limits.sessionMs,
     idleMs: config.limits.sessionIdleMs,
   })
+  const enabledSchemes = config.keySchemes
+  const keyring = createKeyring({ store, clock, enabledSchemes, capacity: keysInMemory })
+  const targetDefaults = defaultSettings(config.limits.bodyBytes)
+  const register = createTargetRegister({ store, sealer, defaults: targetDefaults })
+  const quotas = createQuotas(store)
+  const limits = createLimits({ clock, quotas })
   const post = opened.use(createPost({ smtpUrl: config.smtpUrl, baseUrl, log }))
   const providers = openProviders(config, { outbound, relyingParty })
   const people = createPeople({ store, sealer, clock, sessions, signUp: config.signUp })
@@ -178,10 +203,17 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   hangOperations(app, { readiness, metrics })
   await app.ready()
 
+  const gateway = opened.use(
+    createGateway({
+      ...{ store, clock, log, metrics, keyring, signingKeys, register, limits, quotas },
+      ...{ upstreams, addresses, enabledSchemes, baseUrl, authUrl: config.authUrl },
+      failedCredentials: rateOf(config.limits.failedCredentials),
+    }),
+  )
   const front = createFront({
-    handleGateway: (exchange) => exchange.refuse(new Error('not there yet')),
+    handleGateway: gateway.handle,
     handleApp: answerWith(app),
-    gatewayPrefix: '/api/v1/intercept',
+    gatewayPrefix,
     baseUrl,
     limits: { headBytes: config.limits.requestHeadBytes, urlBytes: config.limits.urlBytes },
     clock,
@@ -190,6 +222,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   const { address, port } = await front.listen({ host: config.host, port: config.port })
   opened.defer(async () => {
     isDraining = true
+    gateway.endStreams()
     await front.drain(config.limits.drainMs)
   })
   if (config.metricsPort !== undefined) {
@@ -216,6 +249,11 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
 const noDirectory: DirectoryPeople = {
   isOn: async () => false,
   find: async () => undefined,
+}
+
+/** A rate of the settings as limiters take it. */
+function rateOf(rate: { perSecond: number; burst: number } | undefined) {
+  return rate && { calls: rate.perSecond, perSeconds: 1, burst: rate.burst }
 }
 
 /** With `PORT=0` our own address is only known once a port is chosen. */

@@ -20,9 +20,14 @@ export interface Keyring {
   /**
    * The principal of a presented key. Answers without waiting when the key is remembered and the change feed is
    * current; else reads the database. `credential_invalid`, `credential_revoked`, `credential_expired` (401),
-   * `credential_unverifiable` (503).
+   * `credential_unverifiable` (503). `beforeReading` is called before the database is asked, and may refuse that.
    */
-  identify(presented: PresentedKey): KeyPrincipal | Promise<KeyPrincipal>
+  identify(
+    presented: PresentedKey,
+    beforeReading?: () => void,
+  ): KeyPrincipal | Promise<KeyPrincipal>
+  /** The refusal that a principal's key and secret would get now; undefined while they are good. Reads the database. */
+  recheck(principal: KeyPrincipal): Promise<Problem | undefined>
   /** Calls back when anything about a key has changed (or, with undefined, when everything may have). */
   onChange(heard: (keyId: KeyId | undefined) => void): void
   /** How many keys are remembered. */
@@ -68,10 +73,25 @@ export function createKeyring(needs: {
     for (const heard of listeners) heard(undefined)
   }
 
-  function identify(presented: PresentedKey): KeyPrincipal | Promise<KeyPrincipal> {
+  function identify(
+    presented: PresentedKey,
+    beforeReading?: () => void,
+  ): KeyPrincipal | Promise<KeyPrincipal> {
     const keyDigest = digest(presented.text)
     const known = store.feed.isCurrent() ? remembered.get(keyDigest) : undefined
-    return known ? admit(known) : readAndAdmit(keyDigest)
+    if (known) return admit(known)
+    beforeReading?.()
+    return readAndAdmit(keyDigest)
+  }
+
+  async function recheck(principal: KeyPrincipal): Promise<Problem | undefined> {
+    try {
+      await readAndAdmit(principal.digest)
+      return undefined
+    } catch (error) {
+      if (error instanceof Problem) return error
+      throw error
+    }
   }
 
   function admit(known: Remembered): KeyPrincipal {
@@ -137,6 +157,7 @@ export function createKeyring(needs: {
 
   return {
     identify,
+    recheck,
     onChange: (heard) => void listeners.push(heard),
     get size() {
       return remembered.size

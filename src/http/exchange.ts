@@ -50,6 +50,8 @@ export class Exchange {
   finished = false
   bytesIn = 0
   bytesOut = 0
+  /** Whether the answer is a stream of events, which has no end of its own. */
+  isEventStream = false
   /** Called at most once, when the caller leaves before the answer ended. */
   onGone: (() => void) | undefined
   readonly #request: IncomingMessage
@@ -162,6 +164,18 @@ export class Exchange {
     this.onGone = undefined
     onGone?.()
     this.cut()
+  }
+
+  /** Ends what would go on for ever, because the process stops: an event stream cleanly, a taken-over stream as it is. */
+  endStream(): void {
+    if (this.upgrade !== undefined && this.finished) {
+      this.sever()
+    } else if (this.isEventStream && this.started && !this.finished) {
+      const { onGone } = this
+      this.onGone = undefined
+      onGone?.()
+      this.end()
+    }
   }
 
   /** Tells the caller to send the body it announced (RFC 9110, section 10.1.1). */

@@ -19,6 +19,8 @@ export interface RequestHead {
   accessControlRequestMethod: string | undefined
   userAgent: string | undefined
   forwardedFor: string | undefined
+  forwardedProto: string | undefined
+  forwardedHost: string | undefined
   traceparent: string | undefined
 }
 
@@ -65,6 +67,8 @@ function emptyHead(): RequestHead {
     accessControlRequestMethod: undefined,
     userAgent: undefined,
     forwardedFor: undefined,
+    forwardedProto: undefined,
+    forwardedHost: undefined,
     traceparent: undefined,
   }
 }
@@ -155,6 +159,18 @@ const readers = new Map<string, (head: RequestHead, value: string) => void>([
     (head, value) => {
       // Several lines are one list (RFC 9110, section 5.3); the nearest proxy's addition stays rightmost.
       head.forwardedFor = head.forwardedFor === undefined ? value : `${head.forwardedFor}, ${value}`
+    },
+  ],
+  [
+    'x-forwarded-proto',
+    (head, value) => {
+      head.forwardedProto ??= value
+    },
+  ],
+  [
+    'x-forwarded-host',
+    (head, value) => {
+      head.forwardedHost ??= value
     },
   ],
   [

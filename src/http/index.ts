@@ -1,5 +1,11 @@
 /** Server and lanes, the outbound client with its address guard, problem answers, cookies, limits. */
 export * from './outbound/index.ts'
+export {
+  createClientAddresses,
+  sourceOf,
+  type ClientAddresses,
+  type TrustedProxies,
+} from './client-address.ts'
 export type { Exchange } from './exchange.ts'
 export { freePort } from './free-port.ts'
 export { createFront, requestIdOf, type Front, type FrontLimits } from './front.ts'

@@ -1,4 +1,4 @@
-import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash, randomBytes, randomFillSync, timingSafeEqual } from 'node:crypto'
 
 /** SHA-256 in hex. Enough for secrets with 256 random bits: there is nothing to guess. */
 export function digest(text: string): string {
@@ -18,6 +18,19 @@ export function digestBase64url(text: string): string {
 /** Compares in constant time; texts of different length are compared by their digests. */
 export function sameSecret(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(digest(a), 'hex'), Buffer.from(digest(b), 'hex'))
+}
+
+const hexPool = Buffer.alloc(4096)
+let hexUsed = hexPool.length
+
+/** Random bytes in hex, from a pool: for ids of traces, not for secrets. */
+export function randomHex(bytes: number): string {
+  if (hexUsed + bytes > hexPool.length) {
+    randomFillSync(hexPool)
+    hexUsed = 0
+  }
+  hexUsed += bytes
+  return hexPool.toString('hex', hexUsed - bytes, hexUsed)
 }
 
 /** Unguessable text of this many random bytes, base64url. */

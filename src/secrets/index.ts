@@ -10,7 +10,7 @@ export {
   randomBase62,
   type Minted,
 } from './mint.ts'
-export { digest, digestBase64url, hmac, randomToken, sameSecret } from './digest.ts'
+export { digest, digestBase64url, hmac, randomHex, randomToken, sameSecret } from './digest.ts'
 export { createSealer, type Sealer } from './seal.ts'
 export { loadMasterSecrets } from './master-key.ts'
 export {

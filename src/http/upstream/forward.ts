@@ -38,8 +38,8 @@ export interface ForwardResult {
   readonly broken: UpstreamFailure['code'] | undefined
   /** Whether the caller left before the end. */
   readonly gone: boolean
-  /** Wall-clock milliseconds when the upstream's answer began; undefined when it never did. */
-  readonly answeredAt: number | undefined
+  /** Milliseconds until the upstream's answer began, connecting included; undefined when it never did. */
+  readonly upstreamMs: number | undefined
 }
 
 /** Passes a request to the upstream and its answer back, both as streams. */
@@ -73,7 +73,8 @@ class Forwarding implements ConnectionUser, BodyOwner {
   #settled = false
   #headUnsent = false
   #status = 0
-  #answeredAt: number | undefined
+  #startedAt = 0
+  #upstreamMs: number | undefined
 
   constructor(
     exchange: Exchange,
@@ -92,6 +93,7 @@ class Forwarding implements ConnectionUser, BodyOwner {
   }
 
   start(): void {
+    this.#startedAt = performance.now()
     this.#exchange.onGone = () => this.#abandon()
     const idle = this.#origin.takeIdle()
     if (idle === undefined) void this.#connect()
@@ -185,6 +187,8 @@ class Forwarding implements ConnectionUser, BodyOwner {
   }
 
   head(head: AnswerHead): void {
+    const [type = ''] = valuesOf(head.headers, 'content-type')
+    this.#exchange.isEventStream = type.toLowerCase().startsWith('text/event-stream')
     this.#exchange.start(head.status, head.reason, this.#answerHeaders(head))
     this.#headUnsent = true
   }
@@ -277,7 +281,7 @@ class Forwarding implements ConnectionUser, BodyOwner {
 
   #answerHeaders(head: AnswerHead): string[] {
     this.#status = head.status
-    this.#answeredAt = Date.now()
+    this.#upstreamMs = performance.now() - this.#startedAt
     this.#plan.tap?.answer(head.headers)
     const { answers, answerHeaders } = this.#plan
     return filterAnswerHeaders(head.headers, head.connectionNames, answers, answerHeaders)
@@ -304,7 +308,7 @@ class Forwarding implements ConnectionUser, BodyOwner {
   #settle(broken: ForwardResult['broken'], gone = false): void {
     if (this.#settled) return
     this.#release()
-    this.#promise.resolve({ status: this.#status, broken, gone, answeredAt: this.#answeredAt })
+    this.#promise.resolve({ status: this.#status, broken, gone, upstreamMs: this.#upstreamMs })
   }
 
   #release(): void {

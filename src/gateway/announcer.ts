@@ -1,0 +1,131 @@
+import type { OrganizationId } from '../ids.ts'
+import type { CallRecord, Store } from '../store/index.ts'
+import type { GuardedTarget } from '../targets/index.ts'
+import { publish } from '../webhooks/index.ts'
+
+/** Announces what organizations should hear of their traffic, summed up so that no caller can flood them. */
+export interface Announcer {
+  /** A key came from a browser's page. */
+  exposed(call: CallRecord): void
+  /** A call of an identified key was refused. */
+  refused(call: CallRecord): void
+  /** An upstream answered, or failed to. */
+  upstream(target: GuardedTarget, answered: boolean): void
+  /** Publishes what is due. */
+  flush(nowMs: number): Promise<void>
+}
+
+interface Sum {
+  readonly organizationId: OrganizationId
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+  readonly firstAt: number
+  lastAt: number
+  count: number
+}
+
+const exposedEveryMs = 3_600_000
+const refusedEveryMs = 60_000
+const sumsAtMost = 5000
+const keysAtMost = 10_000
+const failuresToUnhealthy = 5
+
+/** Opens the announcer. */
+export function createAnnouncer(store: Store): Announcer {
+  let due: Sum[] = []
+  let refusals = new Map<string, Sum>()
+  let refusalsDueAt = 0
+  const exposedAt = new Map<string, number>()
+  const failures = new Map<string, number>()
+
+  function announce(sum: Sum): void {
+    if (due.length < sumsAtMost) due.push(sum)
+  }
+
+  return {
+    exposed(call) {
+      // Once an hour and key: the rest is in the call records.
+      if (call.at - (exposedAt.get(call.keyId) ?? -Infinity) < exposedEveryMs) return
+      if (exposedAt.size >= keysAtMost) exposedAt.clear()
+      exposedAt.set(call.keyId, call.at)
+      announce({
+        ...once(call),
+        type: 'api_key.exposed',
+        data: { key_id: call.keyId, address: call.address, agent: call.agent ?? null },
+      })
+    },
+    refused(call) {
+      const name = `${call.keyId} ${call.targetId ?? ''} ${call.refusal ?? ''} ${call.ruleId ?? ''}`
+      const sum = refusals.get(name)
+      if (sum !== undefined) {
+        sum.count++
+        sum.lastAt = call.at
+      } else if (refusals.size < sumsAtMost) {
+        refusals.set(name, {
+          ...once(call),
+          type: 'call.refused',
+          data: {
+            key_id: call.keyId,
+            target_id: call.targetId ?? null,
+            code: call.refusal ?? null,
+            check: call.stoppedAt ?? null,
+            rule_id: call.ruleId ?? null,
+          },
+        })
+      }
+    },
+    upstream(target, answered) {
+      const before = failures.get(target.id) ?? 0
+      if (answered) {
+        if (before === 0) return
+        failures.delete(target.id)
+        if (before >= failuresToUnhealthy) announce(healthSum(target, 'target.recovered'))
+        return
+      }
+      if (failures.size >= keysAtMost && before === 0) return
+      failures.set(target.id, before + 1)
+      if (before + 1 === failuresToUnhealthy) announce(healthSum(target, 'target.unhealthy'))
+    },
+    async flush(nowMs) {
+      if (nowMs >= refusalsDueAt && refusals.size > 0) {
+        refusalsDueAt = nowMs + refusedEveryMs
+        for (const sum of refusals.values()) announce(sum)
+        refusals = new Map()
+      }
+      if (due.length === 0) return
+      const batch = due
+      due = []
+      await store.transaction(async (tx) => {
+        for (const sum of batch) publish(tx, eventOf(sum))
+      })
+    },
+  }
+}
+
+function once(call: CallRecord) {
+  return { organizationId: call.organizationId, firstAt: call.at, lastAt: call.at, count: 1 }
+}
+
+function healthSum(target: GuardedTarget, type: string): Sum {
+  const at = Date.now()
+  return {
+    organizationId: target.organizationId,
+    type,
+    data: { target_id: target.id, slug: target.slug },
+    firstAt: at,
+    lastAt: at,
+    count: 1,
+  }
+}
+
+function eventOf(sum: Sum) {
+  const times =
+    sum.type === 'call.refused'
+      ? {
+          count: sum.count,
+          first_at: new Date(sum.firstAt).toISOString(),
+          last_at: new Date(sum.lastAt).toISOString(),
+        }
+      : { at: new Date(sum.firstAt).toISOString() }
+  return { organizationId: sum.organizationId, type: sum.type, data: { ...sum.data, ...times } }
+}

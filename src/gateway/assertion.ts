@@ -1,0 +1,52 @@
+import type { KeyPrincipal, SigningKeys } from '../access/index.ts'
+import type { Clock } from '../clock.ts'
+import { signToken } from '../secrets/index.ts'
+import type { GuardedTarget } from '../targets/index.ts'
+
+const lifetimeS = 60
+// A token is handed out again for half its life: a signature costs more than all other checks together.
+const reusedMs = 30_000
+const rememberedAtMost = 10_000
+
+/** The value of Intercept-Assertion for a call: who is calling, signed for the upstream, good for at most 60 s. */
+export type Assert = (principal: KeyPrincipal, target: GuardedTarget) => string | Promise<string>
+
+/** Signs assertions (ES256 JWT; verifiable with {auth_url}/.well-known/jwks.json). */
+export function createAssert(needs: {
+  signingKeys: SigningKeys
+  authUrl: string
+  clock: Clock
+}): Assert {
+  const { signingKeys, authUrl, clock } = needs
+  const remembered = new Map<string, { token: string; until: number }>()
+
+  async function sign(
+    name: string,
+    principal: KeyPrincipal,
+    target: GuardedTarget,
+  ): Promise<string> {
+    const nowMs = clock.now()
+    const iat = Math.floor(nowMs / 1000)
+    const token = await signToken(signingKeys.signer(), 'intercept-assertion+jwt', {
+      iss: authUrl,
+      aud: target.slug,
+      sub: principal.keyId,
+      organization: principal.organizationId,
+      organization_slug: principal.organizationSlug,
+      target: target.id,
+      iat,
+      exp: iat + lifetimeS,
+    })
+    if (remembered.size >= rememberedAtMost) remembered.clear()
+    remembered.set(name, { token, until: nowMs + reusedMs })
+    return token
+  }
+
+  return (principal, target) => {
+    const name = `${principal.keyId} ${target.id} ${signingKeys.signer().kid}`
+    const known = remembered.get(name)
+    return known !== undefined && known.until > clock.now()
+      ? known.token
+      : sign(name, principal, target)
+  }
+}

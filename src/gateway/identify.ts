@@ -1,0 +1,104 @@
+import {
+  readKey,
+  type KeyPrincipal,
+  type Keyring,
+  type PresentedKey,
+  type Scheme,
+} from '../access/index.ts'
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import { sourceOf } from '../http/index.ts'
+import { RateLimiter, type Rate } from '../targets/index.ts'
+import type { Call } from './call.ts'
+
+/** Look-ups a second that unknown keys from sources over their limit may still cost this node: a good key gets in. */
+const spareReads: Rate = { calls: 200, perSeconds: 1 }
+
+/** Tells who is calling: 400 401 429 503. */
+export type Identify = (call: Call) => KeyPrincipal | Promise<KeyPrincipal>
+
+/**
+ * Identifies by the one key a request carries. Failures are limited per source; beyond the limit they cost no look-up
+ * and are told 429. Keys that this node remembers never notice.
+ */
+export function createIdentify(needs: {
+  keyring: Keyring
+  enabledSchemes: readonly Scheme[]
+  clock: Clock
+  /** How many failures a source may have; undefined = no limit. */
+  failures: Rate | undefined
+}): Identify {
+  const { keyring, enabledSchemes, clock, failures } = needs
+  const failed = new RateLimiter(100_000)
+  const spare = new RateLimiter()
+
+  function isExhausted(source: string): boolean {
+    return (
+      failures !== undefined && !failed.ask(source, failures, clock.monotonic(), false).admitted
+    )
+  }
+
+  function noteFailure(call: Call, error: unknown): unknown {
+    if (failures === undefined || !(error instanceof Problem)) return error
+    if (!guesses.has(error.code)) return error
+    const verdict = failed.ask(sourceOf(call.address), failures, clock.monotonic(), true)
+    return verdict.admitted ? error : tooManyFailures(verdict.retrySeconds)
+  }
+
+  // Called only for keys that this node does not remember.
+  function mayRead(call: Call): void {
+    if (!isExhausted(sourceOf(call.address))) return
+    if (!spare.ask('all', spareReads, clock.monotonic(), true).admitted) throw tooManyFailures(1)
+  }
+
+  function present(call: Call): PresentedKey {
+    const { head } = call.exchange
+    try {
+      return readKey(
+        {
+          xApiKey: valuesOf(head.apiKey, head.apiKeyCount),
+          authorization: valuesOf(head.authorization, head.authorizationCount),
+        },
+        enabledSchemes,
+      )
+    } catch (error) {
+      throw noteFailure(call, error)
+    }
+  }
+
+  async function settle(call: Call, found: Promise<KeyPrincipal>): Promise<KeyPrincipal> {
+    try {
+      return await found
+    } catch (error) {
+      throw noteFailure(call, error)
+    }
+  }
+
+  return (call) => {
+    const presented = present(call)
+    call.check = 'key'
+    const found = keyring.identify(presented, () => mayRead(call))
+    return found instanceof Promise ? settle(call, found) : found
+  }
+}
+
+/** Failures that may be guesses; a key that is merely over cannot be guessed. */
+const guesses: ReadonlySet<string> = new Set([
+  'credential_invalid',
+  'credential_wrong_header',
+  'credential_ambiguous',
+])
+
+const none: readonly string[] = []
+
+/** One value as a list; more than one value only matters by its number. */
+function valuesOf(value: string | undefined, count: number): readonly string[] {
+  if (value === undefined) return none
+  return count === 1 ? [value] : [value, value]
+}
+
+function tooManyFailures(retrySeconds: number): Problem {
+  return new Problem('rate_limited', 'Too many failed credentials came from your address.', {
+    headers: { 'Retry-After': String(Math.max(1, retrySeconds)) },
+  })
+}

@@ -1,0 +1,239 @@
+/** The guarded area, /api/v1/intercept/…: identify, check, forward, record. */
+import type { KeyPrincipal, Keyring, Scheme, SigningKeys } from '../access/index.ts'
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import type { ClientAddresses, Exchange, Upstreams } from '../http/index.ts'
+import type { Metrics } from '../metrics/index.ts'
+import { asStorageProblem, type Store } from '../store/index.ts'
+import {
+  askedOf,
+  checkAddress,
+  checkBrowser,
+  decideRules,
+  findTarget,
+  type Asked,
+  type Limits,
+  type Quotas,
+  type Rate,
+  type TargetRegister,
+} from '../targets/index.ts'
+import { createAnnouncer } from './announcer.ts'
+import { readQuestion } from './asked-by-proxy.ts'
+import { createAssert } from './assertion.ts'
+import { Call } from './call.ts'
+import { createIdentify } from './identify.ts'
+import { createOpenCalls } from './open-calls.ts'
+import { createOrigins } from './origins.ts'
+import { answerAllowed, answerWhoAmI } from './own-answers.ts'
+import { passOn, type Passage } from './pass-on.ts'
+import { createRecorder } from './recorder.ts'
+
+export const gatewayPrefix = '/api/v1/intercept'
+const checkPath = '/-/check'
+
+export interface GatewayNeeds {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: {
+    error(fields: object, text: string): void
+    warn(fields: object, text: string): void
+  }
+  readonly metrics: Metrics
+  readonly keyring: Keyring
+  readonly signingKeys: SigningKeys
+  readonly register: TargetRegister
+  readonly limits: Limits
+  readonly quotas: Quotas
+  readonly upstreams: Upstreams
+  readonly addresses: ClientAddresses
+  readonly enabledSchemes: readonly Scheme[]
+  /** Failed credentials that a source may send; undefined = any number. */
+  readonly failedCredentials: Rate | undefined
+  readonly baseUrl: string
+  readonly authUrl: string
+}
+
+/** The door of the guarded area. */
+export interface Gateway extends AsyncDisposable {
+  /** Takes a request of the guarded area and answers it, sooner or later. */
+  handle(exchange: Exchange): void
+  /** Ends streams that have no end of their own: the process stops. */
+  endStreams(): void
+  /** Writes the records that are waiting. */
+  flush(): Promise<void>
+}
+
+/** Opens the gateway. */
+export function createGateway(needs: GatewayNeeds): Gateway {
+  const { store, clock, log, metrics, register, limits, quotas, addresses, baseUrl } = needs
+  const identify = createIdentify({ ...needs, failures: needs.failedCredentials })
+  const openCalls = createOpenCalls(needs)
+  const origins = createOrigins(needs.upstreams)
+  const announcer = createAnnouncer(store)
+  const recorder = createRecorder({ store, metrics, log, also: flushSums })
+  const passNeeds = {
+    origins,
+    announcer,
+    assert: createAssert(needs),
+    protocol: new URL(baseUrl).protocol.slice(0, -1),
+  }
+  const refusals = metrics.counter('intercept_calls_refused_total', 'Calls refused, by code.')
+  let finished = 0
+  metrics.measured('intercept_calls_total', 'Calls that ended.', () => finished)
+  metrics.measured('intercept_calls_open', 'Calls under way.', () => openCalls.size)
+  const sweep = setInterval(() => origins.sweep(), 60_000)
+  sweep.unref()
+
+  /** A call to a target, from the first check to the record; each line says with what it may end. */
+  async function guard(call: Call): Promise<void> {
+    const principal = await identify(call) // 400 401 429 503
+    call.principal = principal
+    openCalls.add(call, principal.keyId) // 429
+    const passage = await judge(call, principal, askedOf(belowPrefix(call)), [call.method]) // 400 403 404 429
+    call.check = 'forward'
+    if (!call.exchange.gone) await passOn(call, passage, passNeeds) // 413 502 504
+  }
+
+  /** Every check of an identified call, in order. */
+  async function judge(
+    call: Call,
+    principal: KeyPrincipal,
+    asked: Asked,
+    methods: readonly string[],
+  ): Promise<Passage> {
+    const found = register.of(principal.organizationId)
+    const targets = found instanceof Promise ? await found : found
+    checkOrigin(call, principal, targets.get(asked.slug)) // 403
+    call.check = 'target'
+    const [method = ''] = methods
+    const target = findTarget(targets, principal, asked, method) // 400 404 403
+    call.target = target
+    call.check = 'rules'
+    for (const each of methods) {
+      if (each !== method) findTarget(targets, principal, asked, each)
+      const decision = decideRules(target, each, asked.path) // 400 403
+      call.ruleId = decision.ruleId
+      call.trialRuleId = decision.trialRuleId
+    }
+    call.check = 'limits'
+    const spent = limits.ask(principal, target, true) // 429
+    const limitHeaders = spent instanceof Promise ? await spent : spent
+    if (limitHeaders.length > 0) call.answerHeaders = [...call.answerHeaders, ...limitHeaders]
+    return { principal, target, path: asked.path }
+  }
+
+  /** Where the call comes from: 403 for the wrong address, and for a browser's page. */
+  function checkOrigin(
+    call: Call,
+    principal: KeyPrincipal,
+    target: Parameters<typeof checkBrowser>[1],
+  ): void {
+    call.check = 'address'
+    checkAddress(principal, call.address)
+    call.check = 'browser'
+    const { secFetchSite, accessControlRequestMethod } = call.exchange.head
+    checkBrowser({ method: call.method, secFetchSite, accessControlRequestMethod }, target)
+  }
+
+  async function tellWho(call: Call): Promise<void> {
+    const principal = await identify(call) // 400 401 429 503
+    call.principal = principal
+    checkOrigin(call, principal, undefined) // 403
+    call.check = 'target'
+    const targets = await register.of(principal.organizationId)
+    answerWhoAmI(call, { principal, targets, baseUrl, prefix: gatewayPrefix }) // 405
+  }
+
+  /** The decision alone, for a proxy that passes the request on by itself. */
+  async function answerQuestion(call: Call): Promise<void> {
+    const principal = await identify(call) // 400 401 429 503
+    call.principal = principal
+    const { rawHeaders, method, url } = call.exchange
+    const rest = url.slice(gatewayPrefix.length + checkPath.length)
+    const question = readQuestion({ rawHeaders, method, rest, prefix: gatewayPrefix }) // 400 405
+    if (question.asked === undefined) {
+      checkOrigin(call, principal, undefined) // 403
+      // Nothing said which target: a key that may not reach all of them gets no yes.
+      if (principal.grants !== undefined) {
+        throw new Problem('target_not_found', 'Say which target is meant: ?target=<name>.')
+      }
+    } else {
+      const { asked, methods } = question
+      call.method = methods.length === 1 ? (methods[0] ?? method) : method
+      call.path = `${gatewayPrefix}/${asked.slug}${asked.path}`
+      await judge(call, principal, asked, methods) // 400 403 404 429
+    }
+    answerAllowed(call, principal, call.target?.slug)
+  }
+
+  function handle(exchange: Exchange): void {
+    const { head, peerAddress } = exchange
+    const call = new Call(exchange, {
+      address: addresses.of(peerAddress, head.forwardedFor),
+      trusted: addresses.isTrusted(peerAddress),
+      startedAt: clock.monotonic(),
+    })
+    call.answerHeaders = ['Intercept-Request-Id', exchange.requestId]
+    void pass(call)
+  }
+
+  async function pass(call: Call): Promise<void> {
+    try {
+      await storyOf(call)(call)
+    } catch (error) {
+      refuse(call, error)
+    }
+    finish(call)
+  }
+
+  function storyOf(call: Call): (call: Call) => Promise<void> {
+    const below = belowPrefix(call)
+    if (below === '' || below === '/') return tellWho
+    return below === checkPath || below.startsWith(`${checkPath}/`) ? answerQuestion : guard
+  }
+
+  function refuse(call: Call, error: unknown): void {
+    const problem = error instanceof Problem ? error : asStorageProblem(error)
+    if (problem === undefined) {
+      log.error({ err: error, request_id: call.exchange.requestId }, 'a call failed')
+    } else if (problem.status >= 500) {
+      const { code, cause } = problem
+      log.warn({ code, err: cause, request_id: call.exchange.requestId }, 'a call was refused')
+    }
+    call.refuse(problem ?? error)
+  }
+
+  function finish(call: Call): void {
+    finished++
+    const { principal, refusal } = call
+    if (refusal !== undefined) refusals.add({ code: refusal })
+    if (principal === undefined) return
+    openCalls.remove(call, principal.keyId)
+    const record = call.record(clock.now(), clock.monotonic())
+    if (record === undefined) return
+    recorder.record(call, record)
+    if (refusal === undefined) return
+    if (refusal === 'browser_origin_refused') announcer.exposed(record)
+    announcer.refused(record)
+  }
+
+  async function flushSums(): Promise<void> {
+    await quotas.flush()
+    await announcer.flush(clock.now())
+  }
+
+  return {
+    handle,
+    endStreams: () => openCalls.endStreams(),
+    flush: async () => await recorder.flush(),
+    async [Symbol.asyncDispose]() {
+      clearInterval(sweep)
+      openCalls[Symbol.dispose]()
+      await recorder[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function belowPrefix(call: Call): string {
+  return call.path.slice(gatewayPrefix.length)
+}

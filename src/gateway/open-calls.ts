@@ -1,0 +1,106 @@
+import type { Keyring } from '../access/index.ts'
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import type { KeyId } from '../ids.ts'
+import type { Call } from './call.ts'
+
+/** The calls that are under way, by key: what a revocation has to cut. */
+export interface OpenCalls {
+  /** Enters a call; 429 `rate_limited` when its key has too many under way. */
+  add(call: Call, keyId: KeyId): void
+  remove(call: Call, keyId: KeyId): void
+  readonly size: number
+  /** Ends the streams that have no end of their own, because the process stops. */
+  endStreams(): void
+  [Symbol.dispose](): void
+}
+
+const perKeyAtMost = 1000
+const expirySweepMs = 500
+
+/** Opens the book of open calls; it listens for changes of keys by itself. */
+export function createOpenCalls(needs: {
+  keyring: Keyring
+  clock: Clock
+  log: { error(fields: object, text: string): void }
+}): OpenCalls {
+  const { keyring, clock, log } = needs
+  const byKey = new Map<KeyId, Set<Call>>()
+  let size = 0
+
+  keyring.onChange((keyId) => {
+    const concerned = keyId === undefined ? [...byKey.keys()] : [keyId]
+    for (const id of concerned) {
+      const calls = byKey.get(id)
+      if (calls !== undefined) void recheck(calls)
+    }
+  })
+  const sweep = setInterval(() => cutExpired(), expirySweepMs)
+  sweep.unref()
+
+  /** Asks once per secret, since the old and the new one of a rotation end at different times. */
+  async function recheck(calls: ReadonlySet<Call>): Promise<void> {
+    const verdicts = new Map<string, Promise<Problem | undefined>>()
+    for (const call of calls) {
+      const { principal } = call
+      if (principal === undefined) continue
+      const asked = verdicts.get(principal.digest) ?? keyring.recheck(principal)
+      verdicts.set(principal.digest, asked)
+      try {
+        const problem = await asked
+        // A database that does not answer refuses new calls; running ones are no worse off than a second ago.
+        if (problem !== undefined && problem.code !== 'credential_unverifiable') cut(call, problem)
+      } catch (err) {
+        log.error({ err }, 'an open call could not be checked')
+      }
+    }
+  }
+
+  function cutExpired(): void {
+    const nowMs = clock.now()
+    for (const calls of byKey.values()) {
+      for (const call of calls) {
+        const endsAt = call.principal?.expiresAt
+        if (endsAt !== undefined && endsAt <= nowMs) {
+          cut(call, new Problem('credential_expired', 'The API key has expired.'))
+        }
+      }
+    }
+  }
+
+  return {
+    get size() {
+      return size
+    },
+    add(call, keyId) {
+      const calls = byKey.get(keyId)
+      if (calls === undefined) byKey.set(keyId, new Set([call]))
+      else if (calls.size < perKeyAtMost) calls.add(call)
+      else throw tooManyAtOnce()
+      size++
+    },
+    remove(call, keyId) {
+      const calls = byKey.get(keyId)
+      if (calls?.delete(call) !== true) return
+      size--
+      if (calls.size === 0) byKey.delete(keyId)
+    },
+    endStreams() {
+      for (const calls of byKey.values()) for (const call of calls) call.exchange.endStream()
+    },
+    [Symbol.dispose]: () => clearInterval(sweep),
+  }
+}
+
+/** A call that has no answer yet is refused; one that has begun to answer breaks off. */
+function cut(call: Call, problem: Problem): void {
+  const { exchange } = call
+  if (!exchange.started) call.refuse(problem)
+  exchange.sever()
+}
+
+function tooManyAtOnce(): Problem {
+  return new Problem('rate_limited', `The key has ${perKeyAtMost} calls under way already.`, {
+    headers: { 'Retry-After': '1' },
+  })
+}

@@ -1,0 +1,77 @@
+import { schemes, type KeyPrincipal } from '../access/index.ts'
+import { Problem } from '../errors.ts'
+import { reachable, type TargetsBySlug } from '../targets/index.ts'
+import type { Call } from './call.ts'
+
+/** Answers "who am I": the organization, the key, the targets it may call. 405 for anything but a question. */
+export function answerWhoAmI(
+  call: Call,
+  known: { principal: KeyPrincipal; targets: TargetsBySlug; baseUrl: string; prefix: string },
+): void {
+  const { exchange } = call
+  if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
+    throw new Problem('method_not_allowed', 'This address answers GET.', {
+      headers: { Allow: 'GET, HEAD' },
+    })
+  }
+  const { principal, targets, baseUrl, prefix } = known
+  answerJson(call, {
+    organization: { id: principal.organizationId, slug: principal.organizationSlug },
+    key: {
+      id: principal.keyId,
+      name: principal.name,
+      hint: principal.hint,
+      scheme: principal.scheme,
+      header: schemes[principal.scheme].header,
+      grants: principal.grants ?? null,
+      cidrs: principal.cidrs ?? null,
+      expires_at:
+        principal.expiresAt === undefined ? null : new Date(principal.expiresAt).toISOString(),
+    },
+    targets: reachable(targets, principal).map(({ target, methods }) => ({
+      slug: target.slug,
+      name: target.name,
+      url: `${baseUrl}${prefix}/${target.slug}/`,
+      methods: methods ?? null,
+      disabled: target.disabled,
+    })),
+  })
+}
+
+/** Says yes to a proxy that asked for the decision alone; the headers are for it to pass on. */
+export function answerAllowed(call: Call, principal: KeyPrincipal, slug: string | undefined): void {
+  call.status = 200
+  call.exchange.answer(200, [
+    'Content-Length',
+    '0',
+    'Cache-Control',
+    'no-store',
+    'Intercept-Organization',
+    principal.organizationSlug,
+    'Intercept-Organization-Id',
+    principal.organizationId,
+    'Intercept-Key-Id',
+    principal.keyId,
+    ...(slug === undefined ? [] : ['Intercept-Target', slug]),
+    ...call.answerHeaders,
+  ])
+}
+
+function answerJson(call: Call, value: unknown): void {
+  // Bytes as latin1 characters, which is what an answer is made of.
+  const body = Buffer.from(JSON.stringify(value)).toString('latin1')
+  call.status = 200
+  call.exchange.answer(
+    200,
+    [
+      'Content-Type',
+      'application/json',
+      'Content-Length',
+      String(body.length),
+      'Cache-Control',
+      'no-store',
+      ...call.answerHeaders,
+    ],
+    body,
+  )
+}

@@ -1,0 +1,127 @@
+import type { KeyPrincipal } from '../access/index.ts'
+import { Problem } from '../errors.ts'
+import { forward, originHeaders, renderRequestHead, type ForwardResult } from '../http/index.ts'
+import { randomHex } from '../secrets/index.ts'
+import type { GuardedTarget } from '../targets/index.ts'
+import type { Announcer } from './announcer.ts'
+import type { Assert } from './assertion.ts'
+import type { Call } from './call.ts'
+import { createCapture } from './capture.ts'
+import type { Origins } from './origins.ts'
+
+export interface PassOnNeeds {
+  readonly origins: Origins
+  readonly assert: Assert
+  readonly announcer: Announcer
+  /** http or https: how callers reach this server when no proxy says otherwise. */
+  readonly protocol: string
+}
+
+/** What a call needs to be passed on. */
+export interface Passage {
+  readonly principal: KeyPrincipal
+  readonly target: GuardedTarget
+  /** Path below the target, byte for byte. */
+  readonly path: string
+}
+
+/** Passes a call on to its upstream and back: 413 502 504. */
+export async function passOn(call: Call, passage: Passage, needs: PassOnNeeds): Promise<void> {
+  const { exchange } = call
+  const { target } = passage
+  const { settings } = target
+  const assertion = settings.assertion ? await needs.assert(passage.principal, target) : undefined
+  const capture = createCapture(exchange.rawHeaders, settings.capture)
+  try {
+    const result = await forward(exchange, needs.origins.of(target), {
+      head: renderRequestHead({
+        method: exchange.method,
+        path: upstreamPath(target, passage.path, exchange.url),
+        host: target.upstream.authority,
+        rawHeaders: exchange.rawHeaders,
+        connectionNames: exchange.head.connectionNames,
+        trusted: call.trusted,
+        injectedName: target.credential?.name,
+        own: ownHeaders(call, passage, assertion, needs.protocol),
+      }),
+      timeouts: settings,
+      bodyBytes: settings.bodyBytes,
+      answers: filterOf(settings.answerHeaders),
+      answerHeaders: call.answerHeaders,
+      tap: capture,
+    })
+    settle(call, result)
+    needs.announcer.upstream(target, true)
+  } catch (error) {
+    if (error instanceof Problem && upstreamFailures.has(error.code)) {
+      needs.announcer.upstream(target, false)
+    }
+    throw error
+  } finally {
+    call.capture = capture?.text()
+  }
+}
+
+const upstreamFailures: ReadonlySet<string> = new Set([
+  'upstream_unreachable',
+  'upstream_invalid',
+  'upstream_timeout',
+])
+
+function settle(call: Call, result: ForwardResult): void {
+  call.status = result.status
+  // An answer that broke off was ours to finish: the record says so, though the caller saw the upstream's status.
+  if (result.broken !== undefined) call.refusal = result.broken
+  if (result.upstreamMs !== undefined) call.upstreamUs = Math.round(result.upstreamMs * 1000)
+}
+
+function upstreamPath(target: GuardedTarget, path: string, url: string): string {
+  const query = url.indexOf('?')
+  return target.upstream.basePath + path + (query === -1 ? '' : url.slice(query))
+}
+
+function ownHeaders(
+  call: Call,
+  { principal, target }: Passage,
+  assertion: string | undefined,
+  protocol: string,
+): string {
+  const { exchange, trusted } = call
+  const { head } = exchange
+  const forwardedFor =
+    trusted && head.forwardedFor !== undefined
+      ? `${head.forwardedFor}, ${exchange.peerAddress}`
+      : exchange.peerAddress
+  const forwardedProto = (trusted ? head.forwardedProto : undefined) ?? protocol
+  const forwardedHost = (trusted ? head.forwardedHost : undefined) ?? head.host ?? ''
+  return `Intercept-Organization: ${principal.organizationSlug}\r
+Intercept-Organization-Id: ${principal.organizationId}\r
+Intercept-Key-Id: ${principal.keyId}\r
+Intercept-Request-Id: ${exchange.requestId}\r
+traceparent: ${traceparentOf(head.traceparent)}\r
+X-Forwarded-For: ${forwardedFor}\r
+X-Forwarded-Proto: ${forwardedProto}\r
+X-Forwarded-Host: ${forwardedHost}\r
+${assertion === undefined ? '' : `Intercept-Assertion: ${assertion}\r\n`}${target.credential?.line ?? ''}`
+}
+
+// W3C Trace Context, section 3.2: a valid one is passed on, anything else begins a new trace.
+function traceparentOf(given: string | undefined): string {
+  if (given !== undefined && validTraceparent.test(given)) return given
+  return `00-${randomHex(16)}-${randomHex(8)}-00`
+}
+
+const validTraceparent = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
+
+const nothingAllowed = { allowed: new Set<string>() }
+const filters = new WeakMap<readonly string[], { allowed: ReadonlySet<string> }>()
+
+function filterOf(names: readonly string[]): { allowed: ReadonlySet<string> } {
+  if (names.length === 0) return nothingAllowed
+  let filter = filters.get(names)
+  if (filter === undefined) {
+    filter = { allowed: new Set(names.filter((name) => originHeaders.has(name))) }
+    filters.set(names, filter)
+  }
+  return filter
+}

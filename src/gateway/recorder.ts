@@ -1,0 +1,195 @@
+import type { OrganizationId } from '../ids.ts'
+import type { Metrics } from '../metrics/index.ts'
+import {
+  calls,
+  keySecrets,
+  traffic,
+  type CallRecord,
+  type KeyUse,
+  type Store,
+} from '../store/index.ts'
+import type { Call } from './call.ts'
+
+/** Keeps what passed: call records, counts per minute, rules' counts, last uses; written in batches. */
+export interface Recorder {
+  /** Takes note of a finished call; never waits. */
+  record(call: Call, record: CallRecord): void
+  /** Writes what is waiting. */
+  flush(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+type Minute = Mutable<traffic.MinuteCounts>
+type RuleDay = Mutable<traffic.RuleCounts>
+
+const waitingAtMost = 100_000
+const rowsInCommit = 512
+const flushMs = 250
+const usesEveryMs = 2000
+const minuteMs = 60_000
+const dayMs = 86_400_000
+
+/** Opens the recorder; `also` is done with each flush. */
+export function createRecorder(needs: {
+  store: Store
+  metrics: Metrics
+  log: { error(fields: object, text: string): void }
+  also: () => Promise<void>
+}): Recorder {
+  const { store, metrics, log } = needs
+  const dropped = metrics.counter(
+    'intercept_calls_dropped_total',
+    'Call records lost to a full buffer.',
+  )
+  let waiting: CallRecord[] = []
+  let minutes = new Map<string, Minute>()
+  let ruleDays = new Map<string, RuleDay>()
+  let uses = new Map<string, CallRecord>()
+  let usesDueAt = 0
+  let flushing: Promise<void> | undefined
+  metrics.measured('intercept_calls_waiting', 'Call records not yet written.', () => waiting.length)
+
+  const timer = setInterval(() => void flush().catch(report), flushMs)
+  timer.unref()
+
+  function report(err: unknown): void {
+    log.error({ err }, 'call records could not be written')
+  }
+
+  function record(call: Call, entry: CallRecord): void {
+    if (waiting.length >= waitingAtMost) dropped.add()
+    else waiting.push(entry)
+    countMinute(entry)
+    if (entry.ruleId !== undefined) countRule(entry, entry.ruleId, false)
+    if (entry.trialRuleId !== undefined) countRule(entry, entry.trialRuleId, true)
+    const digest = call.principal?.digest
+    if (digest !== undefined) uses.set(digest, entry)
+  }
+
+  function countMinute(entry: CallRecord): void {
+    const minute = entry.at - (entry.at % minuteMs)
+    const targetId = entry.targetId ?? ''
+    const stoppedAt = entry.stoppedAt ?? ''
+    const name = `${entry.organizationId}${minute}${targetId}${stoppedAt}`
+    let counts = minutes.get(name)
+    if (counts === undefined) {
+      const { organizationId } = entry
+      counts = { organizationId, minute, targetId, stoppedAt, ...noCounts }
+      minutes.set(name, counts)
+    }
+    counts.calls++
+    if (entry.status >= 500) counts.errors++
+    counts.bytesIn += entry.bytesIn
+    counts.bytesOut += entry.bytesOut
+    counts.durationUs += entry.durationUs
+  }
+
+  function countRule(entry: CallRecord, ruleId: string, onTrial: boolean): void {
+    const dayAt = entry.at - (entry.at % dayMs)
+    const name = `${ruleId}${dayAt}`
+    let counts = ruleDays.get(name)
+    if (counts === undefined) {
+      const { organizationId } = entry
+      counts = { organizationId, ruleId, dayAt, decided: 0, wouldRefuse: 0 }
+      ruleDays.set(name, counts)
+    }
+    if (onTrial) counts.wouldRefuse++
+    else counts.decided++
+  }
+
+  async function flush(): Promise<void> {
+    flushing ??= writeAll().finally(() => {
+      flushing = undefined
+    })
+    await flushing
+  }
+
+  async function writeAll(): Promise<void> {
+    await writeCounts()
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, rowsInCommit)
+      await store.transactionOnCalls(async (tx) => await calls.insert(tx, batch))
+      // Only now: what could not be written is tried again.
+      waiting = waiting.slice(batch.length)
+      // Between two commits the calls come first.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await writeUses(false)
+    await needs.also()
+  }
+
+  async function writeCounts(): Promise<void> {
+    if (minutes.size === 0 && ruleDays.size === 0) return
+    const [minuteBatch, ruleBatch] = [minutes, ruleDays]
+    minutes = new Map()
+    ruleDays = new Map()
+    try {
+      await store.transactionOnCalls(async (tx) => {
+        await traffic.addMinutes(tx, [...minuteBatch.values()])
+        await traffic.addRuleDays(tx, [...ruleBatch.values()])
+      })
+    } catch (error) {
+      for (const [name, counts] of minuteBatch) minutes.set(name, addUp(counts, minutes.get(name)))
+      for (const [name, counts] of ruleBatch) ruleDays.set(name, addUp(counts, ruleDays.get(name)))
+      throw error
+    }
+  }
+
+  async function writeUses(now: boolean): Promise<void> {
+    const nowMs = Date.now()
+    if (uses.size === 0 || (!now && nowMs < usesDueAt)) return
+    usesDueAt = nowMs + usesEveryMs
+    const batch = [...uses].map(([digest, entry]) => useOf(digest, entry))
+    uses = new Map()
+    for (let at = 0; at < batch.length; at += rowsInCommit) {
+      const part = batch.slice(at, at + rowsInCommit)
+      await store.transaction(async (tx) => await keySecrets.noteUses(tx, part))
+    }
+  }
+
+  return {
+    record,
+    flush,
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer)
+      try {
+        await flush()
+        await flush()
+        await writeUses(true)
+      } catch (error) {
+        report(error)
+      }
+    },
+  }
+}
+
+const noCounts = { calls: 0, errors: 0, bytesIn: 0, bytesOut: 0, durationUs: 0 }
+
+/** Two counts of the same thing as one; everything that is a sum is a number and grows. */
+function addUp<T extends Minute | RuleDay>(earlier: T, later: T | undefined): T {
+  if (later === undefined) return earlier
+  const sum = { ...later }
+  for (const name of sums) {
+    if (name in sum) Object.assign(sum, { [name]: countOf(earlier, name) + countOf(later, name) })
+  }
+  return sum
+}
+
+const sums = [...Object.keys(noCounts), 'decided', 'wouldRefuse']
+
+function countOf(counts: object, name: string): number {
+  return Number((counts as Record<string, unknown>)[name] ?? 0)
+}
+
+function useOf(digest: string, entry: CallRecord): KeyUse {
+  return {
+    organizationId: entry.organizationId as OrganizationId,
+    keyId: entry.keyId,
+    digest,
+    at: entry.at,
+    address: entry.address,
+    agent: entry.agent,
+    targetId: entry.targetId,
+  }
+}

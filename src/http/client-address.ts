@@ -1,0 +1,84 @@
+import { BlockList, isIP } from 'node:net'
+
+/** Who stands between callers and us: a number of proxies, or the ranges they are in. */
+export type TrustedProxies =
+  | { readonly kind: 'count'; readonly count: number }
+  | { readonly kind: 'ranges'; readonly ranges: readonly string[] }
+
+/** Tells a caller's own address from those of the operator's proxies. */
+export interface ClientAddresses {
+  /** Whether the peer of a connection is one of the operator's proxies, whose forwarding headers count. */
+  isTrusted(peer: string): boolean
+  /** The caller's address: the peer, or counted from the right of X-Forwarded-For; never an entry that a stranger wrote. */
+  of(peer: string, forwardedFor: string | undefined): string
+}
+
+/** A reader of addresses for what the operator declared. */
+export function createClientAddresses(trusted: TrustedProxies): ClientAddresses {
+  if (trusted.kind === 'count') {
+    const { count } = trusted
+    return {
+      isTrusted: () => count > 0,
+      of: (peer, forwardedFor) =>
+        count === 0 || forwardedFor === undefined
+          ? peer
+          : (entriesOf(forwardedFor, peer).at(-1 - count) ?? peer),
+    }
+  }
+  const ranges = blockListOf(trusted.ranges)
+  const isTrusted = (address: string): boolean =>
+    ranges.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  return {
+    isTrusted,
+    of: (peer, forwardedFor) => {
+      if (forwardedFor === undefined || !isTrusted(peer)) return peer
+      return entriesOf(forwardedFor, peer).findLast((address) => !isTrusted(address)) ?? peer
+    },
+  }
+}
+
+/** What a limit per source counts by: an IPv4 address, or the /64 of an IPv6 address (mapped ones folded). */
+export function sourceOf(address: string): string {
+  if (!address.includes(':')) return address
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  const [head = '', tail] = address.toLowerCase().split('::')
+  const front = head === '' ? [] : head.split(':')
+  const back = tail === undefined || tail === '' ? [] : tail.split(':')
+  const gap = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length)
+  const groups = [...front, ...Array.from({ length: gap }, () => '0'), ...back]
+  const first = groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''))
+  return `${first.join(':')}::/64`
+}
+
+/**
+ * The chain of addresses up to the peer. What can't be read ends the chain: whoever wrote it, and everything left of
+ * it, is not to be believed.
+ */
+function entriesOf(forwardedFor: string, peer: string): string[] {
+  const chain = [peer]
+  for (const entry of forwardedFor.split(',').toReversed()) {
+    const address = addressOf(entry.trim())
+    if (address === undefined) break
+    chain.unshift(address)
+  }
+  return chain
+}
+
+/** An entry without port and brackets; undefined if it is no address. */
+function addressOf(entry: string): string | undefined {
+  const bare =
+    /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry
+  if (isIP(bare) === 0 || bare.includes('%')) return undefined
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1] ?? bare
+}
+
+function blockListOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    list.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family)
+  }
+  return list
+}

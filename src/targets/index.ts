@@ -1,0 +1,28 @@
+/** Targets, rules, limits, quotas: what a call may do, decided without knowing HTTP. */
+export {
+  askedOf,
+  checkAddress,
+  checkBrowser,
+  checks,
+  decideRules,
+  findTarget,
+  isFromPage,
+  reachable,
+  type Asked,
+  type Check,
+} from './admission.ts'
+export { RateLimiter, type Rate } from './gcra.ts'
+export type { GuardedTarget } from './guarded-target.ts'
+export { createLimits, type Limits } from './limits.ts'
+export { createQuotas, type Quotas } from './quotas.ts'
+export { createTargetRegister, type TargetRegister, type TargetsBySlug } from './register.ts'
+export { parseRule } from './rule-text.ts'
+export type { Decision, RuleText } from './rules.ts'
+export {
+  defaultSettings,
+  type CaptureSettings,
+  type TargetSettings,
+  type TargetSettingsWish,
+} from './settings.ts'
+export { createTargets, type Target, type Targets, type TargetWish } from './targets.ts'
+export { tryCall, type Trial, type TrialResult } from './try.ts'

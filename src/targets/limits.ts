@@ -1,0 +1,170 @@
+import type { KeyPrincipal } from '../access/index.ts'
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import { RateLimiter } from './gcra.ts'
+import type { Rate } from './gcra.ts'
+import type { GuardedTarget } from './guarded-target.ts'
+import type { Quotas, QuotaSubject } from './quotas.ts'
+
+/** The limits and quotas of keys and targets. */
+export interface Limits {
+  /**
+   * Asks all of them for one call and counts it if all admit it; with `spend` false nothing is counted.
+   * `rate_limited`, `quota_exhausted` (429). Returns the headers that tell the caller (flat list).
+   */
+  ask(
+    principal: KeyPrincipal,
+    target: GuardedTarget,
+    spend: boolean,
+  ): readonly string[] | Promise<readonly string[]>
+}
+
+interface Standing {
+  readonly name: string
+  readonly calls: number
+  readonly windowSeconds: number
+  readonly remaining: number
+  readonly resetSeconds: number
+  readonly refusal: 'rate_limited' | 'quota_exhausted' | undefined
+  readonly retrySeconds: number
+}
+
+interface Rated {
+  readonly name: string
+  readonly subject: string
+  readonly rate: Rate
+}
+
+const nothing: readonly string[] = []
+const dayS = 86_400
+
+/** Opens the limits; rates count on this node, quotas over all nodes. */
+export function createLimits(needs: { clock: Clock; quotas: Quotas }): Limits {
+  const { clock, quotas } = needs
+  const limiter = new RateLimiter()
+
+  function ask(principal: KeyPrincipal, target: GuardedTarget, spend: boolean) {
+    const { settings } = target
+    const unlimited =
+      principal.rateLimit === undefined &&
+      principal.quota === undefined &&
+      settings.rateLimit === undefined &&
+      settings.quota === undefined
+    if (unlimited) return nothing
+    const rates = ratesOf(principal, target)
+    const counted = quotasOf(principal, target)
+    const standings = rates.map((rated) => askRate(rated, false))
+    return counted.length === 0
+      ? settle(rates, counted, standings, spend)
+      : askQuotas(rates, counted, standings, spend)
+  }
+
+  function askRate({ name, subject, rate }: Rated, spend: boolean): Standing {
+    const verdict = limiter.ask(subject, rate, clock.monotonic(), spend)
+    return {
+      name,
+      calls: rate.burst ?? rate.calls,
+      windowSeconds: rate.perSeconds,
+      ...verdict,
+      refusal: verdict.admitted ? undefined : 'rate_limited',
+    }
+  }
+
+  async function askQuotas(
+    rates: readonly Rated[],
+    counted: readonly QuotaSubject[],
+    standings: readonly Standing[],
+    spend: boolean,
+  ): Promise<readonly string[]> {
+    const nowMs = clock.now()
+    const more: Standing[] = []
+    for (const subject of counted) {
+      const verdict = await quotas.ask(subject, nowMs)
+      const { calls, period } = subject.quota
+      more.push({
+        name: `${subject.kind}-quota`,
+        calls,
+        windowSeconds: period === 'day' ? dayS : 30 * dayS,
+        ...verdict,
+        refusal: verdict.admitted ? undefined : 'quota_exhausted',
+        retrySeconds: verdict.resetSeconds,
+      })
+    }
+    return settle(rates, counted, [...standings, ...more], spend)
+  }
+
+  // Nothing is spent on a call that one of them refuses.
+  function settle(
+    rates: readonly Rated[],
+    counted: readonly QuotaSubject[],
+    standings: readonly Standing[],
+    spend: boolean,
+  ): readonly string[] {
+    const headers = headersOf(standings)
+    const refusing = standings.find((standing) => standing.refusal !== undefined)
+    if (refusing?.refusal !== undefined) throw refused(refusing, refusing.refusal, headers)
+    if (!spend) return headers
+    for (const rated of rates) askRate(rated, true)
+    const nowMs = clock.now()
+    for (const subject of counted) quotas.spend(subject, nowMs)
+    return headers
+  }
+
+  return { ask }
+}
+
+function ratesOf(principal: KeyPrincipal, target: GuardedTarget): Rated[] {
+  const rates: Rated[] = []
+  if (principal.rateLimit !== undefined) {
+    rates.push({ name: 'key', subject: principal.keyId, rate: principal.rateLimit })
+  }
+  if (target.settings.rateLimit !== undefined) {
+    rates.push({ name: 'target', subject: target.id, rate: target.settings.rateLimit })
+  }
+  return rates
+}
+
+function quotasOf(principal: KeyPrincipal, target: GuardedTarget): QuotaSubject[] {
+  const { organizationId } = principal
+  const subjects: QuotaSubject[] = []
+  if (principal.quota !== undefined) {
+    const { keyId: subjectId, quota } = principal
+    subjects.push({ organizationId, subjectId, kind: 'key', quota })
+  }
+  if (target.settings.quota !== undefined) {
+    const { quota } = target.settings
+    subjects.push({ organizationId, subjectId: target.id, kind: 'target', quota })
+  }
+  return subjects
+}
+
+// draft-ietf-httpapi-ratelimit-headers: one policy and one state per limit, in the same order.
+function headersOf(standings: readonly Standing[]): string[] {
+  const policies: string[] = []
+  const states: string[] = []
+  for (const { name, calls, windowSeconds, remaining, resetSeconds } of standings) {
+    policies.push(`"${name}";q=${calls};w=${windowSeconds}`)
+    states.push(`"${name}";r=${remaining};t=${resetSeconds}`)
+  }
+  return ['RateLimit-Policy', policies.join(', '), 'RateLimit', states.join(', ')]
+}
+
+function refused(
+  standing: Standing,
+  code: 'rate_limited' | 'quota_exhausted',
+  headers: readonly string[],
+): Problem {
+  const whose = standing.name.startsWith('key') ? 'key' : 'target'
+  const detail =
+    code === 'rate_limited'
+      ? `The ${whose} is limited to ${standing.calls} calls per ${standing.windowSeconds} s.`
+      : `The ${whose}'s quota of ${standing.calls} calls is used up.`
+  const [policyName = '', policy = '', stateName = '', state = ''] = headers
+  return new Problem(code, detail, {
+    headers: {
+      'Retry-After': String(standing.retrySeconds),
+      [policyName]: policy,
+      [stateName]: state,
+    },
+  })
+}
