@@ -19,6 +19,7 @@ const nouns: Readonly<Record<string, Noun>> = {
     load: async () => await import('./member.ts'),
   },
   key: { about: 'API keys', load: async () => await import('./key.ts') },
+  target: { about: 'APIs behind Intercept', load: async () => await import('./target.ts') },
   sso: { about: 'company sign-in (OpenID Connect)', load: async () => await import('./sso.ts') },
   webhook: {
     about: 'endpoints and the signing secret',

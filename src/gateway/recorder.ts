@@ -1,4 +1,3 @@
-import type { OrganizationId } from '../ids.ts'
 import type { Metrics } from '../metrics/index.ts'
 import {
   calls,
@@ -184,7 +183,7 @@ function countOf(counts: object, name: string): number {
 
 function useOf(digest: string, entry: CallRecord): KeyUse {
   return {
-    organizationId: entry.organizationId as OrganizationId,
+    organizationId: entry.organizationId,
     keyId: entry.keyId,
     digest,
     at: entry.at,

@@ -48,8 +48,8 @@ export class RateLimiter {
     return {
       admitted,
       remaining: Math.max(0, Math.floor((toleranceMs - usedMs) / intervalMs + 1e-6)),
-      resetSeconds: Math.ceil(usedMs / 1000),
-      retrySeconds: admitted ? 0 : Math.max(1, Math.ceil(excessMs / 1000)),
+      resetSeconds: Math.ceil(usedMs / 1000 - 1e-6),
+      retrySeconds: admitted ? 0 : Math.max(1, Math.ceil(excessMs / 1000 - 1e-6)),
     }
   }
 

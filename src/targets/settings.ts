@@ -36,7 +36,9 @@ export interface TargetSettings {
 }
 
 /** The settings that somebody gives; what is left out keeps its default or its present value, null goes back to the default. */
-export type TargetSettingsWish = { readonly [S in keyof TargetSettings]?: TargetSettings[S] | null }
+export type TargetSettingsWish = {
+  readonly [S in keyof TargetSettings]?: TargetSettings[S] | null | undefined
+}
 
 /** What holds when nobody says otherwise (PRODUCT.md sections 3 and 12). */
 export function defaultSettings(bodyBytes: number): TargetSettings {

@@ -1,0 +1,93 @@
+// An API behind Intercept: an honest one that tells what it saw, and a raw one that says exactly what a test wants.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createNetServer, type AddressInfo, type Socket } from 'node:net'
+
+/** One request as an upstream saw it. */
+export interface SeenRequest {
+  readonly method: string
+  readonly url: string
+  readonly rawHeaders: readonly string[]
+  readonly body: string
+}
+
+export interface TestUpstream extends AsyncDisposable {
+  readonly port: number
+  readonly url: string
+  readonly seen: SeenRequest[]
+  /** Connections that were opened so far. */
+  readonly connections: () => number
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
+
+/** Starts an upstream that reads each body to its end, remembers the request and answers as told (200 "ok" by default). */
+export async function upstreamForTests(answer: Answer = sayOk): Promise<TestUpstream> {
+  const seen: SeenRequest[] = []
+  let connections = 0
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('error', () => {})
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString('latin1')
+      const { method = '', url = '', rawHeaders } = request
+      seen.push({ method, url, rawHeaders, body })
+      answer(request, response, body)
+    })
+  })
+  server.on('connection', () => connections++)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    seen,
+    connections: () => connections,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+export interface RawUpstream extends AsyncDisposable {
+  readonly port: number
+  readonly url: string
+  /** Everything received so far, connection after connection. */
+  readonly received: () => string
+  readonly sockets: ReadonlySet<Socket>
+}
+
+/** Starts an upstream that hands each connection's first bytes, and all later ones, to a function. */
+export async function rawUpstream(
+  speak: (socket: Socket, text: string) => void,
+): Promise<RawUpstream> {
+  let received = ''
+  const sockets = new Set<Socket>()
+  const server = createNetServer((socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => {})
+    socket.on('data', (chunk: Buffer) => {
+      const text = chunk.toString('latin1')
+      received += text
+      speak(socket, text)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    received: () => received,
+    sockets,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function sayOk(_request: IncomingMessage, response: ServerResponse): void {
+  response.end('ok')
+}
