@@ -1,4 +1,4 @@
-import type { AllRoutes as Routes } from './all-routes.ts'
+import type { Routes } from './routes.ts'
 
 /** Every address of the JSON API that the dashboard calls. */
 export type Route = keyof Routes

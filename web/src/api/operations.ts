@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
-import type { Operation } from './webhook-routes.ts'
+import type { Operation } from './webhook-shapes.ts'
 
 const operationPollMs = 1000
 
@@ -29,7 +29,7 @@ export function operationsQuery(organization: string) {
         { signal },
       ),
     refetchInterval: (query) =>
-      query.state.data?.operations.some((one) => one.state === 'running') === true
+      query.state.data?.items.some((one) => one.state === 'running') === true
         ? operationPollMs
         : 30_000,
   })

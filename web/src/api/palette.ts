@@ -13,7 +13,7 @@ export function paletteQuery(organization: string) {
         call('GET /organizations/:organization/targets', { path }, { signal }),
         call('GET /organizations/:organization/webhooks/endpoints', { path }, { signal }),
       ])
-      return { keys: keys.items, targets: targets.items, endpoints: endpoints.endpoints }
+      return { keys: keys.items, targets: targets.items, endpoints: endpoints.items }
     },
   })
 }

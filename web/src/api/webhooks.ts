@@ -1,6 +1,11 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
-import type { DeliveryFilter, EndpointWish } from './webhook-routes.ts'
+import {
+  deliveryStates,
+  type DeliveryFilter,
+  type EndpointChange,
+  type EndpointWish,
+} from './webhook-shapes.ts'
 
 const deliveriesShown = 50
 const deliveryPollMs = 3000
@@ -47,7 +52,10 @@ export function deliveriesQuery(
     queryFn: ({ pageParam, signal }) =>
       call(
         'GET /organizations/:organization/webhooks/deliveries',
-        { path: { organization }, query: { ...filter, limit, cursor: pageParam } },
+        {
+          path: { organization },
+          query: { ...asked(filter), limit, after: pageParam === '' ? undefined : pageParam },
+        },
         { signal },
       ),
     getNextPageParam: (last) => last.next ?? undefined,
@@ -76,7 +84,7 @@ export function replayCountQuery(organization: string, filter: DeliveryFilter) {
     queryFn: ({ signal }) =>
       call(
         'POST /organizations/:organization/webhooks/replays/count',
-        { path: { organization }, body: filter },
+        { path: { organization }, body: asked(filter) },
         { signal },
       ),
   })
@@ -118,11 +126,7 @@ export async function addEndpoint(organization: string, wish: EndpointWish) {
 }
 
 /** Changes an endpoint; what is left out stays. */
-export async function changeEndpoint(
-  organization: string,
-  endpoint: string,
-  wish: Partial<EndpointWish>,
-) {
+export async function changeEndpoint(organization: string, endpoint: string, wish: EndpointChange) {
   return await call('PATCH /organizations/:organization/webhooks/endpoints/:endpoint', {
     path: { organization, endpoint },
     body: wish,
@@ -170,6 +174,12 @@ export async function replayDelivery(organization: string, delivery: string) {
 export async function startReplay(organization: string, filter: DeliveryFilter) {
   return await call('POST /organizations/:organization/webhooks/replays', {
     path: { organization },
-    body: filter,
+    body: asked(filter),
   })
+}
+
+/** The filter as the server takes it; an unknown state in the address bar is no filter. */
+function asked(filter: DeliveryFilter) {
+  const state = [...deliveryStates, 'missed' as const].find((one) => one === filter.state)
+  return { ...filter, state }
 }

@@ -10,7 +10,7 @@ import { useOrganization } from './membership.ts'
 /** The newest operation that is not finished, visible from every page. */
 export function RunningOperation() {
   const { slug } = useOrganization()
-  const operations = useQuery(operationsQuery(slug)).data?.operations ?? []
+  const operations = useQuery(operationsQuery(slug)).data?.items ?? []
   const open = operations.find((one) => one.state === 'running' || one.state === 'paused')
   if (open === undefined) return undefined
   const kind = w.kinds[open.kind] ?? w.other

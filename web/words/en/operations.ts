@@ -1,6 +1,6 @@
 export const operationWords = {
   back: 'Webhooks',
-  kinds: { replay: 'Replay', 'webhooks.replay': 'Replay', export: 'Export' } as Readonly<
+  kinds: { replay: 'Replay', 'webhook.replay': 'Replay', export: 'Export' } as Readonly<
     Record<string, string>
   >,
   other: 'Operation',

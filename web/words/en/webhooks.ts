@@ -133,6 +133,7 @@ export const webhookWords = {
     delivered: 'Delivered',
     dead: 'Dead',
     skipped: 'Skipped',
+    missed: 'Missed (dead or skipped)',
   },
   deliveryStateHints: {
     pending: 'will be tried',
@@ -200,6 +201,7 @@ export const webhookWords = {
     noAnswer: 'No body in the answer.',
     body: 'Body',
     bodyLead: (size: string) => `The stored bytes, ${size}: the same on every attempt.`,
+    bodyGone: 'The event is too old: its bytes are not kept any more.',
     verify: 'Verify it yourself',
     verifyLead:
       'Prints the webhook-signature of the last attempt from these bytes. Compare it with the header that your receiver got.',
@@ -207,9 +209,15 @@ export const webhookWords = {
     otherOfEvent: 'Deliveries of this event to all endpoints',
   },
   failures: {
+    blocked: 'address is blocked',
+    dns: 'name not found',
+    connect: 'could not connect',
+    tls: 'TLS failed',
     timeout: 'no answer in time',
-    connect_failed: 'could not connect',
-    address_blocked: 'address is blocked',
+    reset: 'connection broken',
+    invalid: 'answer is not HTTP',
+    aborted: 'cut off at a restart',
+    internal: 'failed here',
   },
 
   replay: {
@@ -225,7 +233,7 @@ export const webhookWords = {
     counting: 'Counting…',
     count: (count: number) =>
       count === 0
-        ? 'Nothing to replay: no delivery matches.'
+        ? 'Nothing to replay. Deliveries of disabled endpoints count only once the endpoint is enabled.'
         : `${many(count, 'delivery', 'deliveries')} will be sent again.`,
     action: 'Replay',
     started: 'Replay started',
@@ -237,7 +245,7 @@ export const typeWords = {
   list: 'Event types',
   sample: 'Sample',
   schema: 'Schema',
-  schemaLead: 'JSON Schema of the member data. Later versions only add members.',
+  schemaLead: 'JSON Schema of the whole body. Later versions only add members.',
   send: 'Send this sample',
   sendTitle: 'Send this sample',
   sendLead: 'A signed delivery with this sample goes to one endpoint, marked as a test by its id.',

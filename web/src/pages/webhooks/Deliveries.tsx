@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { webhookWords } from '../../../words/en/webhooks.ts'
-import type { Delivery } from '../../api/webhook-routes.ts'
+import { deliveryStates, type Delivery } from '../../api/webhook-shapes.ts'
 import { deliveriesQuery, endpointsQuery, eventTypesQuery } from '../../api/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button, buttonClass } from '../../parts/Button.tsx'
@@ -16,7 +16,7 @@ import { deliveryColumns } from './delivery-columns.tsx'
 import { DeliveryDrawer } from './DeliveryDrawer.tsx'
 import { ReplayDialog } from './ReplayDialog.tsx'
 import { Sections } from './Sections.tsx'
-import { deliveryStates, endpointName } from './states.tsx'
+import { endpointName } from './states.tsx'
 import { since, sinceLengths } from './since.ts'
 
 const here = getRouteApi('/frame/o/$organization/webhooks/deliveries')
@@ -28,10 +28,10 @@ export function Deliveries() {
   const { delivery, ...filter } = here.useSearch()
   const navigate = here.useNavigate()
   const [replaying, setReplaying] = useState(false)
-  const endpoints = useQuery(endpointsQuery(slug)).data?.endpoints ?? []
-  const types = useQuery(eventTypesQuery(slug)).data?.types ?? []
+  const endpoints = useQuery(endpointsQuery(slug)).data?.items ?? []
+  const types = useQuery(eventTypesQuery(slug)).data?.items ?? []
   const list = useInfiniteQuery(deliveriesQuery(slug, filter))
-  const rows = list.data?.pages.flatMap((page) => page.deliveries) ?? []
+  const rows = list.data?.pages.flatMap((page) => page.items) ?? []
   const filters = Object.values(filter).filter((value) => value !== undefined).length
 
   function change(patch: Readonly<Record<string, string | undefined>>) {
@@ -61,7 +61,7 @@ export function Deliveries() {
             id: 'state',
             label: w.filters.state,
             value: filter.state,
-            options: deliveryStates.map((state) => ({
+            options: [...deliveryStates, 'missed' as const].map((state) => ({
               value: state,
               label: webhookWords.deliveryStates[state],
             })),
@@ -127,6 +127,6 @@ export function Deliveries() {
 }
 
 function shownTime(text: string | undefined): string {
-  const ms = Number(text)
+  const ms = Date.parse(text ?? '')
   return text === undefined || Number.isNaN(ms) ? (text ?? '') : exact(ms)
 }

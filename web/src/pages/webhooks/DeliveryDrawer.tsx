@@ -1,8 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { webhookWords } from '../../../words/en/webhooks.ts'
-import type { Answer } from '../../api/call.ts'
-import type { Attempt, Endpoint } from '../../api/webhook-routes.ts'
+import type { Attempt, DeliveryDetail, Endpoint } from '../../api/webhook-shapes.ts'
 import { deliveryQuery, replayDelivery } from '../../api/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -19,8 +18,6 @@ import { signatureCommand } from './verify.ts'
 import classes from './webhooks.module.css'
 
 const w = webhookWords.delivery
-
-type DeliveryDetail = Answer<'GET /organizations/:organization/webhooks/deliveries/:delivery'>
 
 /** One delivery from the side: its bytes, its attempts, its signature; send it again. */
 export function DeliveryDrawer({
@@ -65,7 +62,7 @@ function Detail({
     onError: sayRefused,
     onSettled: () => void client.invalidateQueries({ queryKey: [slug, 'webhooks'] }),
   })
-  const bytes = new TextEncoder().encode(delivery.body).length
+  const { body } = delivery
   const last = delivery.attemptList.at(-1)
   return (
     <div className="stack">
@@ -129,18 +126,24 @@ function Detail({
       </section>
       <section className="stack-tight">
         <h3>{w.body}</h3>
-        <p className="muted">{w.bodyLead(size(bytes))}</p>
-        <Snippet text={delivery.body} label={w.body} />
+        {body === undefined ? (
+          <p className="muted">{w.bodyGone}</p>
+        ) : (
+          <>
+            <p className="muted">{w.bodyLead(size(new TextEncoder().encode(body).length))}</p>
+            <Snippet text={body} label={w.body} />
+          </>
+        )}
       </section>
-      {last === undefined ? undefined : (
+      {last === undefined || body === undefined ? undefined : (
         <Folded title={w.verify}>
           <p className="muted">{w.verifyLead}</p>
           <Snippet
             label={w.verifyName}
             text={signatureCommand({
               eventId: delivery.eventId,
-              atSeconds: Math.floor(last.startedAt / 1000),
-              body: delivery.body,
+              atSeconds: Math.floor(Date.parse(last.startedAt) / 1000),
+              body,
             })}
           />
         </Folded>
@@ -162,7 +165,7 @@ function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
         {attempt.probe ? <span className="muted">{w.probe}</span> : undefined}
       </div>
       {attempt.answer === undefined || attempt.answer === '' ? (
-        <span className="muted small">{w.noAnswer}</span>
+        <span className="muted small break">{reasonText(attempt.failure) ?? w.noAnswer}</span>
       ) : (
         <Folded title={attempt.answerTruncated ? w.answerCut : w.answer}>
           <Snippet text={attempt.answer} label={w.answer} />
@@ -170,6 +173,12 @@ function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
       )}
     </li>
   )
+}
+
+/** The sentence of a failure, behind its kind. */
+function reasonText(failure: string | undefined): string | undefined {
+  const colon = failure?.indexOf(': ') ?? -1
+  return colon < 0 ? undefined : failure?.slice(colon + 2)
 }
 
 function skippedText(reason: string | undefined): string | undefined {

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { webhookWords } from '../../../words/en/webhooks.ts'
-import type { Endpoint } from '../../api/webhook-routes.ts'
+import type { Endpoint } from '../../api/webhook-shapes.ts'
 import { deleteEndpoint, sendPing, switchEndpoint } from '../../api/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -92,7 +92,7 @@ export function DeleteEndpoint({
     },
   })
   const { pending, held } = endpoint.deliveries
-  const used = (endpoint.lastAttemptAt ?? 0) > Date.now() - 7 * dayMs
+  const used = Date.parse(endpoint.lastAttemptAt ?? '') > Date.now() - 7 * dayMs
   return (
     <ConfirmDialog
       open

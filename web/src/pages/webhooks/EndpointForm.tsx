@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { webhookWords } from '../../../words/en/webhooks.ts'
-import type { Endpoint, EndpointWish } from '../../api/webhook-routes.ts'
+import type { Endpoint, EndpointChange } from '../../api/webhook-shapes.ts'
 import { eventTypesQuery } from '../../api/webhooks.ts'
 import { FormDialog } from '../../parts/Dialogs.tsx'
 import { Check, SelectField, TextArea, TextField } from '../../parts/Field.tsx'
@@ -23,7 +23,7 @@ export function EndpointForm({
   readonly organization: string
   readonly endpoint?: Endpoint
   readonly onClose: () => void
-  readonly send: (wish: Partial<EndpointWish>) => Promise<Endpoint>
+  readonly send: (wish: EndpointChange) => Promise<Endpoint>
   readonly onSent: (endpoint: Endpoint) => void
 }) {
   const [url, setUrl] = useState(endpoint?.url ?? '')
@@ -43,7 +43,7 @@ export function EndpointForm({
     sending.mutate({
       url: url.trim(),
       description: description.trim(),
-      types: some ? types : null,
+      types: some ? [...types] : null,
       ratePerSecond: rate === '' ? null : Number(rate),
       ordered,
       ...(headers.trim() === '' ? {} : { headers: parsed.headers }),
@@ -133,11 +133,11 @@ function TypeChoice({
   const types = useQuery(eventTypesQuery(organization))
   return (
     <div className={classes.typeList} role="group" aria-label={w.types}>
-      {(types.data?.types ?? []).map(({ type, sentence }) => (
+      {(types.data?.items ?? []).map(({ type, description }) => (
         <Check
           key={type}
           label={<code>{type}</code>}
-          hint={sentence}
+          hint={description}
           checked={chosen.includes(type)}
           onValue={(on) => onChange(on ? [...chosen, type] : chosen.filter((one) => one !== type))}
         />

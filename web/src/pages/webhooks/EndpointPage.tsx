@@ -2,7 +2,12 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { webhookWords } from '../../../words/en/webhooks.ts'
-import type { Delivery, DeliveryCounts, Endpoint } from '../../api/webhook-routes.ts'
+import {
+  deliveryStates,
+  type Delivery,
+  type DeliveryCounts,
+  type Endpoint,
+} from '../../api/webhook-shapes.ts'
 import { changeEndpoint, deliveriesQuery, endpointQuery } from '../../api/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { CopyText } from '../../parts/Copy.tsx'
@@ -18,7 +23,7 @@ import { DeleteEndpoint, EndpointActions } from './EndpointActions.tsx'
 import { EndpointForm } from './EndpointForm.tsx'
 import { HealthNotice } from './HealthNotice.tsx'
 import { ReplayDialog } from './ReplayDialog.tsx'
-import { BooksBar, deliveryStates, endpointName } from './states.tsx'
+import { BooksBar, endpointName } from './states.tsx'
 import classes from './webhooks.module.css'
 
 const here = getRouteApi('/frame/o/$organization/webhooks/$endpoint')
@@ -130,7 +135,7 @@ function Latest({ endpoint }: { readonly endpoint: Endpoint }) {
   const { delivery } = here.useSearch()
   const navigate = here.useNavigate()
   const list = useInfiniteQuery(deliveriesQuery(slug, { endpoint: endpoint.id }, latestShown))
-  const rows = (list.data?.pages[0]?.deliveries ?? []).slice(0, latestShown)
+  const rows = (list.data?.pages[0]?.items ?? []).slice(0, latestShown)
   function open(one: Delivery | undefined) {
     void navigate({ search: one === undefined ? {} : { delivery: one.id }, replace: true })
   }

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { webhookWords as w } from '../../../words/en/webhooks.ts'
-import type { Endpoint } from '../../api/webhook-routes.ts'
+import type { Endpoint } from '../../api/webhook-shapes.ts'
 import { addEndpoint, endpointsQuery } from '../../api/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -51,7 +51,7 @@ export function Endpoints() {
       <DataTable
         label={w.sections.endpoints}
         columns={columns(slug)}
-        rows={list.data?.endpoints ?? []}
+        rows={list.data?.items ?? []}
         rowId={(endpoint) => endpoint.id}
         list={list}
         onOpen={open}

@@ -1,5 +1,5 @@
 import { webhookWords } from '../../../words/en/webhooks.ts'
-import type { Endpoint } from '../../api/webhook-routes.ts'
+import type { Endpoint } from '../../api/webhook-shapes.ts'
 import { Notice } from '../../parts/Surface.tsx'
 import { exact, Time } from '../../parts/Time.tsx'
 
@@ -9,7 +9,7 @@ const worthSaying = 3
 /** Why an endpoint gets nothing now, what waits, and what resumes it. */
 export function HealthNotice({ endpoint }: { readonly endpoint: Endpoint }) {
   const { state, failures, failingSince, probeAt, deliveries } = endpoint
-  const since = failingSince === undefined ? '' : exact(failingSince)
+  const since = failingSince === undefined ? '' : exact(Date.parse(failingSince))
   if (state === 'held') {
     return (
       <Notice tone="caution" title={w.heldTitle(failures, since)}>

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { operationWords as w } from '../../../words/en/operations.ts'
-import type { Operation as OperationShape, OperationState } from '../../api/webhook-routes.ts'
+import type { Operation as OperationShape, OperationState } from '../../api/webhook-shapes.ts'
 import { operationQuery, steerOperation } from '../../api/operations.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button, buttonClass } from '../../parts/Button.tsx'
@@ -138,7 +138,7 @@ function rateText(operation: OperationShape): string | undefined {
   const { state, done, total, createdAt, updatedAt } = operation
   if (state === 'done') return w.doneText(count(done))
   if (state === 'cancelled') return w.cancelledText(count(done), count(total))
-  const seconds = (updatedAt - createdAt) / 1000
+  const seconds = (Date.parse(updatedAt) - Date.parse(createdAt)) / 1000
   if (state !== 'running' || done === 0 || seconds <= 0) return undefined
   const perSecond = done / seconds
   return w.rate(count(Math.round(perSecond)), duration(((total - done) / perSecond) * 1000))

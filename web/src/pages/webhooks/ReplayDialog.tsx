@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { webhookWords } from '../../../words/en/webhooks.ts'
-import type { DeliveryFilter } from '../../api/webhook-routes.ts'
+import type { DeliveryFilter } from '../../api/webhook-shapes.ts'
 import { endpointsQuery, replayCountQuery, startReplay } from '../../api/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { FormDialog } from '../../parts/Dialogs.tsx'
@@ -30,12 +30,12 @@ export function ReplayDialog({
   const [what, setWhat] = useState<'missed' | 'filtered'>(narrow ? 'filtered' : 'missed')
   const [endpoint, setEndpoint] = useState(start.endpoint ?? '')
   const [length, setLength] = useState('')
-  const endpoints = useQuery(endpointsQuery(slug)).data?.endpoints ?? []
+  const endpoints = useQuery(endpointsQuery(slug)).data?.items ?? []
   const filter = useMemo<DeliveryFilter>(() => {
     if (what === 'filtered') return start
     const from = since(length)
     return {
-      state: 'dead,skipped',
+      state: 'missed',
       ...(endpoint === '' ? {} : { endpoint }),
       ...(from === undefined ? {} : { from }),
     }

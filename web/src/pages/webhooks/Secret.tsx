@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { secretWords as w, webhookWords } from '../../../words/en/webhooks.ts'
-import type { OldSecret, WebhookSecret } from '../../api/webhook-routes.ts'
+import type { Secrets } from '../../api/webhook-shapes.ts'
 import { readSecret, rotateSecret } from '../../api/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -19,16 +19,11 @@ import { languages } from './snippets.ts'
 // Standard Webhooks libraries know the same secret by the prefix `whsec_`.
 const ownPrefixLength = 'svc_'.length
 
-interface Shown {
-  readonly current: WebhookSecret
-  readonly old: readonly OldSecret[]
-}
-
 /** The signing secret in both forms, its rotation, and how to verify with it. */
 export function Secret() {
   const { slug, may } = useOrganization()
   // Never in the query cache: it is gone when this page is left.
-  const [shown, setShown] = useState<Shown>()
+  const [shown, setShown] = useState<Secrets>()
   const [rotating, setRotating] = useState(false)
   const reading = useMutation({
     mutationFn: () => readSecret(slug),
@@ -103,7 +98,7 @@ export function Secret() {
   )
 }
 
-function Forms({ shown, onHide }: { readonly shown: Shown; readonly onHide: () => void }) {
+function Forms({ shown, onHide }: { readonly shown: Secrets; readonly onHide: () => void }) {
   const { secret, createdAt } = shown.current
   return (
     <div className="stack">
@@ -160,7 +155,7 @@ function Rotate({
 }: {
   readonly organization: string
   readonly onClose: () => void
-  readonly onRotated: (shown: Shown) => void
+  readonly onRotated: (shown: Secrets) => void
 }) {
   const [overlap, setOverlap] = useState('86400')
   const rotation = useMutation({

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { typeWords as w, webhookWords } from '../../../words/en/webhooks.ts'
-import type { EventType } from '../../api/webhook-routes.ts'
+import type { EventType } from '../../api/webhook-shapes.ts'
 import { endpointsQuery, eventTypesQuery, sendSample } from '../../api/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { FormDialog } from '../../parts/Dialogs.tsx'
@@ -27,7 +27,7 @@ export function Types() {
       <PageHead title={webhookWords.title} lead={webhookWords.lead} />
       <Sections />
       {types.data !== undefined ? (
-        <Catalogue types={types.data.types} />
+        <Catalogue types={types.data.items} />
       ) : types.isError ? (
         <ProblemNotice error={types.error} retry={() => void types.refetch()} />
       ) : (
@@ -80,7 +80,7 @@ function TypeDetail({ type }: { readonly type: EventType }) {
     <Pile>
       <Card
         title={<code>{type.type}</code>}
-        lead={type.sentence}
+        lead={type.description}
         actions={
           may('webhooks.manage') ? (
             <Button small onClick={() => setSending(true)}>
@@ -108,7 +108,7 @@ function TypeDetail({ type }: { readonly type: EventType }) {
 
 function SendSample({ type, onClose }: { readonly type: string; readonly onClose: () => void }) {
   const { slug } = useOrganization()
-  const endpoints = useQuery(endpointsQuery(slug)).data?.endpoints ?? []
+  const endpoints = useQuery(endpointsQuery(slug)).data?.items ?? []
   const able = endpoints.filter((one) => one.state !== 'disabled')
   const [chosen, setChosen] = useState<string>()
   const endpoint = chosen ?? able[0]?.id

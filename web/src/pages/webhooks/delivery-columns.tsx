@@ -1,5 +1,5 @@
 import { webhookWords } from '../../../words/en/webhooks.ts'
-import type { Delivery, Endpoint } from '../../api/webhook-routes.ts'
+import type { Delivery, Endpoint } from '../../api/webhook-shapes.ts'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { answerText, DeliveryBadge, nameOfEndpoint } from './states.tsx'

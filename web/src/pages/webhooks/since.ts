@@ -4,8 +4,8 @@ const lengths = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs } as con
 /** The lengths of time that lists offer. */
 export const sinceLengths = ['hour', 'day', 'week'] as const
 
-/** When such a length began, in milliseconds since 1970, for the address bar. */
+/** When such a length began, for the address bar. */
 export function since(length: string): string | undefined {
   const ms = (lengths as Readonly<Record<string, number>>)[length]
-  return ms === undefined ? undefined : String(Date.now() - ms)
+  return ms === undefined ? undefined : new Date(Date.now() - ms).toISOString()
 }

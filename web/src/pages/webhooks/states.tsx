@@ -6,7 +6,7 @@ import type {
   DeliveryState,
   Endpoint,
   EndpointState,
-} from '../../api/webhook-routes.ts'
+} from '../../api/webhook-shapes.ts'
 import { StackBar } from '../../parts/Bars.tsx'
 import { Badge, type Tone } from '../../parts/Surface.tsx'
 
@@ -22,9 +22,6 @@ const deliveryTones: Readonly<Record<DeliveryState, Tone>> = {
   dead: 'refuse',
   skipped: 'plain',
 }
-
-/** The order in which the states of deliveries are shown. */
-export const deliveryStates = ['delivered', 'pending', 'held', 'dead', 'skipped'] as const
 
 /** Whether an endpoint gets its deliveries now. */
 export function EndpointBadge({ state }: { readonly state: EndpointState }) {
@@ -54,8 +51,10 @@ export function BooksBar({ books }: { readonly books: DeliveryCounts }) {
 
 /** How the last attempt ended, in a few words. */
 export function answerText(status: number | undefined, failure: string | undefined): string {
-  if (failure !== undefined && status === undefined)
-    return (w.failures as Readonly<Record<string, string>>)[failure] ?? failure
+  if (failure !== undefined && status === undefined) {
+    const [kind = ''] = failure.split(':')
+    return (w.failures as Readonly<Record<string, string>>)[kind] ?? failure
+  }
   return status === undefined ? w.deliveries.notTried : String(status)
 }
 
