@@ -195,7 +195,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   const app = createApp(appNeeds)
   hangSignin(app, {
     ...{ store, sealer, clock, signingKeys, sessions, people, links, providers, addressOf, log },
-    baseUrl,
+    ...{ sso, relyingParty, baseUrl },
     authUrl: config.authUrl,
     translate: asStorageProblem,
   })

@@ -110,7 +110,7 @@ interface Needs {
 }
 
 const longestName = 100
-const connectionsAtMost = 20
+const connectionsAtMost = 100
 const discoveryTimeoutMs = 8_000
 
 /** Opens the connections' rules. */

@@ -1,5 +1,6 @@
 import {
   readSessionCookie,
+  requireOwnSignIn,
   sessionCookie,
   sessionEndCookie,
   type Sessions,
@@ -7,7 +8,7 @@ import {
 } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { checkSameOrigin, type AppReply, type AppRequest } from '../http/index.ts'
+import { checkSameOrigin, type App, type AppReply, type AppRequest } from '../http/index.ts'
 import type { Links, People, ProvenIdentity } from '../organizations/index.ts'
 import type { HandOvers } from './hand-over.ts'
 import { cookieLostPage, landingPage, signInLinkPage, type Page } from './pages.ts'
@@ -42,6 +43,7 @@ export async function startSignIn(
   const linking = query['link'] !== undefined
   if (linking && !before)
     throw new Problem('session_missing', 'Sign in before you add an identity.')
+  if (linking && before) requireOwnSignIn(before)
   const fresh = needs.transactions.freshen()
   const { url, issuer, tokenEndpoint } = await provider.start(fresh, redirectUri(needs, name))
   const returnTo = query['return_to']
@@ -215,7 +217,7 @@ function providerOf(needs: SignInNeeds, name: string): SignInProvider {
 }
 
 /** Who this browser is signed in as, if anybody. */
-async function currentPerson(
+export async function currentPerson(
   needs: SignInNeeds,
   request: AppRequest,
 ): Promise<SignedIn | undefined> {
@@ -225,4 +227,20 @@ async function currentPerson(
     if (error instanceof Problem && error.status === 401) return undefined
     throw error
   }
+}
+
+type Handler = (request: AppRequest, reply: AppReply) => Promise<AppReply>
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** An address that answers one method; 405 for the others. */
+export function only(app: App, method: 'GET' | 'POST', url: string, handle: Handler): void {
+  app.route({ method, url, exposeHeadRoute: false, handler: handle })
+  app.route({
+    method: [...methods.filter((one) => one !== method), ...(method === 'GET' ? ['HEAD'] : [])],
+    url,
+    handler: () => {
+      throw new Problem('method_not_allowed', undefined, { headers: { Allow: method } })
+    },
+  })
 }

@@ -1,38 +1,33 @@
 /** /api/v1/auth/… : GitHub, Google, enterprise OIDC; ends in a session. */
 import type { SigningKeys } from '../access/index.ts'
 import { Problem } from '../errors.ts'
-import type { App, AppReply, AppRequest } from '../http/index.ts'
-import type { Sealer } from '../secrets/index.ts'
-import type { Store } from '../store/index.ts'
+import type { App } from '../http/index.ts'
 import {
   finishSignIn,
   land,
   logOut,
+  only,
   sendPage,
   showSignInLink,
   startSignIn,
   useSignInLink,
-  type SignInNeeds,
 } from './door.ts'
 import { createHandOvers } from './hand-over.ts'
 import { pageFiles, refusalPage } from './pages.ts'
+import { hangSso, type SsoNeeds } from './sso-door.ts'
 import { createTransactions } from './transaction.ts'
 
 export { openProviders } from './built-in.ts'
 
 const jwksFreshSeconds = 300
 const builtIn = ['github', 'google'] as const
-const longestForm = 4096
-
-type Handler = (request: AppRequest, reply: AppReply) => Promise<AppReply>
+const longestForm = 16 * 1024
 
 /** Hangs the sign-in door on the app. */
 export function hangSignin(
   app: App,
-  given: Omit<SignInNeeds, 'transactions' | 'handOvers'> & {
+  given: Omit<SsoNeeds, 'transactions' | 'handOvers'> & {
     readonly signingKeys: SigningKeys
-    readonly store: Store
-    readonly sealer: Sealer
     /** Turns what is thrown below into a refusal, if it is one. */
     readonly translate: (error: unknown) => Problem | undefined
     readonly log: { error(fields: object, text: string): void }
@@ -76,24 +71,11 @@ export function hangSignin(
       only(scope, 'GET', `${path}/login`, (...ends) => startSignIn(needs, name, ...ends))
       only(scope, 'GET', `${path}/callback`, (...ends) => finishSignIn(needs, name, ...ends))
     }
+    hangSso(scope, needs)
     only(scope, 'GET', '/api/v1/auth/landed', (...ends) => land(needs, ...ends))
     only(scope, 'POST', '/api/v1/auth/logout', (...ends) => logOut(needs, ...ends))
     scope.get('/sign-in-link', async (...ends) => await showSignInLink(...ends))
     scope.post('/sign-in-link', async (...ends) => await useSignInLink(needs, ...ends))
-  })
-}
-
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
-/** An address that answers one method; 405 for the others. */
-function only(app: App, method: 'GET' | 'POST', url: string, handle: Handler): void {
-  app.route({ method, url, exposeHeadRoute: false, handler: handle })
-  app.route({
-    method: [...methods.filter((one) => one !== method), ...(method === 'GET' ? ['HEAD'] : [])],
-    url,
-    handler: () => {
-      throw new Problem('method_not_allowed', undefined, { headers: { Allow: method } })
-    },
   })
 }
 

@@ -10,7 +10,8 @@ export interface Page {
 const stylePath = '/api/v1/auth/page.css'
 const scriptPath = '/api/v1/auth/page.js'
 
-const headers = {
+/** The headers of every page here: nothing from elsewhere, nothing kept, nothing told. */
+export const pageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
   'Content-Security-Policy':
@@ -28,7 +29,7 @@ export function landingPage(path: string): Page {
   const to = `/api/v1/auth/landed?return_to=${encodeURIComponent(path).replaceAll('%2F', '/')}`
   return {
     status: 200,
-    headers: { ...headers, Refresh: `0; url=${to}` },
+    headers: { ...pageHeaders, Refresh: `0; url=${to}` },
     html: page(
       'Signed in',
       `<meta http-equiv="refresh" content="0; url=${escapeHtml(to)}">`,
@@ -41,7 +42,7 @@ export function landingPage(path: string): Page {
 export function cookieLostPage(baseUrl: string): Page {
   return {
     status: 400,
-    headers,
+    headers: pageHeaders,
     html: page(
       'The cookie was not kept',
       '',
@@ -59,7 +60,7 @@ export function refusalPage(problem: Problem, requestId: string): Page {
   const { title } = problems[problem.code]
   return {
     status: problem.status,
-    headers: { ...headers, ...problem.headers, 'Intercept-Refused': problem.code },
+    headers: { ...pageHeaders, ...problem.headers, 'Intercept-Refused': problem.code },
     html: page(
       title,
       '',
@@ -76,7 +77,7 @@ export function signInLinkPage(token: string): Page {
   return {
     status: 200,
     // The form's own Origin is the proof that it is ours; no-referrer would blank it.
-    headers: { ...headers, 'Referrer-Policy': 'same-origin' },
+    headers: { ...pageHeaders, 'Referrer-Policy': 'same-origin' },
     html: page(
       'Sign in',
       `<script src="${scriptPath}" defer></script>`,
@@ -109,7 +110,8 @@ button { font: inherit; padding: 6px 16px; min-height: 34px; border: 0; border-r
   },
 ]
 
-function page(title: string, head: string, body: string): string {
+/** A page of our own around its parts, which are HTML. */
+export function page(title: string, head: string, body: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -137,6 +139,6 @@ const entities: Readonly<Record<string, string>> = {
 }
 
 /** Text as HTML: nothing in it is markup. */
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }

@@ -11,6 +11,7 @@ const longestCookie = 3500
 
 /** One sign-in on its way: bound to the browser by a sealed cookie, finished once. */
 export interface SignInTransaction {
+  /** github, google, or the id of an organization's connection. */
   readonly provider: string
   readonly state: string
   readonly nonce: string
@@ -24,6 +25,8 @@ export interface SignInTransaction {
   readonly before?: { readonly userId: UserId; readonly sessionId: SessionId } | undefined
   /** The person adds an identity instead of signing in. */
   readonly linking?: boolean | undefined
+  /** A test of a connection: nobody is signed in by it. */
+  readonly testId?: string | undefined
 }
 
 /** What is fresh in every transaction; state and nonce carry 256 random bits. */

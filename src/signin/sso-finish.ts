@@ -1,0 +1,179 @@
+import type { Sessions } from '../access/index.ts'
+import { Problem } from '../errors.ts'
+import { readCallback, type RelyingParty } from '../oidc/index.ts'
+import {
+  createTestLines,
+  readPerson,
+  type Admitted,
+  type CompanyPerson,
+  type Connection,
+  type PendingLink,
+  type Sso,
+} from '../organizations/index.ts'
+import type { Actor } from '../store/index.ts'
+import type { SignInTransaction, Transactions } from './transaction.ts'
+
+/** How a sign-in through an organization's provider ended; everything else is a Problem. */
+export type SsoEnd =
+  | { readonly kind: 'signed-in'; readonly token: string; readonly returnTo: string }
+  | { readonly kind: 'confirm'; readonly link: PendingLink; readonly returnTo: string }
+  | { readonly kind: 'tested'; readonly passed: boolean; readonly connection: Connection }
+
+/** Who is at the other end of the wire. */
+export interface Visitor {
+  readonly address: string
+  readonly agent: string | undefined
+  readonly requestId: string
+}
+
+/** Finishes sign-ins through an organization's provider. */
+export interface SsoFinishes {
+  /** Checks the answer, admits the person and starts a session; the `callback_…`, `idp_…`, `id_token_…`, `sso_…` problems. */
+  finish(
+    connectionId: string,
+    answer: { query: string; cookieHeader: string | undefined },
+    visitor: Visitor,
+  ): Promise<SsoEnd>
+  /** A session for somebody who was admitted. */
+  startSession(
+    connection: Connection,
+    admitted: Admitted,
+    person: CompanyPerson,
+    visitor: Visitor,
+  ): Promise<string>
+}
+
+// A person waits at most ten seconds, whatever the provider does.
+const budgetMs = 9_000
+
+/** Opens the finishes. */
+export function createSsoFinishes(needs: {
+  sso: Sso
+  relyingParty: RelyingParty
+  transactions: Transactions
+  sessions: Sessions
+}): SsoFinishes {
+  const { sso, relyingParty } = needs
+
+  async function finish(
+    connectionId: string,
+    answer: { query: string; cookieHeader: string | undefined },
+    visitor: Visitor,
+  ): Promise<SsoEnd> {
+    const transaction = needs.transactions.read(answer.cookieHeader, connectionId)
+    await needs.transactions.finish(transaction)
+    if (transaction.testId !== undefined) {
+      return await finishTest(transaction, transaction.testId, answer.query)
+    }
+    const actor = actorOf(visitor)
+    const connection = await sso.routing.open(connectionId)
+    try {
+      const person = await prove(connection, transaction, answer.query)
+      const admission = await sso.signIn.admit(connection, person, actor)
+      const { returnTo } = transaction
+      if (admission.kind === 'confirm') return { kind: 'confirm', link: admission, returnTo }
+      const token = await startSession(connection, admission, person, visitor)
+      await endBefore(transaction)
+      return { kind: 'signed-in', token, returnTo }
+    } catch (error) {
+      await sso.outcomes.refused(connection, error, actor)
+      throw error
+    }
+  }
+
+  /** Everything that proves who this is, nothing that decides whether they may come in. */
+  async function prove(
+    connection: Connection,
+    transaction: SignInTransaction,
+    query: string,
+    passed: (step: 'discovery' | 'answer' | 'token' | 'id_token' | 'userinfo') => void = () => {},
+  ): Promise<CompanyPerson> {
+    const signal = AbortSignal.timeout(budgetMs)
+    const provider = await relyingParty.provider(connection.issuer, { signal })
+    // The connection as it was when this browser left (SECURITY.md O4, O13).
+    if (
+      provider.issuer !== transaction.issuer ||
+      provider.tokenEndpoint !== transaction.tokenEndpoint
+    ) {
+      throw new Problem(
+        'sso_connection_disabled',
+        'The connection was changed meanwhile. Start again.',
+      )
+    }
+    passed('discovery')
+    const { code } = readCallback(query, { state: transaction.state, provider })
+    passed('answer')
+    const client = await sso.connections.clientOf(connection)
+    const { verifier, nonce } = transaction
+    const { askUserInfo } = connection.settings
+    const proven = await relyingParty.signIn(
+      provider,
+      client,
+      { code, verifier, nonce },
+      { signal, askUserInfo, passed },
+    )
+    return readPerson(proven, connection.settings)
+  }
+
+  async function finishTest(
+    transaction: SignInTransaction,
+    testId: string,
+    query: string,
+  ): Promise<SsoEnd> {
+    const connection = await sso.connections.findForSignIn(transaction.provider)
+    if (!connection) throw new Problem('sso_connection_disabled', 'The connection is gone.')
+    const lines = createTestLines()
+    try {
+      const person = await prove(connection, transaction, query, (step) =>
+        lines.pass(step, passedSentences[step]),
+      )
+      lines.read(person)
+      lines.pass('claims', 'The claims are read as shown.')
+      lines.pass('decision', await sso.signIn.preview(connection, person))
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      lines.fail(error)
+    }
+    await sso.tests.finish(connection, testId, lines)
+    return { kind: 'tested', passed: lines.passed(), connection }
+  }
+
+  async function startSession(
+    connection: Connection,
+    admitted: Admitted,
+    person: CompanyPerson,
+    visitor: Visitor,
+  ): Promise<string> {
+    const { token, session } = await needs.sessions.start({
+      userId: admitted.user.id,
+      provider: 'sso',
+      identityId: admitted.identityId,
+      connectionId: connection.id,
+      maximumMs: connection.settings.sessionMaximumMs,
+      address: visitor.address,
+      agent: visitor.agent,
+    })
+    await sso.outcomes.signedIn(connection, person, session, actorOf(visitor))
+    return token
+  }
+
+  async function endBefore({ before }: SignInTransaction): Promise<void> {
+    if (before === undefined) return
+    const why = { by: before.userId, reason: 'signed_in_again' }
+    await needs.sessions.end(before.userId, { id: before.sessionId }, why)
+  }
+
+  return { finish, startSession }
+}
+
+const passedSentences = {
+  discovery: 'The discovery document is acceptable.',
+  answer: 'The answer belongs to this sign-in.',
+  token: 'The code was exchanged.',
+  id_token: 'Signature, issuer, audience, times and nonce of the id_token are right.',
+  userinfo: 'UserInfo speaks of the same person.',
+} as const
+
+function actorOf(visitor: Visitor): Actor {
+  return { kind: 'system', name: 'sign-in', address: visitor.address, requestId: visitor.requestId }
+}

@@ -1,0 +1,72 @@
+import type { Connection, PendingLink } from '../organizations/index.ts'
+import { escapeHtml, page, pageHeaders, type Page } from './pages.ts'
+
+const confirmPath = '/api/v1/auth/sso/confirm'
+const providerTitles: Readonly<Record<string, string>> = { github: 'GitHub', google: 'Google' }
+
+/** An account with this address exists: its owner signs in the way they did before. Nothing was linked. */
+export function confirmRequiredPage(
+  link: PendingLink,
+  providers: readonly string[],
+  requestId: string,
+): Page {
+  const title = 'Confirm with your existing sign-in'
+  const ways = providers
+    .map((name) => {
+      const label = escapeHtml(providerTitles[name] ?? name)
+      return `<li><a href="/api/v1/auth/${name}/login?return_to=${confirmPath}">Continue with ${label}</a></li>`
+    })
+    .join('\n')
+  return {
+    status: 403,
+    headers: { ...pageHeaders, 'Intercept-Refused': 'sso_confirmation_required' },
+    html: page(
+      title,
+      '',
+      `<h1>${title}</h1>
+<p>There is an account with the address <strong>${escapeHtml(link.person.mail?.address ?? '')}</strong> already.
+Sign in the way you did before; then confirm here that the company sign-in is yours too.</p>
+<ul>
+${ways}
+<li><a href="${confirmPath}">I am signed in already</a></li>
+</ul>
+<p>Not your account? Ask an administrator of the organization. Nothing was changed.</p>
+<p class="note">sso_confirmation_required · ${escapeHtml(requestId)}</p>`,
+    ),
+  }
+}
+
+/** The question itself, to somebody who is signed in. */
+export function confirmPage(link: PendingLink, name: string): Page {
+  return {
+    status: 200,
+    // The form's own Origin is the proof that it is ours; no-referrer would blank it.
+    headers: { ...pageHeaders, 'Referrer-Policy': 'same-origin' },
+    html: page(
+      'Add the company sign-in',
+      '',
+      `<h1>Add the company sign-in</h1>
+<p>You are signed in as <strong>${escapeHtml(name)}</strong>. From now on the company sign-in of
+<strong>${escapeHtml(link.person.mail?.address ?? '')}</strong> (subject <code>${escapeHtml(link.person.subject)}</code>
+at ${escapeHtml(link.person.issuer)}) opens your account in that organization too.</p>
+<form method="post" action="/api/v1/auth/sso/confirmed"><button>Yes, this is me</button></form>
+<p><a href="/">No, leave everything as it is</a></p>`,
+    ),
+  }
+}
+
+/** The end of a test: what was found is on the page that started it. */
+export function testedPage(connection: Connection, passed: boolean): Page {
+  const title = passed ? 'The test has passed' : 'The test has stopped at a step'
+  return {
+    status: 200,
+    headers: pageHeaders,
+    html: page(
+      title,
+      '',
+      `<h1>${title}</h1>
+<p>Connection ${escapeHtml(connection.name)}. Nobody was signed in. Each step is explained on the page that started
+the test; you can close this window.</p>`,
+    ),
+  }
+}

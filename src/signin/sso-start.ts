@@ -1,0 +1,131 @@
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import { authorizationUrl, type RelyingParty } from '../oidc/index.ts'
+import type { Connection, Sso } from '../organizations/index.ts'
+import { localPath } from './return-to.ts'
+import type { SignInTransaction, Transactions } from './transaction.ts'
+
+/** Where a browser is sent, and the cookie that binds the sign-in to it. */
+export interface Start {
+  readonly location: string
+  readonly cookie: string
+}
+
+/** Begins sign-ins through an organization's provider. */
+export interface SsoStarts {
+  /** `…/sso/login?organization=…|email=…`; `bad_request`, the `sso_…` and `idp_…` problems. */
+  byName(query: URLSearchParams, before: SignInTransaction['before']): Promise<Start>
+  /** `…/sso/<connection>/login`: started by the provider (Core 1.0, section 4), by a test, or by a bookmark. */
+  byConnection(
+    id: string,
+    query: URLSearchParams,
+    before: SignInTransaction['before'],
+  ): Promise<Start>
+}
+
+const discoveryBudgetMs = 8_000
+
+/** Opens the starts. */
+export function createSsoStarts(needs: {
+  sso: Sso
+  relyingParty: RelyingParty
+  transactions: Transactions
+  clock: Clock
+  baseUrl: string
+}): SsoStarts {
+  const { sso, transactions } = needs
+
+  async function start(
+    connection: Connection,
+    wish: {
+      returnTo: string
+      loginHint: string | undefined
+      testId?: string | undefined
+      before: SignInTransaction['before']
+    },
+  ): Promise<Start> {
+    const isTest = wish.testId !== undefined
+    const provider = await needs.relyingParty.provider(connection.issuer, {
+      // A test shows what is true now.
+      fresh: isTest,
+      signal: AbortSignal.timeout(discoveryBudgetMs),
+    })
+    const fresh = transactions.freshen()
+    const location = authorizationUrl(provider, {
+      clientId: connection.clientId,
+      redirectUri: connection.redirectUri,
+      scopes: connection.settings.scopes,
+      state: fresh.state,
+      nonce: fresh.nonce,
+      challenge: fresh.challenge,
+      loginHint: wish.loginHint,
+    })
+    const { state, nonce, verifier } = fresh
+    const cookie = transactions.cookieFor({
+      provider: connection.id,
+      ...{ state, nonce, verifier },
+      issuer: provider.issuer,
+      tokenEndpoint: provider.tokenEndpoint,
+      returnTo: wish.returnTo,
+      startedAt: needs.clock.now(),
+      before: isTest ? undefined : wish.before,
+      testId: wish.testId,
+    })
+    return { location, cookie }
+  }
+
+  return {
+    async byName(query, before) {
+      const organization = single(query, 'organization')
+      const email = single(query, 'email')
+      if ((organization === undefined) === (email === undefined)) {
+        throw new Problem('bad_request', 'Name either an organization or an email.')
+      }
+      const by = email === undefined ? { organization: organization ?? '' } : { email }
+      const connection = await sso.routing.find(by)
+      const returnTo = localPath(single(query, 'return_to'))
+      return await start(connection, { returnTo, loginHint: hintOf(email), before })
+    },
+    async byConnection(id, query, before) {
+      const testId = single(query, 'test')
+      if (testId !== undefined) {
+        const tested = await sso.connections.findForSignIn(id)
+        if (!tested || !(await sso.tests.isOpen(tested, testId))) {
+          throw new Problem('not_found', 'This test is over. Start another one.')
+        }
+        return await start(tested, { returnTo: '/', loginHint: undefined, testId, before })
+      }
+      const connection = await sso.routing.open(id)
+      const issuer = single(query, 'iss')
+      // Whoever starts it may only name the provider that is ours already (SECURITY.md O17).
+      if (issuer !== undefined && issuer !== connection.issuer) {
+        throw new Problem('callback_issuer_mismatch', 'This connection belongs to another issuer.')
+      }
+      const target = single(query, 'target_link_uri')
+      const returnTo =
+        target === undefined ? localPath(single(query, 'return_to')) : ownPath(target)
+      return await start(connection, {
+        returnTo,
+        loginHint: hintOf(single(query, 'login_hint')),
+        before,
+      })
+    },
+  }
+
+  /** The path of an address of our own; '/' for any other. */
+  function ownPath(target: string): string {
+    if (!target.startsWith(`${needs.baseUrl}/`)) return '/'
+    return localPath(target.slice(needs.baseUrl.length))
+  }
+}
+
+function single(query: URLSearchParams, name: string): string | undefined {
+  const values = query.getAll(name)
+  if (values.length > 1) throw new Problem('bad_request', `The parameter ${name} came twice.`)
+  const [value] = values
+  return value === '' ? undefined : value
+}
+
+function hintOf(text: string | undefined): string | undefined {
+  return text !== undefined && /^[\x20-\x7e]{1,254}$/.test(text) ? text : undefined
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { idpForTests, type IdpPerson, type TestIdp } from './idp.ts'
+import type { TestProduct } from './product.ts'
+import { Jar } from './sign-in.ts'
+import { intercept } from './terminal.ts'
+
+/** What `sso connect --json` prints. */
+export interface Connected {
+  readonly id: string
+  readonly redirect_uri: string
+  readonly initiate_login_uri: string
+  readonly backchannel_logout_uri: string
+}
+
+/** Runs a command on the product's database; fails the test if the command does. */
+export async function command<T>(product: TestProduct, words: string, input = ''): Promise<T> {
+  const said = await intercept([...words.split(' '), '--json'], { env: { ...product.env }, input })
+  assert.equal(said.code, 0, said.err)
+  return JSON.parse(said.out) as T
+}
+
+/** Connects a provider to an organization and vouches for a domain. */
+export async function connect(
+  product: TestProduct,
+  wish: { organization: string; issuer: string; clientId: string; secret: string; domain?: string },
+): Promise<Connected> {
+  const domain = wish.domain === undefined ? '' : ` --domain ${wish.domain}`
+  const made = await command<Connected>(
+    product,
+    `sso connect ${wish.organization} --issuer ${wish.issuer} --client-id ${wish.clientId} --client-secret-stdin${domain}`,
+    wish.secret,
+  )
+  if (wish.domain !== undefined) {
+    await command(product, `sso verify-domain ${wish.organization} ${wish.domain} --override`)
+  }
+  return made
+}
+
+/** A real OpenID provider with these people, connected to an organization. */
+export async function connectedIdp(
+  product: TestProduct,
+  wish: { organization: string; domain: string; people: readonly IdpPerson[] },
+): Promise<{ idp: TestIdp; connection: Connected }> {
+  const idp = await idpForTests({ people: wish.people })
+  const { issuer, clientId, clientSecret: secret } = idp
+  const { organization, domain } = wish
+  const connection = await connect(product, { organization, issuer, clientId, secret, domain })
+  idp.allowRedirect(connection.redirect_uri)
+  return { idp, connection }
+}
+
+/** Walks a sign-in at a provider that redirects at once, up to our answer to the callback. */
+export async function walk(jar: Jar, login: string): Promise<Response> {
+  const start = await jar.fetch(login)
+  if (start.status !== 302) return start
+  const there = await fetch(start.headers.get('location') ?? '', { redirect: 'manual' })
+  return await jar.fetch(there.headers.get('location') ?? '')
+}
