@@ -114,7 +114,11 @@ export async function ensureMembership(at: Attempt, user: UserRecord): Promise<v
 }
 
 /** Groups decide the role of who came in by them; owners and others are never touched. */
-export async function keepRole(at: Attempt, membership: MembershipRecord): Promise<void> {
+export async function keepRole(
+  at: Attempt,
+  membership: MembershipRecord,
+  user: UserRecord,
+): Promise<void> {
   const { settings, organizationId } = at.connection
   if (at.directoryIsOn || membership.source !== 'sso' || settings.groupRoles.length === 0) return
   const role = roleOf(settings, at.person.groups)
@@ -133,6 +137,8 @@ export async function keepRole(at: Attempt, membership: MembershipRecord): Promi
     data: {
       membership_id: membership.id,
       user_id: membership.userId,
+      name: user.name,
+      email: user.email ?? null,
       before: membership.role,
       after: role,
     },

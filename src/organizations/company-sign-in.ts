@@ -197,7 +197,7 @@ async function admitKnown(at: Attempt, known: IdentityRecord): Promise<Admitted>
   const user = await users.find(at.tx, known.userId)
   if (!user) throw new Error(`identity ${known.id} belongs to nobody`)
   const membership = await requireMembership(at, user)
-  await keepRole(at, membership)
+  await keepRole(at, membership, user)
   await identities.noteUse(at.tx, known.id, await seen(at))
   return { kind: 'admitted', user, identityId: known.id, isNew: false }
 }

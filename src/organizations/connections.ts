@@ -365,7 +365,7 @@ function announce(
   change: string,
   detail: Record<string, unknown>,
 ): void {
-  const { organizationId, id, name } = connection
+  const { organizationId, id, name, issuer } = connection
   record(tx, {
     organizationId,
     actor,
@@ -376,7 +376,7 @@ function announce(
   publish(tx, {
     organizationId,
     type: 'sso.connection_changed',
-    data: { connection_id: id, name, change },
+    data: { connection_id: id, issuer, name, change },
   })
   tx.changed({ kind: 'connection', organizationId, subjectId: id })
 }

@@ -106,7 +106,7 @@ export function createSsoPolicies(needs: {
         await organizations.update(tx, organizationId, {
           settings: { ...before.settings, sso: after },
         })
-        announce(tx, organizationId, actor, { before: policyOf(before), after })
+        await announce(tx, organizationId, actor, { before: policyOf(before), after })
         return after
       })
     },
@@ -187,12 +187,14 @@ async function isActiveOwner(
   )
 }
 
-function announce(
+async function announce(
   tx: Transaction,
   organizationId: OrganizationId,
   actor: Actor,
   detail: { before: SsoPolicy; after: SsoPolicy },
-): void {
+): Promise<void> {
+  const all = await connections.list(tx, organizationId)
+  const connection = all.find(({ isDefault }) => isDefault) ?? all[0]
   record(tx, {
     organizationId,
     actor,
@@ -200,10 +202,14 @@ function announce(
     subject: { kind: 'organization', id: organizationId },
     detail: { ...detail },
   })
-  publish(tx, {
-    organizationId,
-    type: 'sso.connection_changed',
-    data: { connection_id: null, change: detail.after.required ? 'required' : 'optional' },
-  })
+  if (connection !== undefined && detail.before.required !== detail.after.required) {
+    const { id: connection_id, issuer, name } = connection
+    const change = detail.after.required ? 'required' : 'optional'
+    publish(tx, {
+      organizationId,
+      type: 'sso.connection_changed',
+      data: { connection_id, issuer, name, change },
+    })
+  }
   tx.changed({ kind: 'organization', organizationId, subjectId: organizationId })
 }

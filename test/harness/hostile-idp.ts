@@ -59,6 +59,10 @@ export interface HostileIdp extends AsyncDisposable {
   /** What the next sign-ins will say of the person. */
   person: Json
   readonly clientSecret: string
+  /** What was sent to the token endpoint, newest last. */
+  readonly tokenRequests: { readonly form: URLSearchParams; readonly authorization: string }[]
+  /** A logout token of the honest provider, with these claims over the usual ones. */
+  logoutToken(clientId: string, claims: Json, header?: Json): string
   keys: Keys
 }
 
@@ -82,6 +86,9 @@ export async function hostileIdp(lies: Readonly<Record<string, Lie>>): Promise<H
     asked: (lie, endpoint) => asked.get(`${lie}/${endpoint}`) ?? 0,
     person: { sub: 'ada', email: 'ada@acme.test', email_verified: true, name: 'Ada' },
     clientSecret: 'hostile-secret',
+    tokenRequests: [],
+    logoutToken: (clientId, claims, header = {}) =>
+      logoutToken({ ...state.keys, issuer: `${origin}/honest` }, clientId, claims, header),
     keys: { issuer: origin, ...pairs },
     [Symbol.asyncDispose]: async () => {
       server.close()
@@ -132,6 +139,7 @@ export async function hostileIdp(lies: Readonly<Record<string, Lie>>): Promise<H
       }
       case 'token': {
         const form = new URLSearchParams(await bodyOf(request))
+        state.tokenRequests.push({ form, authorization: request.headers.authorization ?? '' })
         const code = form.get('code') ?? ''
         const grant = grants.get(code)
         grants.delete(code)
@@ -249,6 +257,20 @@ function idToken(
   const header = lie.header?.(honestHeader, idp) ?? honestHeader
   if (lie.sign !== undefined && typeof header !== 'string') return lie.sign({ header, claims }, idp)
   return signed(header, claims, 'RS256', idp.rsa.privateKey)
+}
+
+function logoutToken(idp: Keys, clientId: string, claims: Json, header: Json): string {
+  const now = Math.floor(Date.now() / 1000)
+  const usual: Json = {
+    iss: idp.issuer,
+    aud: clientId,
+    iat: now,
+    exp: now + 120,
+    jti: randomBytes(8).toString('hex'),
+    events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+  }
+  const head = { alg: 'RS256', kid: 'rsa-1', typ: 'logout+jwt', ...header }
+  return signed(head, { ...usual, ...claims }, 'RS256', idp.rsa.privateKey)
 }
 
 async function send(response: ServerResponse, answer: Json | Raw): Promise<void> {
