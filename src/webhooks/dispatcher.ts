@@ -68,6 +68,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
   let everywhere = false
   const writer = createOutcomeWriter({
     work,
+    monotonic: clock.monotonic,
     after: needs.after,
     onError: needs.onError,
     healthOf: (id) => lanes.get(id),

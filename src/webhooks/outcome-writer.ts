@@ -3,6 +3,10 @@ import type { DeliveryWork, HealthOutcome } from './work.ts'
 
 const outcomesInBatch = 256
 const retryStoreMs = 250
+// A commit that carried many is followed by a pause as long as it took: half of the time is for sending, and the next
+// commit carries more. A commit that carried few is followed by the next at once.
+const many = 16
+const pauseMostMs = 20
 
 /** Writes outcomes in batches: whatever ends while one batch is on its way to the disk shares the next. */
 export interface OutcomeWriter {
@@ -15,6 +19,7 @@ export interface OutcomeWriter {
 /** A writer that keeps what it could not write and tries again until it can. */
 export function createOutcomeWriter(needs: {
   readonly work: DeliveryWork
+  readonly monotonic: () => number
   readonly after: (ms: number, call: () => void) => () => void
   readonly onError: (error: unknown) => void
   /** An endpoint's health as it is known now; undefined if this node no longer sends to it. */
@@ -37,16 +42,25 @@ export function createOutcomeWriter(needs: {
       const ids = new Set(batch.map(({ delivery }) => delivery.endpointId))
       const healths = [...ids].flatMap((id) => needs.healthOf(id) ?? [])
       try {
+        const startedAt = needs.monotonic()
         const lost = await needs.work.complete({ outcomes: batch, healths })
+        const tookMs = needs.monotonic() - startedAt
         waiting.splice(0, batch.length)
         for (const { delivery } of batch) discount(delivery.endpointId)
         needs.onWritten(batch, healths, lost)
+        if (batch.length >= many && waiting.length < outcomesInBatch) {
+          await pause(Math.min(tookMs, pauseMostMs))
+        }
       } catch (error) {
         needs.onError(error)
-        await new Promise<void>((resolve) => void needs.after(retryStoreMs, resolve))
+        await pause(retryStoreMs)
       }
     }
     writing = false
+  }
+
+  async function pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => void needs.after(ms, resolve))
   }
 
   function discount(endpointId: string): void {
