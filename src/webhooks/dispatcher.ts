@@ -2,15 +2,13 @@ import type { Clock } from '../clock.ts'
 import type { AttemptOutcome, DueDelivery, EndpointRecord } from '../store/index.ts'
 import { healthAfter } from './endpoint-health.ts'
 import { adapt, concurrencyOf, createLane, takeToken, type Lane } from './lane.ts'
+import { createLeaseKeeper } from './lease-keeper.ts'
 import { outcomeOf, verdictOf } from './outcome.ts'
 import { createOutcomeWriter } from './outcome-writer.ts'
 import type { PreparedEndpoint, Send, SendResult } from './send.ts'
 import { createUnderWay } from './under-way.ts'
 import type { DeliveryWork, HealthOutcome } from './work.ts'
 
-const leaseMs = 10_000
-const renewEveryMs = 3000
-const pollEveryMs = 1000
 // A send that starts this close to the lease's end would finish under somebody else's.
 const leaseMarginMs = 500
 const idleBeforeReleaseMs = 5000
@@ -59,13 +57,8 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
   const lanes = new Map<string, Lane>()
   const underWay = createUnderWay(needs.placesMost ?? placesMost)
   const waitingForPlace = new Set<Lane>()
-  const hinted = new Set<string>()
   const cut = new AbortController()
-  let leasing: Promise<void> | undefined
   let stopped = false
-  let cancelPoll: (() => void) | undefined
-  let cancelRenew: (() => void) | undefined
-  let everywhere = false
   const writer = createOutcomeWriter({
     work,
     monotonic: clock.monotonic,
@@ -75,44 +68,37 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     onWritten: settle,
   })
 
-  // --- Leases ---
+  const leases = createLeaseKeeper({
+    ...needs,
+    room: () => lanesMost - lanes.size,
+    onTaken: open,
+    onPoll: () => {
+      // A clock that was set forward has made some of what waits due.
+      for (const lane of lanes.values()) if (isDue(lane)) wake(lane)
+    },
+    takeIdle: () => {
+      const monotonic = clock.monotonic()
+      const idle = [...lanes.values()].filter((lane) => isIdle(lane, monotonic))
+      for (const lane of idle) close(lane.endpoint.id)
+      return idle.map((lane) => lane.endpoint.id)
+    },
+    held: () => [...lanes.keys()],
+    onKept: (kept, asked, leaseEndsAt) => {
+      for (const id of asked) {
+        const lane = lanes.get(id)
+        if (lane && kept.has(id)) lane.leaseEndsAt = leaseEndsAt
+        else close(id)
+      }
+      for (const lane of lanes.values()) pump(lane)
+    },
+  })
 
-  function poll(): void {
-    if (stopped) return
-    everywhere = true
-    void leaseSoon()
-    cancelPoll = needs.after(pollEveryMs * (0.9 + 0.2 * random()), poll)
-  }
+  // --- Lanes ---
 
-  async function leaseSoon(): Promise<void> {
-    // One search at a time; what comes meanwhile is found by the next.
-    leasing ??= leaseMore().finally(() => {
-      leasing = undefined
-      if (!stopped && (hinted.size > 0 || everywhere) && lanes.size < lanesMost) void leaseSoon()
-    })
-    await leasing
-  }
-
-  async function leaseMore(): Promise<void> {
-    const organizationIds = everywhere ? undefined : [...hinted]
-    hinted.clear()
-    everywhere = false
-    const limit = lanesMost - lanes.size
-    if (stopped || limit <= 0) return
-    const takenAt = clock.monotonic()
-    try {
-      const taken = await work.lease({ limit, ttlMs: leaseMs, organizationIds })
-      await Promise.all(taken.map(async (endpoint) => await open(endpoint, takenAt)))
-    } catch (error) {
-      needs.onError(error)
-    }
-  }
-
-  async function open(endpoint: EndpointRecord, takenAt: number): Promise<void> {
+  async function open(endpoint: EndpointRecord, leaseEndsAt: number): Promise<void> {
     try {
       const prepared = await needs.prepare(endpoint)
-      const times = { leaseEndsAt: takenAt + leaseMs, monotonic: clock.monotonic() }
-      const lane = createLane(endpoint, prepared, times)
+      const lane = createLane(endpoint, prepared, { leaseEndsAt, monotonic: clock.monotonic() })
       close(endpoint.id)
       lanes.set(endpoint.id, lane)
       await fill(lane)
@@ -129,36 +115,13 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     lanes.delete(endpointId)
   }
 
-  async function renew(): Promise<void> {
-    const at = clock.monotonic()
-    const held = [...lanes.values()]
-    const idle = held.filter((lane) => isIdle(lane, at))
-    for (const lane of idle) close(lane.endpoint.id)
-    try {
-      if (idle.length > 0) await work.release(idle.map((lane) => lane.endpoint.id))
-      const endpointIds = [...lanes.keys()]
-      if (endpointIds.length > 0) {
-        const kept = await work.renew({ endpointIds, ttlMs: leaseMs })
-        for (const id of endpointIds) {
-          const lane = lanes.get(id)
-          if (lane && kept.has(id)) lane.leaseEndsAt = at + leaseMs
-          else close(id)
-        }
-        for (const lane of lanes.values()) pump(lane)
-      }
-    } catch (error) {
-      needs.onError(error)
-    }
-    if (!stopped) cancelRenew = needs.after(renewEveryMs, () => void renew())
-  }
-
-  function isIdle(lane: Lane, at: number): boolean {
+  function isIdle(lane: Lane, monotonic: number): boolean {
     if (lane.loading || lane.queue.length > 0 || underWay.of(lane.endpoint.id).size > 0) {
       lane.idleSince = undefined
       return false
     }
-    lane.idleSince ??= at
-    return lane.health.state !== 'active' || at - lane.idleSince >= idleBeforeReleaseMs
+    lane.idleSince ??= monotonic
+    return lane.health.state !== 'active' || monotonic - lane.idleSince >= idleBeforeReleaseMs
   }
 
   // --- Filling lanes and sending ---
@@ -197,6 +160,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     const [first] = deliveries
     const now = clock.now()
     if (lane.endpoint.ordered && lane.health.state === 'active' && first && first.dueAt > now) {
+      lane.nextDueAt = first.dueAt
       wakeIn(lane, first.dueAt - now)
       return
     }
@@ -204,6 +168,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     lane.queue.push(...deliveries.filter((delivery) => !under.has(delivery.id)))
     if (deliveries.length > 0 || lane.endpoint.ordered) return
     const dueAt = await work.nextDueAt(lane.endpoint.id)
+    lane.nextDueAt = dueAt
     if (dueAt !== undefined) wakeIn(lane, Math.max(dueAt - now, 1))
   }
 
@@ -218,10 +183,19 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     lane.cancelWake?.()
     lane.cancelWake = needs.after(Math.ceil(ms), () => {
       lane.cancelWake = undefined
-      lane.exhausted = false
-      void fill(lane)
-      pump(lane)
+      wake(lane)
     })
+  }
+
+  function wake(lane: Lane): void {
+    lane.nextDueAt = undefined
+    lane.exhausted = false
+    void fill(lane)
+    pump(lane)
+  }
+
+  function isDue({ nextDueAt }: Lane): boolean {
+    return nextDueAt !== undefined && nextDueAt <= clock.now()
   }
 
   const isOpen = (lane: Lane): boolean => lanes.get(lane.endpoint.id) === lane
@@ -325,11 +299,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
   async function leave(lane: Lane): Promise<void> {
     if (underWay.of(lane.endpoint.id).size > 0) return
     close(lane.endpoint.id)
-    try {
-      await work.release([lane.endpoint.id])
-    } catch (error) {
-      needs.onError(error)
-    }
+    await leases.release([lane.endpoint.id])
   }
 
   // --- Life ---
@@ -341,12 +311,10 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
       lane.exhausted = false
       void fill(lane)
     }
-    hinted.add(organizationId)
-    void leaseSoon()
+    leases.look(organizationId)
   }
 
   async function quiet(until: number): Promise<void> {
-    await leasing
     const unfinished = (): boolean => underWay.sending() > 0 || writer.unwritten() > 0
     while (unfinished() && clock.monotonic() < until) {
       await new Promise<void>((resolve) => void needs.after(stopPollMs, resolve))
@@ -354,10 +322,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
   }
 
   return {
-    start() {
-      poll()
-      cancelRenew = needs.after(renewEveryMs, () => void renew())
-    },
+    start: leases.start,
     hint,
     forget(organizationId, endpointId) {
       const stale = [...lanes.values()].filter(
@@ -368,15 +333,11 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
       if (stale.length === 0) return
       const ids = stale.map(({ endpoint }) => endpoint.id)
       for (const id of ids) close(id)
-      void work
-        .release(ids)
-        .catch(needs.onError)
-        .then(() => hint(organizationId))
+      void leases.release(ids).then(() => hint(organizationId))
     },
     async stop(graceMs) {
       stopped = true
-      cancelPoll?.()
-      cancelRenew?.()
+      await leases.stop()
       for (const lane of lanes.values()) {
         lane.queue = []
         lane.cancelWake?.()
@@ -384,11 +345,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
       const cancelGrace = needs.after(graceMs, () => cut.abort())
       await quiet(clock.monotonic() + graceMs + stopWritingMs)
       cancelGrace()
-      try {
-        await work.release([...lanes.keys()])
-      } catch (error) {
-        needs.onError(error)
-      }
+      await leases.release([...lanes.keys()])
       lanes.clear()
     },
     state: () => ({

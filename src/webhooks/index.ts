@@ -33,7 +33,7 @@ export type { EndpointWish } from './endpoint-wish.ts'
 export { verifyDelivery } from './verify.ts'
 export type { SecretSummary } from './secret.ts'
 
-const graceMs = 16_000
+const usualGraceMs = 16_000
 const retentionEveryMs = 3_600_000
 const retentionFirstMs = 60_000
 const deliveriesKeptMs = 30 * 24 * 3_600_000
@@ -78,6 +78,8 @@ export interface WebhooksNeeds {
   readonly random?: (() => number) | undefined
   /** Ended deliveries and their events are removed after this; 30 days. */
   readonly deliveriesKeptMs?: number | undefined
+  /** How long a stop waits for receivers before it cuts them off; 16 s, a little more than an attempt may take. */
+  readonly graceMs?: number | undefined
   /** For metrics. */
   readonly onAttempt?: ((outcome: AttemptOutcome) => void) | undefined
 }
@@ -156,7 +158,7 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
       cancelTidying?.()
       await replay.stop()
       await tidying
-      if (started) await dispatcher.stop(graceMs)
+      if (started) await dispatcher.stop(needs.graceMs ?? usualGraceMs)
     },
   }
 }

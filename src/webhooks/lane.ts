@@ -27,6 +27,8 @@ export interface Lane {
   tokens: number
   tokensAt: number
   cancelWake: (() => void) | undefined
+  /** When the next delivery is due, in milliseconds since 1970, as far as it is known. */
+  nextDueAt: number | undefined
   lastAttemptAt: number | undefined
 }
 
@@ -50,6 +52,7 @@ export function createLane(
     tokens: endpoint.ratePerSecond ?? 0,
     tokensAt: times.monotonic,
     cancelWake: undefined,
+    nextDueAt: undefined,
     lastAttemptAt: undefined,
   }
 }

@@ -26,6 +26,8 @@ export interface TestWebhooks extends AsyncDisposable {
   publish(count: number, type?: string): Promise<void>
   /** Waits until a condition holds. */
   until(condition: () => boolean | Promise<boolean>, what: string): Promise<void>
+  /** Waits until nothing is under way and everything is written. */
+  quiet(): Promise<void>
   /** The sums of the books, which must balance. */
   books(): Promise<Record<string, number>>
 }
@@ -33,7 +35,7 @@ export interface TestWebhooks extends AsyncDisposable {
 /** Opens it all; `start: false` leaves the dispatcher asleep. */
 export async function webhooksForTests(
   engine: Engine,
-  options: { start?: boolean; deliveriesKeptMs?: number } = {},
+  options: { start?: boolean; deliveriesKeptMs?: number; graceMs?: number } = {},
 ): Promise<TestWebhooks> {
   await using opened = new AsyncDisposableStack()
   const clock = steadyClock()
@@ -76,6 +78,9 @@ export async function webhooksForTests(
       })
     },
     until,
+    async quiet() {
+      await until(() => webhooks.state().sending + webhooks.state().unwritten === 0, 'quiet')
+    },
     async books() {
       const sums: Record<string, number> = {}
       for (const book of await webhooks.books(organizationId)) {
@@ -97,7 +102,7 @@ function roomOver(
   store: Store,
   clock: Clock,
   lines: string[],
-  options: { deliveriesKeptMs?: number },
+  options: { deliveriesKeptMs?: number; graceMs?: number },
 ): Webhooks {
   const outbound = opened.use(createOutbound({ allowLoopback: true }))
   return opened.use(
@@ -107,6 +112,7 @@ function roomOver(
       clock,
       outbound,
       log: createLog({ level: 'debug', write: (line) => void lines.push(line) }),
+      graceMs: 300,
       ...options,
     }),
   )
