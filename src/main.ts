@@ -5,7 +5,7 @@ import {
   createSessions,
   openSigningKeys,
 } from './access/index.ts'
-import { createAudit } from './audit/index.ts'
+import { createAudit, createTraffic } from './audit/index.ts'
 import { systemClock, type Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { hangDashboard, type Rooms } from './dashboard/index.ts'
@@ -47,6 +47,7 @@ import {
   createLimits,
   createQuotas,
   createTargetRegister,
+  createTargets,
   defaultSettings,
 } from './targets/index.ts'
 import { every } from './timers.ts'
@@ -168,6 +169,11 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     links,
     sso,
     audit: createAudit({ store }),
+    targets: createTargets({ store, sealer, clock, guard, defaults: targetDefaults }),
+    targetRegister: register,
+    limits,
+    traffic: createTraffic({ store, clock }),
+    outbound,
     webhooks,
     signUp: config.signUp,
     providers: providers.map(({ name }) => name),

@@ -5,6 +5,7 @@ export { createKeyring, type Keyring } from './keyring.ts'
 export { createKeys, type Key, type Keys, type KeyWish } from './keys.ts'
 export { isRole, may, permissionsOf, roles, type Permission, type Role } from './permissions.ts'
 export type { KeyPrincipal } from './principal.ts'
+export { principalOf } from './trial-principal.ts'
 export {
   longestKey,
   schemeOfKey,

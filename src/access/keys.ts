@@ -81,6 +81,7 @@ export interface Keys {
   ): Promise<{ key: Key; confirmation: Confirmation }>
   /** Revokes the living key that a found secret belongs to; whoever holds the secret may. */
   revokeLeaked(secret: string, finder: Pick<Actor, 'address' | 'requestId'>): Promise<void>
+  find(organizationId: OrganizationId, id: string): Promise<Key | undefined>
   /** `not_found`. */
   get(organizationId: OrganizationId, id: string): Promise<Key>
   list(
@@ -112,6 +113,10 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
 
   return {
     get,
+    async find(organizationId, id) {
+      const key = await keys.find(store, organizationId, id)
+      return key && (await withSecrets(key))
+    },
     async issue(organizationId, wish, actor) {
       const checked = checkWish(wish, clock.now())
       const minted = mintCredential(schemes[wish.scheme].prefix)

@@ -1,5 +1,5 @@
 import type { Keys, Sessions } from '../access/index.ts'
-import type { Audit } from '../audit/index.ts'
+import type { Audit, Traffic } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type {
   Invitations,
@@ -9,8 +9,10 @@ import type {
   People,
   Sso,
 } from '../organizations/index.ts'
+import type { Outbound } from '../http/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
+import type { Limits, TargetRegister, Targets } from '../targets/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 
 /** What the handlers of the JSON API work with. */
@@ -29,6 +31,11 @@ export interface Rooms {
   readonly sso: Sso
   readonly audit: Audit
   readonly webhooks: Webhooks
+  readonly targets: Targets
+  readonly targetRegister: TargetRegister
+  readonly limits: Limits
+  readonly traffic: Traffic
+  readonly outbound: Outbound
   /** Whether anybody may make an account and an organization. */
   readonly signUp: 'invited' | 'open'
   /** The built-in providers that are configured: github, google. */

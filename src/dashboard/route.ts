@@ -124,10 +124,16 @@ export function route<Query = undefined, Body = undefined, Answer = undefined>(
 /** What the browser's client knows of a table: types only. */
 export type RoutesOf<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends Route<infer Query, infer Body, infer Answer>
-    ? Part<'query', Query> & Part<'body', Body> & Part<'answer', Answer>
+    ? Part<'query', Query> & Part<'body', Frozen<Body>> & Part<'answer', Answer>
     : never
 }
 
+/** Bodies are only read, so what cannot be changed will do. */
+type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Frozen<T[Name]> }
+    : T
 type Typed<Schema> = Schema extends TSchema ? Static<Schema> : undefined
 type Part<Name extends string, Value> = [Value] extends [undefined]
   ? object

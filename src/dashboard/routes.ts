@@ -1,4 +1,6 @@
+import { attentionRoutes } from './attention.ts'
 import { auditRoutes } from './audit.ts'
+import { callRoutes } from './calls.ts'
 import { connectionRoutes } from './connections.ts'
 import { credentialRoutes } from './credentials.ts'
 import { domainRoutes } from './domains.ts'
@@ -10,6 +12,7 @@ import { organizationRoutes } from './organizations.ts'
 import { operationRoutes } from './operations.ts'
 import type { RoutesOf } from './route.ts'
 import { setupRoutes } from './setup.ts'
+import { targetRoutes } from './targets.ts'
 import { ssoRoutes } from './sso.ts'
 import { deliveryRoutes } from './webhook-deliveries.ts'
 import { webhookRoutes } from './webhooks.ts'
@@ -25,6 +28,9 @@ export const routes = {
   ...connectionRoutes,
   ...domainRoutes,
   ...ssoRoutes,
+  ...targetRoutes,
+  ...callRoutes,
+  ...attentionRoutes,
   ...auditRoutes,
   ...webhookRoutes,
   ...deliveryRoutes,

@@ -1,4 +1,4 @@
-import { CompiledQuery } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { KeyId, OrganizationId, RequestId, TargetId } from '../ids.ts'
 import type { Connection, Engine, Transaction } from './connection.ts'
 
@@ -105,7 +105,14 @@ export async function list(
     readonly keyId?: string | undefined
     readonly targetId?: string | undefined
     readonly stoppedAt?: string | undefined
-    readonly status?: number | undefined
+    /** At least, and below. */
+    readonly statuses?: readonly [number, number] | undefined
+    readonly method?: string | undefined
+    /** What the path begins with. */
+    readonly path?: string | undefined
+    readonly address?: string | undefined
+    readonly from?: number | undefined
+    readonly to?: number | undefined
   },
 ): Promise<CallRecord[]> {
   let query = at.query
@@ -119,8 +126,70 @@ export async function list(
   if (page.keyId !== undefined) query = query.where('key_id', '=', page.keyId)
   if (page.targetId !== undefined) query = query.where('target_id', '=', page.targetId)
   if (page.stoppedAt !== undefined) query = query.where('stopped_at', '=', page.stoppedAt)
-  if (page.status !== undefined) query = query.where('status', '=', page.status)
+  if (page.statuses !== undefined) {
+    const [least, below] = page.statuses
+    query = query.where('status', '>=', least).where('status', '<', below)
+  }
+  if (page.method !== undefined) query = query.where('method', '=', page.method)
+  if (page.path !== undefined) {
+    // Paths are ASCII, so all that begin so lie between it and it with the last character behind.
+    query = query.where('path', '>=', page.path).where('path', '<', `${page.path}\u007f`)
+  }
+  if (page.address !== undefined) query = query.where('address', '=', page.address)
+  if (page.from !== undefined) query = query.where('at', '>=', page.from)
+  if (page.to !== undefined) query = query.where('at', '<', page.to)
   return (await query.execute()).map(fromRow)
+}
+
+/** An organization's calls of a key by minute and check. */
+export async function countMinutes(
+  at: Connection,
+  organizationId: OrganizationId,
+  range: { from: number; to: number; keyId: string; targetId?: string | undefined },
+): Promise<{ minute: number; stoppedAt: string; calls: number }[]> {
+  let query = at.query
+    .selectFrom('call')
+    .select((eb) => [
+      sql<number>`at - at % 60000`.as('minute'),
+      eb.fn.coalesce('stopped_at', sql<string>`''`).as('stopped'),
+      eb.fn.countAll<number>().as('calls'),
+    ])
+    .where('organization_id', '=', organizationId)
+    .where('key_id', '=', range.keyId)
+    .where('at', '>=', range.from)
+    .where('at', '<', range.to)
+    .groupBy(['minute', 'stopped'])
+    .orderBy('minute')
+  if (range.targetId !== undefined) query = query.where('target_id', '=', range.targetId)
+  const rows = await query.execute()
+  return rows.map(({ minute, stopped, calls }) => ({ minute, stoppedAt: stopped, calls }))
+}
+
+/** The duration in microseconds that `share` of `count` calls did not exceed. */
+export async function percentile(
+  at: Connection,
+  organizationId: OrganizationId,
+  range: {
+    from: number
+    to: number
+    keyId?: string | undefined
+    targetId?: string | undefined
+    count: number
+    share: number
+  },
+): Promise<number | undefined> {
+  let query = at.query
+    .selectFrom('call')
+    .select('duration_us')
+    .where('organization_id', '=', organizationId)
+    .where('at', '>=', range.from)
+    .where('at', '<', range.to)
+    .orderBy('duration_us', 'desc')
+    .offset(Math.floor(range.count * (1 - range.share)))
+    .limit(1)
+  if (range.keyId !== undefined) query = query.where('key_id', '=', range.keyId)
+  if (range.targetId !== undefined) query = query.where('target_id', '=', range.targetId)
+  return (await query.executeTakeFirst())?.duration_us
 }
 
 /** The call with this id. */

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { firstOwner, type Person } from '../harness/person.ts'
+import { productForTests, type TestProduct } from '../harness/product.ts'
+import { engines } from '../harness/store.ts'
+
+for (const engine of engines) {
+  describe(`traffic as the dashboard sees it on ${engine}`, () => {
+    let product: TestProduct
+    let owner: Person
+    let upstream: Server
+    let secret: string
+    let keyId: string
+    before(async () => {
+      upstream = createServer((_request, response) => response.end('hello'))
+      upstream.listen(0, '127.0.0.1')
+      await once(upstream, 'listening')
+      product = await productForTests({ engine })
+      owner = await firstOwner(product)
+      const made = await owner.call('POST /organizations/acme/targets', {
+        slug: 'echo',
+        upstream: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
+        credential: { header: 'X-Upstream-Secret', value: 'canary-credential' },
+      })
+      assert.equal(made.status, 201, made.text)
+      assert.equal(made.json.credentialHeader, 'X-Upstream-Secret')
+      assert.ok(!made.text.includes('canary-credential'))
+      const issued = await owner.call('POST /organizations/acme/keys', { name: 'caller' })
+      secret = issued.json.secret
+      keyId = issued.json.key.id
+    })
+    after(async () => {
+      await product[Symbol.asyncDispose]()
+      upstream.close()
+      upstream.closeAllConnections()
+    })
+
+    async function pass(method: string, path: string): Promise<number> {
+      const answer = await fetch(`${product.baseUrl}/api/v1/intercept/echo${path}`, {
+        method,
+        headers: { 'x-api-key': secret },
+      })
+      await answer.text()
+      return answer.status
+    }
+
+    async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+      const end = Date.now() + 10_000
+      for (;;) {
+        const found = await look()
+        if (found !== undefined) return found
+        if (Date.now() > end) throw new Error('it did not come about')
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    }
+
+    test('a call shows in the list, the filters, the sums and on the key', async () => {
+      const target = await owner.call('GET /organizations/acme/targets/echo')
+      const rules = [
+        { effect: 'deny', methods: ['DELETE'], path: '/admin/*', trial: false },
+        { effect: 'allow', methods: [], path: '/*', trial: false },
+      ]
+      const head = { 'if-match': `"${target.json.version}"` }
+      const ruled = await owner.call('PUT /organizations/acme/targets/echo/rules', { rules }, head)
+      assert.equal(ruled.status, 200, ruled.text)
+      assert.equal(await pass('GET', '/hello'), 200)
+      assert.equal(await pass('DELETE', '/admin/users'), 403)
+      const both = await until(async () => {
+        const listed = await owner.call('GET /organizations/acme/calls')
+        return listed.json.items.length >= 2 ? listed.json.items : undefined
+      })
+      const [denied, allowed] = both
+      assert.equal(allowed.status, 200)
+      assert.equal(allowed.target, 'echo')
+      assert.equal(allowed.keyName, 'caller')
+      assert.equal(denied.code, 'rule_denied')
+      assert.equal(denied.stoppedAt, 'rules')
+      assert.equal(denied.ruleId, ruled.json.rules[0].id)
+      for (const [query, expected] of [
+        ['stopped_at=rules', [denied.id]],
+        ['status=2xx', [allowed.id]],
+        ['status=403', [denied.id]],
+        ['method=delete', [denied.id]],
+        ['path=/api/v1/intercept/echo/adm', [denied.id]],
+        ['target=echo', [denied.id, allowed.id]],
+        ['target=nope', []],
+        [`key=${keyId}`, [denied.id, allowed.id]],
+        [`q=${denied.id}`, [denied.id]],
+        [`newer=${allowed.id}`, [denied.id]],
+        [`after=${denied.id}`, [allowed.id]],
+        ['address=203.0.113.9', []],
+      ] as const) {
+        const found = await owner.call(`GET /organizations/acme/calls?${query}`)
+        const ids = found.json.items.map((call: { id: string }) => call.id)
+        assert.deepEqual(ids, expected, query)
+      }
+      const minute = Math.floor(product.clock.now() / 60_000) * 60_000
+      const from = new Date(minute - 120_000).toISOString()
+      const to = new Date(minute + 60_000).toISOString()
+      for (const more of ['', `&key=${keyId}`, '&target=echo']) {
+        const sums = await owner.call(
+          `GET /organizations/acme/rollups?from=${from}&to=${to}&stepMs=60000${more}`,
+        )
+        assert.equal(sums.json.answered, 1, sums.text)
+        assert.equal(sums.json.refused.rules, 1)
+        const passed = sums.json.points.map((point: { passed: number }) => point.passed)
+        assert.equal(
+          passed.reduce((a: number, b: number) => a + b, 0),
+          1,
+        )
+        assert.ok(sums.json.p95Ms > 0)
+      }
+      const again = await owner.call('GET /organizations/acme/targets/echo')
+      assert.equal(again.json.calls24h, 2)
+      assert.equal(again.json.refused24h, 1)
+      const steps = await owner.call('GET /organizations/acme/first-steps')
+      assert.equal(steps.json.target && steps.json.key, true)
+    })
+
+    test('try a request gives the code of the real call and records nothing', async () => {
+      const before = (await owner.call('GET /organizations/acme/calls')).json.items.length
+      const attempt = async (body: object) =>
+        (await owner.call('POST /organizations/acme/targets/echo/try', body)).json
+      const denied = await attempt({ keyId, method: 'DELETE', path: '/admin/x' })
+      assert.equal(denied.code, 'rule_denied')
+      assert.equal(denied.stoppedAt, 'rules')
+      assert.equal((await attempt({ keyId, method: 'GET', path: '/x' })).allowed, true)
+      assert.equal(
+        (await attempt({ keyId, method: 'GET', path: '/a/../b' })).code,
+        'path_ambiguous',
+      )
+      assert.equal((await attempt({ method: 'GET', path: '/x' })).code, 'credential_missing')
+      const after = (await owner.call('GET /organizations/acme/calls')).json.items.length
+      assert.equal(after, before)
+    })
+
+    test('P15: another upstream origin drops the credential', async () => {
+      const moved = await owner.call('PATCH /organizations/acme/targets/echo', {
+        upstream: 'http://127.0.0.1:8099',
+      })
+      assert.equal(moved.status, 200, moved.text)
+      assert.equal(moved.json.credentialHeader, undefined)
+    })
+
+    test('a leaked key is revoked by whoever presents it, and the answer says nothing', async () => {
+      const issued = await owner.call('POST /organizations/acme/keys', { name: 'leaked' })
+      const revoke = async (text: string) =>
+        await fetch(`${product.baseUrl}/api/v1/credentials/revoke`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ secret: text }),
+        })
+      const known = await revoke(issued.json.secret)
+      const unknown = await revoke('svc_live_nothing')
+      assert.equal(known.status, 200)
+      assert.equal(await known.text(), await unknown.text())
+      const key = await owner.call(`GET /organizations/acme/keys/${issued.json.key.id}`)
+      assert.equal(key.json.state, 'revoked')
+    })
+  })
+}
