@@ -42,7 +42,8 @@ const keepers: Record<string, readonly string[]> = {
   'better-sqlite3': ['store'],
   pg: ['store'],
   jose: ['secrets'],
-  'node:crypto': ['secrets', 'ids'],
+  // The demo's upstream answers the handshake of a WebSocket (SHA-1, RFC 6455).
+  'node:crypto': ['secrets', 'ids', 'cli'],
   fastify: ['http'],
   undici: ['http'],
   typebox: ['http'],

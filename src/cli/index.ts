@@ -48,6 +48,7 @@ const nouns: Readonly<Record<string, Noun>> = {
     about: 'check settings, database, clock, reachability; measure revocation',
     load: async () => await import('./doctor.ts'),
   },
+  demo: { about: 'everything on one machine', load: async () => await import('./demo.ts') },
 }
 
 /** Runs one command; resolves to the exit code: 0 done, 1 refused or failed, 2 wrong use. */

@@ -1,8 +1,19 @@
 import { disk } from './disk.ts'
+import { drain } from './drain.ts'
 import { idle } from './idle.ts'
 import { kill } from './kill.ts'
+import { postgres } from './postgres.ts'
 import { power } from './power.ts'
+import { revocation } from './revocation.ts'
 import type { Torture } from './torture.ts'
 
 /** Every torture by the name that `npm run torture` takes. */
-export const tortures: Readonly<Record<string, Torture>> = { kill, power, disk, idle }
+export const tortures: Readonly<Record<string, Torture>> = {
+  kill,
+  power,
+  revocation,
+  postgres,
+  disk,
+  idle,
+  drain,
+}

@@ -1,0 +1,162 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { readConfig } from '../config.ts'
+import { freePort } from '../http/index.ts'
+import { createLog } from '../log/index.ts'
+import { start } from '../main.ts'
+import { randomToken } from '../secrets/index.ts'
+import { command, type Command } from './command.ts'
+import { startIdentityProvider } from './demo/identity-provider.ts'
+import { renderScreen, type DemoFacts } from './demo/screen.ts'
+import { startUpstream } from './demo/upstream.ts'
+import { commands as keyCommands } from './key.ts'
+import { commands as memberCommands } from './member.ts'
+import { commands as orgCommands } from './org.ts'
+import { commands as receiveCommands } from './receive.ts'
+import { commands as signInLinkCommands } from './sign-in-link.ts'
+import { commands as ssoCommands } from './sso.ts'
+import { commands as targetCommands } from './target.ts'
+import type { Terminal } from './terminal.ts'
+import { commands as webhookCommands } from './webhook.ts'
+
+const usualPort = 8080
+const receiverPort = 8082
+const owner = { email: 'ada@demo.test', name: 'Ada' }
+const colleague = { email: 'ada@corp.test', name: 'Ada of Corp' }
+
+export const commands = {
+  '': command({
+    usage: '[--data FOLDER] [--port 8080]',
+    about: 'everything on this machine: node, echo API, test identity provider, webhook receiver',
+    options: { data: { type: 'string' }, port: { type: 'string', default: String(usualPort) } },
+    run: async ({ values }, terminal) => {
+      const isTemporary = values.data === undefined
+      const folder = isTemporary
+        ? mkdtempSync(join(tmpdir(), 'intercept-demo-'))
+        : resolve(values.data ?? '')
+      const stopped = terminal.untilStopped()
+      try {
+        await using running = await startDemo(folder, Number(values.port), terminal)
+        terminal.print(renderScreen({ ...running.facts, folder, isTemporary }))
+        await stopped
+      } finally {
+        if (isTemporary) rmSync(folder, { recursive: true, force: true })
+      }
+      return undefined
+    },
+  }),
+}
+
+/** Starts the parts, then does what a person would do with the command line. */
+async function startDemo(
+  folder: string,
+  wantedPort: number,
+  terminal: Terminal,
+): Promise<AsyncDisposable & { facts: Omit<DemoFacts, 'folder' | 'isTemporary'> }> {
+  await using opened = new AsyncDisposableStack()
+  const port = await freePort('127.0.0.1', wantedPort).catch(() => freePort('127.0.0.1'))
+  const env = { DATA_DIR: folder, PORT: String(port), LOG_LEVEL: 'warn' }
+  const config = readConfig(env)
+  const log = createLog({
+    level: 'warn',
+    pretty: terminal.isPerson,
+    write: (line) => terminal.complain(line.trimEnd()),
+  })
+  const client = { id: 'intercept-demo', secret: randomToken() }
+  const upstream = opened.use(await startUpstream())
+  const provider = opened.use(await startIdentityProvider(client, colleague))
+  opened.use(await start(config, { log }))
+  const does = commandsIn(env)
+
+  await does(orgCommands.create, 'demo --plan enterprise', { '--name': 'Demo' })
+  await does(memberCommands.add, `demo ${owner.email} --role owner`, { '--name': owner.name })
+  await does(targetCommands.set, `demo echo --upstream ${upstream.url}`, {
+    '--rule': ['deny DELETE /admin/*', 'allow * /*'],
+  })
+  const { secret: webhookSecret } = await does(webhookCommands.secret, 'demo', {})
+  const receiver = await startReceiver(String(webhookSecret), terminal, opened)
+  await does(webhookCommands.add, `demo --url ${receiver}`, { '--description': 'Demo receiver' })
+  await does(
+    ssoCommands.connect,
+    `demo --issuer ${provider.url} --client-id ${client.id} --client-secret-stdin --domain corp.test`,
+    { '--name': 'Test provider' },
+    client.secret,
+  )
+  await does(ssoCommands['verify-domain'], 'demo corp.test --override', {})
+  const key = await does(keyCommands.issue, 'demo', { '--name': 'demo key' })
+  const link = await does(signInLinkCommands[''], owner.email, {})
+
+  const closing = opened.move()
+  return {
+    facts: {
+      baseUrl: config.baseUrl,
+      isUsualPort: port === usualPort,
+      key: { id: String(key['id']), secret: String(key['secret']) },
+      signInLink: String(link['url']),
+      owner: owner.email,
+      colleague: colleague.email,
+      providerUrl: provider.url,
+      receiverUrl: receiver,
+    },
+    [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
+  }
+}
+
+type Options = Readonly<Record<string, string | readonly string[]>>
+
+/** Runs commands in this process, as the words of a command line would. */
+function commandsIn(env: Record<string, string>) {
+  return async (
+    what: Command,
+    words: string,
+    options: Options,
+    input = '',
+  ): Promise<Record<string, unknown>> => {
+    const more = Object.entries(options).flatMap(([name, value]) =>
+      [value].flat().flatMap((one) => [name, one]),
+    )
+    const answer = await what.run([...words.split(' '), ...more], quietTerminal(env, input))
+    // Every command that is used here answers with one object.
+    return (answer?.data ?? {}) as Record<string, unknown>
+  }
+}
+
+/** `intercept receive`, printing below the demo's screen; resolves to its address when it listens. */
+async function startReceiver(
+  secret: string,
+  terminal: Terminal,
+  opened: AsyncDisposableStack,
+): Promise<string> {
+  const port = await freePort('127.0.0.1', receiverPort).catch(() => freePort('127.0.0.1'))
+  const stop = Promise.withResolvers<void>()
+  const listening = Promise.withResolvers<string>()
+  const receiving = receiveCommands['']
+    .run(['--port', String(port), '--secret-stdin'], {
+      ...terminal,
+      print: (line) => {
+        const [, url] = /^Receiving at (\S+)/.exec(line) ?? []
+        if (url === undefined) terminal.print(`  ${line}`)
+        else listening.resolve(url)
+      },
+      readInput: async () => secret,
+      untilStopped: async () => await stop.promise,
+    })
+    .catch((error: unknown) => listening.reject(error))
+  opened.defer(async () => {
+    stop.resolve()
+    await receiving
+  })
+  return await listening.promise
+}
+
+function quietTerminal(env: Record<string, string>, input: string): Terminal {
+  return {
+    env,
+    isPerson: false,
+    print: () => undefined,
+    complain: () => undefined,
+    readInput: async () => input,
+    untilStopped: async () => undefined,
+  }
+}

@@ -1,0 +1,38 @@
+/** What the demo's screen tells. */
+export interface DemoFacts {
+  readonly baseUrl: string
+  readonly isUsualPort: boolean
+  readonly folder: string
+  readonly isTemporary: boolean
+  readonly key: { readonly id: string; readonly secret: string }
+  readonly signInLink: string
+  readonly owner: string
+  readonly colleague: string
+  readonly providerUrl: string
+  readonly receiverUrl: string
+}
+
+/** One screen: at most 24 rows of 80 columns, lines that work as pasted included with their wraps. */
+export function renderScreen(facts: DemoFacts): string {
+  const { baseUrl, key } = facts
+  const header = `-H 'X-API-Key: ${key.secret}'`
+  const call = `${baseUrl}/api/v1/intercept/echo`
+  const data = facts.isTemporary ? 'data: temporary, removed at Ctrl+C' : `data: ${facts.folder}`
+  return [
+    `Intercept demo is running at ${baseUrl}${facts.isUsualPort ? '' : ' (8080 was taken)'}`,
+    `${data}; nothing leaves this machine. Safari: use another browser.`,
+    '1 Call the echo API through Intercept:',
+    `curl ${call}/hello ${header}`,
+    '2 Stream from it, unbuffered:',
+    `curl -N '${call}/events?count=5' ${header}`,
+    '3 Be refused by a rule:',
+    `curl -X DELETE ${call}/admin/users ${header}`,
+    `4 Look around, signed in as ${facts.owner} (works once, for 1 h):`,
+    facts.signInLink,
+    `5 Company sign-in as ${facts.colleague}, by a test provider at ${facts.providerUrl}:`,
+    `${baseUrl}/api/v1/auth/sso/login?email=${facts.colleague}`,
+    '6 Stop a leak, in another terminal; then repeat 1:',
+    `PORT=${new URL(baseUrl).port} DATA_DIR=${facts.folder} npx intercept key revoke ${key.id}`,
+    `Below: webhooks, as a receiver at ${facts.receiverUrl} gets them.`,
+  ].join('\n')
+}

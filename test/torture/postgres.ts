@@ -1,0 +1,168 @@
+// T4, R3: the database crashes or stands still: nothing bad is let in, nobody waits long, and it goes on by itself.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { postgresForTests, postgresProcess } from '../harness/postgres.ts'
+import { startServerProcess, type ServerProcess } from '../harness/server-process.ts'
+import { command } from './guarded.ts'
+import { wait, type Torture } from './torture.ts'
+
+const refusedWithinMs = 5000
+const longestRequestMs = 10_000
+const recoversWithinMs = 5000
+
+interface Watch {
+  /** Statuses of calls with a good key, by when they began. */
+  readonly good: { at: number; status: number; tookMs: number }[]
+  readonly badLetIn: number[]
+  readonly ready: { at: number; status: number }[]
+  stop(): Promise<void>
+}
+
+/** A backend killed with -9 (the server then recovers as after a crash), and the whole server stopped for a while. */
+export const postgres: Torture = {
+  about: 'T4, R3: PostgreSQL crashes, and stands still',
+  async run(options) {
+    const folder = mkdtempSync(join(tmpdir(), 'intercept-postgres-'))
+    await using database = await postgresForTests()
+    const env = { DATA_DIR: folder, DATABASE_URL: database.url, LIMIT_FAILED_CREDENTIALS: 'off' }
+    try {
+      await command(env, 'org', 'create', 'torture')
+      const good = await command(env, 'key', 'issue', 'torture', '--name', 'good')
+      const bad = await command(env, 'key', 'issue', 'torture', '--name', 'bad')
+      await command(env, 'key', 'revoke', bad['id'] ?? '')
+      await using server = await startServerProcess(env)
+      const watch = startWatch(server, good['secret'] ?? '', bad['secret'] ?? '')
+      const findings: string[] = []
+      await until(() => watch.good.some((call) => call.status === 200))
+
+      const postmaster = await postgresProcess()
+      const [backend] = await backendsOf(database)
+      process.kill(backend ?? 0, 'SIGKILL')
+      const crashMs = await recovery(watch, performance.now())
+      if (crashMs > recoversWithinMs) findings.push(`after a crash it took ${crashMs} ms`)
+
+      const stillMs = options.short ? 4000 : 30_000
+      const family = [postmaster, ...childrenOf(postmaster)]
+      const stoodStillAt = performance.now()
+      for (const pid of family) process.kill(pid, 'SIGSTOP')
+      await wait(stillMs)
+      for (const pid of family) process.kill(pid, 'SIGCONT')
+      const wentOnAt = performance.now()
+      const stillRecoveryMs = await recovery(watch, wentOnAt)
+      if (stillRecoveryMs > recoversWithinMs) {
+        findings.push(`after standing still it took ${stillRecoveryMs} ms`)
+      }
+      await watch.stop()
+
+      const during = watch.good.filter(
+        (call) => call.at > stoodStillAt + 1500 && call.at < wentOnAt - 500,
+      )
+      if (during.length === 0) findings.push('nobody was answered while it stood still')
+      for (const call of during) {
+        if (call.status !== 503) findings.push(`${call.status} while the database stood still`)
+        if (call.tookMs > refusedWithinMs) findings.push(`refused after ${call.tookMs} ms`)
+      }
+      const wasUnready = watch.ready.some((one) => one.at > stoodStillAt && one.status === 503)
+      if (!wasUnready) findings.push('readiness stayed on')
+      const slowestMs = Math.max(...watch.good.map((call) => call.tookMs))
+      if (slowestMs > longestRequestMs) findings.push(`a request took ${slowestMs} ms`)
+      if (watch.badLetIn.length > 0)
+        findings.push(`a revoked key was let in ${watch.badLetIn.length} times`)
+      return {
+        findings: [...new Set(findings)],
+        figures: {
+          calls: watch.good.length,
+          refused_while_still: during.length,
+          slowest_ms: Math.round(slowestMs),
+          recovered_from_crash_ms: Math.round(crashMs),
+          recovered_from_standing_ms: Math.round(stillRecoveryMs),
+        },
+      }
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  },
+}
+
+/** Calls all the time: with a good key, with a revoked one, and asks for readiness. */
+function startWatch(server: ServerProcess, goodKey: string, badKey: string): Watch {
+  const good: Watch['good'] = []
+  const badLetIn: number[] = []
+  const ready: Watch['ready'] = []
+  let isOver = false
+  const repeat = async (work: () => Promise<void>): Promise<void> => {
+    while (!isOver) {
+      await work()
+      await wait(20)
+    }
+  }
+  const working = [
+    repeat(async () => {
+      const call = await ask(`${server.baseUrl}/api/v1/intercept`, goodKey)
+      good.push(call)
+    }),
+    repeat(async () => {
+      const call = await ask(`${server.baseUrl}/api/v1/intercept`, badKey)
+      if (call.status === 200) badLetIn.push(call.at)
+    }),
+    repeat(async () => void ready.push(await ask(`${server.baseUrl}/readyz`, ''))),
+  ]
+  return {
+    good,
+    badLetIn,
+    ready,
+    stop: async () => {
+      isOver = true
+      await Promise.all(working)
+    },
+  }
+}
+
+async function ask(url: string, key: string) {
+  const at = performance.now()
+  const status = await fetch(url, {
+    headers: key === '' ? {} : { 'X-API-Key': key },
+    signal: AbortSignal.timeout(20_000),
+  })
+    .then(async (answer) => {
+      await answer.arrayBuffer()
+      return answer.status
+    })
+    .catch(() => 0)
+  return { at, status, tookMs: performance.now() - at }
+}
+
+/** Milliseconds from a moment until good calls and readiness succeed again. */
+async function recovery(watch: Watch, since: number): Promise<number> {
+  await wait(300)
+  await until(
+    () =>
+      watch.good.some((call) => call.at > since + 250 && call.status === 200) &&
+      watch.ready.some((one) => one.at > since + 250 && one.status === 200),
+  )
+  const back = watch.good.find((call) => call.at > since + 250 && call.status === 200)
+  return (back?.at ?? Infinity) - since
+}
+
+async function backendsOf(database: {
+  sql(text: string): Promise<{ rows: { pid: number }[] }>
+}): Promise<number[]> {
+  const { rows } = await database.sql(
+    "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() and datname = current_database()",
+  )
+  return rows.map((row) => row.pid)
+}
+
+function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return text.split(' ').filter(Boolean).map(Number)
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  const deadline = performance.now() + 60_000
+  while (!isSo()) {
+    if (performance.now() > deadline) throw new Error('waited 60 s in vain')
+    await wait(10)
+  }
+}
