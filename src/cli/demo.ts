@@ -37,8 +37,10 @@ export const commands = {
         : resolve(values.data ?? '')
       const stopped = terminal.untilStopped()
       try {
-        await using running = await startDemo(folder, Number(values.port), terminal)
+        const below = holdBack(terminal)
+        await using running = await startDemo(folder, Number(values.port), below.terminal)
         terminal.print(renderScreen({ ...running.facts, folder, isTemporary }))
+        below.release()
         await stopped
       } finally {
         if (isTemporary) rmSync(folder, { recursive: true, force: true })
@@ -148,6 +150,23 @@ async function startReceiver(
     await receiving
   })
   return await listening.promise
+}
+
+/** What is printed while the parts start comes below the screen. */
+function holdBack(terminal: Terminal): { terminal: Terminal; release: () => void } {
+  let held: string[] | undefined = []
+  const print = (line: string): void => {
+    if (held === undefined) terminal.print(line)
+    else held.push(line)
+  }
+  return {
+    terminal: { ...terminal, print },
+    release: () => {
+      const lines = held ?? []
+      held = undefined
+      for (const line of lines) terminal.print(line)
+    },
+  }
 }
 
 function quietTerminal(env: Record<string, string>, input: string): Terminal {

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { readConfig, remarks, type Config } from '../config.ts'
 import { createLog, type Log } from '../log/index.ts'
+import type { Running } from '../main.ts'
 import { command } from './command.ts'
 import type { Terminal } from './terminal.ts'
 import { superviseWorkers } from './workers.ts'
@@ -29,14 +30,23 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   for (const remark of remarks(config)) log.info({}, remark)
   // One of several workers prints it: a new link ends the older ones.
   if (!cluster.isWorker || cluster.worker?.id === 1) {
-    const url = await running.setupLink()
-    if (url !== undefined) log.info({ url }, 'Nobody is here yet: this link makes the first owner')
+    await printSetupLink(running, log)
   }
   await stopped
   log.info({}, 'Stopping: open requests finish first')
   await running[Symbol.asyncDispose]()
   // The channel to the supervisor would keep a worker alive.
   if (process.connected) process.disconnect()
+}
+
+/** A database that is away at this moment is no reason to end: `intercept setup-link` prints it later. */
+async function printSetupLink(running: Running, log: Log): Promise<void> {
+  try {
+    const url = await running.setupLink()
+    if (url !== undefined) log.info({ url }, 'Nobody is here yet: this link makes the first owner')
+  } catch (err) {
+    log.warn({ err }, 'The setup link could not be made; `intercept setup-link` prints one')
+  }
 }
 
 /** Without its supervisor a worker would run on unnoticed. */

@@ -108,10 +108,10 @@ async function revokeOnce(store: Store, servers: readonly ServerProcess[], agent
   const { key, secret } = await keys.issue(organizationId, wish, actor)
 
   const successes: number[] = []
-  let isOver = false
+  const over = new AbortController()
   const hammering = Array.from({ length: clients }, async (_, client) => {
     const url = `${servers[client % servers.length]?.baseUrl ?? ''}/api/v1/intercept`
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const startedAt = performance.now()
       if ((await statusOf(url, secret.reveal(), agent)) === 200) successes.push(startedAt)
     }
@@ -121,7 +121,7 @@ async function revokeOnce(store: Store, servers: readonly ServerProcess[], agent
   await keys.revoke(organizationId, key.id, actor)
   const answeredAt = performance.now()
   await wait(120)
-  isOver = true
+  over.abort()
   await Promise.all(hammering)
   return {
     succeeded: successes.length,
