@@ -25,10 +25,14 @@ export interface Wanted {
 interface Entry {
   keys: readonly PublicJwk[]
   fetchedAt: number
-  /** Refetches left for unknown keys; grows back one per `refillMs`. */
-  budget: number
-  refilledAt: number
+  /** Refetches left for unknown keys. Anybody can post logout tokens: they must not use up the sign-ins' budget. */
+  readonly budgets: { readonly signIn: Budget; readonly logout: Budget }
   running: Promise<readonly PublicJwk[]> | undefined
+}
+
+interface Budget {
+  left: number
+  refilledAt: number
 }
 
 const lifetimeMs = 10 * 60_000
@@ -48,13 +52,13 @@ export function createKeys(needs: { fetch: Fetch; clock: Clock }): Keys {
     const fresh = needs.clock.now() - entry.fetchedAt < lifetimeMs && entry.keys.length > 0
     let keys = fresh && !again ? entry.keys : undefined
     if (keys === undefined) {
-      const allowed = !fresh || spend(entry, needs.clock.now())
+      const allowed = !fresh || spend(budgetOf(entry, wanted), needs.clock.now())
       keys = allowed ? await refresh(entry, address, wanted.signal) : entry.keys
     }
     const found = fitting(keys, wanted)
     if (found !== undefined) return found
     // A key that is not known may be new: ask once more, unless the set was fetched for this very question.
-    if (fresh && !again && spend(entry, needs.clock.now())) {
+    if (fresh && !again && spend(budgetOf(entry, wanted), needs.clock.now())) {
       const second = fitting(await refresh(entry, address, wanted.signal), wanted)
       if (second !== undefined) return second
     }
@@ -125,14 +129,19 @@ function serves(key: PublicJwk, algorithm: SignatureAlgorithm): boolean {
   )
 }
 
-function spend(entry: Entry, now: number): boolean {
-  const grown = Math.floor((now - entry.refilledAt) / refillMs)
+function budgetOf(entry: Entry, wanted: Wanted): Budget {
+  return wanted.step === 'logout_token' ? entry.budgets.logout : entry.budgets.signIn
+}
+
+/** Takes one refetch; one grows back every `refillMs`. */
+function spend(budget: Budget, now: number): boolean {
+  const grown = Math.floor((now - budget.refilledAt) / refillMs)
   if (grown > 0) {
-    entry.budget = Math.min(budgetSize, entry.budget + grown)
-    entry.refilledAt += grown * refillMs
+    budget.left = Math.min(budgetSize, budget.left + grown)
+    budget.refilledAt += grown * refillMs
   }
-  if (entry.budget === 0) return false
-  entry.budget--
+  if (budget.left === 0) return false
+  budget.left--
   return true
 }
 
@@ -146,8 +155,10 @@ function entryOf(entries: Map<string, Entry>, address: string, now: number): Ent
   const entry: Entry = {
     keys: [],
     fetchedAt: Number.NEGATIVE_INFINITY,
-    budget: budgetSize,
-    refilledAt: now,
+    budgets: {
+      signIn: { left: budgetSize, refilledAt: now },
+      logout: { left: budgetSize, refilledAt: now },
+    },
     running: undefined,
   }
   entries.set(address, entry)
