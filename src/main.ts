@@ -183,6 +183,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   opened.use(every(minuteMs, async () => await keys.announceExpired(), again('announceExpired')))
   opened.use(every(minuteMs, async () => await keys.announceSilent(), again('announceSilent')))
   opened.use(every(minuteMs, async () => await sso.domains.checkDue(), again('checkDomains')))
+  opened.use(every(hourMs, async () => await sso.outcomes.forget(), again('forgetSso')))
   opened.use(every(hourMs, async () => await signingKeys.rotate(), again('rotate')))
   opened.use(every(hourMs, async () => await sessions.forget(), again('forgetSessions')))
 

@@ -22,6 +22,8 @@ export interface SsoOutcomes {
   ): Promise<void>
   /** Notes a refusal; beyond a budget per connection strangers cannot fill the log. */
   refused(connection: Connection, error: unknown, actor: Actor): Promise<void>
+  /** Deletes what sessions that have run out had at their provider. */
+  forget(): Promise<void>
 }
 
 const burst = 200
@@ -43,6 +45,8 @@ export function createSsoOutcomes(needs: { store: Store; clock: Clock }): SsoOut
   }
 
   return {
+    forget: async () =>
+      await store.transaction(async (tx) => await providerSessions.forget(tx, tx.now)),
     async signedIn(connection, person, session, actor) {
       const { organizationId, id } = connection
       await store.transaction(async (tx) => {

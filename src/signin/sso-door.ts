@@ -52,11 +52,11 @@ export function hangSso(scope: App, needs: SsoNeeds): void {
       const back = `${needs.baseUrl}${base}/${id}/callback?handover=${handOver}`
       return await reply.header('Referrer-Policy', 'no-referrer').redirect(back, 302)
     }
-    const query = code === null ? arrived : await needs.handOvers.use(id, code)
+    const transaction = needs.transactions.read(request.headers.cookie, id)
     // Whatever comes of it, this browser has had its answer.
     reply.header('Set-Cookie', transactionEndCookie)
-    const cookieHeader = request.headers.cookie
-    const end = await finishes.finish(id, { query, cookieHeader }, visitorOf(request))
+    const query = code === null ? arrived : await needs.handOvers.use(id, code)
+    const end = await finishes.finish(transaction, query, visitorOf(request))
     switch (end.kind) {
       case 'signed-in':
         reply.header('Set-Cookie', sessionCookie(end.token))

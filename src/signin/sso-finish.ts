@@ -29,11 +29,7 @@ export interface Visitor {
 /** Finishes sign-ins through an organization's provider. */
 export interface SsoFinishes {
   /** Checks the answer, admits the person and starts a session; the `callback_…`, `idp_…`, `id_token_…`, `sso_…` problems. */
-  finish(
-    connectionId: string,
-    answer: { query: string; cookieHeader: string | undefined },
-    visitor: Visitor,
-  ): Promise<SsoEnd>
+  finish(transaction: SignInTransaction, query: string, visitor: Visitor): Promise<SsoEnd>
   /** A session for somebody who was admitted. */
   startSession(
     connection: Connection,
@@ -56,19 +52,18 @@ export function createSsoFinishes(needs: {
   const { sso, relyingParty } = needs
 
   async function finish(
-    connectionId: string,
-    answer: { query: string; cookieHeader: string | undefined },
+    transaction: SignInTransaction,
+    query: string,
     visitor: Visitor,
   ): Promise<SsoEnd> {
-    const transaction = needs.transactions.read(answer.cookieHeader, connectionId)
     await needs.transactions.finish(transaction)
     if (transaction.testId !== undefined) {
-      return await finishTest(transaction, transaction.testId, answer.query)
+      return await finishTest(transaction, transaction.testId, query)
     }
     const actor = actorOf(visitor)
-    const connection = await sso.routing.open(connectionId)
+    const connection = await sso.routing.open(transaction.provider)
     try {
-      const person = await prove(connection, transaction, answer.query)
+      const person = await prove(connection, transaction, query)
       const admission = await sso.signIn.admit(connection, person, actor)
       const { returnTo } = transaction
       if (admission.kind === 'confirm') return { kind: 'confirm', link: admission, returnTo }
