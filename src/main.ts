@@ -21,9 +21,10 @@ import {
   createTxtResolver,
   createUpstreams,
   freePort,
-  peerAddress as addressOf,
+  peerAddress,
   requestIdOf,
   systemResolve,
+  type AppRequest,
   type ResolveTxt,
 } from './http/index.ts'
 import { createLog, type Log } from './log/index.ts'
@@ -102,6 +103,8 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   const resolve = createResolver(systemResolve, () => clock.monotonic())
   const upstreams = opened.use(createUpstreams({ clock, guard, resolve }))
   const addresses = createClientAddresses(config.trustedProxies)
+  const addressOf = (request: AppRequest): string =>
+    addresses.of(peerAddress(request), request.headers['x-forwarded-for']?.toString())
   const metrics = createMetrics()
   opened.defer(measureProcess(metrics))
 

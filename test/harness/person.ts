@@ -1,4 +1,5 @@
-import { openStore } from '../../src/store/index.ts'
+import { createId } from '../../src/ids.ts'
+import { memberships, openStore, organizations, users, type Store } from '../../src/store/index.ts'
 import { createLinks } from '../../src/organizations/index.ts'
 import type { TestProduct } from './product.ts'
 
@@ -73,13 +74,61 @@ export async function withLinks<T>(
   product: TestProduct,
   work: (links: ReturnType<typeof createLinks>) => Promise<T>,
 ): Promise<T> {
+  const { clock, baseUrl } = product
+  return await withStore(
+    product,
+    async (store) => await work(createLinks({ store, clock, baseUrl })),
+  )
+}
+
+/** Works on the product's own database, as another process would. */
+export async function withStore<T>(
+  product: TestProduct,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
   await using store = await openStore({
     databaseUrl: product.env['DATABASE_URL'],
     folder: product.folder,
     clock: product.clock,
     isNode: false,
   })
-  return await work(createLinks({ store, clock: product.clock, baseUrl: product.baseUrl }))
+  return await work(store)
+}
+
+/** Makes an organization, if there is none of this name, and somebody in it; signs them in by a printed link. */
+export async function memberOf(
+  product: TestProduct,
+  slug: string,
+  who: { email: string; role: 'owner' | 'admin' | 'developer' | 'viewer' },
+): Promise<Person> {
+  await withStore(product, async (store) => {
+    await store.transaction(async (tx) => {
+      const known = await organizations.findBySlug(tx, slug)
+      const wish = { id: createId('org'), slug, name: slug, plan: 'enterprise' } as const
+      const organization = known ?? (await organizations.insert(tx, wish))
+      if (!organization) throw new Error('no organization')
+      const { email, role } = who
+      const user = await users.insert(tx, { id: createId('usr'), name: email, email })
+      const organizationId = organization.id
+      const member = { id: createId('mem'), organizationId, userId: user.id, role } as const
+      await memberships.insert(tx, { ...member, source: 'operator' })
+    })
+  })
+  return await signedInByLink(product, who.email)
+}
+
+/** Signs somebody in by a printed link. */
+export async function signedInByLink(product: TestProduct, email: string): Promise<Person> {
+  const link = await withLinks(product, async (links) => await links.signInLink(email))
+  const answer = await fetch(`${product.baseUrl}/sign-in-link`, {
+    method: 'POST',
+    headers: { origin: product.baseUrl },
+    body: new URLSearchParams({ token: new URL(link).searchParams.get('token') ?? '' }),
+  })
+  await answer.text()
+  const token = sessionOf(answer.headers)
+  if (!token) throw new Error(`the link signed nobody in: ${answer.status}`)
+  return personWith(product.baseUrl, token)
 }
 
 function parsed(text: string): unknown {

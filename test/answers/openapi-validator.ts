@@ -1,0 +1,11 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+
+/** What an independent validator says of an OpenAPI document. */
+export async function validate(
+  document: unknown,
+): Promise<{ readonly errors: readonly unknown[]; readonly version: string | undefined }> {
+  const validator = new Validator()
+  const result = await validator.validate(document as Record<string, unknown>)
+  const errors = result.valid ? [] : [result.errors]
+  return { errors, version: validator.version }
+}
