@@ -40,7 +40,7 @@ const problems: Readonly<Record<string, ProblemWords | undefined>> = {
     title: 'You are signed out',
     todo: 'Sign in again; what you typed stays here.',
   },
-  fresh_sign_in_required: {
+  sign_in_too_old: {
     title: 'This needs a fresh sign-in',
     todo: 'Your sign-in is older than 1 hour. Sign in again, then repeat this.',
   },

@@ -1,4 +1,5 @@
 import type { Routes as Landed } from '../../../src/dashboard/index.ts'
+import type { DirectoryPending } from './directory-pending.ts'
 import type { Attention, Call, FirstSteps, Rollup, Target, Tried } from './pending.ts'
 
 type Page = { readonly after?: string; readonly limit?: number }
@@ -73,4 +74,4 @@ interface Pending {
 }
 
 /** Every route of the JSON API that the dashboard may call. */
-export type Routes = Landed & Pending
+export type Routes = Landed & Pending & DirectoryPending

@@ -1,0 +1,125 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { call, type Answer } from './call.ts'
+
+const watchMs = 5000
+const requestsShown = 100
+
+/** The directory as a whole: where it calls, whether it has called. */
+export type Directory = Answer<'GET /organizations/:organization/directory'>
+export type DirectoryToken =
+  Answer<'GET /organizations/:organization/directory/tokens'>['items'][number]
+export type DirectoryRequest =
+  Answer<'GET /organizations/:organization/directory/requests'>['items'][number]
+export type DirectoryUser =
+  Answer<'GET /organizations/:organization/directory/users'>['items'][number]
+export type DirectoryGroup =
+  Answer<'GET /organizations/:organization/directory/groups'>['items'][number]
+export type GroupRole = NonNullable<DirectoryGroup['role']>
+
+/** The directory as a whole; watched, because the first request is waited for. */
+export function directoryQuery(organization: string) {
+  return queryOptions({
+    queryKey: [organization, 'directory', 'whole'],
+    refetchInterval: watchMs,
+    queryFn: ({ signal }) =>
+      call('GET /organizations/:organization/directory', { path: { organization } }, { signal }),
+  })
+}
+
+/** SCIM tokens, newest first, revoked ones too. */
+export function directoryTokensQuery(organization: string) {
+  return queryOptions({
+    queryKey: [organization, 'directory', 'tokens'],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/directory/tokens',
+        { path: { organization } },
+        { signal },
+      ),
+  })
+}
+
+/** The last requests of the directory, newest first. */
+export function directoryRequestsQuery(organization: string) {
+  return queryOptions({
+    queryKey: [organization, 'directory', 'requests'],
+    refetchInterval: watchMs,
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/directory/requests',
+        { path: { organization }, query: { limit: requestsShown } },
+        { signal },
+      ),
+  })
+}
+
+/** Users that the directory sent, in the order in which they came. */
+export function directoryUsersQuery(organization: string) {
+  return infiniteQueryOptions({
+    queryKey: [organization, 'directory', 'users'],
+    initialPageParam: '',
+    placeholderData: keepPreviousData,
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        'GET /organizations/:organization/directory/users',
+        { path: { organization }, query: pageParam === '' ? {} : { after: pageParam } },
+        { signal },
+      ),
+    getNextPageParam: (last) => last.next,
+  })
+}
+
+/** Groups that the directory sent. */
+export function directoryGroupsQuery(organization: string) {
+  return infiniteQueryOptions({
+    queryKey: [organization, 'directory', 'groups'],
+    initialPageParam: '',
+    placeholderData: keepPreviousData,
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        'GET /organizations/:organization/directory/groups',
+        { path: { organization }, query: pageParam === '' ? {} : { after: pageParam } },
+        { signal },
+      ),
+    getNextPageParam: (last) => last.next,
+  })
+}
+
+/** Issues a SCIM token; the secret is in this answer and nowhere else. */
+export async function issueToken(organization: string, name: string) {
+  return await call('POST /organizations/:organization/directory/tokens', {
+    path: { organization },
+    body: { name },
+  })
+}
+
+/** Revokes a SCIM token: from its next request on it opens nothing. */
+export async function revokeToken(organization: string, token: string) {
+  return await call('POST /organizations/:organization/directory/tokens/:token/revoke', {
+    path: { organization, token },
+  })
+}
+
+/** Who would change if a group gave another role. */
+export async function previewRole(
+  organization: string,
+  group: string,
+  role: GroupRole | undefined,
+) {
+  return await call('POST /organizations/:organization/directory/groups/:group/role/preview', {
+    path: { organization, group },
+    body: { role: role ?? null },
+  })
+}
+
+/** Gives a group's members a role, or none. */
+export async function setGroupRole(
+  organization: string,
+  group: string,
+  role: GroupRole | undefined,
+) {
+  return await call('PUT /organizations/:organization/directory/groups/:group/role', {
+    path: { organization, group },
+    body: { role: role ?? null },
+  })
+}

@@ -1,0 +1,89 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ssoWords } from '../../../words/en/sso.ts'
+import { deleteConnection, makeDefault, switchConnection, type Connection } from '../../api/sso.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { Button } from '../../parts/Button.tsx'
+import { ConfirmDialog } from '../../parts/Dialogs.tsx'
+import { Menu, MenuItem, MenuLine } from '../../parts/Menu.tsx'
+import { say, sayRefused } from '../../parts/Toasts.tsx'
+
+const w = ssoWords.connection
+
+/** What can be done with a connection. */
+export function ConnectionActions({
+  connection,
+  onEdit,
+}: {
+  readonly connection: Connection
+  readonly onEdit: () => void
+}) {
+  const { slug } = useOrganization()
+  const client = useQueryClient()
+  const [deleting, setDeleting] = useState(false)
+  const refresh = () => void client.invalidateQueries({ queryKey: [slug, 'sso'] })
+  const on = connection.disabledAt === undefined
+  const removal = useMutation({
+    mutationFn: () => deleteConnection(slug, connection.id),
+    onSuccess: () => {
+      say(w.deleted)
+      refresh()
+    },
+  })
+
+  async function turn(next: boolean) {
+    try {
+      await switchConnection(slug, connection.id, next)
+      say(next ? w.enabled : w.disabled, {
+        ...(next ? {} : { text: w.disabledText }),
+        undo: () => void turn(!next),
+      })
+    } catch (error) {
+      sayRefused(error)
+    }
+    refresh()
+  }
+  async function prefer() {
+    try {
+      await makeDefault(slug, connection.id)
+      say(w.madeDefault)
+    } catch (error) {
+      sayRefused(error)
+    }
+    refresh()
+  }
+
+  return (
+    <>
+      <Button small onClick={onEdit}>
+        {w.edit}
+      </Button>
+      <Menu
+        trigger={
+          <Button small icon="chevron">
+            {w.more}
+          </Button>
+        }
+      >
+        {connection.isDefault ? undefined : (
+          <MenuItem onClick={() => void prefer()}>{w.makeDefault}</MenuItem>
+        )}
+        <MenuItem onClick={() => void turn(!on)}>{on ? w.disable : w.enable}</MenuItem>
+        <MenuLine />
+        <MenuItem onClick={() => setDeleting(true)}>{w.delete}</MenuItem>
+      </Menu>
+      <ConfirmDialog
+        open={deleting}
+        onClose={() => setDeleting(false)}
+        title={w.deleteTitle(connection.name)}
+        action={w.delete}
+        typed={connection.lastUsedAt === undefined ? undefined : connection.name}
+        busy={removal.isPending}
+        error={removal.error}
+        onConfirm={() => removal.mutate()}
+      >
+        <p>{w.deleteText}</p>
+      </ConfirmDialog>
+    </>
+  )
+}

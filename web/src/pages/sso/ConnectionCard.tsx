@@ -1,0 +1,103 @@
+import { useState } from 'react'
+import { ssoWords } from '../../../words/en/sso.ts'
+import { guides } from '../../../words/en/sso-guides.ts'
+import type { Connection } from '../../api/sso.ts'
+import { CopyText } from '../../parts/Copy.tsx'
+import { Folded } from '../../parts/Folded.tsx'
+import { Badge, Card, Facts, Notice, Tag } from '../../parts/Surface.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { ConnectionActions } from './ConnectionActions.tsx'
+import { EditConnection } from './EditConnection.tsx'
+import { Guide } from './guide.tsx'
+import { TestCard } from './TestCard.tsx'
+
+const w = ssoWords.connection
+
+/** One connection: its state, its addresses for the provider, its test. */
+export function ConnectionCard({ connection }: { readonly connection: Connection }) {
+  const [editing, setEditing] = useState(false)
+  const { lastRefusal } = connection
+  return (
+    <>
+      <Card
+        title={
+          <>
+            {connection.name}
+            <StateBadge connection={connection} />
+            {connection.isDefault ? <Tag>{w.badges.default}</Tag> : undefined}
+          </>
+        }
+        actions={<ConnectionActions connection={connection} onEdit={() => setEditing(true)} />}
+      >
+        <div className="stack">
+          {lastRefusal === undefined ? undefined : (
+            <Notice tone="refuse" title={w.lastRefusal}>
+              <p>{lastRefusal.sentence}</p>
+              <p className="muted">
+                <a href={`/problems/${lastRefusal.code}`} target="_blank" rel="noreferrer">
+                  <code>{lastRefusal.code}</code>
+                </a>{' '}
+                <Time at={lastRefusal.at} form="relative" />
+              </p>
+            </Notice>
+          )}
+          <Facts
+            facts={[
+              [w.facts.issuer, <code key="issuer">{connection.issuer}</code>],
+              [w.facts.clientId, <code key="client">{connection.clientId}</code>],
+              [w.facts.credential, w.credentials[connection.credential]],
+              [w.scopesName, <code key="scopes">{connection.scopes.join(' ')}</code>],
+              [w.facts.tested, <Time key="tested" at={connection.testedAt} form="relative" />],
+              [w.facts.used, <Time key="used" at={connection.lastUsedAt} form="relative" />],
+            ]}
+          />
+          <Folded
+            title={`${w.addresses}: ${w.kinds[connection.kind]}`}
+            open={connection.testedAt === undefined}
+          >
+            <p className="muted">{w.addressesLead}</p>
+            <Addresses connection={connection} />
+            <h3>{w.stepsAt(guides[connection.kind].name)}</h3>
+            <Guide kind={connection.kind} part="after" />
+          </Folded>
+        </div>
+        {editing ? (
+          <EditConnection connection={connection} onClose={() => setEditing(false)} />
+        ) : undefined}
+      </Card>
+      <TestCard connection={connection} />
+    </>
+  )
+}
+
+function StateBadge({ connection }: { readonly connection: Connection }) {
+  if (connection.disabledAt !== undefined) return <Badge>{w.badges.disabled}</Badge>
+  if (connection.lastRefusal !== undefined) return <Badge tone="refuse">{w.badges.broken}</Badge>
+  if (connection.testedAt === undefined && connection.lastUsedAt === undefined)
+    return <Badge tone="caution">{w.badges.untested}</Badge>
+  return <Badge tone="pass">{w.badges.works}</Badge>
+}
+
+function Addresses({ connection }: { readonly connection: Connection }) {
+  return (
+    <Facts
+      facts={[
+        [w.redirect, <CopyText key="redirect" text={connection.redirectUri} what={w.redirect} />],
+        [
+          w.initiate,
+          <CopyText key="initiate" text={connection.initiateLoginUri} what={w.initiate} />,
+        ],
+        [
+          w.logout,
+          <CopyText key="logout" text={connection.backchannelLogoutUri} what={w.logout} />,
+        ],
+        [
+          w.keys,
+          connection.credential === 'key' ? (
+            <CopyText key="keys" text={connection.clientKeysUri} what={w.keys} />
+          ) : undefined,
+        ],
+      ]}
+    />
+  )
+}

@@ -1,0 +1,72 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ssoWords } from '../../../words/en/sso.ts'
+import { guides } from '../../../words/en/sso-guides.ts'
+import { connectionsQuery, type ConnectionKind } from '../../api/sso.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { Button } from '../../parts/Button.tsx'
+import { Segmented } from '../../parts/Field.tsx'
+import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { Card, Columns, Pile } from '../../parts/Surface.tsx'
+import { ConnectForm } from './ConnectForm.tsx'
+import { ConnectionCard } from './ConnectionCard.tsx'
+import { Guide } from './guide.tsx'
+import { PolicyCard } from './PolicyCard.tsx'
+
+const w = ssoWords.connection
+const kinds = ['okta', 'entra', 'google', 'other'] as const
+
+/** The company's provider: connect it, test it, require it. */
+export function ConnectionTab() {
+  const { slug } = useOrganization()
+  const [adding, setAdding] = useState(false)
+  const connections = useQuery(connectionsQuery(slug))
+  if (connections.data === undefined) {
+    return connections.isError ? (
+      <ProblemNotice error={connections.error} retry={() => void connections.refetch()} />
+    ) : (
+      <Loading />
+    )
+  }
+  const { items } = connections.data
+  return (
+    <Pile>
+      {items.map((connection) => (
+        <ConnectionCard key={connection.id} connection={connection} />
+      ))}
+      {items.length === 0 || adding ? <NewConnection onDone={() => setAdding(false)} /> : undefined}
+      {items.length === 0 ? undefined : <PolicyCard connections={items} />}
+      {items.length === 0 || adding ? undefined : (
+        <div>
+          <Button icon="plus" onClick={() => setAdding(true)}>
+            {w.addAnother}
+          </Button>
+        </div>
+      )}
+    </Pile>
+  )
+}
+
+function NewConnection({ onDone }: { readonly onDone: () => void }) {
+  const [kind, setKind] = useState<ConnectionKind>('okta')
+  return (
+    <Pile>
+      <Card title={w.emptyTitle} lead={w.emptyLead}>
+        <Segmented
+          label={w.emptyLead}
+          value={kind}
+          options={kinds.map((value) => ({ value, label: w.kinds[value] }))}
+          onValue={setKind}
+        />
+      </Card>
+      <Columns>
+        <Card title={w.stepsAt(guides[kind].name)}>
+          <Guide kind={kind} part="before" />
+        </Card>
+        <Card title={w.here}>
+          <ConnectForm key={kind} kind={kind} onDone={onDone} />
+        </Card>
+      </Columns>
+    </Pile>
+  )
+}

@@ -1,0 +1,45 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { ssoWords } from '../../../words/en/sso.ts'
+import { discoveryQuery } from '../../api/sso.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { ProblemNotice } from '../../parts/States.tsx'
+import { Facts, Notice } from '../../parts/Surface.tsx'
+
+const w = ssoWords.connection
+const pauseMs = 600
+
+/** Asks the issuer while somebody types, and shows what it says of itself. */
+export function Discovery({ issuer }: { readonly issuer: string }) {
+  const { slug } = useOrganization()
+  const settled = useSettled(issuer.trim())
+  const looks = /^https?:\/\/[^\s/]+\.?[^\s]*$/.test(settled)
+  const found = useQuery({ ...discoveryQuery(slug, settled), enabled: looks })
+  if (!looks) return undefined
+  if (found.isError) return <ProblemNotice error={found.error} />
+  if (found.data === undefined) return <p className="muted">{w.discovering}</p>
+  const { clientAuthentication, algorithms, userinfoEndpoint, backchannelLogout } = found.data
+  return (
+    <Notice tone="pass" live title={w.discovered}>
+      <Facts
+        facts={[
+          [w.discoveredFacts.issuer, <code key="issuer">{found.data.issuer}</code>],
+          [w.discoveredFacts.authentication, clientAuthentication.join(', ')],
+          [w.discoveredFacts.algorithms, algorithms.join(', ')],
+          [w.discoveredFacts.userinfo, userinfoEndpoint === undefined ? w.no : w.yes],
+          [w.discoveredFacts.logout, backchannelLogout ? w.yes : w.no],
+        ]}
+      />
+    </Notice>
+  )
+}
+
+/** A value once nobody has changed it for a moment. */
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = window.setTimeout(() => setSettled(value), pauseMs)
+    return () => window.clearTimeout(timer)
+  }, [value])
+  return settled
+}

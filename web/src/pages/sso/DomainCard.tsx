@@ -1,0 +1,157 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ssoWords } from '../../../words/en/sso.ts'
+import { checkDomain, removeDomain, type Domain } from '../../api/sso.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { Button } from '../../parts/Button.tsx'
+import { CopyText } from '../../parts/Copy.tsx'
+import { ConfirmDialog } from '../../parts/Dialogs.tsx'
+import { ProblemNotice } from '../../parts/States.tsx'
+import { Badge, Card, Facts, Notice, type Tone } from '../../parts/Surface.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { say } from '../../parts/Toasts.tsx'
+
+const w = ssoWords.domains
+const tones: Readonly<Record<Domain['state'], Tone>> = {
+  waiting: 'caution',
+  verified: 'pass',
+  lost: 'refuse',
+}
+
+/** One domain: its record in both forms, and what the DNS showed. */
+export function DomainCard({ domain }: { readonly domain: Domain }) {
+  const { slug } = useOrganization()
+  const client = useQueryClient()
+  const [removing, setRemoving] = useState(false)
+  const refresh = () => void client.invalidateQueries({ queryKey: [slug, 'sso', 'domains'] })
+  const checking = useMutation({
+    mutationFn: () => checkDomain(slug, domain.id),
+    onSuccess: (after) => {
+      if (after.state === 'verified' && domain.state !== 'verified') say(w.verifiedNow(after.name))
+    },
+    onSettled: refresh,
+  })
+  const removal = useMutation({
+    mutationFn: () => removeDomain(slug, domain.id),
+    onSuccess: () => {
+      say(w.removed)
+      refresh()
+    },
+  })
+  return (
+    <Card
+      title={
+        <>
+          <code>{domain.name}</code>
+          <Badge tone={tones[domain.state]}>{w.states[domain.state]}</Badge>
+        </>
+      }
+      actions={
+        <>
+          {domain.verifiedBy === 'operator' ? undefined : (
+            <Button
+              small
+              look={domain.state === 'verified' ? 'plain' : 'primary'}
+              busy={checking.isPending}
+              onClick={() => checking.mutate()}
+            >
+              {w.check}
+            </Button>
+          )}
+          <Button small look="quiet" onClick={() => setRemoving(true)}>
+            {w.remove}
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        {domain.state === 'verified' ? (
+          <Verified domain={domain} />
+        ) : (
+          <>
+            {domain.state === 'lost' ? <Notice tone="refuse" title={w.lostText} /> : undefined}
+            <p>{w.record}</p>
+            <Record domain={domain} />
+            <Seen domain={domain} />
+          </>
+        )}
+        {checking.error === null ? undefined : <ProblemNotice error={checking.error} />}
+      </div>
+      <ConfirmDialog
+        open={removing}
+        onClose={() => setRemoving(false)}
+        title={w.removeTitle(domain.name)}
+        action={w.remove}
+        busy={removal.isPending}
+        error={removal.error}
+        onConfirm={() => removal.mutate()}
+      >
+        <p>{w.removeText}</p>
+      </ConfirmDialog>
+    </Card>
+  )
+}
+
+function Record({ domain }: { readonly domain: Domain }) {
+  const { record } = domain
+  return (
+    <Facts
+      facts={[
+        [w.recordType, record.type],
+        [w.recordName, <CopyText key="name" text={record.name} what={w.recordName} />],
+        [
+          w.recordRelative,
+          <CopyText key="relative" text={record.relativeName} what={w.recordRelative} />,
+        ],
+        [w.recordValue, <CopyText key="value" text={record.value} what={w.recordValue} />],
+      ]}
+    />
+  )
+}
+
+function Seen({ domain }: { readonly domain: Domain }) {
+  const { seen, checkedAt, nextCheckAt } = domain
+  if (seen === undefined && checkedAt === undefined) return undefined
+  return (
+    <Notice tone="caution" live title={seen?.sentence}>
+      {seen === undefined || seen.values.length === 0 ? undefined : (
+        <p>
+          {w.found}: <code>{seen.values.join(' · ')}</code>
+        </p>
+      )}
+      <p className="muted">
+        {w.checked} <Time at={checkedAt} form="relative" />.{' '}
+        {nextCheckAt === undefined ? (
+          w.notAgain
+        ) : (
+          <>
+            {w.next} <Time at={nextCheckAt} form="relative" />.
+          </>
+        )}
+      </p>
+    </Notice>
+  )
+}
+
+function Verified({ domain }: { readonly domain: Domain }) {
+  return (
+    <div className="stack-tight">
+      <p>
+        {w.since} {domain.verifiedBy === undefined ? undefined : w.verifiedBy[domain.verifiedBy]},{' '}
+        <Time at={domain.verifiedAt} form="relative" />.{' '}
+        {domain.verifiedBy === 'operator' ? undefined : w.keep}
+      </p>
+      {domain.verifiedBy === 'operator' ? undefined : (
+        <Facts
+          facts={[
+            [
+              w.facts.record,
+              <CopyText key="record" text={domain.record.name} what={w.facts.record} />,
+            ],
+            [w.checked, <Time key="checked" at={domain.checkedAt} form="relative" />],
+          ]}
+        />
+      )}
+    </div>
+  )
+}

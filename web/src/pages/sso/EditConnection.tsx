@@ -1,0 +1,134 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ssoWords } from '../../../words/en/sso.ts'
+import { changeConnection, type Connection, type ConnectionChange } from '../../api/sso.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { FormDialog } from '../../parts/Dialogs.tsx'
+import { Check, TextField } from '../../parts/Field.tsx'
+import { Folded } from '../../parts/Folded.tsx'
+import { fieldError } from '../../parts/States.tsx'
+import { say } from '../../parts/Toasts.tsx'
+
+const w = ssoWords.connection
+const secondsPerHour = 3600
+
+/** Changes a connection; its secret is only asked for when issuer or client id change. */
+export function EditConnection({
+  connection,
+  onClose,
+}: {
+  readonly connection: Connection
+  readonly onClose: () => void
+}) {
+  const { slug } = useOrganization()
+  const client = useQueryClient()
+  const [draft, setDraft] = useState(() => draftOf(connection))
+  const saving = useMutation({
+    mutationFn: () => changeConnection(slug, connection, changeOf(connection, draft)),
+    onSuccess: () => {
+      say(w.saved)
+      void client.invalidateQueries({ queryKey: [slug, 'sso'] })
+      onClose()
+    },
+  })
+  const wrongHours =
+    draft.hours !== '' && !/^([1-9]|1\d|2[0-4])$/.test(draft.hours.trim())
+      ? w.sessionWrong
+      : undefined
+  function text(name: TextName) {
+    return {
+      value: draft[name],
+      onValue: (value: string) => setDraft((before) => ({ ...before, [name]: value })),
+      error: fieldError(saving.error, name),
+    }
+  }
+  return (
+    <FormDialog
+      open
+      wide
+      onClose={onClose}
+      title={w.editTitle(connection.name)}
+      action={w.save}
+      busy={saving.isPending}
+      error={saving.error}
+      disabled={wrongHours !== undefined || draft.issuer.trim() === ''}
+      onSubmit={() => saving.mutate()}
+    >
+      <TextField label={w.name} hint={w.nameHint} maxLength={100} {...text('name')} />
+      <TextField label={w.issuer} code {...text('issuer')} />
+      <TextField label={w.clientId} code {...text('clientId')} />
+      {connection.credential === 'secret' ? (
+        <TextField
+          label={w.clientSecret}
+          hint={w.secretKept}
+          code
+          type="password"
+          {...text('clientSecret')}
+        />
+      ) : undefined}
+      <Check
+        label={w.admits}
+        hint={w.admitsHint}
+        checked={draft.admits}
+        onValue={(admits) => setDraft((before) => ({ ...before, admits }))}
+      />
+      <Folded title={w.claims}>
+        <TextField label={w.requiredGroup} hint={w.requiredGroupHint} {...text('requiredGroup')} />
+        <TextField label={w.scopesName} hint={w.scopesHint} code {...text('scopes')} />
+        <TextField label={w.claimEmail} code {...text('email')} />
+        <TextField label={w.claimVerified} code {...text('emailVerified')} />
+        <TextField label={w.claimName} code {...text('claimName')} />
+        <TextField label={w.claimGroups} code {...text('groups')} />
+        <TextField
+          label={w.sessionMaximum}
+          hint={w.sessionHint}
+          inputMode="numeric"
+          {...text('hours')}
+          error={wrongHours ?? fieldError(saving.error, 'sessionMaximumSeconds')}
+        />
+      </Folded>
+    </FormDialog>
+  )
+}
+
+function draftOf(connection: Connection) {
+  const { claims, sessionMaximumSeconds: seconds } = connection
+  return {
+    name: connection.name,
+    issuer: connection.issuer,
+    clientId: connection.clientId,
+    clientSecret: '',
+    admits: connection.admitsNewPeople,
+    requiredGroup: connection.requiredGroup ?? '',
+    scopes: connection.scopes.join(' '),
+    email: claims.email,
+    emailVerified: claims.emailVerified,
+    claimName: claims.name,
+    groups: claims.groups,
+    hours: seconds === undefined ? '' : String(Math.round(seconds / secondsPerHour)),
+  }
+}
+type Draft = ReturnType<typeof draftOf>
+type TextName = Exclude<keyof Draft, 'admits'>
+
+function changeOf(connection: Connection, draft: Draft): ConnectionChange {
+  const moved =
+    draft.issuer.trim() !== connection.issuer || draft.clientId.trim() !== connection.clientId
+  return {
+    name: draft.name.trim(),
+    issuer: draft.issuer.trim(),
+    clientId: draft.clientId.trim(),
+    ...(draft.clientSecret === '' ? {} : { clientSecret: draft.clientSecret }),
+    ...(moved && connection.credential === 'key' ? { privateKey: true } : {}),
+    admitsNewPeople: draft.admits,
+    requiredGroup: draft.requiredGroup.trim() === '' ? null : draft.requiredGroup.trim(),
+    scopes: draft.scopes.split(/\s+/).filter((scope) => scope !== ''),
+    claims: {
+      email: draft.email.trim(),
+      emailVerified: draft.emailVerified.trim(),
+      name: draft.claimName.trim(),
+      groups: draft.groups.trim(),
+    },
+    sessionMaximumSeconds: draft.hours === '' ? null : Number(draft.hours) * secondsPerHour,
+  }
+}

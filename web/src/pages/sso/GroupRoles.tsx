@@ -1,0 +1,88 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { words } from '../../../words/en.ts'
+import { directoryWords } from '../../../words/en/directory.ts'
+import { changeConnection, type Connection } from '../../api/sso.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { Button } from '../../parts/Button.tsx'
+import { SelectField, TextField } from '../../parts/Field.tsx'
+import { ProblemNotice } from '../../parts/States.tsx'
+import { Card } from '../../parts/Surface.tsx'
+import { say } from '../../parts/Toasts.tsx'
+import { groupRoles } from './group-roles.ts'
+import classes from './sso.module.css'
+
+const w = directoryWords.roles
+
+/** Roles by the groups that come with each sign-in, for organizations without a directory. */
+export function GroupRoles({ connection }: { readonly connection: Connection }) {
+  const { slug } = useOrganization()
+  const client = useQueryClient()
+  const [rows, setRows] = useState(() =>
+    connection.groupRoles.map(({ group, role }, key) => ({ key, group, role })),
+  )
+  const named = rows
+    .map(({ group, role }) => ({ group: group.trim(), role }))
+    .filter(({ group }) => group !== '')
+  const changed = JSON.stringify(named) !== JSON.stringify(connection.groupRoles)
+  const saving = useMutation({
+    mutationFn: () => changeConnection(slug, connection, { groupRoles: named }),
+    onSuccess: () => {
+      say(w.saved)
+      void client.invalidateQueries({ queryKey: [slug, 'sso', 'connections'] })
+    },
+  })
+  function set(key: number, patch: Partial<(typeof rows)[number]>) {
+    setRows(rows.map((row) => (row.key === key ? { ...row, ...patch } : row)))
+  }
+  return (
+    <Card title={`${w.sign}: ${connection.name}`} lead={w.signLead}>
+      <div className="stack">
+        {rows.map((row) => (
+          <div key={row.key} className={classes.role}>
+            <TextField
+              label={w.group}
+              code
+              maxLength={200}
+              value={row.group}
+              onValue={(group) => set(row.key, { group })}
+            />
+            <SelectField
+              label={w.role}
+              value={row.role}
+              options={groupRoles.map((role) => ({ value: role, label: words.roles[role] }))}
+              onValue={(value) =>
+                set(row.key, { role: groupRoles.find((role) => role === value) ?? 'viewer' })
+              }
+            />
+            <Button look="quiet" onClick={() => setRows(rows.filter((one) => one.key !== row.key))}>
+              {w.remove}
+            </Button>
+          </div>
+        ))}
+        {saving.error === null ? undefined : <ProblemNotice error={saving.error} />}
+        <div className="row">
+          <Button
+            onClick={() =>
+              setRows([
+                ...rows,
+                {
+                  key: Math.max(-1, ...rows.map((row) => row.key)) + 1,
+                  group: '',
+                  role: 'viewer',
+                },
+              ])
+            }
+          >
+            {w.add}
+          </Button>
+          {changed ? (
+            <Button look="primary" busy={saving.isPending} onClick={() => saving.mutate()}>
+              {w.save}
+            </Button>
+          ) : undefined}
+        </div>
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,211 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { directoryWords } from '../../../words/en/directory.ts'
+import {
+  directoryTokensQuery,
+  issueToken,
+  revokeToken,
+  type DirectoryToken,
+} from '../../api/directory.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { Button } from '../../parts/Button.tsx'
+import { ConfirmDialog, FormDialog } from '../../parts/Dialogs.tsx'
+import { DataTable, type Column } from '../../parts/DataTable.tsx'
+import { TextField } from '../../parts/Field.tsx'
+import { SecretDialog } from '../../parts/SecretDialog.tsx'
+import { Empty, fieldError } from '../../parts/States.tsx'
+import { Badge, Card } from '../../parts/Surface.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { say } from '../../parts/Toasts.tsx'
+
+const w = directoryWords.tokens
+
+/** The directory's tokens: issue, see when used, revoke. A new one is shown once. */
+export function Tokens({ atMost }: { readonly atMost: number }) {
+  const { slug } = useOrganization()
+  const client = useQueryClient()
+  const [issuing, setIssuing] = useState(false)
+  const [secret, setSecret] = useState<string>()
+  const [revoking, setRevoking] = useState<DirectoryToken>()
+  const list = useQuery(directoryTokensQuery(slug))
+  const active = (list.data?.items ?? []).filter((token) => token.revokedAt === undefined)
+  const refresh = () => void client.invalidateQueries({ queryKey: [slug, 'directory'] })
+  const issueButton = (
+    <Button
+      small
+      look={active.length === 0 ? 'primary' : 'plain'}
+      disabled={active.length >= atMost}
+      onClick={() => setIssuing(true)}
+    >
+      {w.issue}
+    </Button>
+  )
+  return (
+    <>
+      <Card title={w.title} lead={w.lead(atMost)} actions={issueButton} flush>
+        <DataTable
+          bare
+          label={w.title}
+          columns={columns(setRevoking)}
+          rows={list.data?.items ?? []}
+          rowId={(token) => token.id}
+          list={list}
+          empty={
+            <Empty title={w.emptyTitle}>
+              <p>{w.emptyText}</p>
+            </Empty>
+          }
+        />
+      </Card>
+      {issuing ? (
+        <Issue
+          onClose={() => setIssuing(false)}
+          onIssued={(text) => {
+            setIssuing(false)
+            setSecret(text)
+          }}
+        />
+      ) : undefined}
+      {secret === undefined ? undefined : (
+        <SecretDialog
+          secret={secret}
+          name={w.secretName}
+          title={w.shownTitle}
+          lead={w.shownLead}
+          onClose={() => {
+            setSecret(undefined)
+            refresh()
+          }}
+        />
+      )}
+      {revoking === undefined ? undefined : (
+        <Revoke token={revoking} onClose={() => setRevoking(undefined)} onDone={refresh} />
+      )}
+    </>
+  )
+}
+
+function Issue({
+  onClose,
+  onIssued,
+}: {
+  readonly onClose: () => void
+  readonly onIssued: (secret: string) => void
+}) {
+  const { slug } = useOrganization()
+  const [name, setName] = useState('')
+  const issuing = useMutation({
+    mutationFn: () => issueToken(slug, name.trim()),
+    onSuccess: (issued) => onIssued(issued.secret),
+    gcTime: 0,
+  })
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title={w.issueTitle}
+      action={w.issue}
+      busy={issuing.isPending}
+      error={issuing.error}
+      disabled={name.trim() === ''}
+      onSubmit={() => issuing.mutate()}
+    >
+      <TextField
+        label={w.name}
+        hint={w.nameHint}
+        error={fieldError(issuing.error, 'name')}
+        maxLength={100}
+        value={name}
+        onValue={setName}
+      />
+    </FormDialog>
+  )
+}
+
+function Revoke({
+  token,
+  onClose,
+  onDone,
+}: {
+  readonly token: DirectoryToken
+  readonly onClose: () => void
+  readonly onDone: () => void
+}) {
+  const { slug } = useOrganization()
+  const revocation = useMutation({
+    mutationFn: () => revokeToken(slug, token.id),
+    onSuccess: () => {
+      say(w.revokeDone)
+      onClose()
+      onDone()
+    },
+  })
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={w.revokeTitle(token.name)}
+      action={w.revoke}
+      typed={token.lastUsedAt === undefined ? undefined : token.name}
+      busy={revocation.isPending}
+      error={revocation.error}
+      onConfirm={() => revocation.mutate()}
+    >
+      <p>{w.revokeText}</p>
+    </ConfirmDialog>
+  )
+}
+
+function columns(revoke: (token: DirectoryToken) => void): readonly Column<DirectoryToken>[] {
+  return [
+    { id: 'name', head: w.columns.name, cell: (token) => token.name },
+    {
+      id: 'hint',
+      head: w.columns.hint,
+      hide: 'narrow',
+      cell: (token) => <code>{token.hint}</code>,
+    },
+    {
+      id: 'used',
+      head: w.columns.used,
+      hide: 'narrow',
+      cell: (token) => (
+        <>
+          <Time at={token.lastUsedAt} form="relative" />{' '}
+          <span className="muted">
+            {token.lastUsedAddress === undefined ? undefined : w.from(token.lastUsedAddress)}
+          </span>
+        </>
+      ),
+    },
+    {
+      id: 'created',
+      head: w.columns.created,
+      width: '112px',
+      hide: 'medium',
+      cell: (token) => <Time at={token.createdAt} form="day" />,
+    },
+    {
+      id: 'state',
+      head: w.columns.state,
+      width: '110px',
+      cell: (token) => (
+        <Badge tone={token.revokedAt === undefined ? 'pass' : 'plain'}>
+          {token.revokedAt === undefined ? w.active : w.revoked}
+        </Badge>
+      ),
+    },
+    {
+      id: 'actions',
+      head: '',
+      width: '96px',
+      end: true,
+      cell: (token) =>
+        token.revokedAt === undefined ? (
+          <Button small look="danger" onClick={() => revoke(token)}>
+            {w.revoke}
+          </Button>
+        ) : undefined,
+    },
+  ]
+}

@@ -1,0 +1,90 @@
+interface Guide {
+  readonly name: string
+  readonly issuerExample: string
+  /** At the provider, before the fields here can be filled. */
+  readonly before: readonly string[]
+  /** At the provider, once the connection is saved here; the addresses stand beside it. */
+  readonly after: readonly string[]
+  /** At the provider, for the directory. */
+  readonly directory: readonly string[]
+}
+
+/** What to do at each provider, in its own words. */
+export const guides = {
+  okta: {
+    name: 'Okta',
+    issuerExample: 'https://acme.okta.com',
+    before: [
+      'Admin console → Applications → Create App Integration → OIDC - OpenID Connect → Web Application.',
+      'Grant type: Authorization Code. Leave the sign-in redirect URI as it is for now.',
+      'Assignments: choose the people or groups who may come in, then Save.',
+      'Copy Client ID and Client secret from the General tab. The issuer is your Okta domain with https://.',
+    ],
+    after: [
+      'General → Edit: replace the Sign-in redirect URI by the redirect address.',
+      'Login initiated by: Either Okta or App; Initiate login URI: the initiate-login address.',
+      'For groups: Sign On → OpenID Connect ID Token → Groups claim filter: groups, Matches regex .*',
+    ],
+    directory: [
+      'Applications → Browse App Catalog → SCIM 2.0 Test App (OAuth Bearer Token) → Add, or your own app with SCIM switched on.',
+      'Provisioning → Configure API Integration → Enable. SCIM 2.0 Base Url: the base address. OAuth Bearer Token: the token.',
+      'Test API Credentials, then Save. Provisioning → To App → Edit: Create Users, Update User Attributes, Deactivate Users.',
+      'Push Groups: push the groups that give roles here.',
+    ],
+  },
+  entra: {
+    name: 'Microsoft Entra',
+    issuerExample: 'https://login.microsoftonline.com/<tenant id>/v2.0',
+    before: [
+      'Entra admin center → App registrations → New registration; single tenant. Leave the redirect URI empty for now.',
+      'Overview: copy Application (client) ID and Directory (tenant) ID. The issuer is https://login.microsoftonline.com/<tenant id>/v2.0',
+      'Certificates & secrets → New client secret: copy its Value, not its Secret ID.',
+      'Token configuration → Add optional claim → ID: email, and xms_edov (by the manifest where the list lacks it).',
+    ],
+    after: [
+      'Authentication → Add a platform → Web: the redirect address.',
+      'Token configuration → Add groups claim → Groups assigned to the application, as Group ID.',
+      'Enterprise applications → this app → Properties: Assignment required = Yes, then assign people or groups.',
+    ],
+    directory: [
+      'Enterprise applications → this app → Provisioning → New configuration.',
+      'Tenant URL: the base address. Secret token: the token. Test Connection, then Create.',
+      'Attribute mapping: leave externalId on objectId, so that sign-ins (oid) are recognised.',
+      'Users and groups: assign who shall be here. Overview → Start provisioning. Entra works in cycles of 40 minutes; Provision on demand is at once.',
+    ],
+  },
+  google: {
+    name: 'Google Workspace',
+    issuerExample: 'https://accounts.google.com',
+    before: [
+      'Google Cloud console → APIs & Services → OAuth consent screen: Internal.',
+      'Credentials → Create credentials → OAuth client ID → Web application. Leave the redirect URIs empty for now.',
+      'Copy Client ID and Client secret. The issuer is https://accounts.google.com',
+    ],
+    after: [
+      'Credentials → this client → Authorized redirect URIs → Add URI: the redirect address.',
+      'Google sends no groups: give roles here, or use a directory.',
+    ],
+    directory: [
+      'Google Workspace provisions only to apps of its catalogue. Use another directory (Okta, Entra, JumpCloud) or let people join by their verified domain.',
+    ],
+  },
+  other: {
+    name: 'your provider',
+    issuerExample: 'https://id.acme.com',
+    before: [
+      'Make a confidential client (web application) with the authorization code flow and PKCE.',
+      'Copy the client id and the secret. The issuer is the address before /.well-known/openid-configuration.',
+    ],
+    after: [
+      'Register the redirect address exactly as it stands here.',
+      'Register the initiate-login address if people shall start from the provider’s portal.',
+      'If the provider supports back-channel logout, register that address too.',
+    ],
+    directory: [
+      'Make a SCIM 2.0 connection with the base address and the token as its bearer token.',
+      'Use the provider’s connection test: its request appears below.',
+      'Send users and groups. Groups can give roles, see Roles.',
+    ],
+  },
+} as const satisfies Readonly<Record<string, Guide>>
