@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 
 /** One file of the bundle, in memory, with what was compressed when it was built. */
@@ -46,6 +46,20 @@ export async function readPageFiles(
     })
   }
   return files
+}
+
+/**
+ * Whether a checkout's sources are newer than what was built from them, as after a `git pull`. A published package
+ * holds no sources and is never stale.
+ */
+export async function isStale(webFolder: string): Promise<boolean> {
+  const names = await readdir(webFolder, { recursive: true }).catch((): string[] => [])
+  const sources = names.filter((name) => !name.startsWith('dist') && extname(name) !== '')
+  if (!sources.includes('build.ts')) return false
+  const built = await stat(join(webFolder, 'dist', 'index.html')).catch(() => undefined)
+  if (built === undefined) return true
+  const changed = await Promise.all(sources.map((name) => stat(join(webFolder, name))))
+  return changed.some((source) => source.mtimeMs > built.mtimeMs)
 }
 
 /**

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { Problem } from '../errors.ts'
 import type { App, AppReply } from '../http/index.ts'
-import { chooseEncoding, readPageFiles, type PageFile } from './pages-files.ts'
+import { chooseEncoding, isStale, readPageFiles, type PageFile } from './pages-files.ts'
 
 /** Pages of the application; everything else has an answer of its own or is a plain 404. */
 const pages = [
@@ -37,7 +36,7 @@ const contentSecurityPolicy = [
 
 const meanwhile = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">
 <meta http-equiv="refresh" content="2"><title>Intercept</title>
-<h1>The dashboard is being built</h1><p>This happens once after a fresh checkout and takes a few seconds. This page goes on by itself.</p></html>`
+<h1>The dashboard is being built</h1><p>This happens after a fresh checkout and takes a few seconds. This page goes on by itself.</p></html>`
 const missing = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Intercept</title>
 <h1>The dashboard is not built</h1><p>The files of the dashboard are missing. Build them with <code>npx vite build web</code>, then start again. Everything else works: <code>npx intercept help</code>.</p></html>`
 
@@ -65,10 +64,10 @@ export function addPages(
 
   async function open(): Promise<void> {
     files = await readPageFiles(dist)
-    if (files !== undefined || !existsSync(join(needs.webFolder, 'build.ts'))) return
+    if (!(await isStale(needs.webFolder))) return
     building = true
     try {
-      needs.log.info({}, 'building the dashboard in the background, once')
+      needs.log.info({}, 'building the dashboard in the background')
       await build(needs.webFolder)
       files = await readPageFiles(dist)
     } catch (error) {
