@@ -68,6 +68,7 @@ interface Needs {
 }
 
 const providerLifetimeMs = 10 * 60_000
+const failureLifetimeMs = 2_000
 const maximumProviders = 2_000
 
 /** Opens the room: caches of discovery documents and keys, nothing else. */
@@ -75,28 +76,39 @@ export function createRelyingParty(needs: Needs): RelyingParty {
   const { fetch, clock } = needs
   const keys = createKeys({ fetch, clock })
   const providers = new Map<string, { provider: Provider; at: number }>()
+  const asking = new Map<string, Promise<Provider>>()
+  // A provider that is down is not asked again by everybody who tries.
+  const failures = new Map<string, { error: unknown; at: number }>()
 
   async function provider(
     issuer: string,
     options: { fresh?: boolean; signal?: AbortSignal } = {},
   ): Promise<Provider> {
+    if (options.fresh === true) return await ask(issuer, options.signal)
     const known = providers.get(issuer)
-    if (
-      known !== undefined &&
-      options.fresh !== true &&
-      clock.now() - known.at < providerLifetimeMs
-    ) {
-      return known.provider
+    if (known !== undefined && clock.now() - known.at < providerLifetimeMs) return known.provider
+    const failure = failures.get(issuer)
+    if (failure !== undefined && clock.now() - failure.at < failureLifetimeMs) throw failure.error
+    // Many who wait for the same provider share one question, which has a time limit of its own.
+    const running = asking.get(issuer) ?? ask(issuer).finally(() => asking.delete(issuer))
+    asking.set(issuer, running)
+    return await running
+  }
+
+  async function ask(issuer: string, signal?: AbortSignal): Promise<Provider> {
+    try {
+      const { allowLoopback } = needs
+      const found = await discover(issuer, { fetch, allowLoopback, signal })
+      keys.forget(found.keysAddress)
+      if (providers.size >= maximumProviders) providers.clear()
+      providers.set(issuer, { provider: found, at: clock.now() })
+      failures.delete(issuer)
+      return found
+    } catch (error) {
+      if (failures.size >= maximumProviders) failures.clear()
+      failures.set(issuer, { error, at: clock.now() })
+      throw error
     }
-    const found = await discover(issuer, {
-      fetch,
-      allowLoopback: needs.allowLoopback,
-      signal: options.signal,
-    })
-    if (options.fresh === true) keys.forget(found.keysAddress)
-    if (providers.size >= maximumProviders) providers.clear()
-    providers.set(issuer, { provider: found, at: clock.now() })
-    return found
   }
 
   async function signIn(

@@ -28,6 +28,8 @@ export async function verifyJws(
   jwk: PublicJwk,
   algorithm: SignatureAlgorithm,
 ): Promise<'valid' | 'invalid' | 'unusable'> {
+  // With an exponent of 1 every text is its own signature.
+  if (jwk['kty'] === 'RSA' && exponentOf(jwk) < 3n) return 'unusable'
   try {
     const key = await importJWK(publicPart(jwk), algorithm)
     if (key instanceof Uint8Array) return 'unusable'
@@ -68,6 +70,11 @@ export async function signClientAssertion(
   return await new CompactSign(new TextEncoder().encode(JSON.stringify(claims)))
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: String(privateJwk['kid']) })
     .sign(key)
+}
+
+function exponentOf(jwk: PublicJwk): bigint {
+  const bytes = typeof jwk['e'] === 'string' ? Buffer.from(jwk['e'], 'base64url') : Buffer.alloc(0)
+  return BigInt(`0x0${bytes.toString('hex')}`)
 }
 
 function publicPart(jwk: PublicJwk): JWK {

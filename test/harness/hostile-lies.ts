@@ -196,6 +196,10 @@ export const lies: Readonly<Record<string, ExpectedLie>> = {
       signed({ alg: 'RS256', kid: 'weak' }, said, 'RS256', idp.weak.privateKey),
     stops: ['id_token', 'key_unusable'],
   },
+  'keys-exponent-one': {
+    keys: (_keys, idp) => ({ keys: [jwkOf(idp.rsa, 'rsa-1', { e: 'AQ' })] }),
+    stops: ['id_token', 'key_unusable'],
+  },
   'keys-broken': {
     keys: () => ({ keys: [{ kty: 'RSA', kid: 'rsa-1', n: '!', e: 'AQAB' }] }),
     stops: ['id_token', 'key_unusable'],
