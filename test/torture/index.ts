@@ -1,11 +1,13 @@
 import { disk } from './disk.ts'
 import { drain } from './drain.ts'
+import { fuzz } from './fuzz.ts'
 import { idle } from './idle.ts'
 import { kill } from './kill.ts'
 import { postgres } from './postgres.ts'
 import { power } from './power.ts'
 import { revocation } from './revocation.ts'
 import type { Torture } from './torture.ts'
+import { upstreams } from './upstreams.ts'
 
 /** Every torture by the name that `npm run torture` takes. */
 export const tortures: Readonly<Record<string, Torture>> = {
@@ -14,6 +16,8 @@ export const tortures: Readonly<Record<string, Torture>> = {
   revocation,
   postgres,
   disk,
+  upstreams,
   idle,
+  fuzz,
   drain,
 }
