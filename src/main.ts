@@ -243,9 +243,6 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   }
   log.info({ address, port, engine: store.engine }, `Intercept listens at ${baseUrl}`)
 
-  const setupLink = await links.setupLink()
-  if (setupLink !== undefined) log.info({}, `Make the first owner within an hour: ${setupLink}`)
-
   const closing = opened.move()
   return {
     baseUrl,

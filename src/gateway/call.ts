@@ -47,7 +47,7 @@ export class Call {
     const problem = error instanceof Problem ? error : new Problem('internal_error')
     this.refusal = problem.code
     this.status = problem.status
-    const named = problem.members?.['rule']
+    const named = problem.members?.['rule_id']
     if (typeof named === 'string') this.ruleId = named
     // The first pair is the request's id, which every refusal carries by itself.
     this.exchange.refuse(error, this.answerHeaders.slice(2))

@@ -115,7 +115,7 @@ export function decideRules(target: GuardedTarget, method: string, path: string)
     ruleId === undefined
       ? 'No rule of the target allows this method and path.'
       : `Rule ${target.rules.findIndex((rule) => rule.id === ruleId) + 1} of the target refuses this method and path.`,
-    { members: { rule: ruleId ?? null } },
+    { members: { rule_id: ruleId ?? null } },
   )
 }
 

@@ -72,7 +72,7 @@ export async function tryCall(
     at = 'forward'
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    const named = error.members?.['rule']
+    const named = error.members?.['rule_id']
     return {
       allowed: false,
       code: error.code,

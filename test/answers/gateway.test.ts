@@ -12,7 +12,7 @@ interface Problem {
   readonly detail: string
   readonly code: string
   readonly request_id: string
-  readonly rule?: string | null
+  readonly rule_id?: string | null
 }
 
 let gateway: TestGateway
@@ -253,14 +253,14 @@ describe('the order of checks', () => {
           403,
           'rule_denied',
         )
-        assert.match(problem.rule ?? '', /^rul_/)
+        assert.match(problem.rule_id ?? '', /^rul_/)
         assert.equal((await call('/echo/admin/users')).status, 200)
         await refused(await call('/echo/%61dmin/users', { method: 'DELETE' }), 403, 'rule_denied')
       })
 
       test('5: rules without a match refuse; a rule on trial does not', async () => {
         assert.equal((await call('/strict/open')).status, 200)
-        assert.equal((await refused(await call('/strict/closed'), 403, 'rule_denied')).rule, null)
+        assert.equal((await refused(await call('/strict/closed'), 403, 'rule_denied')).rule_id, null)
         assert.equal((await call('/echo/odd/x')).status, 200)
       })
 
