@@ -260,7 +260,10 @@ describe('the order of checks', () => {
 
       test('5: rules without a match refuse; a rule on trial does not', async () => {
         assert.equal((await call('/strict/open')).status, 200)
-        assert.equal((await refused(await call('/strict/closed'), 403, 'rule_denied')).rule_id, null)
+        assert.equal(
+          (await refused(await call('/strict/closed'), 403, 'rule_denied')).rule_id,
+          null,
+        )
         assert.equal((await call('/echo/odd/x')).status, 200)
       })
 
