@@ -9,6 +9,7 @@ import { Brand } from '../parts/Line.tsx'
 import { Loading, ProblemNotice } from '../parts/States.tsx'
 import { TimeTips } from '../parts/Time.tsx'
 import classes from './frame.module.css'
+import { lastOrganization, rememberOrganization } from './last-organization.ts'
 import { MembershipContext, may, membershipOf } from './membership.ts'
 import { Navigation, places, Switcher } from './Navigation.tsx'
 import { NotFound } from './NotFound.tsx'
@@ -49,7 +50,12 @@ export function Frame() {
 
 function SignedIn({ me }: { readonly me: Me }) {
   const { organization } = useParams({ strict: false })
-  const membership = membershipOf(me, organization)
+  const here = membershipOf(me, organization)
+  // Pages about the person keep the navigation of the organization that was open last.
+  const membership = organization === undefined ? lastOrganization(me) : here
+  useEffect(() => {
+    if (here !== undefined) rememberOrganization(here.slug)
+  }, [here])
   const [floating, setFloating] = useState<'palette' | 'help' | 'menu'>()
   const close = useCallback(() => setFloating(undefined), [])
   const navigate = useNavigate()
@@ -82,7 +88,7 @@ function SignedIn({ me }: { readonly me: Me }) {
       openHelp={() => setFloating('help')}
     />
   )
-  const unknown = organization !== undefined && membership === undefined
+  const unknown = organization !== undefined && here === undefined
   return (
     <MembershipContext value={{ me, membership }}>
       <a

@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { frameWords, words } from '../../words/en.ts'
+import { frameWords } from '../../words/en.ts'
 import { endSession, type Me } from '../api/me.ts'
 import { Icon, type IconName } from '../parts/Icon.tsx'
 import { Brand } from '../parts/Line.tsx'
@@ -186,7 +186,7 @@ export function Switcher({
     <button
       type="button"
       className={classes.switcher}
-      aria-label={`${frameWords.switchOrganization}: ${membership?.name ?? words.none}`}
+      aria-label={`${frameWords.switchOrganization}: ${membership?.name ?? frameWords.otherOrganizations}`}
     >
       <span>{membership?.name ?? frameWords.otherOrganizations}</span>
       <Icon name="chevron" />

@@ -163,10 +163,8 @@ export function Item({
     open: classes.markOpen,
   }
   return (
-    <li>
-      {mark === undefined ? (
-        <span />
-      ) : (
+    <li className={mark === undefined ? classes.plain : undefined}>
+      {mark === undefined ? undefined : (
         <span className={cx(classes.mark, shape[mark])} aria-hidden="true" />
       )}
       <div className="break">{children}</div>

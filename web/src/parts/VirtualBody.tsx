@@ -4,7 +4,7 @@ import type { BodyProps } from './DataTable.tsx'
 import classes from './table.module.css'
 
 /** The body of a long list: only the rows near the window exist; the page itself scrolls. */
-export function VirtualBody<Row>({ rows, columns, renderRow }: BodyProps<Row>) {
+export function VirtualBody<Row>({ rows, renderRow }: BodyProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const [top, setTop] = useState(0)
   const rowHeight = window.matchMedia('(pointer: coarse)').matches ? 44 : 36
@@ -23,21 +23,17 @@ export function VirtualBody<Row>({ rows, columns, renderRow }: BodyProps<Row>) {
   const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top)
   return (
     <tbody ref={body}>
-      <Spacer height={before} columns={columns} />
+      <Spacer height={before} />
       {items.map((item) => {
         const row = rows[item.index]
         return row === undefined ? undefined : renderRow(row, item.index)
       })}
-      <Spacer height={after} columns={columns} />
+      <Spacer height={after} />
     </tbody>
   )
 }
 
-function Spacer({ height, columns }: { readonly height: number; readonly columns: number }) {
+function Spacer({ height }: { readonly height: number }) {
   if (height <= 0) return undefined
-  return (
-    <tr className={classes.spacer} aria-hidden="true">
-      <td colSpan={columns} style={{ height }} />
-    </tr>
-  )
+  return <tr className={classes.spacer} style={{ height }} aria-hidden="true" />
 }

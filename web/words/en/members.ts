@@ -17,7 +17,7 @@ export const membersWords = {
     expires: 'Valid until',
     invited: 'Invited',
   },
-  managed: 'managed by the directory',
+  managed: 'directory',
   deactivated: 'Deactivated',
   active: 'Active',
   alone: 'You are alone here',

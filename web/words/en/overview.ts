@@ -4,6 +4,9 @@ export const overviewWords = {
   whereCallsStop: 'Where calls stop',
   whereLead:
     'Refusals by the check that made them; strangers without a valid key are counted, not recorded.',
+  mostStop: (number: string, all: string, station: string) =>
+    `${number} of ${all} refusals stop at ${station}.`,
+  showThese: 'Show these calls',
   needsYou: 'Needs you',
   nothingNeeds: 'Nothing needs you.',
   traffic: 'Calls per hour',

@@ -34,29 +34,26 @@ export function CallsTop({
   const all = points.reduce((sum, point) => sum + point.passed, refused)
   return (
     <div className={classes.above}>
-      <Card label={w.lastHour}>
-        <div className={classes.bleed}>
-          <div className={classes.top}>
-            <dl className={classes.numbers}>
-              <div>
-                <dt>{w.numbers.calls}</dt>
-                <dd>{count(all)}</dd>
-              </div>
-              <div>
-                <dt>{w.numbers.refused}</dt>
-                <dd>
-                  {count(refused)}{' '}
-                  {refused > 0 ? <small>{percent(refused, all)}</small> : undefined}
-                </dd>
-              </div>
-              <div>
-                <dt>{w.numbers.p95}</dt>
-                <dd>{p95Ms === undefined ? '–' : duration(p95Ms)}</dd>
-              </div>
-            </dl>
-            <div className={classes.plot}>
-              <Bars bars={points} title={w.lastHour} stepMs={minuteMs} />
+      <Card flush label={w.lastHour}>
+        <div className={classes.top}>
+          <dl className={classes.numbers}>
+            <div>
+              <dt>{w.numbers.calls}</dt>
+              <dd>{count(all)}</dd>
             </div>
+            <div>
+              <dt>{w.numbers.refused}</dt>
+              <dd>
+                {count(refused)} {refused > 0 ? <small>{percent(refused, all)}</small> : undefined}
+              </dd>
+            </div>
+            <div>
+              <dt>{w.numbers.p95}</dt>
+              <dd>{p95Ms === undefined ? '–' : duration(p95Ms)}</dd>
+            </div>
+          </dl>
+          <div className={classes.plot}>
+            <Bars bars={points} title={w.lastHour} stepMs={minuteMs} />
           </div>
         </div>
       </Card>

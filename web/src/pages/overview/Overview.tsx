@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { attentionQuery, rollupQuery } from '../../api/traffic.ts'
+import { words } from '../../../words/en.ts'
 import { overviewWords as w } from '../../../words/en/overview.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Bars } from '../../parts/Bars.tsx'
 import { ButtonLink } from '../../parts/Button.tsx'
-import { SumLine } from '../../parts/Line.tsx'
+import { stations, SumLine, type Station } from '../../parts/Line.tsx'
+import { count } from '../../parts/numbers.ts'
 import { Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Card, Item, Items, PageHead, Pile } from '../../parts/Surface.tsx'
 import { AttentionAction } from './AttentionAction.tsx'
@@ -40,14 +43,37 @@ function WhereCallsStop({ organization }: { readonly organization: string }) {
           <Loading />
         )
       ) : (
-        <SumLine
-          organization={organization}
-          refused={rollup.data.refused}
-          answered={rollup.data.answered}
-          from={rollup.data.points[0]?.at}
-        />
+        <>
+          <SumLine
+            organization={organization}
+            refused={rollup.data.refused}
+            answered={rollup.data.answered}
+            from={rollup.data.points[0]?.at}
+          />
+          <MostStop organization={organization} refused={rollup.data.refused} />
+        </>
       )}
     </Card>
+  )
+}
+
+function MostStop({
+  organization,
+  refused,
+}: {
+  readonly organization: string
+  readonly refused: Readonly<Partial<Record<Station, number>>>
+}) {
+  const all = stations.reduce((sum, station) => sum + (refused[station] ?? 0), 0)
+  const most = [...stations].sort((one, other) => (refused[other] ?? 0) - (refused[one] ?? 0))[0]
+  if (all === 0 || most === undefined) return undefined
+  return (
+    <p className="muted above">
+      {w.mostStop(count(refused[most] ?? 0), count(all), words.stations[most])}{' '}
+      <Link to="/o/$organization/calls" params={{ organization }} search={{ stopped_at: most }}>
+        {w.showThese}
+      </Link>
+    </p>
   )
 }
 

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import type { TestBrowser, Visitor } from './browser.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const web = join(root, 'web')
+const pictures = join(root, 'test', 'pictures')
+
+interface Visit {
+  readonly baseUrl: string
+  /** The session to begin with. */
+  readonly cookie?: string | undefined
+  readonly width?: number
+  readonly colorScheme?: 'light' | 'dark'
+  /** Findings that the journey provokes on purpose. */
+  readonly expected?: readonly RegExp[]
+}
+
+/** Builds web/dist when a source is newer: what the journeys see is what is in the tree. */
+export function freshDashboard(): void {
+  const built = join(web, 'dist', 'index.html')
+  const sources = globSync(['*.{ts,html,json}', 'src/**/*', 'words/**/*', 'public/*'], { cwd: web })
+  const newest = Math.max(...sources.map((name) => statSync(join(web, name)).mtimeMs))
+  if (existsSync(built) && statSync(built).mtimeMs > newest) return
+  execFileSync(process.execPath, [join(web, 'build.ts')], { timeout: 120_000 })
+}
+
+/** A browser at the dashboard, signed in if a session is given. */
+export async function visitDashboard(browser: TestBrowser, visit: Visit): Promise<Visitor> {
+  const visitor = await browser.visit({
+    origin: visit.baseUrl,
+    width: visit.width ?? 1360,
+    height: visit.width !== undefined && visit.width < 500 ? 844 : 860,
+    colorScheme: visit.colorScheme ?? 'light',
+    expected: visit.expected ?? [],
+  })
+  if (visit.cookie !== undefined) {
+    const { cookie } = visit
+    await visitor.context.addCookies([
+      {
+        name: '__Host-session',
+        value: cookie,
+        url: visit.baseUrl,
+        httpOnly: true,
+        secure: true,
+        sameSite: 'Strict',
+      },
+    ])
+  }
+  return visitor
+}
+
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+)
+const runAxe = `;axe.run(document, { resultTypes: ['violations'] }).then((report) =>
+  JSON.stringify(report.violations.map((one) => one.id + ': ' + one.nodes.map((node) => node.target.join(' ')).join(', '))))`
+
+/** What a state of a page must be: no accessibility violation, no sideways scrolling; keeps a picture of it. */
+export async function checkState(visitor: Visitor, name: string): Promise<void> {
+  const { page } = visitor
+  await settle(page)
+  mkdirSync(pictures, { recursive: true })
+  await page.screenshot({ path: join(pictures, `${name}.png`) })
+  assert.deepEqual(await violations(visitor), [], `${name}: accessibility`)
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+  assert.ok(Number(overflow) <= 0, `${name} is ${String(overflow)} px wider than the window`)
+}
+
+// Through the debugger: the page's own policy would stop an injected script.
+async function violations(visitor: Visitor): Promise<string[]> {
+  const session = await visitor.context.newCDPSession(visitor.page)
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    expression: axeSource + runAxe,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  await session.detach()
+  if (exceptionDetails) throw new Error(`axe failed: ${exceptionDetails.text}`)
+  return JSON.parse(String(result.value)) as string[]
+}
+
+/** Waits until nothing moves and nothing is being read. */
+async function settle(page: Page): Promise<void> {
+  await page.waitForFunction(
+    `document.getAnimations().every((one) => one.playState !== 'running') && !document.body.innerText.includes('Reading…')`,
+  )
+}

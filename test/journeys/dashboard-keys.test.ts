@@ -1,0 +1,126 @@
+// The dashboard in a real browser: API keys, and the secret that can't be lost.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { browserForTests, type TestBrowser } from '../harness/browser.ts'
+import { checkState, freshDashboard, visitDashboard } from '../harness/dashboard.ts'
+import { firstOwner, type Person } from '../harness/person.ts'
+import { productForTests, type TestProduct } from '../harness/product.ts'
+
+describe('API keys in the dashboard', () => {
+  let product: TestProduct
+  let browser: TestBrowser
+  let owner: Person
+
+  before(async () => {
+    freshDashboard()
+    product = await productForTests()
+    owner = await firstOwner(product)
+    browser = await browserForTests()
+  })
+  after(async () => {
+    await browser[Symbol.asyncDispose]()
+    await product[Symbol.asyncDispose]()
+  })
+
+  const visit = (more: { colorScheme?: 'light' | 'dark'; width?: number } = {}) =>
+    visitDashboard(browser, { baseUrl: product.baseUrl, cookie: owner.cookie, ...more })
+
+  test('a key is issued with the keyboard alone, and Escape, a click outside and leaving cannot lose its secret', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/keys`)
+    await page.getByText('No keys yet').waitFor()
+    await checkState(visitor, 'keys-empty-light')
+    const issue = page.getByRole('button', { name: 'Issue key' }).first()
+    await issue.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Issue a key' }).waitFor()
+    await page.keyboard.type('checkout-worker')
+    await checkState(visitor, 'keys-issue-light')
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Copy the key now' })
+    await dialog.waitFor()
+    const secret = (await dialog.locator('[data-secret]').textContent()) ?? ''
+    assert.match(secret, /^svc_live_[A-Za-z0-9]+_[A-Za-z0-9]{49}$/)
+    await checkState(visitor, 'keys-secret-light')
+    await page.keyboard.press('Escape')
+    assert.ok(await dialog.isVisible(), 'Escape is held')
+    await page.mouse.click(5, 5)
+    assert.ok(await dialog.isVisible(), 'a click outside is held')
+    await dialog.getByText('Copy it first').waitFor()
+    await page.getByRole('button', { name: 'Copy key' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'checkout-worker' }).waitFor()
+    await assertForgotten(page, secret)
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('a secret is copied on an origin that is not secure, from inside the dialog', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    await page.addInitScript(`Object.defineProperty(window, 'isSecureContext', { value: false })`)
+    await page.addInitScript(
+      `document.addEventListener('copy', () => { window.copiedText = String(getSelection()) })`,
+    )
+    await page.goto(`${product.baseUrl}/o/acme/keys?issue=now`)
+    await page.getByLabel('Name', { exact: true }).fill('insecure-copy')
+    await page.getByRole('dialog').getByRole('button', { name: 'Issue key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Copy the key now' })
+    const secret = await dialog.locator('[data-secret]').textContent()
+    await dialog.getByRole('button', { name: 'Copy key' }).click()
+    await dialog.getByRole('button', { name: 'Copied' }).waitFor()
+    assert.equal(await page.evaluate('window.copiedText'), secret)
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('rotating shows the new secret once; the old one is seen and ended early', async () => {
+    await using visitor = await visit({ colorScheme: 'dark' })
+    const { page } = visitor
+    const key = (await owner.call('POST /organizations/acme/keys', { name: 'nightly-export' })).json
+      .key
+    await page.goto(`${product.baseUrl}/o/acme/keys/${key.id}`)
+    await page.getByRole('button', { name: 'Rotate' }).click()
+    await page
+      .getByRole('dialog', { name: 'Rotate nightly-export' })
+      .getByRole('button', { name: 'Rotate' })
+      .click()
+    const dialog = page.getByRole('dialog', { name: 'Copy the new secret now' })
+    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByText('Who still uses the old secret').waitFor()
+    await checkState(visitor, 'key-rotated-dark')
+    await page.getByRole('button', { name: 'End the old secret' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'End the old secret' }).click()
+    await page.getByText('The old secret has ended').waitFor()
+    await page.getByText('Who still uses the old secret').waitFor({ state: 'detached' })
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('revoking asks once, says how many nodes refuse the key and after how long, and the row changes', async () => {
+    await using visitor = await visit({ width: 390 })
+    const { page } = visitor
+    const key = (await owner.call('POST /organizations/acme/keys', { name: 'leaked' })).json.key
+    await page.goto(`${product.baseUrl}/o/acme/keys/${key.id}`)
+    await page.getByRole('button', { name: 'Revoke key' }).click()
+    const dialog = page.getByRole('alertdialog', { name: 'Revoke leaked?' })
+    await dialog.waitFor()
+    await checkState(visitor, 'key-revoke-narrow')
+    await dialog.getByRole('button', { name: 'Revoke key' }).click()
+    await page.getByText(/1 node refuses it since \d+ ms/).waitFor()
+    await page.getByText('It can’t be used again').waitFor()
+    const after = await owner.call(`GET /organizations/acme/keys/${key.id}`)
+    assert.equal(after.json.state, 'revoked')
+    assert.deepEqual(visitor.findings, [])
+  })
+})
+
+/** The secret is nowhere any more: not in the page, not in storage, not in the address. */
+async function assertForgotten(page: Page, secret: string): Promise<void> {
+  const everything = await page.evaluate(
+    `document.documentElement.outerHTML + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage }) + location.href`,
+  )
+  assert.ok(!String(everything).includes(secret), 'the secret is still somewhere')
+}
