@@ -12,8 +12,8 @@ const pictures = join(root, 'test', 'pictures')
 
 interface Visit {
   readonly baseUrl: string
-  /** The session to begin with. */
-  readonly cookie?: string | undefined
+  /** A sign-in link to begin with. */
+  readonly link?: string | undefined
   readonly width?: number
   readonly colorScheme?: 'light' | 'dark'
   /** Findings that the journey provokes on purpose. */
@@ -38,18 +38,9 @@ export async function visitDashboard(browser: TestBrowser, visit: Visit): Promis
     colorScheme: visit.colorScheme ?? 'light',
     expected: visit.expected ?? [],
   })
-  if (visit.cookie !== undefined) {
-    const { cookie } = visit
-    await visitor.context.addCookies([
-      {
-        name: '__Host-session',
-        value: cookie,
-        url: visit.baseUrl,
-        httpOnly: true,
-        secure: true,
-        sameSite: 'Strict',
-      },
-    ])
+  if (visit.link !== undefined) {
+    await visitor.page.goto(visit.link)
+    await visitor.page.getByRole('navigation').first().waitFor({ state: 'attached' })
   }
   return visitor
 }

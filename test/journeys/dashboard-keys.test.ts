@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { browserForTests, type TestBrowser } from '../harness/browser.ts'
+import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'
 import { checkState, freshDashboard, visitDashboard } from '../harness/dashboard.ts'
-import { firstOwner, type Person } from '../harness/person.ts'
+import { firstOwner, withLinks, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 
 describe('API keys in the dashboard', () => {
@@ -23,8 +23,12 @@ describe('API keys in the dashboard', () => {
     await product[Symbol.asyncDispose]()
   })
 
-  const visit = (more: { colorScheme?: 'light' | 'dark'; width?: number } = {}) =>
-    visitDashboard(browser, { baseUrl: product.baseUrl, cookie: owner.cookie, ...more })
+  async function visit(
+    more: { colorScheme?: 'light' | 'dark'; width?: number } = {},
+  ): Promise<Visitor> {
+    const link = await withLinks(product, async (links) => await links.signInLink('olga@acme.test'))
+    return await visitDashboard(browser, { baseUrl: product.baseUrl, link, ...more })
+  }
 
   test('a key is issued with the keyboard alone, and Escape, a click outside and leaving cannot lose its secret', async () => {
     await using visitor = await visit()
