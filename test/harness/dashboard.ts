@@ -38,9 +38,11 @@ export async function visitDashboard(browser: TestBrowser, visit: Visit): Promis
     colorScheme: visit.colorScheme ?? 'light',
     expected: visit.expected ?? [],
   })
+  visitor.page.setDefaultTimeout(10_000)
   if (visit.link !== undefined) {
     await visitor.page.goto(visit.link)
-    await visitor.page.getByRole('navigation').first().waitFor({ state: 'attached' })
+    // The link's page signs in by itself, with or without JavaScript.
+    await visitor.page.waitForURL(/\/(?:o|welcome)\b/, { waitUntil: 'commit' })
   }
   return visitor
 }
@@ -78,7 +80,8 @@ async function violations(visitor: Visitor): Promise<string[]> {
 
 /** Waits until nothing moves and nothing is being read. */
 async function settle(page: Page): Promise<void> {
-  await page.waitForFunction(
-    `document.getAnimations().every((one) => one.playState !== 'running') && !document.body.innerText.includes('Reading…')`,
+  await page.waitForSelector('text=Reading…', { state: 'detached' })
+  await page.evaluate(
+    `Promise.all(document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations !== Infinity).map((one) => one.finished.catch(() => 0))).then(() => 0)`,
   )
 }

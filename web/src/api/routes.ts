@@ -45,6 +45,7 @@ interface Pending {
       readonly [
         N in
           | 'q'
+          | 'newer'
           | 'target'
           | 'key'
           | 'stopped_at'

@@ -39,7 +39,7 @@ export function useLive(
       const wanted = JSON.parse(filterText) as CallFilter
       const answer = await call(
         'GET /organizations/:organization/calls',
-        { path: { organization }, query: { ...wanted, limit: pageSize } },
+        { path: { organization }, query: { ...wanted, limit: pageSize, newer: after } },
         { signal: stop.signal, quiet: true },
       )
       failures = 0
