@@ -55,21 +55,25 @@ export function addPages(
       error(fields: object, text: string): void
     }
   },
-): { ready(): Promise<void> } {
+): void {
   const dist = join(needs.webFolder, 'dist')
   const headers = pageHeaders(needs.baseUrl)
   let files: ReadonlyMap<string, PageFile> | undefined
   let building = false
-  const opened = open()
+  const firstRead = read()
+  void firstRead.then(buildOnce)
 
-  async function open(): Promise<void> {
+  async function read(): Promise<void> {
     files = await readPageFiles(dist)
-    if (!(await isStale(needs.webFolder))) return
+  }
+  async function buildOnce(): Promise<void> {
+    // Until that is known, a page without files waits instead of saying that they are missing.
     building = true
     try {
+      if (!(await isStale(needs.webFolder))) return
       needs.log.info({}, 'building the dashboard in the background')
       await build(needs.webFolder)
-      files = await readPageFiles(dist)
+      await read()
     } catch (error) {
       needs.log.error({ err: error }, 'the dashboard could not be built')
     } finally {
@@ -79,6 +83,7 @@ export function addPages(
 
   for (const address of pages) {
     app.get(address, async (request, reply) => {
+      await firstRead
       reply.headers(headers)
       const shell = files?.get('/index.html')
       if (shell === undefined) {
@@ -95,6 +100,7 @@ export function addPages(
 
   for (const address of [...rootFiles, '/assets/*']) {
     app.get(address, async (request, reply) => {
+      await firstRead
       const file = files?.get(request.url.split('?', 1)[0] ?? '')
       if (file === undefined) throw new Problem('not_found')
       reply.headers(headers)
@@ -105,7 +111,6 @@ export function addPages(
       return sendFile(file, request.headers, reply)
     })
   }
-  return { ready: () => opened }
 }
 
 function sendFile(

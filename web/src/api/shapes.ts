@@ -23,4 +23,8 @@ export type Invitation = Answer<'GET /organizations/:organization/invitations'>[
 export type Session = Answer<'GET /me/sessions'>['items'][number]
 export type AuditEntry = Answer<'GET /organizations/:organization/audit'>['items'][number]
 
-export type { Rule, Target, Call, Attention, Tried } from './pending.ts'
+export type Target = Answer<'GET /organizations/:organization/targets/:target'>
+export type Rule = Target['rules'][number]
+export type Tried = Answer<'POST /organizations/:organization/targets/:target/try'>
+export type Call = Answer<'GET /organizations/:organization/calls/:call'>
+export type Attention = Answer<'GET /organizations/:organization/attention'>['items'][number]

@@ -42,7 +42,6 @@ export const entryWords = {
     target: 'What do you want to guard?',
     targetLead: 'The address of an API. Programs will call it through Intercept.',
     addTarget: 'Add target',
-    echo: 'Use the built-in echo',
     key: 'Issue a key',
     keyLead: 'It is shown once. Run the line below, and watch the call arrive.',
     issue: 'Issue key',

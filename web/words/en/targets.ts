@@ -17,9 +17,7 @@ export const targetsWords = {
   disabled: 'Disabled',
   enabled: 'Enabled',
   emptyTitle: 'No targets yet',
-  emptyText:
-    'Add the API that you want to guard: a short name and its address. To look around first, use the built-in echo.',
-  echo: 'Add the echo target',
+  emptyText: 'Add the API that you want to guard: a short name and its address.',
   form: {
     title: 'Add a target',
     slug: 'Slug',

@@ -14,7 +14,7 @@ import { FirstCall, KeySnippets } from '../keys/KeySecret.tsx'
 
 const w = entryWords.setup
 
-/** Step 3: an address, or the built-in echo. */
+/** Step 3: the address of an API. */
 export function TargetStep({
   organization,
   onDone,
@@ -59,7 +59,6 @@ export function TargetStep({
           <Button look="quiet" onClick={onDone}>
             {w.skip}
           </Button>
-          <Button onClick={() => add.mutate({ slug: 'echo', upstream: 'echo:' })}>{w.echo}</Button>
           <Button type="submit" look="primary" busy={add.isPending}>
             {w.addTarget}
           </Button>

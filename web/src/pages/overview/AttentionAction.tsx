@@ -43,8 +43,6 @@ export function AttentionAction({
         </ButtonLink>
       )
     case 'domain':
-    case 'connection':
-    case 'directory':
       return (
         <ButtonLink small to="/o/$organization/sso" params={params}>
           {w.open}

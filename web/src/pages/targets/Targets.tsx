@@ -1,7 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { Target } from '../../api/shapes.ts'
-import { addTarget, targetsQuery } from '../../api/targets.ts'
+import { targetsQuery } from '../../api/targets.ts'
 import { targetsWords as w } from '../../../words/en/targets.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -10,7 +10,7 @@ import { FilterBar } from '../../parts/Filters.tsx'
 import { count } from '../../parts/numbers.ts'
 import { Empty } from '../../parts/States.tsx'
 import { Badge, PageHead } from '../../parts/Surface.tsx'
-import { say, sayRefused } from '../../parts/Toasts.tsx'
+import { say } from '../../parts/Toasts.tsx'
 import { AddTarget } from './AddTarget.tsx'
 
 const here = getRouteApi('/frame/o/$organization/targets')
@@ -20,21 +20,12 @@ export function Targets() {
   const { slug, may } = useOrganization()
   const { q, add } = here.useSearch()
   const navigate = here.useNavigate()
-  const client = useQueryClient()
   const list = useQuery(targetsQuery(slug))
   const rows = (list.data?.items ?? []).filter(
     (target) =>
       q === undefined ||
       `${target.slug} ${target.name} ${target.upstream}`.toLowerCase().includes(q.toLowerCase()),
   )
-  const echo = useMutation({
-    mutationFn: () => addTarget(slug, { slug: 'echo', upstream: 'echo:' }),
-    onError: sayRefused,
-    onSuccess: (target) => {
-      say(w.added(target.slug))
-      void client.invalidateQueries({ queryKey: [slug] })
-    },
-  })
   const change = (patch: Readonly<Record<string, string | undefined>>) =>
     void navigate({ search: (before) => ({ ...before, ...patch }), replace: true })
   const open = (target: string) =>
@@ -69,14 +60,7 @@ export function Targets() {
         empty={
           <Empty title={w.emptyTitle}>
             <p>{w.emptyText}</p>
-            {button === undefined ? undefined : (
-              <div className="row">
-                {button}
-                <Button busy={echo.isPending} onClick={() => echo.mutate()}>
-                  {w.echo}
-                </Button>
-              </div>
-            )}
+            {button}
           </Empty>
         }
       />

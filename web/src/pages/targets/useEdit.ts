@@ -3,7 +3,7 @@ import { call, type Input } from '../../api/call.ts'
 import type { Target } from '../../api/shapes.ts'
 import { say } from '../../parts/Toasts.tsx'
 
-type Body = Input<'PATCH /organizations/:organization/targets/:target'>['body']
+type Body = NonNullable<Input<'PATCH /organizations/:organization/targets/:target'>['body']>
 
 /** Changes a target; refused if somebody else has changed it since it was read. */
 export function useEdit(organization: string, it: Target, saved: string) {
