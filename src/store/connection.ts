@@ -1,12 +1,14 @@
 import type { Kysely } from 'kysely'
 import type { EventId } from '../ids.ts'
-import type { Tables } from './tables.ts'
+
+/** Every table, as `tables.ts` fills them in. */
+export interface KnownTables {}
 
 export type Engine = 'sqlite' | 'postgres'
 
 /** Where statements run: the store for reads, a transaction for writes. */
 export interface Connection {
-  readonly query: Kysely<Tables>
+  readonly query: Kysely<KnownTables>
   readonly engine: Engine
 }
 

@@ -1,7 +1,6 @@
 import type { OrganizationId } from '../ids.ts'
 import type { ExpressionBuilder } from 'kysely'
-import type { Connection, Transaction } from './connection.ts'
-import type { Tables } from './tables.ts'
+import type { Connection, KnownTables, Transaction } from './connection.ts'
 
 export interface EndpointTable {
   id: string
@@ -254,7 +253,7 @@ export async function count(at: Connection, organizationId: string): Promise<num
   return row.endpoints
 }
 
-function withoutLease(eb: ExpressionBuilder<Tables, 'endpoint'>) {
+function withoutLease(eb: ExpressionBuilder<KnownTables, 'endpoint'>) {
   return { lease_owner: null, lease_until: null, lease_token: eb('lease_token', '+', 1) }
 }
 

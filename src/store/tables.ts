@@ -76,3 +76,8 @@ interface ChangeTable {
   subject_id: string
   at: number
 }
+
+// Connections are typed by all tables, and every noun's file needs connections: filled in from here, there is no circle.
+declare module './connection.ts' {
+  interface KnownTables extends Tables {}
+}
