@@ -119,7 +119,8 @@ async function withSso<T>(
       mintTokenId: randomToken,
     })
     const { authUrl, loopbackIsOpen: allowLoopback } = config
-    const connections = createConnections({ store, sealer, relyingParty, authUrl, allowLoopback })
+    const needs = { store, sealer, clock, relyingParty, authUrl, allowLoopback }
+    const connections = createConnections(needs)
     const domains = createDomains({ store, resolveTxt: createTxtResolver() })
     return await work({ rooms, outbound, connections, domains })
   })

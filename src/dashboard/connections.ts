@@ -156,6 +156,7 @@ export const connectionRoutes = {
       kind: Type.Optional(Kind),
       issuer: Type.String({ minLength: 1, maxLength: 512 }),
       clientId: Type.String({ minLength: 1, maxLength: 512 }),
+      reservation: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
     }),
     answer: ConnectionShape,
     handle: async ({ organization, body, actor }, rooms) => {
@@ -165,10 +166,26 @@ export const connectionRoutes = {
         kind,
         issuer,
         clientId,
+        reservation: body.reservation,
         credential: toCredential(body) ?? ({ kind: 'key' } as const),
       }
       return toConnection(await rooms.sso.connections.connect(organization.id, wish, actor))
     },
+  }),
+
+  [`POST ${collection}/reservations` as const]: route({
+    summary:
+      'The addresses of a connection that is still to be made, to copy to the provider first',
+    permission: 'sso.manage',
+    status: 201,
+    answer: Type.Object({
+      reservation: Type.String(),
+      redirectUri: Type.String(),
+      initiateLoginUri: Type.String(),
+      backchannelLogoutUri: Type.String(),
+      clientKeysUri: Type.String(),
+    }),
+    handle: async ({ organization }, rooms) => await rooms.sso.connections.reserve(organization.id),
   }),
 
   [`POST ${collection}/discover` as const]: route({

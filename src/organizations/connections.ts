@@ -1,4 +1,5 @@
 import { record } from '../audit/index.ts'
+import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createId, type OrganizationId } from '../ids.ts'
 import {
@@ -19,6 +20,13 @@ import {
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import {
+  addressesOf,
+  openReservation,
+  sealReservation,
+  type ConnectionAddresses,
+} from './connection-addresses.ts'
+import { checkClient, checkSecret, kindOf, nameFor } from './connection-checks.ts'
+import {
   settingsFor,
   settingsFromRow,
   type ConnectionKind,
@@ -29,23 +37,16 @@ import { requireEnterprise } from './entitlement.ts'
 import { endSessionsOf } from './provider-sessions.ts'
 
 /** A connection to an organization's OpenID provider; its credential is never part of it. */
-export interface Connection extends Omit<
-  ConnectionRecord,
-  'settings' | 'kind' | 'credentialSealed'
-> {
+export interface Connection
+  extends Omit<ConnectionRecord, 'settings' | 'kind' | 'credentialSealed'>, ConnectionAddresses {
   readonly kind: ConnectionKind
   readonly settings: ConnectionSettings
-  /** To be registered at the provider; each connection has its own. */
-  readonly redirectUri: string
-  /** Where the provider may start a sign-in. */
-  readonly initiateLoginUri: string
-  readonly backchannelLogoutUri: string
-  /** Where the provider reads the public key of private_key_jwt. */
-  readonly clientKeysUri: string
 }
 
 /** What a person decides about a connection; without a secret it has a key of its own. */
 export interface ConnectionWish extends SettingsWish {
+  /** From `reserve`: the connection gets the addresses that were shown then. */
+  readonly reservation?: string | undefined
   readonly name?: string | undefined
   readonly kind?: ConnectionKind | undefined
   readonly issuer: string
@@ -70,6 +71,8 @@ export interface Connections {
   get(organizationId: OrganizationId, id: string): Promise<Connection>
   /** Fetches what an issuer says of itself, fresh; the `idp_…` problems. */
   discover(issuer: string, credential?: 'secret' | 'key'): Promise<Provider>
+  /** The addresses of a connection that is still to be made, for a week: most providers want them first. */
+  reserve(organizationId: OrganizationId): Promise<ConnectionAddresses & { reservation: string }>
   /** Discovers and saves. `plan_required`, `invalid_input`, the `idp_…` problems. */
   connect(
     organizationId: OrganizationId,
@@ -103,13 +106,13 @@ export interface Connections {
 interface Needs {
   readonly store: Store
   readonly sealer: Sealer
+  readonly clock: Clock
   readonly relyingParty: RelyingParty
   /** Where the sign-in door is: {auth_url}. */
   readonly authUrl: string
   readonly allowLoopback: boolean
 }
 
-const longestName = 100
 const connectionsAtMost = 100
 const discoveryTimeoutMs = 8_000
 
@@ -160,28 +163,39 @@ export function createConnections(needs: Needs): Connections {
   function present(stored: ConnectionRecord): Connection {
     const { credentialSealed: _, ...shown } = stored
     const kind = stored.kind as ConnectionKind
-    const base = `${needs.authUrl}/api/v1/auth/sso/${stored.id}`
-    return {
-      ...shown,
-      kind,
-      settings: settingsFromRow(kind, stored.settings),
-      redirectUri: `${base}/callback`,
-      initiateLoginUri: `${base}/login`,
-      backchannelLogoutUri: `${base}/logout`,
-      clientKeysUri: `${base}/keys`,
+    const settings = settingsFromRow(kind, stored.settings)
+    return { ...shown, kind, settings, ...addressesOf(needs.authUrl, stored.id) }
+  }
+
+  /** A fresh id, or the one that was reserved here and not yet used. */
+  async function idFor(organizationId: string, reservation: string | undefined) {
+    if (reservation === undefined) return createId('con')
+    const id = openReservation(sealer, organizationId, {
+      reservation,
+      nowMs: needs.clock.now(),
+    })
+    if (id === undefined || (await connections.findForSignIn(store, id)) !== undefined) {
+      throw new Problem('invalid_input', 'The reservation is too old or was used. Reload the page.')
     }
+    return id
   }
 
   return {
     get,
     discover,
+    async reserve(organizationId) {
+      await requireEnterprise(store, organizationId)
+      const id = createId('con')
+      const reservation = sealReservation(sealer, organizationId, { id, at: needs.clock.now() })
+      return { ...addressesOf(needs.authUrl, id), reservation }
+    },
     list: async (organizationId) => (await connections.list(store, organizationId)).map(present),
     async connect(organizationId, wish, actor) {
       await requireEnterprise(store, organizationId)
       const { issuer, clientId } = checkClient(wish)
       const settings = settingsFor(wish.kind ?? kindOf(issuer), wish)
       await discover(issuer, wish.credential.kind)
-      const id = createId('con')
+      const id = await idFor(organizationId, wish.reservation)
       const credential = await sealed(id, organizationId, wish.credential)
       return await store.transaction(async (tx) => {
         const existing = await connections.list(tx, organizationId)
@@ -314,38 +328,6 @@ export function createConnections(needs: Needs): Connections {
       return found && present(found)
     },
   }
-}
-
-/** The kind that an issuer's address gives away. */
-function kindOf(issuer: string): ConnectionKind {
-  const host = URL.canParse(issuer) ? new URL(issuer).hostname : ''
-  if (/\.(okta|oktapreview|okta-emea)\.com$/.test(host)) return 'okta'
-  if (/^(login\.microsoftonline\.(com|us)|sts\.windows\.net)$/.test(host)) return 'entra'
-  return host === 'accounts.google.com' ? 'google' : 'other'
-}
-
-function checkClient(wish: { issuer: string; clientId: string }) {
-  const issuer = wish.issuer.trim()
-  const clientId = wish.clientId.trim()
-  // VSCHAR of RFC 6749, appendix A.1.
-  if (!/^[\x20-\x7e]{1,512}$/.test(clientId)) {
-    throw new Problem('invalid_input', 'A client id has 1 to 512 printable ASCII characters.')
-  }
-  return { issuer, clientId }
-}
-
-function checkSecret(secret: string): void {
-  if (!/^[\x20-\x7e]{1,1024}$/.test(secret)) {
-    throw new Problem('invalid_input', 'A client secret has 1 to 1024 printable ASCII characters.')
-  }
-}
-
-function nameFor(wish: string | undefined, issuer: string): string {
-  const name = (wish ?? new URL(issuer).hostname).trim()
-  if (name === '' || name.length > longestName || !name.isWellFormed() || name.includes('\u0000')) {
-    throw new Problem('invalid_input', `A connection's name has 1 to ${longestName} characters.`)
-  }
-  return name
 }
 
 function sealContext(organizationId: string, id: string): readonly string[] {

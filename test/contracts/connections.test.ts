@@ -38,6 +38,7 @@ for (const engine of engines) {
       connections = createConnections({
         store,
         sealer: createSealer(['x'.repeat(32)]),
+        clock: systemClock,
         relyingParty: createRelyingParty({
           fetch,
           clock: systemClock,
@@ -110,6 +111,16 @@ for (const engine of engines) {
       await assert.rejects(connections.setDisabled(other, id, true, person), { code: 'not_found' })
       await assert.rejects(connections.makeDefault(other, id, person), { code: 'not_found' })
       await assert.rejects(connections.remove(other, id, person), { code: 'not_found' })
+    })
+
+    test('addresses can be reserved before the connection is saved, once, by this organization', async () => {
+      const { reservation, redirectUri } = await connections.reserve(acme)
+      const wanted = { ...wish(), reservation }
+      await assert.rejects(connections.connect(other, wanted, person), { code: 'invalid_input' })
+      assert.equal((await connections.connect(acme, wanted, person)).redirectUri, redirectUri)
+      await assert.rejects(connections.connect(acme, wanted, person), { code: 'invalid_input' })
+      const forged = { ...wish(), reservation: 'con_made_up' }
+      await assert.rejects(connections.connect(acme, forged, person), { code: 'invalid_input' })
     })
 
     test('the plan standard has no connections', async () => {
