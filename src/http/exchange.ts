@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ClientConnection } from './client-connection.ts'
+import type { DirectRequest } from './direct-request.ts'
 import type { RequestHead } from './head.ts'
 import { renderProblem } from './problem.ts'
 
@@ -18,9 +19,11 @@ export interface UpgradedStream {
 
 /** The longest rest of a refused body that is read to keep a connection. */
 const discardedBytes = 64 * 1024
+/** How much of a body waits for the checks to be done. */
+const heldBytesAtMost = 64 * 1024
 
 export interface ExchangeParts {
-  readonly request: IncomingMessage
+  readonly request: DirectRequest
   readonly response: ServerResponse
   readonly head: RequestHead
   readonly url: string
@@ -54,12 +57,17 @@ export class Exchange {
   isEventStream = false
   /** Called at most once, when the caller leaves before the answer ended. */
   onGone: (() => void) | undefined
-  readonly #request: IncomingMessage
+  readonly #request: DirectRequest
   readonly #response: ServerResponse
   readonly #connection: ClientConnection
   readonly #baseUrl: string
   #gone = false
-  #bodyRead = false
+  #sink: BodySink | undefined
+  /** What of the body came before somebody read it. */
+  #held: Buffer[] = []
+  #heldBytes = 0
+  #bodyEnded = false
+  #bodyPaused = false
 
   constructor(parts: ExchangeParts) {
     const { request, head } = parts
@@ -81,6 +89,7 @@ export class Exchange {
     this.#connection = parts.connection
     this.#baseUrl = parts.baseUrl
     this.#connection.add(this)
+    if (this.hasBody) this.#request.takeBody((chunk) => this.#arrived(chunk))
   }
 
   /** Whether the caller has left. */
@@ -190,16 +199,16 @@ export class Exchange {
     this.#response.writeEarlyHints({ link })
   }
 
-  /** Gives the body to the sink, as it comes. */
+  /** Gives the body to the sink, as it comes; what has come already at once. */
   readBody(sink: BodySink): void {
-    this.#bodyRead = true
-    this.#request.on('data', (chunk: Buffer) => {
-      this.bytesIn += chunk.length
-      if (!sink.data(chunk)) this.#request.pause()
-    })
-    this.#request.on('end', () => sink.end())
-    // An abort arrives through the connection; without a listener it would be an uncaught error.
-    this.#request.on('error', ignore)
+    this.#sink = sink
+    const held = this.#held
+    this.#held = []
+    let more = true
+    for (const chunk of held) more = sink.data(chunk) && more
+    if (this.#bodyEnded) sink.end()
+    else if (more) this.resumeBody()
+    else this.#bodyPaused = true
   }
 
   /** The trailers of a chunked body, a flat list; complete once the body has ended. */
@@ -209,7 +218,8 @@ export class Exchange {
 
   /** Goes on after the sink asked for a pause. */
   resumeBody(): void {
-    this.#request.resume()
+    this.#bodyPaused = false
+    this.#request.goOn()
   }
 
   /** The caller closed the connection, or it broke. */
@@ -222,7 +232,7 @@ export class Exchange {
 
   /** Whether body bytes are awaited from the caller rather than held back by us; what a slow body is judged by. */
   get awaitsBody(): boolean {
-    return !this.requestComplete && !this.started && !this.#request.isPaused()
+    return !this.requestComplete && !this.started && !this.#bodyPaused
   }
 
   /** The stream to take over after a 101; nothing more goes through this exchange's answer. */
@@ -238,6 +248,25 @@ export class Exchange {
     this.#connection.remove(this)
   }
 
+  #arrived(chunk: Buffer | null): boolean {
+    if (chunk === null) {
+      this.#bodyEnded = true
+      this.#sink?.end()
+      return true
+    }
+    // What is left of a body that nobody wants any more is let run through.
+    if (this.finished || this.#gone) return true
+    this.bytesIn += chunk.length
+    if (this.#sink === undefined) {
+      this.#held.push(chunk)
+      this.#heldBytes += chunk.length
+      this.#bodyPaused = this.#heldBytes >= heldBytesAtMost
+    } else {
+      this.#bodyPaused = !this.#sink.data(chunk)
+    }
+    return !this.#bodyPaused
+  }
+
   #writeHead(status: number, reason: string | undefined, headers: string[]): void {
     this.started = true
     if (this.#connection.draining) this.#response.shouldKeepAlive = false
@@ -251,7 +280,7 @@ export class Exchange {
   #settleUnreadBody(): void {
     const short =
       this.upgrade === undefined &&
-      !this.#bodyRead &&
+      this.#sink === undefined &&
       !this.expectsContinue &&
       this.contentLength !== undefined &&
       this.contentLength <= discardedBytes
@@ -274,5 +303,3 @@ function pairs(flat: readonly string[]): [string, string][] {
   for (let at = 0; at + 1 < flat.length; at += 2) list.push([flat[at] ?? '', flat[at + 1] ?? ''])
   return list
 }
-
-function ignore(): void {}

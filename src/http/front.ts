@@ -11,6 +11,7 @@ import { parserProblem, rawRefusal } from './client-error.ts'
 import type { ParserError } from './client-error.ts'
 import { Exchange } from './exchange.ts'
 import type { UpgradedStream } from './exchange.ts'
+import { DirectRequest } from './direct-request.ts'
 import { checkFraming, originForm } from './framing.ts'
 import { readRequestHead } from './head.ts'
 
@@ -67,7 +68,8 @@ export function createFront(needs: FrontNeeds): Front {
   const limits = { ...frontLimits, ...needs.limits }
   const connections = new Set<ClientConnection>()
   const authorities = [new URL(needs.baseUrl).host]
-  const server = createServer({
+  const server = createServer<typeof DirectRequest>({
+    IncomingMessage: DirectRequest,
     requireHostHeader: false,
     maxHeaderSize: limits.headBytes,
     headersTimeout: limits.headMs,
@@ -120,7 +122,7 @@ export function createFront(needs: FrontNeeds): Front {
   })
 
   function take(
-    request: IncomingMessage,
+    request: DirectRequest,
     response: ServerResponse,
     upgrade: UpgradedStream | undefined,
     expectsContinue: boolean,

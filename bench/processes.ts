@@ -1,0 +1,81 @@
+// Peers as processes: started, measured by what the kernel says they used, and ended.
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { connect, createServer, type AddressInfo } from 'node:net'
+
+// USER_HZ; 100 on every Linux that matters.
+const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
+
+/** CPU seconds (user and system) that a process and its children have used so far. */
+export function cpuSeconds(pid: number): number {
+  let ticks = 0
+  for (const each of [pid, ...childrenOf(pid)]) {
+    const stat = readFileSync(`/proc/${each}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    ticks += Number(fields[11]) + Number(fields[12])
+  }
+  return ticks / ticksPerSecond
+}
+
+/** Resident memory of a process and its children, in bytes. */
+export function residentBytes(pid: number): number {
+  let bytes = 0
+  for (const each of [pid, ...childrenOf(pid)]) {
+    const status = readFileSync(`/proc/${each}/status`, 'utf8')
+    bytes += Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
+  }
+  return bytes
+}
+
+/** A program of the machine; undefined when it is not installed. */
+export function findProgram(name: string): string | undefined {
+  const places = ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin']
+  return places.map((folder) => `${folder}/${name}`).find((path) => existsSync(path))
+}
+
+/** Starts a program and waits until it listens on a port of this machine. */
+export async function startPeer(
+  program: string,
+  args: readonly string[],
+  port: number,
+): Promise<ChildProcess> {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  let complaint = ''
+  child.stderr?.on('data', (chunk: Buffer) => (complaint += chunk.toString()))
+  const deadline = performance.now() + 10_000
+  while (!(await accepts(port))) {
+    if (child.exitCode !== null || performance.now() > deadline) {
+      throw new Error(`${program} does not listen on ${port}: ${complaint}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return child
+}
+
+export async function unusedPort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function childrenOf(pid: number): number[] {
+  const children: number[] = []
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    const text = readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim()
+    if (text !== '') children.push(...text.split(' ').map(Number))
+  }
+  return [...children, ...children.flatMap(childrenOf)]
+}
+
+async function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on('error', () => resolve(false))
+  })
+}
