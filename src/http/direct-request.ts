@@ -14,15 +14,20 @@ export class DirectRequest extends IncomingMessage {
   takeBody(taker: BodyTaker): void {
     this.#taker = taker
     // Says that somebody reads, so that Node doesn't throw the rest away when the answer has ended.
-    this._read(0)
+    this.#readOn()
   }
 
   /** Goes on after the taker asked for a pause. */
   goOn(): void {
-    if (!this.destroyed && !this.complete) this._read(0)
+    if (!this.destroyed && !this.complete) this.#readOn()
   }
 
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
     return this.#taker === undefined ? super.push(chunk, encoding) : this.#taker(chunk)
+  }
+
+  #readOn(): void {
+    // oxlint-disable-next-line no-underscore-dangle -- that is how node:stream names what it asks a source for
+    this._read(0)
   }
 }
