@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { simulate } from '../harness/delivery-simulation.ts'
+
+// SIMULATION_SEEDS=10000 for a release; SIMULATION_FIRST=n to see one again.
+const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 300)
+const first = Number(process.env['SIMULATION_FIRST'] ?? 1)
+
+describe('T12: deliveries in simulated worlds', { timeout: 600_000 }, () => {
+  test(`T12: in ${seeds} worlds with kills, lost answers, outages and clock jumps nothing is lost`, async () => {
+    let sent = 0
+    let kills = 0
+    let repeated = 0
+    for (let seed = first; seed < first + seeds; seed++) {
+      const result = await simulate(seed)
+      assert.deepEqual(
+        result.broken,
+        [],
+        `seed ${seed} (SIMULATION_FIRST=${seed} SIMULATION_SEEDS=1)`,
+      )
+      sent += result.sent
+      kills += result.kills
+      repeated += result.repeated
+    }
+    // The worlds must be wild enough to mean something.
+    assert.ok(sent > seeds * 20 && kills > seeds / 4, `${sent} sent, ${kills} kills`)
+    assert.ok(repeated < sent * 0.05, `${repeated} of ${sent} were repeated`)
+  })
+})
