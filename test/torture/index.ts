@@ -1,3 +1,4 @@
+import { deliveries } from './deliveries.ts'
 import { disk } from './disk.ts'
 import { drain } from './drain.ts'
 import { fuzz } from './fuzz.ts'
@@ -20,4 +21,5 @@ export const tortures: Readonly<Record<string, Torture>> = {
   idle,
   fuzz,
   drain,
+  deliveries,
 }

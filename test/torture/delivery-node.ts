@@ -1,0 +1,55 @@
+// Publishes and delivers, says on standard output what was acknowledged, and will be killed.
+import { systemClock, type Clock } from '../../src/clock.ts'
+import { createOutbound } from '../../src/http/index.ts'
+import { createId } from '../../src/ids.ts'
+import { createLog } from '../../src/log/index.ts'
+import { createSealer } from '../../src/secrets/index.ts'
+import { openStore } from '../../src/store/index.ts'
+import { createWebhooks, publish } from '../../src/webhooks/index.ts'
+
+const [folder = '', databaseUrl = '', organizationId = '', publishes = '', aheadMs = '0'] =
+  process.argv.slice(2)
+const eventsInWork = 10
+
+// A node that comes last looks from the future: what failed meanwhile is due.
+const clock: Clock = {
+  now: () => systemClock.now() + Number(aheadMs),
+  monotonic: systemClock.monotonic,
+}
+const store = await openStore({
+  folder,
+  databaseUrl: databaseUrl === '-' ? undefined : databaseUrl,
+  clock,
+  isNode: true,
+})
+const webhooks = createWebhooks({
+  store,
+  sealer: createSealer(['the master secret of the torture of deliveries']),
+  clock,
+  outbound: createOutbound({ allowLoopback: true }),
+  log: createLog({ level: 'silent' }),
+})
+await webhooks.start()
+say('ready')
+if (publishes === 'publish') await Promise.all([publishOn(), publishOn()])
+
+async function publishOn(): Promise<never> {
+  for (;;) {
+    const ids = Array.from({ length: eventsInWork }, () => createId('evt'))
+    try {
+      await store.transaction(async (tx) => {
+        for (const id of ids) {
+          publish(tx, { organizationId, id, type: 'organization.plan_changed', data: { id } })
+        }
+      })
+      say(`acknowledged ${ids.join(' ')}`)
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    await new Promise((resolve) => setTimeout(resolve, 12))
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
