@@ -156,6 +156,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
       outbound,
       log,
       deliveriesKeptMs: config.retention.deliveriesMs,
+      endpointsMost: config.limits.webhookEndpoints,
     }),
   )
   const rooms: Rooms = {

@@ -152,7 +152,12 @@ async function withWebhooks<T>(
     const { outboundAllowCidrs: allowCidrs, loopbackIsOpen: allowLoopback } = rooms.config
     await using outbound = createOutbound({ allowCidrs, allowLoopback })
     const log = createLog({ level: 'silent' })
-    await using webhooks = createWebhooks({ ...rooms, outbound, log })
+    await using webhooks = createWebhooks({
+      ...rooms,
+      outbound,
+      log,
+      endpointsMost: rooms.config.limits.webhookEndpoints,
+    })
     return await work(webhooks, rooms)
   })
 }

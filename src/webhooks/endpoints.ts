@@ -21,7 +21,7 @@ import type { PreparedEndpoint } from './send.ts'
 import { createDeliverySigner } from './signatures.ts'
 import type { WebhookSecrets } from './secret.ts'
 
-const endpointsMost = 50
+const usualEndpointsMost = 50
 
 /** Endpoints: add, change, switch, test. */
 export interface Endpoints {
@@ -67,8 +67,10 @@ export function createEndpoints(needs: {
   outbound: Outbound
   clock: Clock
   secrets: WebhookSecrets
+  /** LIMIT_WEBHOOK_ENDPOINTS, for each organization; 50. */
+  endpointsMost: number | undefined
 }): Endpoints {
-  const { store, sealer, outbound, secrets } = needs
+  const { store, sealer, outbound, secrets, endpointsMost = usualEndpointsMost } = needs
 
   async function get(organizationId: string, id: string): Promise<EndpointRecord> {
     return found(await endpoints.find(store, organizationId, id))

@@ -78,6 +78,8 @@ export interface WebhooksNeeds {
   readonly random?: (() => number) | undefined
   /** Ended deliveries and their events are removed after this; 30 days. */
   readonly deliveriesKeptMs?: number | undefined
+  /** Endpoints of an organization; 50. */
+  readonly endpointsMost?: number | undefined
   /** How long a stop waits for receivers before it cuts them off; 16 s, a little more than an attempt may take. */
   readonly graceMs?: number | undefined
   /** For metrics. */
@@ -90,7 +92,14 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
   const random = needs.random ?? Math.random
   const owner = leaseOwner(createId('node', clock.now()))
   const secrets = createWebhookSecrets({ store, sealer, clock })
-  const endpoints = createEndpoints({ store, sealer, outbound, clock, secrets })
+  const endpoints = createEndpoints({
+    store,
+    sealer,
+    outbound,
+    clock,
+    secrets,
+    endpointsMost: needs.endpointsMost,
+  })
   const onError = (error: unknown): void => log.warn({ err: error }, 'webhooks: tried again later')
   const replay = createReplay({ store, clock, after, onError })
   const dispatcher = createDispatcher({

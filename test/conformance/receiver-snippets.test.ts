@@ -9,7 +9,7 @@ import { createDeliverySigner } from '../../src/webhooks/signatures.ts'
 
 // Every snippet of the guide is run where its language is installed: on a genuine delivery, and on ones that are not.
 const root = join(import.meta.dirname, '..', '..')
-const guide = readFileSync(join(root, 'docs', 'receive-webhooks.md'), 'utf8')
+const guide = readFileSync(join(root, 'docs', 'guides', 'receive-webhooks.md'), 'utf8')
 
 /** How a snippet becomes a program: environment in, body from a file, exit 0 for genuine. */
 interface Language {
@@ -119,7 +119,7 @@ function deliveryAt(ms: number): Record<string, string> {
   }
 }
 
-describe('the snippets of docs/receive-webhooks.md', { timeout: 120_000 }, () => {
+describe('the snippets of docs/guides/receive-webhooks.md', { timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-snippets-'))
   after(() => rmSync(folder, { recursive: true }))
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))

@@ -188,7 +188,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     row.version += 1
   }
 
-  const nodes: { name: string; dead: boolean; dispatcher: Dispatcher }[] = []
+  const nodes: { self: { dead: boolean }; dispatcher: Dispatcher }[] = []
   function startNode(): void {
     const node = { name: `node_${nodes.length}`, dead: false }
     const sending = new Map<string, number>()
@@ -219,11 +219,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
         return resultOf(startedAt, hangs ? undefined : fails ? 500 : 204)
       },
     })
-    nodes.push({ ...node, dispatcher })
-    Object.defineProperty(nodes.at(-1)!, 'dead', {
-      get: () => node.dead,
-      set: (value: boolean) => void (node.dead = value),
-    })
+    nodes.push({ self: node, dispatcher })
     dispatcher.start()
   }
 
@@ -260,15 +256,15 @@ export async function simulate(seed: number): Promise<SimulationResult> {
           state: health.state === 'disabled' ? 'skipped' : 'pending',
         })
       }
-      for (const node of nodes) if (!node.dead) node.dispatcher.hint('org_1')
+      for (const node of nodes) if (!node.self.dead) node.dispatcher.hint('org_1')
     })
   }
   for (let kill = 0; kill < Math.floor(random() * 4); kill++) {
     schedule(random() * healAtMs, () => {
-      const living = nodes.filter((node) => !node.dead)
+      const living = nodes.filter((node) => !node.self.dead)
       const victim = living[Math.floor(random() * living.length)]
       if (!victim) return
-      victim.dead = true
+      victim.self.dead = true
       kills += 1
       schedule(random() * 2000, startNode)
     })
@@ -329,7 +325,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   const repeated = [...accepted.values()].reduce((sum, times) => sum + times - 1, 0)
   // A repetition needs a reason: a killed node, a lost answer of the database, or a lease that ran out.
   if (repeated > 0 && kills === 0 && lostAnswers === 0 && hops === 0 && monotonic <= horizonMs) {
-    if (!nodes.some((node) => node.dead) && !mayHaveLostLeases())
+    if (!nodes.some((node) => node.self.dead) && !mayHaveLostLeases())
       broken.push(`${repeated} repeated without a reason`)
   }
   return { seed, broken, sent, repeated, kills }
