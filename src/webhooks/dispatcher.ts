@@ -18,6 +18,8 @@ const queueLow = 24
 // Endpoints that fail may be many and stay long: they keep little in memory.
 const queueOfFailing = 4
 const placesMost = 512
+// What is sent and not written would be sent again after a crash: a database that stands still must not make it many.
+const unwrittenMost = 32
 const stopPollMs = 5
 const stopWritingMs = 2000
 const retryStoreMs = 250
@@ -225,7 +227,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
   /** An ordered endpoint waits until the last outcome is written; others go on meanwhile. */
   function unwrittenOf(lane: Lane): number {
     if (lane.endpoint.ordered || lane.health.state !== 'active') return 0
-    return writer.unwrittenOf(lane.endpoint.id)
+    return Math.min(writer.unwrittenOf(lane.endpoint.id), unwrittenMost)
   }
 
   function hasPlace(lane: Lane): boolean {
