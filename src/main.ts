@@ -159,6 +159,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
       endpointsMost: config.limits.webhookEndpoints,
     }),
   )
+  const audit = createAudit({ store })
   const rooms: Rooms = {
     store,
     sealer,
@@ -172,7 +173,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     invitations: createInvitations({ store, clock, baseUrl, post }),
     links,
     sso,
-    audit: createAudit({ store }),
+    audit,
     targets: createTargets({ store, sealer, clock, guard, defaults: targetDefaults }),
     targetRegister: register,
     limits,
@@ -190,6 +191,13 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   opened.use(every(hourMs, async () => await sso.outcomes.forget(), again('forgetSso')))
   opened.use(every(hourMs, async () => await signingKeys.rotate(), again('rotate')))
   opened.use(every(hourMs, async () => await sessions.forget(), again('forgetSessions')))
+  opened.use(
+    every(
+      hourMs,
+      async () => await audit.forget(clock.now() - config.retention.auditMs),
+      again('forgetAudit'),
+    ),
+  )
 
   await webhooks.start()
 

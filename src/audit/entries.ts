@@ -47,6 +47,8 @@ export interface Audit {
   all(organizationId: string, filter: AuditFilter): AsyncIterable<AuditEntry>
   /** Recomputes the chain: a changed, removed or reordered entry shows. */
   verify(organizationId: string): Promise<ChainReport>
+  /** Deletes entries older than a time, from the front of each chain; returns how many. */
+  forget(before: number): Promise<number>
 }
 
 const pageSize = 500
@@ -72,27 +74,22 @@ export function createAudit(needs: { store: Store }): Audit {
     },
     async verify(organizationId) {
       const head = await auditEntries.headOf(store, organizationId)
-      let previous: string | undefined
+      const anchor = await auditEntries.anchorOf(store, organizationId)
+      let previous = anchor.hash
       let entries = 0
-      let expected: number | undefined
+      let expected = anchor.sequence + 1
       const broken = (sequence: number, reason: string): ChainReport => ({
         entries,
         brokenAt: sequence,
         reason,
-        lastHash: previous ?? '',
+        lastHash: previous,
       })
       for (let next = 1; ;) {
         const rows = await auditEntries.listFrom(store, organizationId, next, pageSize)
         for (const row of rows) {
           if (row.sequence > head.sequence) break
-          // Retention removes entries from the front only: the first one left vouches for those before it.
-          if (expected !== undefined && row.sequence !== expected) {
-            return broken(expected, 'an entry is missing')
-          }
-          if (expected === undefined && row.sequence === 1 && row.previous_hash !== '') {
-            return broken(row.sequence, 'the first entry claims one before it')
-          }
-          if (previous !== undefined && row.previous_hash !== previous) {
+          if (row.sequence !== expected) return broken(expected, 'an entry is missing')
+          if (row.previous_hash !== previous) {
             return broken(row.sequence, 'it does not follow the entry before it')
           }
           if (auditHash(row) !== row.hash) return broken(row.sequence, 'it was changed')
@@ -104,17 +101,16 @@ export function createAudit(needs: { store: Store }): Audit {
         if (rows.length < pageSize || !last) break
         next = last.sequence + 1
       }
-      if (head.sequence > 0 && expected !== undefined && expected !== head.sequence + 1) {
+      if (expected !== head.sequence + 1) {
         return broken(expected, 'entries at the end are missing')
       }
-      if (previous !== undefined && previous !== head.hash) {
+      if (previous !== head.hash) {
         return broken(head.sequence, 'the last entry is not the one that was written last')
       }
-      if (head.sequence > 0 && expected === undefined) {
-        return broken(head.sequence, 'every entry is missing')
-      }
-      return { entries, brokenAt: undefined, reason: undefined, lastHash: previous ?? '' }
+      return { entries, brokenAt: undefined, reason: undefined, lastHash: previous }
     },
+    forget: async (before) =>
+      await store.transaction(async (tx) => await auditEntries.forget(tx, before)),
   }
 }
 

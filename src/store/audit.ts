@@ -1,4 +1,5 @@
-import type { Connection } from './connection.ts'
+import type { Connection, Transaction } from './connection.ts'
+import * as settings from './settings.ts'
 
 export interface AuditTable {
   organization_id: string
@@ -75,4 +76,46 @@ export async function headOf(
     .where('organization_id', '=', organizationId)
     .executeTakeFirst()
   return { sequence: row?.audit_sequence ?? 0, hash: row?.audit_hash ?? '' }
+}
+
+/** What a chain begins after: nothing, or the last entry that retention took. */
+export async function anchorOf(
+  at: Connection,
+  organizationId: string,
+): Promise<{ sequence: number; hash: string }> {
+  const text = await settings.find(at, anchorName(organizationId))
+  return text === undefined
+    ? { sequence: 0, hash: '' }
+    : (JSON.parse(text) as { sequence: number; hash: string })
+}
+
+/** Deletes entries older than a time from the front of each chain, and notes where the chains begin now. */
+export async function forget(tx: Transaction, before: number): Promise<number> {
+  const ends = await tx.query
+    .selectFrom('audit_entry')
+    .select((eb) => ['organization_id', eb.fn.max('sequence').as('last')])
+    .where('at', '<', before)
+    .groupBy('organization_id')
+    .execute()
+  let removed = 0
+  for (const { organization_id: organizationId, last } of ends) {
+    const [end] = await listFrom(tx, organizationId, last, 1)
+    if (!end) continue
+    await settings.set(
+      tx,
+      anchorName(organizationId),
+      JSON.stringify({ sequence: end.sequence, hash: end.hash }),
+    )
+    const { numDeletedRows } = await tx.query
+      .deleteFrom('audit_entry')
+      .where('organization_id', '=', organizationId)
+      .where('sequence', '<=', end.sequence)
+      .executeTakeFirstOrThrow()
+    removed += Number(numDeletedRows)
+  }
+  return removed
+}
+
+function anchorName(organizationId: string): string {
+  return `audit_begins_after ${organizationId}`
 }

@@ -245,7 +245,7 @@ describe('attacks on the sign-in', () => {
       'https:evil.test',
       'https://evil.test',
       'http://localhost.evil.test',
-      `${'http'}://localhost@evil.test`,
+      'http://localhost@evil.test',
       'javascript:alert(1)',
       'data:text/html,x',
       'evil.test',
