@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict'
 import type { Engine } from '../../src/store/index.ts'
+import { sessionOf } from './person.ts'
 import { githubForTests, type TestGithub } from './github.ts'
 import { idpForTests, type TestIdp } from './idp.ts'
 import { productForTests, type TestProduct } from './product.ts'
@@ -120,4 +122,21 @@ export async function atGithub(
     redirect: 'manual',
   })
   return back.headers.get('location') ?? ''
+}
+
+/** Calls something that must end in a page that refuses: no session, and (unless said) no question to a token endpoint. */
+export async function refused(
+  parts: SignInProduct,
+  call: () => Promise<Response>,
+  expected: { status: number; code: string; tokenRequests?: number },
+): Promise<void> {
+  const before = parts.github.tokenRequests() + parts.idp.tokenRequests()
+  const answer = await call()
+  const html = await answer.text()
+  assert.equal(answer.status, expected.status, html)
+  assert.equal(answer.headers.get('intercept-refused'), expected.code, html)
+  assert.match(answer.headers.get('content-type') ?? '', /text\/html/)
+  assert.equal(sessionOf(answer.headers), undefined)
+  const asked = parts.github.tokenRequests() + parts.idp.tokenRequests() - before
+  assert.equal(asked, expected.tokenRequests ?? 0)
 }
