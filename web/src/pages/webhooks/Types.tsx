@@ -48,7 +48,7 @@ function Catalogue({ types }: { readonly types: readonly EventType[] }) {
       <nav aria-label={w.list}>
         {[...nouns].map(([noun, some]) => (
           <div key={noun}>
-            <h3>{noun}</h3>
+            <h2>{noun}</h2>
             <ul>
               {some.map((one) => (
                 <li key={one.type}>
