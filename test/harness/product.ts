@@ -16,6 +16,8 @@ export interface TestProduct extends AsyncDisposable {
   /** What the command line needs to work on the same database. */
   readonly env: Readonly<Record<string, string>>
   readonly clock: TestClock
+  /** Stops the node as a deployment does and starts it again on the same port and data. */
+  restart(): Promise<void>
   /** Another node on the same database, with its own port and the same addresses in its settings. */
   anotherNode(): Promise<{ readonly port: number; readonly stop: () => Promise<void> }>
 }
@@ -41,7 +43,7 @@ export async function productForTests(options: ProductOptions = {}): Promise<Tes
     ...options.settings,
   }
   const log = createLog({ level: 'silent', pretty: false })
-  const running = await start(readConfig(env), { clock, log })
+  let running = await start(readConfig(env), { clock, log })
   const others: (() => Promise<void>)[] = []
   return {
     baseUrl: running.baseUrl,
@@ -49,6 +51,12 @@ export async function productForTests(options: ProductOptions = {}): Promise<Tes
     folder,
     env: { ...env, PORT: String(running.port), BASE_URL: running.baseUrl },
     clock,
+    async restart() {
+      const { port, baseUrl } = running
+      await running[Symbol.asyncDispose]()
+      const settings = { ...env, PORT: String(port), BASE_URL: baseUrl }
+      running = await start(readConfig(settings), { clock, log })
+    },
     async anotherNode() {
       const settings = { ...env, PORT: '0', BASE_URL: running.baseUrl }
       const node = await start(readConfig(settings), { clock, log })

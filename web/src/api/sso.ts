@@ -52,6 +52,22 @@ export function policyQuery(organization: string) {
   })
 }
 
+/** The addresses of a connection that is still to be made; asked for once. */
+export function reservationQuery(organization: string) {
+  return queryOptions({
+    queryKey: [organization, 'sso', 'reservation'],
+    staleTime: Infinity,
+    gcTime: Infinity,
+    refetchOnWindowFocus: false,
+    queryFn: ({ signal }) =>
+      call(
+        'POST /organizations/:organization/connections/reservations',
+        { path: { organization } },
+        { signal },
+      ),
+  })
+}
+
 /** What an issuer says of itself. */
 export function discoveryQuery(organization: string, issuer: string) {
   return queryOptions({

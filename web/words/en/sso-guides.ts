@@ -1,10 +1,8 @@
 interface Guide {
   readonly name: string
   readonly issuerExample: string
-  /** At the provider, before the fields here can be filled. */
-  readonly before: readonly string[]
-  /** At the provider, once the connection is saved here; the addresses stand beside it. */
-  readonly after: readonly string[]
+  /** At the provider, for the sign-in; our addresses stand beside it. */
+  readonly connection: readonly string[]
   /** At the provider, for the directory. */
   readonly directory: readonly string[]
 }
@@ -14,16 +12,13 @@ export const guides = {
   okta: {
     name: 'Okta',
     issuerExample: 'https://acme.okta.com',
-    before: [
+    connection: [
       'Admin console → Applications → Create App Integration → OIDC - OpenID Connect → Web Application.',
-      'Grant type: Authorization Code. Leave the sign-in redirect URI as it is for now.',
+      'Grant type: Authorization Code. Sign-in redirect URIs: the redirect address below.',
       'Assignments: choose the people or groups who may come in, then Save.',
-      'Copy Client ID and Client secret from the General tab. The issuer is your Okta domain with https://.',
-    ],
-    after: [
-      'General → Edit: replace the Sign-in redirect URI by the redirect address.',
-      'Login initiated by: Either Okta or App; Initiate login URI: the initiate-login address.',
+      'General → Edit → Login initiated by: Either Okta or App; Initiate login URI: the initiate-login address.',
       'For groups: Sign On → OpenID Connect ID Token → Groups claim filter: groups, Matches regex .*',
+      'Copy Client ID and Client secret from the General tab. The issuer is your Okta domain with https://.',
     ],
     directory: [
       'Applications → Browse App Catalog → SCIM 2.0 Test App (OAuth Bearer Token) → Add, or your own app with SCIM switched on.',
@@ -35,14 +30,11 @@ export const guides = {
   entra: {
     name: 'Microsoft Entra',
     issuerExample: 'https://login.microsoftonline.com/<tenant id>/v2.0',
-    before: [
-      'Entra admin center → App registrations → New registration; single tenant. Leave the redirect URI empty for now.',
+    connection: [
+      'Entra admin center → App registrations → New registration; single tenant. Redirect URI: Web, the redirect address below.',
       'Overview: copy Application (client) ID and Directory (tenant) ID. The issuer is https://login.microsoftonline.com/<tenant id>/v2.0',
       'Certificates & secrets → New client secret: copy its Value, not its Secret ID.',
       'Token configuration → Add optional claim → ID: email, and xms_edov (by the manifest where the list lacks it).',
-    ],
-    after: [
-      'Authentication → Add a platform → Web: the redirect address.',
       'Token configuration → Add groups claim → Groups assigned to the application, as Group ID.',
       'Enterprise applications → this app → Properties: Assignment required = Yes, then assign people or groups.',
     ],
@@ -56,13 +48,10 @@ export const guides = {
   google: {
     name: 'Google Workspace',
     issuerExample: 'https://accounts.google.com',
-    before: [
+    connection: [
       'Google Cloud console → APIs & Services → OAuth consent screen: Internal.',
-      'Credentials → Create credentials → OAuth client ID → Web application. Leave the redirect URIs empty for now.',
+      'Credentials → Create credentials → OAuth client ID → Web application. Authorized redirect URIs: the redirect address below.',
       'Copy Client ID and Client secret. The issuer is https://accounts.google.com',
-    ],
-    after: [
-      'Credentials → this client → Authorized redirect URIs → Add URI: the redirect address.',
       'Google sends no groups: give roles here, or use a directory.',
     ],
     directory: [
@@ -72,14 +61,11 @@ export const guides = {
   other: {
     name: 'your provider',
     issuerExample: 'https://id.acme.com',
-    before: [
+    connection: [
       'Make a confidential client (web application) with the authorization code flow and PKCE.',
+      'Register the redirect address exactly as it stands below.',
+      'Register the initiate-login address if people shall start from the provider’s portal, and the back-channel logout address if the provider supports it.',
       'Copy the client id and the secret. The issuer is the address before /.well-known/openid-configuration.',
-    ],
-    after: [
-      'Register the redirect address exactly as it stands here.',
-      'Register the initiate-login address if people shall start from the provider’s portal.',
-      'If the provider supports back-channel logout, register that address too.',
     ],
     directory: [
       'Make a SCIM 2.0 connection with the base address and the token as its bearer token.',

@@ -108,7 +108,7 @@ export const ssoWords = {
     sessionWrong: 'Write a whole number from 1 to 24, or leave it empty.',
     connect: 'Connect',
     connected: 'Connected',
-    connectedText: 'Now copy the addresses to your provider, then test.',
+    connectedText: 'Now test it: nobody is signed in by a test.',
     edit: 'Edit',
     editTitle: (name: string) => `Edit ${name}`,
     save: 'Save',

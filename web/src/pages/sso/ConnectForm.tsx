@@ -16,9 +16,12 @@ const w = ssoWords.connection
 /** The three fields that we need of a provider; what the issuer says of itself is shown while typing. */
 export function ConnectForm({
   kind,
+  reservation,
   onDone,
 }: {
   readonly kind: ConnectionKind
+  /** What makes the connection keep the addresses that were shown. */
+  readonly reservation: string | undefined
   readonly onDone: () => void
 }) {
   const { slug } = useOrganization()
@@ -32,6 +35,7 @@ export function ConnectForm({
     mutationFn: () =>
       connect(slug, {
         kind,
+        reservation,
         issuer: issuer.trim(),
         clientId: clientId.trim(),
         ...(name.trim() === '' ? {} : { name: name.trim() }),
@@ -39,6 +43,7 @@ export function ConnectForm({
       }),
     onSuccess: () => {
       say(w.connected, { text: w.connectedText })
+      client.removeQueries({ queryKey: [slug, 'sso', 'reservation'] })
       void client.invalidateQueries({ queryKey: [slug, 'sso'] })
       onDone()
     },

@@ -2,10 +2,10 @@ import { useState } from 'react'
 import { ssoWords } from '../../../words/en/sso.ts'
 import { guides } from '../../../words/en/sso-guides.ts'
 import type { Connection } from '../../api/sso.ts'
-import { CopyText } from '../../parts/Copy.tsx'
 import { Folded } from '../../parts/Folded.tsx'
 import { Badge, Card, Facts, Notice, Tag } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
+import { Addresses } from './Addresses.tsx'
 import { ConnectionActions } from './ConnectionActions.tsx'
 import { EditConnection } from './EditConnection.tsx'
 import { Guide } from './guide.tsx'
@@ -56,9 +56,9 @@ export function ConnectionCard({ connection }: { readonly connection: Connection
             open={connection.testedAt === undefined}
           >
             <p className="muted">{w.addressesLead}</p>
-            <Addresses connection={connection} />
+            <Addresses of={connection} withKeys={connection.credential === 'key'} />
             <h3>{w.stepsAt(guides[connection.kind].name)}</h3>
-            <Guide kind={connection.kind} part="after" />
+            <Guide kind={connection.kind} part="connection" />
           </Folded>
         </div>
         {editing ? (
@@ -76,28 +76,4 @@ function StateBadge({ connection }: { readonly connection: Connection }) {
   if (connection.testedAt === undefined && connection.lastUsedAt === undefined)
     return <Badge tone="caution">{w.badges.untested}</Badge>
   return <Badge tone="pass">{w.badges.works}</Badge>
-}
-
-function Addresses({ connection }: { readonly connection: Connection }) {
-  return (
-    <Facts
-      facts={[
-        [w.redirect, <CopyText key="redirect" text={connection.redirectUri} what={w.redirect} />],
-        [
-          w.initiate,
-          <CopyText key="initiate" text={connection.initiateLoginUri} what={w.initiate} />,
-        ],
-        [
-          w.logout,
-          <CopyText key="logout" text={connection.backchannelLogoutUri} what={w.logout} />,
-        ],
-        [
-          w.keys,
-          connection.credential === 'key' ? (
-            <CopyText key="keys" text={connection.clientKeysUri} what={w.keys} />
-          ) : undefined,
-        ],
-      ]}
-    />
-  )
 }

@@ -2,12 +2,13 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ssoWords } from '../../../words/en/sso.ts'
 import { guides } from '../../../words/en/sso-guides.ts'
-import { connectionsQuery, type ConnectionKind } from '../../api/sso.ts'
+import { connectionsQuery, reservationQuery, type ConnectionKind } from '../../api/sso.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Segmented } from '../../parts/Field.tsx'
 import { Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Card, Columns, Pile } from '../../parts/Surface.tsx'
+import { Addresses } from './Addresses.tsx'
 import { ConnectForm } from './ConnectForm.tsx'
 import { ConnectionCard } from './ConnectionCard.tsx'
 import { Guide } from './guide.tsx'
@@ -48,7 +49,9 @@ export function ConnectionTab() {
 }
 
 function NewConnection({ onDone }: { readonly onDone: () => void }) {
+  const { slug } = useOrganization()
   const [kind, setKind] = useState<ConnectionKind>('okta')
+  const reserved = useQuery(reservationQuery(slug))
   return (
     <Pile>
       <Card title={w.emptyTitle} lead={w.emptyLead}>
@@ -61,10 +64,27 @@ function NewConnection({ onDone }: { readonly onDone: () => void }) {
       </Card>
       <Columns>
         <Card title={w.stepsAt(guides[kind].name)}>
-          <Guide kind={kind} part="before" />
+          <div className="stack">
+            <Guide kind={kind} part="connection" />
+            {reserved.data !== undefined ? (
+              <section className="stack-tight">
+                <h3>{w.addresses}</h3>
+                <Addresses of={reserved.data} withKeys={false} />
+              </section>
+            ) : reserved.isError ? (
+              <ProblemNotice error={reserved.error} retry={() => void reserved.refetch()} />
+            ) : (
+              <Loading />
+            )}
+          </div>
         </Card>
         <Card title={w.here}>
-          <ConnectForm key={kind} kind={kind} onDone={onDone} />
+          <ConnectForm
+            key={kind}
+            kind={kind}
+            reservation={reserved.data?.reservation}
+            onDone={onDone}
+          />
         </Card>
       </Columns>
     </Pile>

@@ -8,7 +8,7 @@ export function Guide({
   part,
 }: {
   readonly kind: ConnectionKind
-  readonly part: 'before' | 'after' | 'directory'
+  readonly part: 'connection' | 'directory'
 }) {
   return (
     <ol className={classes.guide}>
