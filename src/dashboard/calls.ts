@@ -70,7 +70,7 @@ export const callRoutes = {
         stoppedAt: query.stopped_at,
         statuses: statusesOf(query.status),
         method: query.method?.toUpperCase(),
-        path: query.path ?? query.q,
+        path: recordedPath(query.target, query.path ?? query.q),
         address: query.address,
         from: query.from === undefined ? undefined : Date.parse(query.from),
         to: query.to === undefined ? undefined : Date.parse(query.to),
@@ -176,6 +176,23 @@ async function targetIdOf(
   return all.find((target) => target.slug === slug || target.id === slug)?.id ?? slug
 }
 
+const gatewayPrefix = '/api/v1/intercept'
+
+/** How a path that people see begins in the record: below the chosen target, else beginning with a target's name. */
+function recordedPath(target: string | undefined, path: string | undefined): string | undefined {
+  if (path === undefined || path.startsWith(gatewayPrefix)) return path
+  const below = path.startsWith('/') ? path : `/${path}`
+  return `${gatewayPrefix}${target === undefined ? '' : `/${target}`}${below}`
+}
+
+/** The path below the target, as rules see it; a call that found no target keeps what it asked for. */
+function shownPath(recorded: string, target: string | undefined): string {
+  const prefix = `${gatewayPrefix}/${target ?? ''}`
+  if (target === undefined || !recorded.startsWith(prefix)) return recorded
+  const below = recorded.slice(prefix.length)
+  return below.startsWith('/') || below === '' ? below || '/' : recorded
+}
+
 function statusesOf(status: string | undefined): readonly [number, number] | undefined {
   if (status === undefined) return undefined
   if (!status.endsWith('xx')) return [Number(status), Number(status) + 1]
@@ -215,7 +232,7 @@ function toApiCall(call: CallRecord, names: Names): Static<typeof ApiCall> {
     ...(key === undefined ? {} : { keyName: key.name, keyHint: key.hint }),
     ...(target === undefined ? {} : { target }),
     method: call.method,
-    path: call.path,
+    path: shownPath(call.path, target),
     status: call.status,
     ...(call.refusal === undefined ? {} : { code: call.refusal }),
     ...(stoppedAt === undefined ? {} : { stoppedAt }),

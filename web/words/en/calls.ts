@@ -4,7 +4,7 @@ export const callsWords = {
   title: 'Calls',
   lead: 'Every pass through the gateway, refused or forwarded.',
   what: 'calls',
-  search: 'Path, key or request id',
+  search: 'Path (/target/…) or request id',
   columns: {
     time: 'Time',
     status: 'Status',
