@@ -28,7 +28,7 @@ import {
   type ResolveTxt,
 } from './http/index.ts'
 import { createLog, type Log } from './log/index.ts'
-import { createMetrics, measureProcess } from './metrics/index.ts'
+import { createMetrics, measureProcess, type Metrics } from './metrics/index.ts'
 import { createReadiness, hangMetrics, hangOperations } from './operations/index.ts'
 import { createRelyingParty } from './oidc/index.ts'
 import {
@@ -52,6 +52,7 @@ import {
   defaultSettings,
 } from './targets/index.ts'
 import { every } from './timers.ts'
+import { createTracer, type Tracer } from './traces/index.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { createWebhooks } from './webhooks/index.ts'
 
@@ -107,6 +108,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     addresses.of(peerAddress(request), request.headers['x-forwarded-for']?.toString())
   const metrics = createMetrics()
   opened.defer(measureProcess(metrics))
+  const tracer = openTracer(config.otlpEndpoint, { metrics, log }, opened)
 
   const relyingParty = createRelyingParty({
     fetch: outbound.fetch,
@@ -225,7 +227,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   const gateway = opened.use(
     createGateway({
       ...{ store, clock, log, metrics, keyring, signingKeys, register, limits, quotas },
-      ...{ upstreams, addresses, enabledSchemes, baseUrl, authUrl: config.authUrl },
+      ...{ upstreams, addresses, enabledSchemes, baseUrl, authUrl: config.authUrl, tracer },
       failedCredentials: rateOf(config.limits.failedCredentials),
     }),
   )
@@ -270,6 +272,30 @@ const noDirectory: DirectoryPeople = {
 /** A rate of the settings as limiters take it. */
 function rateOf(rate: { perSecond: number; burst: number } | undefined) {
   return rate && { calls: rate.perSecond, perSeconds: 1, burst: rate.burst }
+}
+
+/** Spans go to the operator's own collector, wherever that is. */
+function openTracer(
+  endpoint: string | undefined,
+  needs: { metrics: Metrics; log: Log },
+  opened: AsyncDisposableStack,
+): Tracer | undefined {
+  if (endpoint === undefined) return undefined
+  const outbound = opened.use(
+    createOutbound({ allowCidrs: ['0.0.0.0/0', '::/0'], allowLoopback: true }),
+  )
+  const request = {
+    url: `${endpoint.replace(/\/$/, '')}/v1/traces`,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    deadlineMs: 5000,
+    maxResponseBytes: 64 * 1024,
+  }
+  const post = async (body: string): Promise<void> => {
+    const { status } = await outbound.request({ ...request, body })
+    if (status >= 300) throw new Error(`the collector answered ${status}`)
+  }
+  return opened.use(createTracer({ ...needs, post, version }))
 }
 
 /** With `PORT=0` our own address is only known once a port is chosen. */

@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '..')
 /** Files at the root of src that belong to no room; everybody may use these. */
 const common = ['clock', 'errors', 'ids', 'timers', 'units']
 /** Small foundations below the others: they know nothing and everybody may use them. */
-const grounds = ['log', 'metrics']
+const grounds = ['log', 'metrics', 'traces']
 const doors = ['gateway', 'signin', 'scim', 'dashboard', 'operations']
 const foundations = ['store', 'secrets', 'http', 'oidc']
 
@@ -20,6 +20,7 @@ const foundations = ['store', 'secrets', 'http', 'oidc']
 const mayEnter: Record<string, readonly string[]> = {
   log: [],
   metrics: [],
+  traces: [],
   secrets: [],
   http: [],
   store: ['secrets'],

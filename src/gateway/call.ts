@@ -4,6 +4,7 @@ import type { Exchange } from '../http/index.ts'
 import type { RequestId } from '../ids.ts'
 import type { CallRecord } from '../store/index.ts'
 import type { Check, GuardedTarget } from '../targets/index.ts'
+import type { TracePlace } from './trace.ts'
 
 /** One pass through the gateway, as far as it has come. */
 export class Call {
@@ -31,6 +32,8 @@ export class Call {
   status = 0
   refusal: ProblemCode | undefined
   upstreamUs: number | undefined
+  /** Its place in a trace, once somebody asked. */
+  trace: TracePlace | undefined
 
   constructor(exchange: Exchange, given: { address: string; trusted: boolean; startedAt: number }) {
     this.exchange = exchange

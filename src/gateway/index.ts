@@ -17,6 +17,7 @@ import {
   type Rate,
   type TargetRegister,
 } from '../targets/index.ts'
+import type { Tracer } from '../traces/index.ts'
 import { createAnnouncer } from './announcer.ts'
 import { readQuestion } from './asked-by-proxy.ts'
 import { createAssert } from './assertion.ts'
@@ -27,6 +28,7 @@ import { createOrigins } from './origins.ts'
 import { answerAllowed, answerWhoAmI } from './own-answers.ts'
 import { passOn, type Passage } from './pass-on.ts'
 import { createRecorder } from './recorder.ts'
+import { spanOf } from './span.ts'
 
 export const gatewayPrefix = '/api/v1/intercept'
 const checkPath = '/-/check'
@@ -39,6 +41,8 @@ export interface GatewayNeeds {
     warn(fields: object, text: string): void
   }
   readonly metrics: Metrics
+  /** Where spans go, if anywhere. */
+  readonly tracer: Pick<Tracer, 'add'> | undefined
   readonly keyring: Keyring
   readonly signingKeys: SigningKeys
   readonly register: TargetRegister
@@ -76,6 +80,7 @@ export function createGateway(needs: GatewayNeeds): Gateway {
     announcer,
     assert: createAssert(needs),
     protocol: new URL(baseUrl).protocol.slice(0, -1),
+    isTraced: needs.tracer !== undefined,
   }
   const refusals = metrics.counter('intercept_calls_refused_total', 'Calls refused, by code.')
   let finished = 0
@@ -212,6 +217,8 @@ export function createGateway(needs: GatewayNeeds): Gateway {
     const record = call.record(clock.now(), clock.monotonic())
     if (record === undefined) return
     recorder.record(call, record)
+    const span = needs.tracer && spanOf(call, record)
+    if (span) needs.tracer?.add(span)
     if (refusal === undefined) return
     if (refusal === 'browser_origin_refused') announcer.exposed(record)
     announcer.refused(record)

@@ -1,13 +1,13 @@
 import type { KeyPrincipal } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import { forward, originHeaders, renderRequestHead, type ForwardResult } from '../http/index.ts'
-import { randomHex } from '../secrets/index.ts'
 import type { GuardedTarget } from '../targets/index.ts'
 import type { Announcer } from './announcer.ts'
 import type { Assert } from './assertion.ts'
 import type { Call } from './call.ts'
 import { createCapture } from './capture.ts'
 import type { Origins } from './origins.ts'
+import { passTraceparentOn, placeInTrace, renderTraceparent } from './trace.ts'
 
 export interface PassOnNeeds {
   readonly origins: Origins
@@ -15,6 +15,8 @@ export interface PassOnNeeds {
   readonly announcer: Announcer
   /** http or https: how callers reach this server when no proxy says otherwise. */
   readonly protocol: string
+  /** Whether spans are reported: the upstream's are then below ours. */
+  readonly isTraced: boolean
 }
 
 /** What a call needs to be passed on. */
@@ -42,7 +44,7 @@ export async function passOn(call: Call, passage: Passage, needs: PassOnNeeds): 
         connectionNames: exchange.head.connectionNames,
         trusted: call.trusted,
         injectedName: target.credential?.name,
-        own: ownHeaders(call, passage, assertion, needs.protocol),
+        own: ownHeaders(call, passage, assertion, needs),
       }),
       timeouts: settings,
       bodyBytes: settings.bodyBytes,
@@ -84,7 +86,7 @@ function ownHeaders(
   call: Call,
   { principal, target }: Passage,
   assertion: string | undefined,
-  protocol: string,
+  { protocol, isTraced }: PassOnNeeds,
 ): string {
   const { exchange, trusted } = call
   const { head } = exchange
@@ -94,24 +96,20 @@ function ownHeaders(
       : exchange.peerAddress
   const forwardedProto = (trusted ? head.forwardedProto : undefined) ?? protocol
   const forwardedHost = (trusted ? head.forwardedHost : undefined) ?? head.host ?? ''
+  if (isTraced) call.trace ??= placeInTrace(head.traceparent)
+  const traceparent = call.trace
+    ? renderTraceparent(call.trace)
+    : passTraceparentOn(head.traceparent)
   return `Intercept-Organization: ${principal.organizationSlug}\r
 Intercept-Organization-Id: ${principal.organizationId}\r
 Intercept-Key-Id: ${principal.keyId}\r
 Intercept-Request-Id: ${exchange.requestId}\r
-traceparent: ${traceparentOf(head.traceparent)}\r
+traceparent: ${traceparent}\r
 X-Forwarded-For: ${forwardedFor}\r
 X-Forwarded-Proto: ${forwardedProto}\r
 X-Forwarded-Host: ${forwardedHost}\r
 ${assertion === undefined ? '' : `Intercept-Assertion: ${assertion}\r\n`}${target.credential?.line ?? ''}`
 }
-
-// W3C Trace Context, section 3.2: a valid one is passed on, anything else begins a new trace.
-function traceparentOf(given: string | undefined): string {
-  if (given !== undefined && validTraceparent.test(given)) return given
-  return `00-${randomHex(16)}-${randomHex(8)}-00`
-}
-
-const validTraceparent = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
 const nothingAllowed = { allowed: new Set<string>() }
 const filters = new WeakMap<readonly string[], { allowed: ReadonlySet<string> }>()

@@ -1,0 +1,52 @@
+/** A finished piece of work in a trace (W3C Trace Context: ids in lower-case hex). */
+export interface Span {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId: string | undefined
+  readonly name: string
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+  readonly durationUs: number
+  readonly isError: boolean
+  readonly attributes: Readonly<Record<string, string | number | undefined>>
+}
+
+const kindServer = 2
+const statusError = 2
+
+/** The body of an OTLP/HTTP request for traces (opentelemetry-proto 1.x, JSON mapping: 64-bit numbers as text). */
+export function renderSpans(spans: readonly Span[], version: string): string {
+  const resource = { 'service.name': 'intercept', 'service.version': version }
+  return JSON.stringify({
+    resourceSpans: [
+      {
+        resource: { attributes: renderAttributes(resource) },
+        scopeSpans: [{ scope: { name: 'intercept', version }, spans: spans.map(renderSpan) }],
+      },
+    ],
+  })
+}
+
+function renderSpan(span: Span): object {
+  const startUs = BigInt(Math.round(span.startedAt * 1000))
+  return {
+    traceId: span.traceId,
+    spanId: span.spanId,
+    ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
+    name: span.name,
+    kind: kindServer,
+    startTimeUnixNano: String(startUs * 1000n),
+    endTimeUnixNano: String((startUs + BigInt(span.durationUs)) * 1000n),
+    attributes: renderAttributes(span.attributes),
+    status: span.isError ? { code: statusError } : {},
+  }
+}
+
+function renderAttributes(attributes: Span['attributes']): object[] {
+  return Object.entries(attributes)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ({
+      key,
+      value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
+    }))
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, test } from 'node:test'
+import { gatewayForTests, type TestGateway } from '../harness/gateway.ts'
+
+interface SentSpan {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+  readonly name: string
+  readonly startTimeUnixNano: string
+  readonly endTimeUnixNano: string
+  readonly attributes: { key: string; value: { stringValue?: string; intValue?: string } }[]
+}
+
+describe('traces', () => {
+  const bodies: string[] = []
+  let isAway = false
+  const collector = createServer((request, response) => {
+    void (async () => {
+      const body = await text(request)
+      if (!isAway) bodies.push(`${request.url} ${body}`)
+      response.writeHead(isAway ? 503 : 200).end('{}')
+    })()
+  })
+  let gateway: TestGateway
+
+  before(async () => {
+    collector.listen(0, '127.0.0.1')
+    await once(collector, 'listening')
+    const { port } = collector.address() as { port: number }
+    gateway = await gatewayForTests({
+      settings: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` },
+    })
+  })
+  after(async () => {
+    await gateway[Symbol.asyncDispose]()
+    collector.closeAllConnections()
+    collector.close()
+  })
+
+  async function spanOf(path: string): Promise<SentSpan> {
+    const deadline = performance.now() + 10_000
+    for (;;) {
+      for (const body of bodies) {
+        const found = spansIn(body).find((span) => attribute(span, 'url.path')?.endsWith(path))
+        if (found !== undefined) return found
+      }
+      assert.ok(performance.now() < deadline, `no span for ${path}`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
+  test('a call becomes a span below the caller’s, and the upstream’s will be below ours', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+    const answer = await gateway.call('/echo/traced', gateway.xApiKey, {
+      headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01` },
+    })
+    assert.equal(answer.status, 200)
+    const span = await spanOf('/echo/traced')
+    assert.equal(span.traceId, traceId)
+    assert.equal(span.parentSpanId, '00f067aa0ba902b7')
+    assert.equal(span.name, 'GET echo')
+    assert.equal(attribute(span, 'http.response.status_code'), '200')
+    assert.ok(BigInt(span.endTimeUnixNano) > BigInt(span.startTimeUnixNano))
+    const seen = gateway.upstream.seen.find((one) => one.url.endsWith('/traced'))
+    assert.ok(seen?.rawHeaders.includes(`00-${traceId}-${span.spanId}-01`))
+  })
+
+  test('a refused call is a span too, and says at which check it stopped', async () => {
+    await gateway.call('/nowhere/x', gateway.xApiKey)
+    const span = await spanOf('/nowhere/x')
+    assert.equal(attribute(span, 'intercept.refused'), 'target_not_found')
+    assert.equal(attribute(span, 'intercept.stopped_at'), 'target')
+  })
+
+  test('a trace that its caller does not sample is not reported', async () => {
+    await gateway.call('/echo/unsampled', gateway.xApiKey, {
+      headers: { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00' },
+    })
+    await gateway.call('/echo/sampled-after', gateway.xApiKey)
+    await spanOf('/echo/sampled-after')
+    assert.ok(!bodies.join('').includes('/echo/unsampled'))
+  })
+
+  test('A4: no span holds a key or a query, and a collector that is away disturbs no call', async () => {
+    isAway = true
+    assert.equal((await gateway.call('/echo/away?q=canary', gateway.xApiKey)).status, 200)
+    await new Promise((resolve) => setTimeout(resolve, 1200))
+    isAway = false
+    assert.equal((await gateway.call('/echo/back?q=canary', gateway.xApiKey)).status, 200)
+    await spanOf('/echo/back')
+    for (const body of bodies) {
+      assert.ok(body.startsWith('/v1/traces {'))
+      assert.ok(!body.includes(gateway.xApiKey.secret) && !body.includes('canary'))
+    }
+  })
+})
+
+function spansIn(body: string): SentSpan[] {
+  const { resourceSpans } = JSON.parse(body.slice(body.indexOf('{'))) as {
+    resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[]
+  }
+  return resourceSpans.flatMap((one) => one.scopeSpans.flatMap((scope) => scope.spans))
+}
+
+function attribute(span: SentSpan, key: string): string | undefined {
+  const value = span.attributes.find((one) => one.key === key)?.value
+  return value?.stringValue ?? value?.intValue
+}
