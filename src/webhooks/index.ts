@@ -22,7 +22,7 @@ import { createEndpoints, type Endpoints } from './endpoints.ts'
 import { endDeadLeases, leaseOwner } from './lease-owner.ts'
 import { createOperations, type Operations } from './operations.ts'
 import { createReplay, type Replay } from './replay.ts'
-import { removeOld } from './retention.ts'
+import { removeOld, type RetentionResult } from './retention.ts'
 import { createWebhookSecrets, type WebhookSecrets } from './secret.ts'
 import { createSend } from './send.ts'
 import { createDeliveryWork } from './work.ts'
@@ -62,6 +62,8 @@ export interface Webhooks extends AsyncDisposable {
   }
   /** committed = delivered + dead + pending + held + skipped, for each endpoint. */
   books(organizationId: string, endpointId?: string): Promise<EndpointBooks[]>
+  /** Removes what ended longer ago than is kept; a running room does it every hour by itself. */
+  removeOld(): Promise<RetentionResult>
   /** Starts to send, to go on with replays and to tidy up; until then this is only rules (the command line). */
   start(): Promise<void>
   /** For tests and metrics. */
@@ -117,13 +119,15 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
   let cancelTidying: (() => void) | undefined
   let tidying: Promise<unknown> | undefined
 
-  function tidy(): void {
+  async function remove(): Promise<RetentionResult> {
     const pause = async (ms: number): Promise<void> =>
       await new Promise((resolve) => void after(ms, resolve))
-    tidying = removeOld(
-      { store, clock, pause, stopped: () => stopped },
-      needs.deliveriesKeptMs ?? deliveriesKeptMs,
-    )
+    const keptMs = needs.deliveriesKeptMs ?? deliveriesKeptMs
+    return await removeOld({ store, clock, pause, stopped: () => stopped }, keptMs)
+  }
+
+  function tidy(): void {
+    tidying = remove()
       .catch(onError)
       .finally(() => {
         if (!stopped) cancelTidying = after(retentionEveryMs * (0.9 + 0.2 * random()), tidy)
@@ -147,6 +151,7 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
     },
     books: async (organizationId, endpointId) =>
       await endpointCounts.list(store, organizationId, endpointId),
+    removeOld: remove,
     async start() {
       started = true
       await endDeadLeases(store, clock, owner)

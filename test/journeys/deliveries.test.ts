@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createId } from '../../src/ids.ts'
+import { organizations } from '../../src/store/index.ts'
+import { publish } from '../../src/webhooks/index.ts'
+import { engines } from '../harness/store.ts'
+import { operator, webhooksForTests } from '../harness/webhooks.ts'
+
+const dayMs = 24 * 3_600_000
+
+for (const engine of engines) {
+  describe(`deliveries on ${engine}`, { timeout: 120_000 }, () => {
+    test('an ordered endpoint gets one at a time, in the order of events, whatever fails between', async () => {
+      await using all = await webhooksForTests(engine)
+      const { webhooks, organizationId, receiver, clock } = all
+      let underWay = 0
+      let most = 0
+      let failures = 0
+      const accepted: number[] = []
+      receiver.answer = (response, { body }) => {
+        underWay += 1
+        most = Math.max(most, underWay)
+        const { sequence } = JSON.parse(body.toString()) as { sequence: number }
+        setImmediate(() => {
+          underWay -= 1
+          if (sequence % 10 === 5 && failures++ % 2 === 0) response.writeHead(500).end()
+          else {
+            accepted.push(sequence)
+            response.writeHead(204).end()
+          }
+        })
+      }
+      const wish = { url: receiver.url, ordered: true }
+      await webhooks.endpoints.create(organizationId, wish, operator)
+      await all.publish(30)
+      await all.until(async () => {
+        await all.quiet()
+        clock.forward(10_000)
+        return (await all.books())['delivered'] === 30
+      }, 'all delivered')
+      assert.equal(most, 1)
+      assert.deepEqual(
+        accepted,
+        accepted.toSorted((a, b) => a - b),
+      )
+      assert.equal(accepted.length, 30)
+      assert.ok(failures >= 3)
+    })
+
+    test('the rate of an endpoint is kept', async () => {
+      await using all = await webhooksForTests(engine)
+      const { webhooks, organizationId, receiver } = all
+      const wish = { url: receiver.url, ratePerSecond: 20 }
+      await webhooks.endpoints.create(organizationId, wish, operator)
+      await all.publish(40)
+      await all.until(() => receiver.arrivals.length === 40, 'all arrived')
+      const times = receiver.arrivals.map(({ at }) => at)
+      // A second's worth may come at once; the other twenty need a second.
+      assert.ok(times.at(-1)! - times[0]! >= 900, `${times.at(-1)! - times[0]!} ms`)
+    })
+
+    test('W2: no event and no secret of one organization reaches another', async () => {
+      await using all = await webhooksForTests(engine)
+      const { webhooks, organizationId, receiver, store } = all
+      const otherId = createId('org')
+      const other = { id: otherId, slug: 'other', name: 'Other', plan: 'standard' } as const
+      await store.transaction(async (tx) => await organizations.insert(tx, other))
+      const mine = await webhooks.endpoints.create(
+        organizationId,
+        { url: `${receiver.url}/mine` },
+        operator,
+      )
+      await webhooks.endpoints.create(otherId, { url: `${receiver.url}/theirs` }, operator)
+      await all.publish(3)
+      await all.until(() => receiver.arrivals.length === 3, 'arrivals')
+      await all.quiet()
+      assert.ok(receiver.arrivals.every(({ path }) => path === '/mine'))
+      const secrets = await Promise.all(
+        [organizationId, otherId].map(async (id) =>
+          (await webhooks.secrets.reveal(id, operator)).reveal(),
+        ),
+      )
+      assert.notEqual(secrets[0], secrets[1])
+      const [delivery] = await webhooks.deliveries.list(organizationId, { limit: 1 })
+      assert.deepEqual(await webhooks.deliveries.list(otherId, { limit: 10 }), [])
+      assert.equal(await webhooks.deliveries.find(otherId, delivery!.id), undefined)
+      assert.deepEqual(await webhooks.deliveries.attempts(otherId, delivery!.id), [])
+      assert.equal(await webhooks.events.find(otherId, delivery!.eventId), undefined)
+      await assert.rejects(webhooks.replay.one(otherId, delivery!.id, operator), {
+        code: 'not_found',
+      })
+      await assert.rejects(webhooks.endpoints.get(otherId, mine.id), { code: 'not_found' })
+      await assert.rejects(webhooks.endpoints.remove(otherId, mine.id, operator), {
+        code: 'not_found',
+      })
+    })
+
+    test('W7: an event of a transaction that fails is never sent', async () => {
+      await using all = await webhooksForTests(engine)
+      const { webhooks, organizationId, receiver, store } = all
+      await webhooks.endpoints.create(organizationId, { url: receiver.url }, operator)
+      await assert.rejects(
+        store.transaction(async (tx) => {
+          publish(tx, { organizationId, type: 'member.removed', data: {} })
+          throw new Error('rolled back')
+        }),
+      )
+      await all.publish(1)
+      await all.until(() => receiver.arrivals.length === 1, 'the other one')
+      await all.quiet()
+      assert.equal((await all.books())['committed'], 1)
+      assert.ok(!receiver.arrivals[0]!.body.includes('member.removed'))
+    })
+
+    test('a replay of 1,600 has the size of its dry run, is paused, survives its node, and is cancelled', async () => {
+      await using all = await webhooksForTests(engine, { start: false })
+      const { webhooks, organizationId, receiver } = all
+      const { id } = await webhooks.endpoints.create(
+        organizationId,
+        { url: receiver.url },
+        operator,
+      )
+      await webhooks.endpoints.disable(organizationId, id, operator)
+      for (let part = 0; part < 4; part++) await all.publish(400)
+      await webhooks.endpoints.enable(organizationId, id, operator)
+      const filter = { ...webhooks.replay.missed, types: ['organization.plan_changed'] }
+      assert.equal(await webhooks.replay.count(organizationId, filter), 1600)
+      const operation = await webhooks.replay.start(organizationId, filter, operator)
+      assert.equal(operation.total, 1600)
+      const now = async () => await webhooks.operations.get(organizationId, operation.id)
+      await all.until(async () => (await now()).done >= 500, 'the first step')
+      const paused = await webhooks.operations.pause(organizationId, operation.id, operator)
+      assert.equal(paused.state, 'paused')
+      assert.ok(paused.done < 1600)
+      // The node that began dies; another one goes on where it was.
+      await webhooks[Symbol.asyncDispose]()
+      const second = await all.another()
+      assert.equal((await second.operations.get(organizationId, operation.id)).done, paused.done)
+      await second.operations.resume(organizationId, operation.id, operator)
+      const get = async () => await second.operations.get(organizationId, operation.id)
+      await all.until(async () => (await get()).state === 'done', 'done')
+      assert.equal((await get()).done, 1600)
+      await all.until(async () => {
+        const [book] = await second.books(organizationId, id)
+        return book!.pending === 0
+      }, 'everything was sent')
+      const ids = receiver.arrivals
+        .filter(({ body }) => body.includes('plan_changed'))
+        .map(({ headers }) => headers['webhook-id'])
+      assert.equal(new Set(ids).size, 1600)
+      await assert.rejects(second.operations.cancel(organizationId, operation.id, operator), {
+        code: 'conflict',
+      })
+      const again = { states: ['delivered'] as const, endpointId: id }
+      const { id: next } = await second.replay.start(organizationId, again, operator)
+      const cancelled = await second.operations.cancel(organizationId, next, operator)
+      assert.equal(cancelled.state, 'cancelled')
+      await all.books()
+    })
+
+    test('two nodes share the work; each delivery is sent once', async () => {
+      await using all = await webhooksForTests(engine)
+      const { webhooks, organizationId, receiver } = all
+      for (let at = 0; at < 4; at++) {
+        await webhooks.endpoints.create(organizationId, { url: `${receiver.url}/${at}` }, operator)
+      }
+      const second = await all.another()
+      for (let part = 0; part < 5; part++) await all.publish(20)
+      await all.until(async () => (await all.books())['delivered'] === 400, 'all delivered')
+      assert.equal(receiver.arrivals.length, 400)
+      // One goes; what was its is taken over at once.
+      await second[Symbol.asyncDispose]()
+      await all.publish(5)
+      await all.until(async () => (await all.books())['delivered'] === 420, 'the rest')
+      assert.equal(receiver.arrivals.length, 420)
+    })
+
+    test('a stop waits for what is under way, and nothing is sent twice', async () => {
+      await using all = await webhooksForTests(engine, { graceMs: 10_000 })
+      const { webhooks, organizationId, receiver } = all
+      const answers: (() => void)[] = []
+      receiver.answer = (response) => void answers.push(() => response.writeHead(204).end())
+      await webhooks.endpoints.create(organizationId, { url: receiver.url }, operator)
+      await all.publish(20)
+      await all.until(() => answers.length >= 4, 'some are under way')
+      const stopping = webhooks[Symbol.asyncDispose]()
+      receiver.answer = (response) => response.writeHead(204).end()
+      setTimeout(() => {
+        for (const answer of answers) answer()
+      }, 100)
+      await stopping
+      const sent = receiver.arrivals.length
+      assert.ok(sent < 20)
+      await all.another()
+      await all.until(async () => (await all.books())['delivered'] === 20, 'the rest')
+      assert.equal(receiver.arrivals.length, 20)
+    })
+
+    test('retention removes what ended long ago in steps, keeps what waits, and the books still balance', async () => {
+      await using all = await webhooksForTests(engine)
+      const { webhooks, organizationId, receiver, clock, store } = all
+      receiver.answer = (response, { path }) => {
+        response.writeHead(path === '/down' ? 500 : 204).end()
+      }
+      await webhooks.endpoints.create(organizationId, { url: receiver.url }, operator)
+      for (let part = 0; part < 3; part++) await all.publish(400)
+      await all.until(async () => (await all.books())['delivered'] === 1200, 'delivered')
+      await webhooks.endpoints.create(organizationId, { url: `${receiver.url}/down` }, operator)
+      await all.publish(1)
+      await all.until(async () => (await all.books())['delivered'] === 1201, 'delivered')
+      await all.quiet()
+      clock.forward(40 * dayMs)
+      const removed = await webhooks.removeOld()
+      assert.equal(removed.deliveries, 1201)
+      // The event of what still waits stays.
+      assert.equal(removed.events, 1200)
+      const books = await all.books()
+      assert.equal(books['committed'], 1202)
+      assert.equal(books['delivered'], 1201)
+      const rows = await store.query.selectFrom('delivery').select('state').execute()
+      assert.equal(rows.length, 1)
+    })
+  })
+}
