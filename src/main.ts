@@ -159,6 +159,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
       log,
       deliveriesKeptMs: config.retention.deliveriesMs,
       endpointsMost: config.limits.webhookEndpoints,
+      metrics,
     }),
   )
   const audit = createAudit({ store })

@@ -3,13 +3,13 @@ import type { Clock } from '../clock.ts'
 import type { Outbound } from '../http/index.ts'
 import { createId } from '../ids.ts'
 import type { Log } from '../log/index.ts'
+import type { Metrics } from '../metrics/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import {
   attempts,
   deliveries,
   endpointCounts,
   events,
-  type AttemptOutcome,
   type AttemptRecord,
   type DeliveryFilter,
   type DeliveryRecord,
@@ -20,6 +20,7 @@ import {
 import { createDispatcher } from './dispatcher.ts'
 import { createEndpoints, type Endpoints } from './endpoints.ts'
 import { endDeadLeases, leaseOwner } from './lease-owner.ts'
+import { measureAttempts } from './measure.ts'
 import { createOperations, type Operations } from './operations.ts'
 import { createReplay, type Replay } from './replay.ts'
 import { removeOld, type RetentionResult } from './retention.ts'
@@ -84,8 +85,7 @@ export interface WebhooksNeeds {
   readonly endpointsMost?: number | undefined
   /** How long a stop waits for receivers before it cuts them off; 16 s, a little more than an attempt may take. */
   readonly graceMs?: number | undefined
-  /** For metrics. */
-  readonly onAttempt?: ((outcome: AttemptOutcome) => void) | undefined
+  readonly metrics?: Metrics | undefined
 }
 
 /** Opens the room. */
@@ -112,7 +112,7 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
     random,
     after,
     onError,
-    onAttempt: needs.onAttempt,
+    onAttempt: needs.metrics && measureAttempts(needs.metrics),
   })
   let started = false
   let stopped = false
