@@ -86,13 +86,19 @@ export function createRelyingParty(needs: Needs): RelyingParty {
   ): Promise<Provider> {
     if (options.fresh === true) return await ask(issuer, options.signal)
     const known = providers.get(issuer)
-    if (known !== undefined && clock.now() - known.at < providerLifetimeMs) return known.provider
+    if (known && isYoung(known.at, providerLifetimeMs)) return known.provider
     const failure = failures.get(issuer)
-    if (failure !== undefined && clock.now() - failure.at < failureLifetimeMs) throw failure.error
+    if (failure && isYoung(failure.at, failureLifetimeMs)) throw failure.error
     // Many who wait for the same provider share one question, which has a time limit of its own.
     const running = asking.get(issuer) ?? ask(issuer).finally(() => asking.delete(issuer))
     asking.set(issuer, running)
     return await running
+  }
+
+  // A clock that was set back makes nothing young again.
+  function isYoung(at: number, lifetimeMs: number): boolean {
+    const age = clock.now() - at
+    return age >= 0 && age < lifetimeMs
   }
 
   async function ask(issuer: string, signal?: AbortSignal): Promise<Provider> {

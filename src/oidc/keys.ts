@@ -49,7 +49,8 @@ export function createKeys(needs: { fetch: Fetch; clock: Clock }): Keys {
 
   async function find(address: string, wanted: Wanted, again: boolean): Promise<PublicJwk> {
     const entry = entryOf(entries, address, needs.clock.now())
-    const fresh = needs.clock.now() - entry.fetchedAt < lifetimeMs && entry.keys.length > 0
+    const age = needs.clock.now() - entry.fetchedAt
+    const fresh = age >= 0 && age < lifetimeMs && entry.keys.length > 0
     let keys = fresh && !again ? entry.keys : undefined
     if (keys === undefined) {
       const allowed = !fresh || spend(budgetOf(entry, wanted), needs.clock.now())
@@ -136,6 +137,8 @@ function budgetOf(entry: Entry, wanted: Wanted): Budget {
 /** Takes one refetch; one grows back every `refillMs`. */
 function spend(budget: Budget, now: number): boolean {
   const grown = Math.floor((now - budget.refilledAt) / refillMs)
+  // A clock that was set back must not freeze the budget.
+  if (grown < 0) budget.refilledAt = now
   if (grown > 0) {
     budget.left = Math.min(budgetSize, budget.left + grown)
     budget.refilledAt += grown * refillMs

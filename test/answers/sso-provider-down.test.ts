@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
+import { firstOwner, type Person } from '../harness/person.ts'
+import { productForTests, type TestProduct } from '../harness/product.ts'
+import { Jar } from '../harness/sign-in.ts'
+import { command, connect, walk, type Connected } from '../harness/sso.ts'
+
+const minuteMs = 60_000
+
+describe('a provider that is down', () => {
+  let product: TestProduct
+  let alive: HostileIdp
+  let dying: HostileIdp
+  let owner: Person
+  let acme: Connected
+  let isHanging = false
+
+  before(async () => {
+    alive = await hostileIdp({})
+    dying = await hostileIdp({
+      mortal: { discovery: (document) => (isHanging ? { fault: 'hang' } : document) },
+    })
+    product = await productForTests()
+    owner = await firstOwner(product)
+    await command(product, 'org set-plan acme enterprise')
+    await command(product, 'org create other --plan enterprise')
+    const client = { clientId: 'intercept', secret: 's' }
+    acme = await connect(product, {
+      organization: 'acme',
+      issuer: dying.issuerOf('mortal'),
+      domain: 'acme.test',
+      ...client,
+    })
+    await connect(product, {
+      organization: 'other',
+      issuer: alive.issuerOf('honest'),
+      domain: 'other.test',
+      ...client,
+    })
+    const me = await owner.call('GET /me')
+    const policy = { required: true, breakGlass: [me.json.id as string] }
+    assert.equal((await owner.call('PUT /organizations/acme/sso', policy)).status, 200)
+  })
+  after(async () => {
+    await product[Symbol.asyncDispose]()
+    await alive[Symbol.asyncDispose]()
+  })
+
+  const login = (): string => `${product.baseUrl}/api/v1/auth/sso/login?organization=acme`
+
+  test('that hangs ends in a page within ten seconds, for everybody who waits at once', async () => {
+    isHanging = true
+    // What is remembered of the provider has grown old.
+    product.clock.forward(11 * minuteMs)
+    const startedAt = performance.now()
+    const asked = dying.asked('mortal', '.well-known/openid-configuration')
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, async () => await fetch(login(), { redirect: 'manual' })),
+    )
+    assert.ok(performance.now() - startedAt < 10_000)
+    for (const answer of answers) {
+      assert.equal(answer.status, 504)
+      assert.equal(answer.headers.get('intercept-refused'), 'idp_timeout')
+      assert.match(await answer.text(), /Sign in another way/)
+    }
+    assert.equal(dying.asked('mortal', '.well-known/openid-configuration'), asked + 1)
+    product.clock.forward(-11 * minuteMs)
+  })
+
+  test('that is gone between start and callback ends in a page; other organizations and break-glass go on', async () => {
+    isHanging = false
+    const jar = new Jar()
+    const start = await jar.fetch(acme.initiate_login_uri)
+    assert.equal(start.status, 302)
+    const there = await fetch(start.headers.get('location') ?? '', { redirect: 'manual' })
+    await dying[Symbol.asyncDispose]()
+    const answer = await jar.fetch(there.headers.get('location') ?? '')
+    assert.equal(answer.status, 502)
+    assert.equal(answer.headers.get('intercept-refused'), 'idp_unreachable')
+    assert.equal(jar.get('__Host-session'), undefined)
+
+    alive.person = { sub: 'bo', email: 'bo@other.test', email_verified: true }
+    const landed = await walk(
+      new Jar(),
+      `${product.baseUrl}/api/v1/auth/sso/login?email=bo@other.test`,
+    )
+    assert.equal(landed.status, 200)
+    assert.equal((await owner.call('GET /organizations/acme')).status, 200)
+    const shown = await owner.call(`GET /organizations/acme/connections/${acme.id}`)
+    assert.equal(shown.json.lastRefusal.code, 'idp_unreachable')
+  })
+
+  test('the last break-glass owner stays one while the company sign-in is required', async () => {
+    const members = await owner.call('GET /organizations/acme/members')
+    const [{ id }] = members.json.items as [{ id: string }]
+    await command(product, 'member add acme second@acme.test --role owner')
+    const refused = await owner.call(`DELETE /organizations/acme/members/${id}`)
+    assert.equal(refused.json.code, 'break_glass_missing')
+    const demoted = await owner.call(`PATCH /organizations/acme/members/${id}`, { role: 'viewer' })
+    assert.equal(demoted.json.code, 'break_glass_missing')
+  })
+})
