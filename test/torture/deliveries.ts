@@ -115,7 +115,7 @@ async function torture(
 }
 
 /** Waits until nothing is pending or held; what is wrong with the books then. */
-async function drain(place: Place, organizationId: string): Promise<string[]> {
+export async function drain(place: Place, organizationId: string): Promise<string[]> {
   await using opened = await openRooms(place)
   const until = performance.now() + drainWithinMs
   for (;;) {
@@ -134,7 +134,8 @@ async function drain(place: Place, organizationId: string): Promise<string[]> {
   }
 }
 
-function countArrivals(receiver: Receiver, secret: string, random: () => number) {
+/** A receiver that fails now and then, and what it has accepted. */
+export function countArrivals(receiver: Receiver, secret: string, random: () => number) {
   const library = new Webhook(secret.slice(4))
   const accepted = new Map<string, Set<string>>()
   const bodies = new Map<string, string>()
@@ -189,7 +190,8 @@ async function disturb(database: TestDatabase, crash: boolean): Promise<void> {
   for (const pid of family) process.kill(pid, 'SIGCONT')
 }
 
-async function addEndpoints(
+/** Three endpoints at a receiver; returns the secret. */
+export async function addEndpoints(
   place: Place,
   organizationId: string,
   receiver: Receiver,
@@ -217,19 +219,19 @@ async function openRooms(place: Place) {
   return { webhooks, [Symbol.asyncDispose]: async () => await closing.disposeAsync() }
 }
 
-async function startNode(
+/** A node in a process of its own; what it says is added to what is acknowledged. */
+export async function startNode(
   place: Place,
   organizationId: string,
   words: readonly string[],
   acknowledged: Set<string>,
+  wrap: readonly string[] = [],
 ): Promise<ChildProcess> {
   const file = join(import.meta.dirname, 'delivery-node.ts')
+  const own = [file, place.folder, place.databaseUrl ?? '-', organizationId, ...words]
+  const [program = '', ...rest] = [...wrap, process.execPath, ...own]
   for (;;) {
-    const child = spawn(
-      process.execPath,
-      [file, place.folder, place.databaseUrl ?? '-', organizationId, ...words],
-      { stdio: ['ignore', 'pipe', 'ignore'] },
-    )
+    const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'ignore'] })
     const ready = Promise.withResolvers<boolean>()
     createInterface(child.stdout).on('line', (line) => {
       const [what, ...ids] = line.split(' ')

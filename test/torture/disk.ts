@@ -10,7 +10,7 @@ import { findLosses, nothingYet, openPlace, prepare, startWriter } from './write
 const writesAgainWithinMs = 5000
 
 /** A way to let a writer's disk become full, and to make room again. */
-interface Shortage {
+export interface Shortage {
   fill(writer: ChildProcess): void
   free(writer: ChildProcess): void
   remove(): void
@@ -23,14 +23,14 @@ export const disk: Torture = {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-disk-'))
     const data = join(folder, 'data')
     mkdirSync(data)
-    const shortage = smallDisk(data) ?? smallFiles()
+    const shortage = shortageAt(data)
     const findings: string[] = []
     try {
       const acknowledged = nothingYet()
       const organizationId = await prepare({ folder: data })
-      // A signal for a file that grows too large would end the process; as an error it reaches the store.
-      const wrap = ['sh', '-c', 'trap \'\' XFSZ; exec "$@"', 'sh']
-      const writer = await startWriter({ folder: data }, organizationId, acknowledged, { wrap })
+      const writer = await startWriter({ folder: data }, organizationId, acknowledged, {
+        wrap: heedless,
+      })
       await until(() => acknowledged.issued.size > 20)
       shortage.fill(writer)
       await until(() => acknowledged.refused > 5)
@@ -58,6 +58,14 @@ export const disk: Torture = {
       rmSync(folder, { recursive: true })
     }
   },
+}
+
+/** Goes before a command: a signal for a file that grows too large would end the process; as an error it reaches the store. */
+export const heedless = ['sh', '-c', 'trap \'\' XFSZ; exec "$@"', 'sh']
+
+/** A small disk at a folder where we may mount one, else a limit on the size of files. */
+export function shortageAt(data: string): Shortage {
+  return smallDisk(data) ?? smallFiles()
 }
 
 function smallDisk(data: string): Shortage | undefined {

@@ -1,4 +1,5 @@
 import { deliveries } from './deliveries.ts'
+import { fullDisk } from './deliveries-on-full-disk.ts'
 import { disk } from './disk.ts'
 import { drain } from './drain.ts'
 import { fuzz } from './fuzz.ts'
@@ -22,4 +23,5 @@ export const tortures: Readonly<Record<string, Torture>> = {
   fuzz,
   drain,
   deliveries,
+  'deliveries-disk': fullDisk,
 }
