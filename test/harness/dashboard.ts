@@ -18,6 +18,8 @@ interface Visit {
   readonly colorScheme?: 'light' | 'dark'
   /** Findings that the journey provokes on purpose. */
   readonly expected?: readonly RegExp[]
+  /** Test parts that a page may lead to. */
+  readonly alsoAllow?: readonly string[]
 }
 
 /** Builds web/dist when a source is newer: what the journeys see is what is in the tree. */
@@ -37,6 +39,7 @@ export async function visitDashboard(browser: TestBrowser, visit: Visit): Promis
     height: visit.width !== undefined && visit.width < 500 ? 844 : 860,
     colorScheme: visit.colorScheme ?? 'light',
     expected: visit.expected ?? [],
+    alsoAllow: visit.alsoAllow ?? [],
   })
   visitor.page.setDefaultTimeout(10_000)
   if (visit.link !== undefined) {

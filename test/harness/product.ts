@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
+import type { ResolveTxt } from '../../src/http/index.ts'
 import { createLog } from '../../src/log/index.ts'
 import { start } from '../../src/main.ts'
 import type { Engine } from '../../src/store/index.ts'
@@ -25,6 +26,8 @@ export interface TestProduct extends AsyncDisposable {
 interface ProductOptions {
   readonly engine?: Engine
   readonly settings?: Readonly<Record<string, string>>
+  /** The DNS that the product sees. */
+  readonly resolveTxt?: ResolveTxt
 }
 
 /** Starts the product on a free port and an empty database; further settings as environment variables. */
@@ -42,8 +45,9 @@ export async function productForTests(options: ProductOptions = {}): Promise<Tes
     ...(database ? { DATABASE_URL: database.url } : {}),
     ...options.settings,
   }
+  const dns = options.resolveTxt === undefined ? {} : { resolveTxt: options.resolveTxt }
   const log = createLog({ level: 'silent', pretty: false })
-  let running = await start(readConfig(env), { clock, log })
+  let running = await start(readConfig(env), { clock, log, ...dns })
   const others: (() => Promise<void>)[] = []
   return {
     baseUrl: running.baseUrl,
@@ -55,11 +59,11 @@ export async function productForTests(options: ProductOptions = {}): Promise<Tes
       const { port, baseUrl } = running
       await running[Symbol.asyncDispose]()
       const settings = { ...env, PORT: String(port), BASE_URL: baseUrl }
-      running = await start(readConfig(settings), { clock, log })
+      running = await start(readConfig(settings), { clock, log, ...dns })
     },
     async anotherNode() {
       const settings = { ...env, PORT: '0', BASE_URL: running.baseUrl }
-      const node = await start(readConfig(settings), { clock, log })
+      const node = await start(readConfig(settings), { clock, log, ...dns })
       const stop = async (): Promise<void> => await node[Symbol.asyncDispose]()
       others.push(stop)
       return { port: node.port, stop }

@@ -14,7 +14,7 @@ export const guides = {
     issuerExample: 'https://acme.okta.com',
     connection: [
       'Admin console → Applications → Create App Integration → OIDC - OpenID Connect → Web Application.',
-      'Grant type: Authorization Code. Sign-in redirect URIs: the redirect address below.',
+      'Grant type: Authorization Code. Sign-in redirect URIs: the redirect address.',
       'Assignments: choose the people or groups who may come in, then Save.',
       'General → Edit → Login initiated by: Either Okta or App; Initiate login URI: the initiate-login address.',
       'For groups: Sign On → OpenID Connect ID Token → Groups claim filter: groups, Matches regex .*',
@@ -31,7 +31,7 @@ export const guides = {
     name: 'Microsoft Entra',
     issuerExample: 'https://login.microsoftonline.com/<tenant id>/v2.0',
     connection: [
-      'Entra admin center → App registrations → New registration; single tenant. Redirect URI: Web, the redirect address below.',
+      'Entra admin center → App registrations → New registration; single tenant. Redirect URI: Web, the redirect address.',
       'Overview: copy Application (client) ID and Directory (tenant) ID. The issuer is https://login.microsoftonline.com/<tenant id>/v2.0',
       'Certificates & secrets → New client secret: copy its Value, not its Secret ID.',
       'Token configuration → Add optional claim → ID: email, and xms_edov (by the manifest where the list lacks it).',
@@ -50,7 +50,7 @@ export const guides = {
     issuerExample: 'https://accounts.google.com',
     connection: [
       'Google Cloud console → APIs & Services → OAuth consent screen: Internal.',
-      'Credentials → Create credentials → OAuth client ID → Web application. Authorized redirect URIs: the redirect address below.',
+      'Credentials → Create credentials → OAuth client ID → Web application. Authorized redirect URIs: the redirect address.',
       'Copy Client ID and Client secret. The issuer is https://accounts.google.com',
       'Google sends no groups: give roles here, or use a directory.',
     ],
@@ -63,7 +63,7 @@ export const guides = {
     issuerExample: 'https://id.acme.com',
     connection: [
       'Make a confidential client (web application) with the authorization code flow and PKCE.',
-      'Register the redirect address exactly as it stands below.',
+      'Register the redirect address exactly as it stands here.',
       'Register the initiate-login address if people shall start from the provider’s portal, and the back-channel logout address if the provider supports it.',
       'Copy the client id and the secret. The issuer is the address before /.well-known/openid-configuration.',
     ],

@@ -1,0 +1,187 @@
+// The dashboard in a real browser: a company connects its domain, its identity provider and requires it.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import type { TxtAnswer } from '../../src/http/index.ts'
+import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'
+import { checkState, freshDashboard, visitDashboard } from '../harness/dashboard.ts'
+import { idpForTests, type TestIdp } from '../harness/idp.ts'
+import { firstOwner, withLinks, type Person } from '../harness/person.ts'
+import { productForTests, type TestProduct } from '../harness/product.ts'
+import { command } from '../harness/sso.ts'
+
+const minuteMs = 60_000
+
+describe('SSO in the dashboard', { timeout: 120_000 }, () => {
+  const zone = new Map<string, TxtAnswer>()
+  let product: TestProduct
+  let browser: TestBrowser
+  let owner: Person
+  let idp: TestIdp
+
+  before(async () => {
+    freshDashboard()
+    product = await productForTests({
+      resolveTxt: async (name) => zone.get(name) ?? { kind: 'none' },
+    })
+    owner = await firstOwner(product)
+    browser = await browserForTests()
+    idp = await idpForTests({
+      people: [
+        {
+          subject: 'c-ada',
+          email: 'ada@corp.test',
+          emailVerified: true,
+          name: 'Ada Corp',
+          claims: { groups: ['everyone', 'platform'] },
+        },
+        { subject: 'c-unproven', email: 'una@corp.test', emailVerified: false, name: 'Una' },
+      ],
+    })
+  })
+  after(async () => {
+    await idp[Symbol.asyncDispose]()
+    await browser[Symbol.asyncDispose]()
+    await product[Symbol.asyncDispose]()
+  })
+
+  async function visit(
+    more: { colorScheme?: 'light' | 'dark'; width?: number; expected?: readonly RegExp[] } = {},
+  ): Promise<Visitor> {
+    const link = await withLinks(product, async (links) => await links.signInLink('olga@acme.test'))
+    const { expected = [], ...rest } = more
+    return await visitDashboard(browser, {
+      baseUrl: product.baseUrl,
+      link,
+      alsoAllow: [idp.issuer],
+      expected: [...directoryIsMissing, ...expected],
+      ...rest,
+    })
+  }
+  const tab = (name: string): string => `${product.baseUrl}/o/acme/sso?tab=${name}`
+
+  test('the plan that lacks it is said in one sentence with the command that adds it', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    await page.goto(tab('domains'))
+    await page.getByText('Single sign-on and SCIM need the enterprise plan').waitFor()
+    await checkState(visitor, 'sso-plan-light')
+    const shown = await page
+      .getByRole('group', { name: 'command that changes the plan' })
+      .textContent()
+    assert.equal(shown, 'npx intercept org set-plan acme enterprise')
+    await command(product, (shown ?? '').replace('npx intercept ', ''))
+    await page.reload()
+    await page.getByRole('tab', { name: 'Domains' }).waitFor()
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('a domain is proven by its TXT record, and a record at the wrong place is told from none', async () => {
+    await using visitor = await visit({ expected: [/status of 400/] })
+    const { page } = visitor
+    await page.goto(tab('domains'))
+    await page.getByRole('textbox', { name: 'Domain' }).fill('gmail.com')
+    await page.getByRole('button', { name: 'Add domain' }).click()
+    await page.getByRole('link', { name: 'domain_public' }).waitFor()
+    await page.getByRole('textbox', { name: 'Domain' }).fill('corp.test')
+    await page.getByRole('button', { name: 'Add domain' }).click()
+    await page.getByText('Waiting for the DNS').first().waitFor()
+    const [domain] = (await owner.call('GET /organizations/acme/domains')).json.items
+    const { name, value } = domain.record as { name: string; value: string }
+    await page.getByText(value).waitFor()
+    await page.getByRole('button', { name: 'Check now' }).click()
+    await page.getByText(`There is no TXT record at ${name}.`).waitFor()
+    zone.set(`${name}.corp.test`, { kind: 'records', texts: [value] })
+    await page.getByRole('button', { name: 'Check now' }).click()
+    await page.getByText('your DNS panel added the zone').waitFor()
+    await checkState(visitor, 'sso-domain-light')
+    zone.set(name, { kind: 'records', texts: [value] })
+    await page.getByRole('button', { name: 'Check now' }).click()
+    await page.getByText('Verified by its TXT record').waitFor()
+    await page.getByText('1 domain verified').waitFor()
+    await checkState(visitor, 'sso-domain-verified-light')
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('a provider is connected with the addresses that were shown before, and its test shows each check and the claims', async () => {
+    await using visitor = await visit({ colorScheme: 'dark' })
+    const { page } = visitor
+    await page.goto(tab('connection'))
+    await page.getByRole('button', { name: 'Other OpenID Connect' }).click()
+    const redirect = await page.getByText(/\/api\/v1\/auth\/sso\/con_\w+\/callback/).textContent()
+    idp.allowRedirect(redirect ?? '')
+    await page.getByLabel('Issuer').fill(idp.issuer)
+    await page.getByText('The issuer answers').waitFor()
+    await page.getByLabel('Client id').fill(idp.clientId)
+    await page.getByLabel('Client secret').fill(idp.clientSecret)
+    await checkState(visitor, 'sso-connect-dark')
+    await page.getByRole('button', { name: 'Connect', exact: true }).click()
+    await page.getByText('Not tested', { exact: true }).waitFor()
+    const [connection] = (await owner.call('GET /organizations/acme/connections')).json.items
+    assert.equal(connection.redirectUri, redirect)
+
+    await walkTest(page, 'una@corp.test')
+    await page.getByText('The test stopped').waitFor()
+    await checkState(visitor, 'sso-test-failed-dark')
+    // The provider would remember who signed in there.
+    await visitor.context.clearCookies({ domain: '127.0.0.1' })
+    await walkTest(page, 'ada@corp.test')
+    await page.getByText('Every check passed').waitFor()
+    await page.getByText('ada@corp.test (verified)').waitFor()
+    await page.getByText('everyone, platform').waitFor()
+    await checkState(visitor, 'sso-test-passed-dark')
+    await page.reload()
+    await page.getByText('Every check passed').waitFor()
+    const me = await visitor.context.request.get(`${product.baseUrl}/api/v1/me`)
+    assert.equal(((await me.json()) as { name: string }).name, 'Olga Owner', 'nobody was signed in')
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('SSO can be required once a test passed and an owner is excepted; then other sessions no longer reach it', async () => {
+    await using visitor = await visit({ width: 390 })
+    const { page } = visitor
+    await page.goto(tab('connection'))
+    const requires = page.getByRole('switch')
+    await requires.waitFor()
+    assert.ok(await requires.isDisabled(), 'no owner is chosen yet')
+    await page.getByRole('checkbox', { name: /Olga Owner/ }).check()
+    await checkState(visitor, 'sso-policy-narrow')
+    await requires.click()
+    const dialog = page.getByRole('alertdialog', { name: 'Require the company sign-in?' })
+    await dialog.getByRole('button', { name: 'Require SSO' }).click()
+    await page.getByText('SSO is required').waitFor()
+    const policy = (await owner.call('GET /organizations/acme/sso')).json
+    assert.equal(policy.required, true)
+    assert.deepEqual(
+      policy.breakGlass.map((one: { name: string }) => one.name),
+      ['Olga Owner'],
+    )
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('an hour after the last test the switch says that a test is missing', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    const policy = { required: false, breakGlass: [] }
+    assert.equal((await owner.call('PUT /organizations/acme/sso', policy)).status, 200)
+    await page.clock.install({ time: Date.now() + 61 * minuteMs })
+    await page.goto(tab('connection'))
+    await page.getByText('It can be switched on within an hour after a test passed.').waitFor()
+    assert.ok(await page.getByRole('switch').isDisabled())
+    assert.deepEqual(visitor.findings, [])
+  })
+})
+
+// The directory's routes are still to come (issue 6): until then its questions are answered 404.
+const directoryIsMissing = [/status of 404.*\/directory/]
+
+/** Walks a test in the window that the button opens. */
+async function walkTest(page: Page, login: string): Promise<void> {
+  const opening = page.waitForEvent('popup')
+  await page.getByRole('button', { name: /^Test( again)?$/ }).click()
+  const popup = await opening
+  await popup.getByLabel('Login').fill(login)
+  await popup.getByRole('button', { name: 'Sign in' }).click()
+  await popup.waitForURL(/callback/)
+  await popup.close()
+}
