@@ -5,7 +5,7 @@ import {
   createSessions,
   openSigningKeys,
 } from './access/index.ts'
-import { createAudit, createTraffic } from './audit/index.ts'
+import { createAudit, createDenials, createTraffic } from './audit/index.ts'
 import { systemClock, type Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { hangDashboard, type Rooms } from './dashboard/index.ts'
@@ -163,6 +163,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     }),
   )
   const audit = createAudit({ store })
+  const stopping = new AbortController()
   const rooms: Rooms = {
     store,
     sealer,
@@ -177,6 +178,8 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     links,
     sso,
     audit,
+    denials: createDenials({ store, clock, log }),
+    stopping: stopping.signal,
     targets: createTargets({ store, sealer, clock, guard, defaults: targetDefaults }),
     targetRegister: register,
     limits,
@@ -244,6 +247,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   const { address, port } = await front.listen({ host: config.host, port: config.port })
   opened.defer(async () => {
     isDraining = true
+    stopping.abort()
     gateway.endStreams()
     await front.drain(config.limits.drainMs)
   })

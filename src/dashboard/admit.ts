@@ -1,4 +1,4 @@
-import { may, readSessionCookie, type SignedIn } from '../access/index.ts'
+import { may, readSessionCookie, type Permission, type SignedIn } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import type { AnyRoute, RouteOrganization } from './route.ts'
 import type { Rooms } from './rooms.ts'
@@ -21,6 +21,7 @@ export async function admit(
     readonly cookieHeader: string | undefined
     readonly address: string
     readonly organization: string | undefined
+    readonly requestId: string
   },
   rooms: Rooms,
 ): Promise<Admitted> {
@@ -34,7 +35,9 @@ export async function admit(
   if (route.permission !== 'signed-in') {
     // A permission means nothing without the organization that grants it.
     if (!organization) throw new Error('a route with a permission has no organization in its path')
-    checkPermission(route.permission, organization)
+    if (!may(organization.role, route.permission)) {
+      throw denied(route.permission, organization, { person, caller, rooms })
+    }
   }
   if (route.freshSignIn) checkFresh(person, rooms)
   return { person, organization }
@@ -51,15 +54,21 @@ async function organizationOf(
   return found
 }
 
-function checkPermission(
-  permission: Exclude<AnyRoute['permission'], 'anyone' | 'signed-in'>,
+/** The refusal of what a role does not include; an administrator finds it in the audit log. */
+function denied(
+  permission: Permission,
   organization: RouteOrganization,
-): void {
-  if (may(organization.role, permission)) return
-  throw new Problem(
+  who: { person: SignedIn; caller: { address: string; requestId: string }; rooms: Rooms },
+): Problem {
+  const { id, role } = organization
+  const { userId, name } = who.person
+  const { address, requestId } = who.caller
+  const actor = { kind: 'user', id: userId, name, address, requestId } as const
+  who.rooms.denials.note(id, actor, { permission, role })
+  return new Problem(
     'permission_required',
-    `This needs the permission ${permission}; the role ${organization.role} does not include it.`,
-    { members: { permission, role: organization.role } },
+    `This needs the permission ${permission}; the role ${role} does not include it.`,
+    { members: { permission, role } },
   )
 }
 

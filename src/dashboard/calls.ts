@@ -1,40 +1,12 @@
 import { isId } from '../ids.ts'
 import { Problem } from '../errors.ts'
-import { Type, type Static } from '../http/index.ts'
+import { Type } from '../http/index.ts'
 import { calls, type CallRecord } from '../store/index.ts'
 import { checks, type Check } from '../targets/index.ts'
+import { ApiCall, gatewayPrefix, namesFor, toApiCall } from './call-shape.ts'
 import { route, type RouteOrganization } from './route.ts'
 import type { Rooms } from './rooms.ts'
-import { limitOf, oneOf, pageOf, pageQuery, Time, time, toPage } from './shapes.ts'
-
-const ApiCall = Type.Object(
-  {
-    id: Type.String(),
-    at: Time,
-    keyId: Type.Optional(Type.String()),
-    keyName: Type.Optional(Type.String()),
-    keyHint: Type.Optional(Type.String()),
-    /** The target's name, as long as it exists. */
-    target: Type.Optional(Type.String()),
-    method: Type.String(),
-    path: Type.String(),
-    status: Type.Integer(),
-    code: Type.Optional(Type.String()),
-    /** The check that refused it. */
-    stoppedAt: Type.Optional(oneOf(checks)),
-    ruleId: Type.Optional(Type.String()),
-    trialRuleId: Type.Optional(Type.String()),
-    requestBytes: Type.Integer(),
-    answerBytes: Type.Integer(),
-    durationMs: Type.Number(),
-    upstreamMs: Type.Optional(Type.Number()),
-    address: Type.String(),
-    agent: Type.Optional(Type.String()),
-    /** What the target's capture setting keeps. */
-    capture: Type.Optional(Type.Unknown()),
-  },
-  { title: 'Call' },
-)
+import { limitOf, pageOf, pageQuery, Time, time, toPage } from './shapes.ts'
 
 const text = (most: number) => Type.Optional(Type.String({ minLength: 1, maxLength: most }))
 
@@ -176,8 +148,6 @@ async function targetIdOf(
   return all.find((target) => target.slug === slug || target.id === slug)?.id ?? slug
 }
 
-const gatewayPrefix = '/api/v1/intercept'
-
 /** How a path that people see begins in the record: below the chosen target, else beginning with a target's name. */
 function recordedPath(target: string | undefined, path: string | undefined): string | undefined {
   if (path === undefined || path.startsWith(gatewayPrefix)) return path
@@ -185,65 +155,9 @@ function recordedPath(target: string | undefined, path: string | undefined): str
   return `${gatewayPrefix}${target === undefined ? '' : `/${target}`}${below}`
 }
 
-/** The path below the target, as rules see it; a call that found no target keeps what it asked for. */
-function shownPath(recorded: string, target: string | undefined): string {
-  const prefix = `${gatewayPrefix}/${target ?? ''}`
-  if (target === undefined || !recorded.startsWith(prefix)) return recorded
-  const below = recorded.slice(prefix.length)
-  return below.startsWith('/') || below === '' ? below || '/' : recorded
-}
-
 function statusesOf(status: string | undefined): readonly [number, number] | undefined {
   if (status === undefined) return undefined
   if (!status.endsWith('xx')) return [Number(status), Number(status) + 1]
   const least = Number(status.charAt(0)) * 100
   return [least, least + 100]
-}
-
-interface Names {
-  readonly target: (id: string) => string | undefined
-  readonly key: (id: string) => { readonly name: string; readonly hint: string } | undefined
-}
-
-async function namesFor(
-  organization: RouteOrganization,
-  found: readonly CallRecord[],
-  rooms: Rooms,
-): Promise<Names> {
-  const targets = new Map(
-    (await rooms.targets.list(organization.id)).map((target) => [target.id as string, target.slug]),
-  )
-  const keys = new Map<string, { name: string; hint: string }>()
-  for (const id of new Set(found.map(({ keyId }) => keyId))) {
-    const key = await rooms.keys.find(organization.id, id)
-    if (key) keys.set(id, { name: key.name, hint: key.secrets[0]?.hint ?? '' })
-  }
-  return { target: (id) => targets.get(id), key: (id) => keys.get(id) }
-}
-
-function toApiCall(call: CallRecord, names: Names): Static<typeof ApiCall> {
-  const key = names.key(call.keyId)
-  const target = call.targetId === undefined ? undefined : names.target(call.targetId)
-  const stoppedAt = checks.find((check) => check === call.stoppedAt)
-  return {
-    id: call.id,
-    at: time(call.at),
-    keyId: call.keyId,
-    ...(key === undefined ? {} : { keyName: key.name, keyHint: key.hint }),
-    ...(target === undefined ? {} : { target }),
-    method: call.method,
-    path: shownPath(call.path, target),
-    status: call.status,
-    ...(call.refusal === undefined ? {} : { code: call.refusal }),
-    ...(stoppedAt === undefined ? {} : { stoppedAt }),
-    ...(call.ruleId === undefined ? {} : { ruleId: call.ruleId }),
-    ...(call.trialRuleId === undefined ? {} : { trialRuleId: call.trialRuleId }),
-    requestBytes: call.bytesIn,
-    answerBytes: call.bytesOut,
-    durationMs: call.durationUs / 1000,
-    ...(call.upstreamUs === undefined ? {} : { upstreamMs: call.upstreamUs / 1000 }),
-    address: call.address,
-    ...(call.agent === undefined ? {} : { agent: call.agent }),
-    ...(call.capture === undefined ? {} : { capture: JSON.parse(call.capture) as unknown }),
-  }
 }

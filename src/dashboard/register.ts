@@ -82,6 +82,7 @@ function hangRoute(
         cookieHeader: request.headers.cookie,
         address: needs.addressOf(request),
         organization: params['organization'],
+        requestId: request.id,
       }
       admitted.set(request, await admit(route, caller, rooms))
       if (hung.method === 'GET') return

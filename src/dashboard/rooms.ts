@@ -1,5 +1,5 @@
 import type { Keys, Sessions } from '../access/index.ts'
-import type { Audit, Traffic } from '../audit/index.ts'
+import type { Audit, Denials, Traffic } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type {
   Invitations,
@@ -30,6 +30,9 @@ export interface Rooms {
   readonly links: Links
   readonly sso: Sso
   readonly audit: Audit
+  readonly denials: Denials
+  /** Aborted when the node stops: streams end. */
+  readonly stopping: AbortSignal
   readonly webhooks: Webhooks
   readonly targets: Targets
   readonly targetRegister: TargetRegister

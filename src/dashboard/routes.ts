@@ -6,6 +6,7 @@ import { credentialRoutes } from './credentials.ts'
 import { domainRoutes } from './domains.ts'
 import { invitationRoutes } from './invitations.ts'
 import { keyRoutes } from './keys.ts'
+import { liveRoutes } from './live.ts'
 import { meRoutes } from './me.ts'
 import { memberRoutes } from './members.ts'
 import { organizationRoutes } from './organizations.ts'
@@ -29,6 +30,7 @@ export const routes = {
   ...domainRoutes,
   ...ssoRoutes,
   ...targetRoutes,
+  ...liveRoutes,
   ...callRoutes,
   ...attentionRoutes,
   ...auditRoutes,

@@ -35,6 +35,7 @@ export function createApp(needs: {
     },
   })
 
+  const isHttps = needs.baseUrl.startsWith('https:')
   app.setErrorHandler((error, request, reply) => {
     const problem = needs.translate(error) ?? asProblem(error)
     if (problem.status >= 500) {
@@ -51,6 +52,7 @@ export function createApp(needs: {
   app.addHook('onSend', async (request, reply) => {
     reply.header('Intercept-Request-Id', request.id)
     reply.header('X-Content-Type-Options', 'nosniff')
+    if (isHttps) reply.header('Strict-Transport-Security', 'max-age=63072000')
     if (!reply.hasHeader('Cache-Control')) reply.header('Cache-Control', 'no-store')
   })
   return app

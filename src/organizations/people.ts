@@ -62,6 +62,15 @@ export function createPeople(needs: {
   const proofs = createIdentityProofs(needs)
 
   async function recognize(proven: ProvenIdentity, actor: Actor): Promise<Recognized> {
+    try {
+      return await recognizeOrRefuse(proven, actor)
+    } catch (error) {
+      if (error instanceof Problem) await noteRefused(store, proven, actor, error.code)
+      throw error
+    }
+  }
+
+  async function recognizeOrRefuse(proven: ProvenIdentity, actor: Actor): Promise<Recognized> {
     return await store.transaction(async (tx) => {
       const known = await identities.find(tx, proven)
       return known
@@ -219,6 +228,35 @@ export function createPeople(needs: {
       })
     },
   }
+}
+
+/** A refused sign-in is news where the person is known: by the identity, or by a verified address. Strangers leave nothing. */
+async function noteRefused(
+  store: Store,
+  proven: ProvenIdentity,
+  actor: Actor,
+  code: string,
+): Promise<void> {
+  await store.transaction(async (tx) => {
+    const identity = await identities.find(tx, proven)
+    const byAddress =
+      proven.email !== undefined && proven.emailVerified
+        ? await users.listByEmail(tx, proven.email)
+        : []
+    const whose = identity ? [identity.userId] : byAddress.map(({ id }) => id)
+    for (const userId of whose) {
+      for (const { organization } of await memberships.listOfUser(tx, userId)) {
+        const { provider, issuer, subject } = proven
+        record(tx, {
+          organizationId: organization.id,
+          actor,
+          action: 'sign_in.refused',
+          subject: { kind: 'user', id: userId },
+          detail: { code, provider, issuer, subject },
+        })
+      }
+    }
+  })
 }
 
 /** No way back in for somebody who was deactivated, everywhere or in all they belonged to (SECURITY.md O12). */

@@ -59,6 +59,8 @@ describe('who a sign-in lets in', () => {
       tokenRequests: 1,
     })
     assert.equal(known.length, 1)
+    const audit = await owner.call('GET /organizations/acme/audit?action=sign_in.refused')
+    assert.equal(audit.json.items[0].detail.subject, '4242')
   })
 
   test('O9: an address that the provider has not verified joins nothing and makes nothing (CVE-2026-9092)', async () => {

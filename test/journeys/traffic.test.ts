@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { firstOwner, type Person } from '../harness/person.ts'
+import { firstOwner, memberOf, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { engines } from '../harness/store.ts'
 
@@ -135,6 +135,38 @@ for (const engine of engines) {
       assert.equal((await attempt({ method: 'GET', path: '/x' })).code, 'credential_missing')
       const after = (await owner.call('GET /organizations/acme/calls')).json.items.length
       assert.equal(after, before)
+    })
+
+    test('the live tail tells of a call as it ends, and is cut when its session ends', async () => {
+      const viewer = await memberOf(product, 'acme', { email: `live@x.test`, role: 'viewer' })
+      const answer = await fetch(`${product.baseUrl}/api/v1/organizations/acme/calls/live`, {
+        headers: { cookie: `__Host-session=${viewer.cookie}` },
+      })
+      assert.equal(answer.headers.get('content-type'), 'text/event-stream')
+      const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+      let text = ''
+      assert.match(String((await reader.read()).value), /retry/)
+      await pass('GET', '/live-one')
+      while (!text.includes('/live-one')) text += String((await reader.read()).value)
+      assert.match(text, /event: call\ndata: \{"id":"req_/)
+      await viewer.call('POST /auth/logout')
+      for (let done = false; !done;) done = (await reader.read()).done
+    })
+
+    test('A1: what a member was denied is in the audit log, once for many attempts', async () => {
+      const viewer = await memberOf(product, 'acme', { email: `denied@x.test`, role: 'viewer' })
+      for (let time = 0; time < 3; time++) {
+        await viewer.call('POST /organizations/acme/keys', { name: 'no' })
+      }
+      const found = await until(async () => {
+        const audit = await owner.call('GET /organizations/acme/audit?action=permission.denied')
+        return audit.json.items.length > 0 ? audit.json.items : undefined
+      })
+      const mine = found.filter(
+        (one: { actor: { name: string } }) => one.actor.name === 'denied@x.test',
+      )
+      assert.equal(mine.length, 1)
+      assert.equal(mine[0].detail.permission, 'keys.issue')
     })
 
     test('P15: another upstream origin drops the credential', async () => {

@@ -1,0 +1,41 @@
+import type { Clock } from '../clock.ts'
+import type { Actor, Store } from '../store/index.ts'
+import { record } from './record.ts'
+
+const againAfterMs = 10 * 60_000
+const mostRemembered = 10_000
+
+/** Records what members were denied: once in ten minutes for the same person and thing, for pages ask again and again. */
+export interface Denials {
+  note(organizationId: string, actor: Actor, denied: { permission: string; role: string }): void
+}
+
+/** Opens the record of denials; nobody waits for it. */
+export function createDenials(needs: {
+  store: Store
+  clock: Clock
+  log: { error(fields: object, text: string): void }
+}): Denials {
+  const { store, clock, log } = needs
+  const noted = new Map<string, number>()
+
+  return {
+    note(organizationId, actor, denied) {
+      const what = `${organizationId} ${actor.id} ${denied.permission}`
+      if (clock.now() - (noted.get(what) ?? Number.NEGATIVE_INFINITY) < againAfterMs) return
+      if (noted.size >= mostRemembered) noted.clear()
+      noted.set(what, clock.now())
+      store
+        .transaction(async (tx) => {
+          record(tx, {
+            organizationId,
+            actor,
+            action: 'permission.denied',
+            subject: { kind: 'user', id: actor.id ?? actor.kind },
+            detail: denied,
+          })
+        })
+        .catch((err: unknown) => log.error({ err }, 'a denial could not be recorded'))
+    },
+  }
+}
