@@ -270,11 +270,15 @@ async function hasOtherIdentityHere(at: Attempt, user: UserRecord): Promise<bool
 }
 
 function pendingFor(at: Attempt, candidates: readonly UserRecord[]): PendingLink {
+  // It waits in a cookie: of a thousand groups only those that mean something here go along.
+  const { requiredGroup, groupRoles } = at.connection.settings
+  const meant = new Set([requiredGroup, ...groupRoles.map(({ group }) => group)])
+  const groups = at.person.groups?.filter((group) => meant.has(group))
   return {
     kind: 'confirm',
     connectionId: at.connection.id,
     organizationId: at.connection.organizationId,
-    person: at.person,
+    person: { ...at.person, groups },
     candidates: candidates.map(({ id }) => id),
   }
 }

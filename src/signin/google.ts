@@ -2,6 +2,9 @@ import { Problem } from '../errors.ts'
 import { authorizationUrl, readCallback, type RelyingParty } from '../oidc/index.ts'
 import type { SignInProvider } from './provider.ts'
 
+// A person waits at most ten seconds.
+const budgetMs = 9_000
+
 /** Google, or any OpenID provider that the operator names instead. */
 export function createGoogle(needs: {
   readonly relyingParty: RelyingParty
@@ -34,10 +37,13 @@ export function createGoogle(needs: {
       const { redirectUri, verifier, nonce } = answer
       const client = { clientId, credential, redirectUri }
       const grant = { code, verifier, nonce }
-      const { subject, claims, userinfo } = await relyingParty.signIn(provider, client, grant)
-      const said = { ...userinfo, ...claims }
+      const { subject, claims, userinfo } = await relyingParty.signIn(provider, client, grant, {
+        signal: AbortSignal.timeout(budgetMs),
+      })
+      // Whether an address is verified must be said where the address is said.
+      const said = 'email' in claims ? claims : { ...userinfo, ...claims }
       const email = said['email']
-      const name = said['name']
+      const name = claims['name'] ?? userinfo?.['name']
       return {
         provider: 'google',
         connectionId: '',
