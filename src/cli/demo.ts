@@ -5,15 +5,20 @@ import { readConfig } from '../config.ts'
 import { freePort } from '../http/index.ts'
 import { createLog } from '../log/index.ts'
 import { start } from '../main.ts'
-import { randomToken } from '../secrets/index.ts'
+import { createOrganizations } from '../organizations/index.ts'
+import type { KeyId, TargetId } from '../ids.ts'
+import { digest, randomToken } from '../secrets/index.ts'
+import { keySecrets } from '../store/index.ts'
 import { command, type Command } from './command.ts'
 import { startIdentityProvider } from './demo/identity-provider.ts'
+import { writeSample } from './demo/sample.ts'
 import { renderScreen, type DemoFacts } from './demo/screen.ts'
 import { startUpstream } from './demo/upstream.ts'
 import { commands as keyCommands } from './key.ts'
 import { commands as memberCommands } from './member.ts'
 import { commands as orgCommands } from './org.ts'
 import { commands as receiveCommands } from './receive.ts'
+import { withRooms } from './rooms.ts'
 import { commands as signInLinkCommands } from './sign-in-link.ts'
 import { commands as ssoCommands } from './sso.ts'
 import { commands as targetCommands } from './target.ts'
@@ -73,7 +78,7 @@ async function startDemo(
 
   await does(orgCommands.create, 'demo --plan enterprise', { '--name': 'Demo' })
   await does(memberCommands.add, `demo ${owner.email} --role owner`, { '--name': owner.name })
-  await does(targetCommands.set, `demo echo --upstream ${upstream.url}`, {
+  const echo = await does(targetCommands.set, `demo echo --upstream ${upstream.url}`, {
     '--rule': ['deny DELETE /admin/*', 'allow * /*'],
   })
   const { secret: webhookSecret } = await does(webhookCommands.secret, 'demo', {})
@@ -86,6 +91,7 @@ async function startDemo(
     client.secret,
   )
   await does(ssoCommands['verify-domain'], 'demo corp.test --override', {})
+  await fillWithSample(does, env, echo)
   const key = await does(keyCommands.issue, 'demo', { '--name': 'demo key' })
   const link = await does(signInLinkCommands[''], owner.email, {})
 
@@ -93,7 +99,7 @@ async function startDemo(
   return {
     facts: {
       baseUrl: config.baseUrl,
-      isUsualPort: port === usualPort,
+      takenPort: port === wantedPort ? undefined : wantedPort,
       key: { id: String(key['id']), secret: String(key['secret']) },
       signInLink: String(link['url']),
       owner: owner.email,
@@ -105,6 +111,50 @@ async function startDemo(
   }
 }
 
+/** A week of calls, a target that is down, and a rotated key whose old secret is still in use. */
+async function fillWithSample(
+  does: Does,
+  env: Record<string, string>,
+  echo: Record<string, unknown>,
+): Promise<void> {
+  const nowhere = await freePort('127.0.0.1')
+  const stock = await does(
+    targetCommands.set,
+    `demo stock --upstream http://127.0.0.1:${nowhere}`,
+    {},
+  )
+  const worker = await does(keyCommands.issue, 'demo --grant echo --grant stock', {
+    '--name': 'orders worker',
+  })
+  const report = await does(keyCommands.issue, 'demo --grant echo:GET --expires 5d', {
+    '--name': 'monthly report',
+  })
+  await does(keyCommands.rotate, `${String(worker['id'])} --overlap 24h`, {})
+  await withRooms(quietTerminal(env, ''), async ({ store, clock }) => {
+    const organization = await createOrganizations({ store, clock }).get('demo')
+    const straggler = {
+      organizationId: organization.id,
+      keyId: worker['id'] as KeyId,
+      digest: digest(String(worker['secret'])),
+      at: clock.now(),
+      address: '127.0.0.1',
+      agent: 'orders-worker/3.1',
+      targetId: stock['id'] as TargetId,
+    }
+    await store.transaction(async (tx) => await keySecrets.noteUses(tx, [straggler]))
+    const cast = {
+      organizationId: organization.id,
+      worker: worker['id'] as KeyId,
+      report: report['id'] as KeyId,
+      healthy: echo['id'] as TargetId,
+      broken: stock['id'] as TargetId,
+      ruleId: (echo['rules'] as { id: string }[])[0]?.id,
+    }
+    await writeSample(store, cast, clock.now())
+  })
+}
+
+type Does = ReturnType<typeof commandsIn>
 type Options = Readonly<Record<string, string | readonly string[]>>
 
 /** Runs commands in this process, as the words of a command line would. */

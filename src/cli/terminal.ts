@@ -15,6 +15,8 @@ export interface Terminal {
 
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
+  // Who reads us has gone (`| head`): there is nobody left to tell.
+  process.stdout.once('error', () => process.exit(0))
   return {
     env: process.env,
     isPerson: process.stdout.isTTY,

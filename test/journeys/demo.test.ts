@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3'
 import assert from 'node:assert/strict'
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -119,6 +120,20 @@ describe('a newcomer runs the demo', () => {
     assert.match(paste(lineWith('/echo/hello')), /credential_revoked/)
     await until(() => lines.some((line) => /api_key\.revoked +verified/.test(line)))
     assert.ok(!lines.some((line) => /signature|unverified/.test(line)))
+  })
+
+  test('a week of calls is there to look at, and a rotated key that somebody still uses', () => {
+    const [, folder = ''] = /DATA_DIR=(\S+)/.exec(lineWith('DATA_DIR=')) ?? []
+    const calls = new Database(join(folder, 'calls.db'), { readonly: true })
+    const seen = calls
+      .prepare('select count(*) as calls, count(distinct at / 86400000) as days from call')
+      .get() as { calls: number; days: number }
+    calls.close()
+    assert.ok(seen.calls > 1000 && seen.days >= 7, JSON.stringify(seen))
+    assert.match(
+      paste(lineWith('DATA_DIR=').replace(/key revoke.*/, 'key list demo')),
+      /orders worker/,
+    )
   })
 
   test('Ctrl+C ends it and removes its data', async () => {

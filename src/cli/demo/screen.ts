@@ -1,7 +1,8 @@
 /** What the demo's screen tells. */
 export interface DemoFacts {
   readonly baseUrl: string
-  readonly isUsualPort: boolean
+  /** The port that was wanted and not free. */
+  readonly takenPort: number | undefined
   readonly folder: string
   readonly isTemporary: boolean
   readonly key: { readonly id: string; readonly secret: string }
@@ -19,7 +20,7 @@ export function renderScreen(facts: DemoFacts): string {
   const call = `${baseUrl}/api/v1/intercept/echo`
   const data = facts.isTemporary ? 'data: temporary, removed at Ctrl+C' : `data: ${facts.folder}`
   return [
-    `Intercept demo is running at ${baseUrl}${facts.isUsualPort ? '' : ' (8080 was taken)'}`,
+    `Intercept demo is running at ${baseUrl}${facts.takenPort === undefined ? '' : ` (${facts.takenPort} was taken)`}`,
     `${data}; nothing leaves this machine. Safari: use another browser.`,
     '1 Call the echo API through Intercept:',
     `curl ${call}/hello ${header}`,
