@@ -1,0 +1,26 @@
+// npm run bench -- <name> [words…]: runs one benchmark; without a name, all of them one after the other.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The benchmarks in their order; each prints its figures beside those of its peer, measured in the same run. */
+const names = ['gateway', 'keys', 'webhooks', 'scim']
+
+const [wanted, ...words] = process.argv.slice(2)
+const chosen = names.filter((name) => (wanted === undefined || name === wanted) && exists(name))
+if (chosen.length === 0) {
+  console.log(`There is ${names.filter(exists).join(', ')}.`)
+  process.exit(2)
+}
+for (const name of chosen) {
+  const { status } = spawnSync(process.execPath, [fileOf(name), ...words], { stdio: 'inherit' })
+  if (status !== 0) process.exit(1)
+}
+
+function exists(name: string): boolean {
+  return existsSync(fileOf(name))
+}
+
+function fileOf(name: string): string {
+  return join(import.meta.dirname, `${name}.ts`)
+}
