@@ -9,6 +9,7 @@ import { postgres } from './postgres.ts'
 import { power } from './power.ts'
 import { revocation } from './revocation.ts'
 import type { Torture } from './torture.ts'
+import { streams } from './streams.ts'
 import { upstreams } from './upstreams.ts'
 
 /** Every torture by the name that `npm run torture` takes. */
@@ -18,6 +19,7 @@ export const tortures: Readonly<Record<string, Torture>> = {
   revocation,
   postgres,
   disk,
+  streams,
   upstreams,
   idle,
   fuzz,

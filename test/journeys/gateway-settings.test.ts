@@ -1,0 +1,90 @@
+// What an operator or administrator sets changes what the gateway does: proxies in front, failures, assertions, nodes.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createRemoteJWKSet, jwtVerify } from 'jose'
+import { gatewayForTests, prefix, until } from '../harness/gateway.ts'
+
+describe('the gateway as it is set', () => {
+  test('TRUSTED_PROXIES: the address is counted from the right, and forwarding headers are kept', async () => {
+    await using gateway = await gatewayForTests({ settings: { TRUSTED_PROXIES: '1' } })
+    const key = await gateway.issue('--cidr', '203.0.113.0/24')
+    const call = async (forwardedFor: string) =>
+      gateway.call('/echo/x', key, {
+        headers: { 'X-Forwarded-For': forwardedFor, 'X-Forwarded-Proto': 'https' },
+      })
+    assert.equal((await call('10.0.0.1, 203.0.113.7')).status, 200)
+    assert.equal((await call('203.0.113.7, 10.0.0.1')).status, 403)
+    assert.equal((await call('203.0.113.7, nonsense')).status, 403)
+    const raw = gateway.upstream.seen[0]?.rawHeaders ?? []
+    assert.equal(raw[raw.indexOf('X-Forwarded-For') + 1], '10.0.0.1, 203.0.113.7, 127.0.0.1')
+    assert.equal(raw[raw.indexOf('X-Forwarded-Proto') + 1], 'https')
+  })
+
+  test('K13: after its burst of wrong keys an address is told 429, while good keys go on, first use included', async () => {
+    await using gateway = await gatewayForTests({
+      settings: { LIMIT_FAILED_CREDENTIALS: '20/s burst 100' },
+    })
+    const wrong = async () =>
+      (await gateway.call('/echo/x', { id: '', secret: 'svc_live_nope' })).status
+    const statuses: number[] = []
+    for (let call = 0; call < 150; call++) statuses.push(await wrong())
+    assert.ok(statuses.slice(0, 100).every((status) => status === 401))
+    assert.equal(statuses.at(-1), 429)
+    assert.equal((await gateway.call('/echo/x', gateway.xApiKey)).status, 200)
+    assert.equal((await gateway.call('/echo/x', await gateway.issue())).status, 200)
+    let refused = await gateway.call('/echo/x', { id: '', secret: 'svc_live_nope' })
+    await until(async () => {
+      refused = await gateway.call('/echo/x', { id: '', secret: 'svc_live_nope' })
+      return refused.headers.get('intercept-refused') === 'rate_limited'
+    })
+    assert.ok(Number(refused.headers.get('retry-after')) >= 1)
+  })
+
+  test('KEY_SCHEMES: a scheme that is off lets nobody in', async () => {
+    await using gateway = await gatewayForTests({ settings: { KEY_SCHEMES: 'bearer' } })
+    assert.equal((await gateway.call('/echo/x', gateway.bearer)).status, 200)
+    assert.equal((await gateway.call('/echo/x', gateway.xApiKey)).status, 401)
+  })
+
+  test('Intercept-Assertion: the upstream can verify who is calling with the published keys', async () => {
+    await using gateway = await gatewayForTests({ target: ['--assertion'] })
+    await gateway.call('/echo/x', gateway.bearer, { headers: { 'Intercept-Assertion': 'forged' } })
+    const raw = gateway.upstream.seen[0]?.rawHeaders ?? []
+    const token = raw[raw.indexOf('Intercept-Assertion') + 1] ?? ''
+    assert.equal(raw.filter((name) => name.toLowerCase() === 'intercept-assertion').length, 1)
+    const jwks = createRemoteJWKSet(new URL(`${gateway.product.baseUrl}/.well-known/jwks.json`))
+    const { payload, protectedHeader } = await jwtVerify(token, jwks, {
+      issuer: gateway.product.baseUrl,
+      audience: 'echo',
+      algorithms: ['ES256'],
+    })
+    assert.equal(payload.sub, gateway.bearer.id)
+    assert.ok((payload.exp ?? 0) - (payload.iat ?? 0) <= 60)
+    assert.notEqual(protectedHeader.typ, 'JWT')
+  })
+
+  test('PostgreSQL: a revocation on one node is refused by the other within a second, its stream cut', async () => {
+    await using gateway = await gatewayForTests({
+      engine: 'postgres',
+      answer: (_request, response) => {
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+        response.write('data: x\n\n')
+      },
+    })
+    const other = await gateway.product.anotherNode()
+    const key = await gateway.issue()
+    const headers = { 'X-API-Key': key.secret }
+    const url = `http://127.0.0.1:${other.port}${prefix}/echo/x`
+    const stream = await fetch(url, { headers })
+    assert.equal(stream.status, 200)
+    const startedAt = performance.now()
+    await gateway.run('key', 'revoke', key.id)
+    await assert.rejects(stream.text())
+    await until(async () => {
+      const again = await fetch(url, { headers })
+      await again.body?.cancel()
+      return again.status === 401
+    }, 1000)
+    assert.ok(performance.now() - startedAt < 3000)
+  })
+})

@@ -1,0 +1,214 @@
+// An integrator's program streams: events, uploads, WebSockets; and what a revocation does to what is open.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { WebSocket, WebSocketServer } from 'ws'
+import { gatewayForTests, prefix, until } from '../harness/gateway.ts'
+import type { IssuedKey, TestGateway } from '../harness/gateway.ts'
+
+const megabyte = 1024 * 1024
+
+describe('streams through the gateway', () => {
+  let gateway: TestGateway
+  let sockets: WebSocketServer
+  let events = 0
+  let closedStreams = 0
+  let produced = 0
+  before(async () => {
+    gateway = await gatewayForTests({
+      target: ['--body', '2000MiB'],
+      answer: (request, response) => {
+        if (request.url === '/events') {
+          response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+          response.write('data: first\n\n')
+          events++
+          response.on('close', () => closedStreams++)
+        } else if (request.url?.startsWith('/download') === true) {
+          const chunk = Buffer.alloc(64 * 1024, 'd')
+          const total = Number(request.url.split('/')[2]) * megabyte
+          produced = 0
+          const more = () => {
+            while (produced < total) {
+              produced += chunk.length
+              if (!response.write(chunk)) return
+            }
+            response.end()
+          }
+          response.on('drain', more)
+          more()
+        } else {
+          response.end('ok')
+        }
+      },
+    })
+    sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+    await once(sockets, 'listening')
+    sockets.on('connection', (socket, request) => {
+      socket.send(`hello ${request.headers['intercept-key-id']}`)
+      socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }))
+    })
+    const { port } = sockets.address() as { port: number }
+    await gateway.run('target', 'set', 'acme', 'ws', '--upstream', `http://127.0.0.1:${port}`)
+  })
+  after(async () => {
+    for (const client of sockets.clients) client.terminate()
+    sockets.close()
+    await gateway[Symbol.asyncDispose]()
+  })
+
+  function openSocket(key: IssuedKey, path = '/ws/chat'): WebSocket {
+    const url = `ws://127.0.0.1:${gateway.product.port}${prefix}${path}`
+    return new WebSocket(url, { headers: { 'X-API-Key': key.secret } })
+  }
+
+  test('server-sent events arrive one by one, unbuffered', async () => {
+    const response = await gateway.call('/echo/events', gateway.xApiKey)
+    assert.equal(response.headers.get('content-type'), 'text/event-stream')
+    const reader = response.body?.getReader()
+    const { value } = (await reader?.read()) ?? {}
+    assert.equal(Buffer.from(value ?? []).toString(), 'data: first\n\n')
+    await reader?.cancel()
+  })
+
+  test('P11: a reader that cancels closes the upstream within a second', async () => {
+    const before = closedStreams
+    const response = await gateway.call('/echo/events', gateway.xApiKey)
+    await response.body?.cancel()
+    await until(() => closedStreams > before, 1000)
+  })
+
+  test('K8: a revocation by the command line ends an open event stream within a second', async () => {
+    const key = await gateway.issue()
+    const before = events
+    const response = await gateway.call('/echo/events', key)
+    await until(() => events > before)
+    const closed = closedStreams
+    const startedAt = performance.now()
+    await gateway.run('key', 'revoke', key.id)
+    // Cut, not ended: a broken stream is no complete answer.
+    await assert.rejects(response.text())
+    await until(() => closedStreams > closed, 1000)
+    assert.ok(performance.now() - startedAt < 2500)
+    assert.equal((await gateway.call('/echo/x', key)).status, 401)
+  })
+
+  test('P16: a WebSocket passes the same checks, carries messages both ways, and is cut by a revocation', async () => {
+    const key = await gateway.issue()
+    const socket = openSocket(key)
+    const [greeting] = (await once(socket, 'message')) as [Buffer]
+    assert.equal(greeting.toString(), `hello ${key.id}`)
+    socket.send('over and back')
+    const [echo] = (await once(socket, 'message')) as [Buffer]
+    assert.equal(echo.toString(), 'over and back')
+    const big = Buffer.alloc(3 * megabyte, 7)
+    socket.send(big)
+    const [back] = (await once(socket, 'message')) as [Buffer]
+    assert.ok(big.equals(back))
+    const closed = once(socket, 'close')
+    await gateway.run('key', 'revoke', key.id)
+    await closed
+    await until(() => sockets.clients.size === 0)
+  })
+
+  test('P16: an upgrade without a key, or to a target without a grant, is refused before anything is opened', async () => {
+    const before = sockets.clients.size
+    for (const [key, path, status] of [
+      [{ id: '', secret: 'nonsense' }, '/ws/chat', 401],
+      [await gateway.issue('--grant', 'echo'), '/ws/chat', 404],
+      [gateway.xApiKey, '/ws/../x', 400],
+    ] as const) {
+      const socket = openSocket(key, path)
+      const [, response] = (await once(socket, 'unexpected-response')) as [
+        unknown,
+        { statusCode: number },
+      ]
+      // The client's own URL parser takes the dot segment away: then it is an unknown target.
+      assert.ok([status, 404].includes(response.statusCode as 401))
+      socket.on('error', () => {})
+      socket.terminate()
+    }
+    assert.equal(sockets.clients.size, before)
+  })
+
+  test('an upgrade that the upstream refuses gets the refusal', async () => {
+    const socket = openSocket(gateway.xApiKey, '/echo/no')
+    const [, response] = (await once(socket, 'unexpected-response')) as [
+      unknown,
+      { statusCode: number },
+    ]
+    assert.equal(response.statusCode, 200)
+    socket.on('error', () => {})
+    socket.terminate()
+  })
+
+  test('100-continue: the body is asked for only when the upstream takes it', async () => {
+    const text = `POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nExpect: 100-continue\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc`
+    assert.match(await gateway.raw(text), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /)
+    const refused = `POST ${prefix}/echo/x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n`
+    assert.match(await gateway.raw(refused), /^HTTP\/1\.1 401 /)
+  })
+
+  test('L3: a slow reader slows the upstream instead of filling memory', async () => {
+    const socket = connect(gateway.product.port, '127.0.0.1')
+    socket.write(
+      `GET ${prefix}/echo/download/64 HTTP/1.1\r\nHost: a\r\nX-API-Key: ${gateway.xApiKey.secret}\r\n\r\n`,
+    )
+    await once(socket, 'readable')
+    let last = -1
+    // Nobody reads: after a while the upstream stands still, far from its end.
+    await until(async () => {
+      const still = produced === last
+      last = produced
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      return still
+    })
+    assert.ok(produced < 32 * megabyte, `${produced} bytes were produced for nobody`)
+    socket.destroy()
+  })
+
+  test('P11: a slow upstream slows the caller: an upload is not read ahead', async () => {
+    let received = 0
+    const deaf: Socket[] = []
+    const slow = createServer((upstream) => {
+      upstream.pause()
+      deaf.push(upstream)
+      upstream.on('data', (chunk: Buffer) => (received += chunk.length))
+      upstream.on('error', () => {})
+    })
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
+    const { port } = slow.address() as { port: number }
+    await gateway.run('target', 'set', 'acme', 'deaf', '--upstream', `http://127.0.0.1:${port}`)
+    const socket = connect(gateway.product.port, '127.0.0.1')
+    socket.write(
+      `POST ${prefix}/deaf/x HTTP/1.1\r\nHost: a\r\nX-API-Key: ${gateway.xApiKey.secret}\r\nContent-Length: ${64 * megabyte}\r\n\r\n`,
+    )
+    const chunk = Buffer.alloc(megabyte)
+    let sent = 0
+    const pump = () => {
+      while (sent < 64 && socket.write(chunk)) sent++
+    }
+    socket.on('drain', () => {
+      sent++
+      pump()
+    })
+    socket.on('error', () => {})
+    pump()
+    let last = -1
+    await until(async () => {
+      const still = sent === last
+      last = sent
+      await new Promise((resolve) => setTimeout(resolve, 150))
+      return still
+    })
+    assert.ok(
+      sent < 48,
+      `${sent} MiB were taken from the caller for an upstream that reads nothing`,
+    )
+    assert.equal(received, 0)
+    // A caller that leaves is not noticed while nothing is read from it; the upstream's end is.
+    for (const upstream of deaf) upstream.destroy()
+    await until(() => socket.destroyed)
+    slow.close()
+  })
+})
