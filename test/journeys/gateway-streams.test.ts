@@ -45,7 +45,7 @@ describe('streams through the gateway', () => {
     sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' })
     await once(sockets, 'listening')
     sockets.on('connection', (socket, request) => {
-      socket.send(`hello ${request.headers['intercept-key-id']}`)
+      socket.send(`hello ${String(request.headers['intercept-key-id'])}`)
       socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }))
     })
     const { port } = sockets.address() as { port: number }
@@ -124,7 +124,7 @@ describe('streams through the gateway', () => {
         { statusCode: number },
       ]
       // The client's own URL parser takes the dot segment away: then it is an unknown target.
-      assert.ok([status, 404].includes(response.statusCode as 401))
+      assert.ok([status, 404].includes(response.statusCode))
       socket.on('error', () => {})
       socket.terminate()
     }
