@@ -165,6 +165,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   const audit = createAudit({ store })
   const stopping = new AbortController()
   const rooms: Rooms = {
+    jsonDepth: config.limits.jsonDepth,
     store,
     sealer,
     clock,

@@ -1,13 +1,12 @@
 import { Problem } from '../errors.ts'
 
-const deepest = 32
 const mostMembers = 10_000
 
 /**
- * Refuses what no schema says: nesting deeper than 32, more than 10,000 values, and text that the databases cannot
- * keep (U+0000, lone surrogates).
+ * Refuses what no schema says: nesting deeper than the limit, more than 10,000 values, and text that the databases
+ * cannot keep (U+0000, lone surrogates).
  */
-export function checkBody(value: unknown): void {
+export function checkBody(value: unknown, deepest: number): void {
   let members = 0
   const waiting: { value: unknown; depth: number }[] = [{ value, depth: 1 }]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -93,8 +93,8 @@ function hangRoute(
       const search = request.url.split('?')[1] ?? ''
       checkText(search)
       request.query = parseQuery(route.query, search)
-      checkBody(request.query)
-      checkBody(request.body)
+      checkBody(request.query, rooms.jsonDepth)
+      checkBody(request.body, rooms.jsonDepth)
     },
     handler: async (request, reply) => {
       checkValidation(request)

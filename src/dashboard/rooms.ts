@@ -21,6 +21,8 @@ export interface Rooms {
   readonly sealer: Sealer
   readonly clock: Clock
   readonly baseUrl: string
+  /** How deep a JSON body may be nested. */
+  readonly jsonDepth: number
   readonly sessions: Sessions
   readonly keys: Keys
   readonly organizations: Organizations
