@@ -95,6 +95,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
       folder: config.dataDir,
       clock,
       isNode: true,
+      eventBytesMost: config.limits.webhookBodyBytes,
     }),
   )
   await checkMasterKey(store, sealer)

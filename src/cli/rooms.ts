@@ -27,6 +27,7 @@ export async function withRooms<T>(
     clock: systemClock,
     isNode: false,
     poolSize: 2,
+    eventBytesMost: config.limits.webhookBodyBytes,
   })
   return await work({ config, store, sealer, clock: systemClock, actor: operator() })
 }

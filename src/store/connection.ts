@@ -10,6 +10,8 @@ export type Engine = 'sqlite' | 'postgres'
 export interface Connection {
   readonly query: Kysely<KnownTables>
   readonly engine: Engine
+  /** An event's bytes at most (LIMIT_WEBHOOK_BODY); 64 KiB. */
+  readonly eventBytesMost?: number | undefined
 }
 
 /** Who did something, as audit entries and events say it. */

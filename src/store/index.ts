@@ -122,11 +122,13 @@ export async function openStore(options: {
   /** Whether this process serves requests: then it registers as a node and others wait for it. */
   isNode: boolean
   poolSize?: number | undefined
+  /** An event's bytes at most; 64 KiB. */
+  eventBytesMost?: number | undefined
 }): Promise<Store> {
-  const { clock } = options
+  const { clock, eventBytesMost } = options
   const handle = options.databaseUrl
-    ? await openPostgres(options.databaseUrl, clock, options.poolSize ?? 10)
-    : await openSqlite(options.folder, clock)
+    ? await openPostgres(options.databaseUrl, clock, options.poolSize ?? 10, eventBytesMost)
+    : await openSqlite(options.folder, clock, eventBytesMost)
   const feed = createFeed(handle, clock)
   await feed.start()
   const nodeId = createId('node', clock.now())

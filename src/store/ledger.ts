@@ -14,7 +14,7 @@ import { fanOut } from './fan-out.ts'
 // One number for all of Intercept's nodes on a database: changes are numbered in the order of their commits.
 const changeLock = 7263941
 const eventApiVersion = 'v1'
-const eventBytesAtMost = 64 * 1024
+const usualEventBytesMost = 64 * 1024
 
 /**
  * Writes what a transaction collected, as its last act: audit entries and events under the lock of their
@@ -160,7 +160,8 @@ function eventBody(
       }),
     )
   const body = render(event.data)
-  return body.length <= eventBytesAtMost ? body : render({ left_out_bytes: body.length })
+  const most = tx.eventBytesMost ?? usualEventBytesMost
+  return body.length <= most ? body : render({ left_out_bytes: body.length })
 }
 
 async function writeChanges(tx: Transaction, collected: Collected): Promise<Change[]> {

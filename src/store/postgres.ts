@@ -19,6 +19,7 @@ export async function openPostgres(
   url: string,
   clock: { now(): number },
   poolSize: number,
+  eventBytesMost: number | undefined,
 ): Promise<EngineHandle> {
   const settings: pg.PoolConfig = {
     connectionString: url,
@@ -49,7 +50,7 @@ export async function openPostgres(
       try {
         return await query.transaction().execute(async (kysely) => {
           const { transaction, collected } = createTransaction(
-            { query: kysely, engine: 'postgres' },
+            { query: kysely, engine: 'postgres', eventBytesMost },
             clock.now(),
           )
           const result = await work(transaction)

@@ -23,7 +23,11 @@ const busyTimeoutMs = 5000
  * SQLite in two files: the main one acknowledges only what is on disk (WAL, `synchronous=FULL`); call records sit in
  * a second one that may lose its last moments with the power (NORMAL). One connection writes, one reads.
  */
-export async function openSqlite(folder: string, clock: { now(): number }): Promise<EngineHandle> {
+export async function openSqlite(
+  folder: string,
+  clock: { now(): number },
+  eventBytesMost: number | undefined,
+): Promise<EngineHandle> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const writerFile = openFile(join(folder, 'intercept.db'), 'FULL')
   const callsFile = openFile(join(folder, 'calls.db'), 'NORMAL')
@@ -33,7 +37,7 @@ export async function openSqlite(folder: string, clock: { now(): number }): Prom
   readerFile.pragma('query_only = true')
 
   const reader = connectionOver(readerFile)
-  const writer = connectionOver(writerFile)
+  const writer = { ...connectionOver(writerFile), eventBytesMost }
   const calls = connectionOver(callsFile)
   const commits = createCommitQueue(writerFile, writer, clock)
   const callCommits = createCommitQueue(callsFile, calls, clock)

@@ -112,6 +112,21 @@ for (const engine of engines) {
       assert.ok(!receiver.arrivals[0]!.body.includes('member.removed'))
     })
 
+    test('an event whose data is too large loses its data, never itself', async () => {
+      await using all = await webhooksForTests(engine)
+      const { webhooks, organizationId, receiver, store } = all
+      await webhooks.endpoints.create(organizationId, { url: receiver.url }, operator)
+      await store.transaction(async (tx) => {
+        const type = 'organization.plan_changed'
+        publish(tx, { organizationId, type, data: { text: 'x'.repeat(64 * 1024) } })
+        publish(tx, { organizationId, type, data: { text: 'x'.repeat(60 * 1024) } })
+      })
+      await all.until(() => receiver.arrivals.length === 2, 'both arrive')
+      const sizes = receiver.arrivals.map(({ body }) => body.length).toSorted((a, b) => a - b)
+      assert.ok(sizes[0]! < 1024 && sizes[1]! > 60 * 1024 && sizes[1]! <= 64 * 1024)
+      assert.ok(receiver.arrivals.some(({ body }) => body.includes('left_out_bytes')))
+    })
+
     test('a replay of 1,600 has the size of its dry run, is paused, survives its node, and is cancelled', async () => {
       await using all = await webhooksForTests(engine, { start: false })
       const { webhooks, organizationId, receiver } = all
