@@ -12,6 +12,7 @@ import { checkState, freshDashboard, visitDashboard } from '../harness/dashboard
 import { firstOwner, withLinks, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { startReceiver, type Receiver } from '../harness/receiver.ts'
+import { command } from '../harness/sso.ts'
 
 const minuteMs = 60_000
 
@@ -174,6 +175,29 @@ describe('webhooks in the dashboard', { timeout: 120_000 }, () => {
       .first()
       .waitFor()
     assert.equal(new URL(page.url()).search, '')
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('a viewer sees endpoints, deliveries and types, and is offered nothing that the role does not include', async () => {
+    await command(product, 'member add acme vera@acme.test --role viewer')
+    const link = await withLinks(product, async (links) => await links.signInLink('vera@acme.test'))
+    await using visitor = await visitDashboard(browser, { baseUrl: product.baseUrl, link })
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/webhooks`)
+    await page.getByRole('link', { name: 'Billing' }).waitFor()
+    await checkState(visitor, 'webhooks-viewer-light')
+    assert.equal(await page.getByRole('button', { name: 'Add endpoint' }).count(), 0)
+    assert.equal(await page.getByRole('link', { name: 'Secret', exact: true }).count(), 0)
+    await page.getByRole('link', { name: 'Billing' }).click()
+    await page.getByText('Latest deliveries').waitFor()
+    for (const action of ['Send ping', 'Edit', 'More']) {
+      assert.equal(await page.getByRole('button', { name: action }).count(), 0, action)
+    }
+    await page.getByRole('row', { name: /webhook\.ping/ }).click()
+    await page.getByRole('dialog', { name: 'webhook.ping' }).getByText('Attempt 1').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Replay' }).count(), 0)
+    await page.goto(`${product.baseUrl}/o/acme/webhooks/secret`)
+    await page.getByText('Only owners and admins see the signing secret.').waitFor()
     assert.deepEqual(visitor.findings, [])
   })
 

@@ -1,15 +1,21 @@
 import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense, type ReactNode } from 'react'
 import { ssoWords as w } from '../../../words/en/sso.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Snippet } from '../../parts/Copy.tsx'
-import { Empty } from '../../parts/States.tsx'
+import { Empty, Loading } from '../../parts/States.tsx'
 import { Card, PageHead } from '../../parts/Surface.tsx'
 import { Tabs } from '../../parts/Tabs.tsx'
-import { ConnectionTab } from './ConnectionTab.tsx'
-import { DirectoryTab } from './DirectoryTab.tsx'
-import { DomainsTab } from './DomainsTab.tsx'
-import { RolesTab } from './RolesTab.tsx'
 import { Steps } from './Steps.tsx'
+
+const DomainsTab = lazy(async () => ({ default: (await import('./DomainsTab.tsx')).DomainsTab }))
+const ConnectionTab = lazy(async () => ({
+  default: (await import('./ConnectionTab.tsx')).ConnectionTab,
+}))
+const DirectoryTab = lazy(async () => ({
+  default: (await import('./DirectoryTab.tsx')).DirectoryTab,
+}))
+const RolesTab = lazy(async () => ({ default: (await import('./RolesTab.tsx')).RolesTab }))
 
 const here = getRouteApi('/frame/o/$organization/sso')
 
@@ -44,12 +50,48 @@ function Enterprise() {
         value={tab ?? 'domains'}
         onValue={(next) => void navigate({ search: { tab: next }, replace: true })}
         tabs={[
-          { id: 'domains', label: w.tabs.domains, content: <DomainsTab /> },
-          { id: 'connection', label: w.tabs.connection, content: <ConnectionTab /> },
-          { id: 'directory', label: w.tabs.directory, content: <DirectoryTab /> },
-          { id: 'roles', label: w.tabs.roles, content: <RolesTab /> },
+          {
+            id: 'domains',
+            label: w.tabs.domains,
+            content: (
+              <Later>
+                <DomainsTab />
+              </Later>
+            ),
+          },
+          {
+            id: 'connection',
+            label: w.tabs.connection,
+            content: (
+              <Later>
+                <ConnectionTab />
+              </Later>
+            ),
+          },
+          {
+            id: 'directory',
+            label: w.tabs.directory,
+            content: (
+              <Later>
+                <DirectoryTab />
+              </Later>
+            ),
+          },
+          {
+            id: 'roles',
+            label: w.tabs.roles,
+            content: (
+              <Later>
+                <RolesTab />
+              </Later>
+            ),
+          },
         ]}
       />
     </>
   )
+}
+
+function Later({ children }: { readonly children: ReactNode }) {
+  return <Suspense fallback={<Loading />}>{children}</Suspense>
 }
