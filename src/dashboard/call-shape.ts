@@ -88,10 +88,10 @@ export function toApiCall(call: CallRecord, names: Names): Static<typeof ApiCall
   }
 }
 
-/** The path below the target, as rules see it; a call that found no target keeps what it asked for. */
+/** The path below the target, as rules see it; a call that came to no target shows which one it asked for. */
 function shownPath(recorded: string, target: string | undefined): string {
-  const prefix = `${gatewayPrefix}/${target ?? ''}`
-  if (target === undefined || !recorded.startsWith(prefix)) return recorded
-  const below = recorded.slice(prefix.length)
-  return below.startsWith('/') || below === '' ? below || '/' : recorded
+  if (!recorded.startsWith(`${gatewayPrefix}/`)) return recorded
+  const asked = recorded.slice(gatewayPrefix.length)
+  if (target === undefined || !`${asked}/`.startsWith(`/${target}/`)) return asked
+  return asked.slice(target.length + 1) || '/'
 }

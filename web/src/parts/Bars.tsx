@@ -197,8 +197,10 @@ function sum(bars: readonly Bar[], name: 'passed' | 'refused'): number {
 }
 
 function niceTop(value: number): number {
+  // Calls come whole: a half on the axis would be nonsense.
+  if (value <= 10) return value + (value % 2)
   const power = 10 ** Math.floor(Math.log10(value))
-  for (const step of [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10])
+  for (const step of [1, 2, 3, 4, 5, 6, 8, 10])
     if (value <= step * power) return Math.max(2, step * power)
   return value
 }

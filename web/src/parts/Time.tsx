@@ -11,6 +11,13 @@ const exactFormat = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
   second: '2-digit',
 })
+const shortFormat = new Intl.DateTimeFormat('en-GB', {
+  month: 'short',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+})
 const clockFormat = new Intl.DateTimeFormat('en-GB', {
   hour: '2-digit',
   minute: '2-digit',
@@ -63,12 +70,11 @@ export function Time({
   form = 'exact',
 }: {
   readonly at: number | string | undefined
-  readonly form?: 'exact' | 'clock' | 'relative' | 'day'
+  readonly form?: 'exact' | 'short' | 'clock' | 'relative' | 'day'
 }) {
   if (at === undefined) return <span className="muted">{words.never}</span>
   const ms = millis(at)
-  const shown =
-    form === 'relative' ? relative(ms) : form === 'day' ? day(ms) : exact(ms, form === 'clock')
+  const shown = shownAs(ms, form)
   return (
     <time
       className={classes.time}
@@ -80,6 +86,21 @@ export function Time({
       {shown}
     </time>
   )
+}
+
+function shownAs(ms: number, form: 'exact' | 'short' | 'clock' | 'relative' | 'day'): string {
+  switch (form) {
+    case 'relative':
+      return relative(ms)
+    case 'day':
+      return day(ms)
+    case 'short':
+      return shortFormat.format(ms)
+    case 'clock':
+      return exact(ms, true)
+    case 'exact':
+      return exact(ms)
+  }
 }
 
 interface Tip {

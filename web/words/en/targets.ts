@@ -47,7 +47,8 @@ export const targetsWords = {
     effects: { allow: 'allow', deny: 'deny' },
     methods: 'Methods',
     path: 'Path',
-    pathHint: '* stands for one segment, ** for any number, as in /v1/charges/*',
+    pathHint:
+      '* stands for anything within a segment, and at the end for everything below: /v1/charges/*',
     trial: 'On trial: only count what it would refuse',
     trialTag: 'trial',
     any: 'any',
@@ -111,7 +112,7 @@ export const targetsWords = {
       'Lets %2F and // through, for upstreams that need them. Dot segments stay refused.',
     browser: 'Allow browser pages',
     browserHint: 'Accepts keys from browser pages. Whoever opens the page can read the key.',
-    timeouts: 'Timeouts',
+    timeouts: 'What passes, and for how long',
     connect: 'Connect, ms',
     firstByte: 'First byte, ms',
     idle: 'Idle, ms',

@@ -115,7 +115,12 @@ export function Audit() {
 }
 
 const columns: readonly Column<AuditEntry>[] = [
-  { id: 'time', head: w.columns.time, width: '176px', cell: (entry) => <Time at={entry.at} /> },
+  {
+    id: 'time',
+    head: w.columns.time,
+    width: '138px',
+    cell: (entry) => <Time at={entry.at} form="short" />,
+  },
   { id: 'actor', head: w.columns.actor, width: '22%', cell: (entry) => actorName(entry) },
   { id: 'action', head: w.columns.action, cell: (entry) => <code>{entry.action}</code> },
   {

@@ -126,6 +126,7 @@ function columns(organization: string): readonly Column<Key>[] {
       id: 'used',
       head: w.columns.used,
       width: '128px',
+      hide: 'narrow',
       cell: (key) => <Time at={key.lastUsedAt} form="relative" />,
     },
     {

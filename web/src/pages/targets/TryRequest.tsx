@@ -109,7 +109,7 @@ function Result({ answer, target }: { readonly answer: Tried; readonly target: T
       </h3>
       <FullLine stoppedAt={answer.stoppedAt} />
       <p className="break">
-        {number > 0 ? `${w.byRule(number)} ` : ''}
+        {number > 0 && answer.detail === undefined ? `${w.byRule(number)} ` : ''}
         {answer.detail ?? ''} {answer.code === undefined ? '' : w.gets(answer.status, answer.code)}
       </p>
       {(answer.wouldRefuse ?? []).length > 0 ? <p className="muted">{w.trialWould}</p> : undefined}
