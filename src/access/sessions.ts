@@ -211,6 +211,8 @@ export function createSessions(needs: Needs): Sessions {
         const digest = tokenDigest(token)
         const who = { userId, provider, identityId, connectionId, address, agent }
         const started = await sessions.insert(tx, { id, digest, expiresAt, ...who })
+        // From now on somebody has been in this account: no e-mail address claims it any more.
+        await sessions.noteSeen(tx, { id, userId, at: tx.now, address })
         await recordStart(tx, started, wish.requestId)
         return started
       })

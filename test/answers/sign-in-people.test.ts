@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {
   firstOwner,
+  addMember,
   memberOf,
   personWith,
   sessionOf,
@@ -110,6 +111,30 @@ describe('who a sign-in lets in', () => {
     await refused(parts, async () => await jar.fetch(callback), {
       status: 403,
       code: 'sign_in_refused',
+      tokenRequests: 1,
+    })
+  })
+
+  test('O8: an account that the operator made for an address is claimed by its verified owner, unless somebody has been in it', async () => {
+    const person = (id: number, login: string, email: string) =>
+      parts.github.people.set(login, {
+        id,
+        login,
+        emails: [{ email, primary: true, verified: true }],
+      })
+    person(201, 'claims', 'claims@x.test')
+    person(202, 'too-late', 'used@x.test')
+    await addMember(parts.product, 'acme', { email: 'claims@x.test', role: 'viewer' })
+    const jar = new Jar()
+    await jar.fetch(await atGithub(jar, parts, 'claims'))
+    const me = await personWith(base, jar.get('__Host-session')).call('GET /me')
+    assert.equal(me.json.organizations[0].slug, 'acme')
+    await memberOf(parts.product, 'acme', { email: 'used@x.test', role: 'viewer' })
+    const late = new Jar()
+    const callback = await atGithub(late, parts, 'too-late')
+    await refused(parts, async () => await late.fetch(callback), {
+      status: 403,
+      code: 'account_exists',
       tokenRequests: 1,
     })
   })

@@ -96,11 +96,18 @@ export async function withStore<T>(
 }
 
 /** Makes an organization, if there is none of this name, and somebody in it; signs them in by a printed link. */
-export async function memberOf(
-  product: TestProduct,
-  slug: string,
-  who: { email: string; role: 'owner' | 'admin' | 'developer' | 'viewer' },
-): Promise<Person> {
+export async function memberOf(product: TestProduct, slug: string, who: Who): Promise<Person> {
+  await addMember(product, slug, who)
+  return await signedInByLink(product, who.email)
+}
+
+interface Who {
+  readonly email: string
+  readonly role: 'owner' | 'admin' | 'developer' | 'viewer'
+}
+
+/** Adds somebody to an organization as the operator does: nobody has been in their account yet. */
+export async function addMember(product: TestProduct, slug: string, who: Who): Promise<void> {
   await withStore(product, async (store) => {
     await store.transaction(async (tx) => {
       const known = await organizations.findBySlug(tx, slug)
@@ -114,7 +121,6 @@ export async function memberOf(
       await memberships.insert(tx, { ...member, source: 'operator' })
     })
   })
-  return await signedInByLink(product, who.email)
 }
 
 /** Signs somebody in by a printed link. */
