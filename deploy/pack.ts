@@ -20,9 +20,7 @@ const root = join(import.meta.dirname, '..')
 const { values } = parseArgs({ options: { to: { type: 'string', default: root } } })
 const stage = mkdtempSync(join(tmpdir(), 'intercept-pack-'))
 try {
-  if (existsSync(join(root, 'web', 'vite.config.ts')) && !existsSync(join(root, 'web', 'dist'))) {
-    execFileSync('vite', ['build', 'web', '--logLevel', 'warn'], { cwd: root, stdio: 'inherit' })
-  }
+  execFileSync(process.execPath, [join(root, 'web', 'build.ts')], { stdio: 'inherit' })
   for (const name of [
     'bin',
     'docs/problems',

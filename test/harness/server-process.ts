@@ -18,8 +18,11 @@ const launcher = join(import.meta.dirname, '..', '..', 'bin', 'intercept.js')
 const startWithinMs = 30_000
 
 /** Starts `intercept serve` as an operator would; resolves when it listens. */
-export async function startServerProcess(env: Record<string, string>): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [launcher, 'serve'], {
+export async function startServerProcess(
+  env: Record<string, string>,
+  program = launcher,
+): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [program, 'serve'], {
     env: { PATH: process.env['PATH'], PORT: '0', LOG_LEVEL: 'info', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

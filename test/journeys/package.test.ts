@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { startServerProcess } from '../harness/server-process.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -43,7 +44,17 @@ describe('the package', () => {
     assert.match(secret, /^svc_live_/)
   }
 
-  test('made by `npm run pack` it holds plain JavaScript, no test, and runs where npm puts it', () => {
+  async function serve(launcher: string): Promise<void> {
+    const env = { DATA_DIR: join(launcher, '..', '..', 'served') }
+    await using server = await startServerProcess(env, launcher)
+    const page = await fetch(server.baseUrl)
+    assert.match(await page.text(), /<script type="module"/)
+    const problem = await fetch(`${server.baseUrl}/problems/credential_missing`)
+    assert.equal(problem.status, 200)
+    assert.equal((await fetch(`${server.baseUrl}/api/v1/openapi.json`)).status, 200)
+  }
+
+  test('made by `npm run pack` it holds plain JavaScript, no test, and runs where npm puts it', async () => {
     execFileSync(process.execPath, [join(root, 'deploy', 'pack.ts'), '--to', folder], {
       stdio: 'ignore',
     })
@@ -55,6 +66,7 @@ describe('the package', () => {
       [],
     )
     tryOut(launcher)
+    await serve(launcher)
     rmSync(join(folder, tarball))
   })
 
