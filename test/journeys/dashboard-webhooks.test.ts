@@ -126,6 +126,13 @@ describe('webhooks in the dashboard', { timeout: 120_000 }, () => {
     const headers = arrival?.headers as Record<string, string>
     assert.equal(headers['webhook-signature']?.split(' ').length, 2)
     assert.ok(new Standard(whole.slice(4)).verify(arrival?.body ?? '', headers))
+    await page.getByRole('button', { name: 'End now' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'End now' }).click()
+    await page.getByText('Old secrets that still sign').waitFor({ state: 'detached' })
+    await owner.call(`POST /organizations/acme/webhooks/endpoints/${id}/ping`)
+    await until(() => atPath('/rotated').length > 1, 'the second ping')
+    const second = atPath('/rotated')[1]?.headers as Record<string, string>
+    assert.equal(second['webhook-signature']?.split(' ').length, 1)
     assert.deepEqual(visitor.findings, [])
   })
 

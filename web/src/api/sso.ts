@@ -115,6 +115,18 @@ export async function checkDomain(organization: string, domain: string) {
   })
 }
 
+/** Sends people of a domain to one connection; undefined means the default one. */
+export async function routeDomain(
+  organization: string,
+  domain: string,
+  connection: string | undefined,
+) {
+  return await call('PATCH /organizations/:organization/domains/:domain', {
+    path: { organization, domain },
+    body: { connectionId: connection ?? null },
+  })
+}
+
 /** Removes a domain; its addresses are no longer routed. */
 export async function removeDomain(organization: string, domain: string): Promise<void> {
   await call('DELETE /organizations/:organization/domains/:domain', {

@@ -117,6 +117,13 @@ export async function rotateSecret(organization: string, overlapSeconds: number)
   })
 }
 
+/** Ends the overlap of older secrets now. */
+export async function endOldSecrets(organization: string): Promise<void> {
+  await call('POST /organizations/:organization/webhooks/secret/end-old', {
+    path: { organization },
+  })
+}
+
 /** Adds an endpoint. */
 export async function addEndpoint(organization: string, wish: EndpointWish) {
   return await call('POST /organizations/:organization/webhooks/endpoints', {

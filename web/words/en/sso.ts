@@ -65,6 +65,9 @@ export const ssoWords = {
     removed: 'Domain removed',
     verifiedNow: (name: string) => `${name} is verified`,
     facts: { record: 'TXT record' },
+    route: 'Its people sign in through',
+    routeDefault: 'The default connection',
+    routed: 'Domain changed',
   },
 
   connection: {

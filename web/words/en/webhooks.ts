@@ -60,6 +60,9 @@ export const webhookWords = {
     rateWrong: 'Write a whole number from 1 on, or leave it empty.',
     ordered: 'In order',
     orderedHint: 'The next event waits until the one before is delivered or dead.',
+    asymmetric: 'Ed25519 signature too',
+    asymmetricHint:
+      'A second signature (v1a) that receivers verify with a public key instead of the secret.',
     save: 'Save',
   },
   added: 'Endpoint added',
@@ -272,6 +275,11 @@ export const secretWords = {
   oldLead:
     'Each delivery carries one signature per secret, so receivers can change at their own time.',
   until: 'until',
+  endOld: 'End now',
+  endOldTitle: 'End the old secrets?',
+  endOldText:
+    'Receivers that know only an old secret refuse every delivery from now on, until they know the new one. Refused deliveries are retried.',
+  endOldDone: 'Old secrets ended',
   rotate: 'Rotate',
   rotateTitle: 'Rotate the signing secret',
   rotateLead:

@@ -10,6 +10,7 @@ import { ProblemNotice } from '../../parts/States.tsx'
 import { Badge, Card, Facts, Notice, type Tone } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { say } from '../../parts/Toasts.tsx'
+import { DomainRoute } from './DomainRoute.tsx'
 
 const w = ssoWords.domains
 const tones: Readonly<Record<Domain['state'], Tone>> = {
@@ -75,6 +76,7 @@ export function DomainCard({ domain }: { readonly domain: Domain }) {
             <Seen domain={domain} />
           </>
         )}
+        <DomainRoute domain={domain} />
         {checking.error === null ? undefined : <ProblemNotice error={checking.error} />}
       </div>
       <ConfirmDialog

@@ -33,6 +33,7 @@ export function EndpointForm({
   const [headers, setHeaders] = useState('')
   const [rate, setRate] = useState(endpoint?.ratePerSecond?.toString() ?? '')
   const [ordered, setOrdered] = useState(endpoint?.ordered ?? false)
+  const [asymmetric, setAsymmetric] = useState(endpoint?.publicKey !== undefined)
   const sending = useMutation({ mutationFn: send, onSuccess: onSent })
   const parsed = parseHeaders(headers)
   const headersWrong = 'wrong' in parsed ? w.headersWrong(parsed.wrong) : undefined
@@ -46,6 +47,7 @@ export function EndpointForm({
       types: some ? [...types] : null,
       ratePerSecond: rate === '' ? null : Number(rate),
       ordered,
+      asymmetric,
       ...(headers.trim() === '' ? {} : { headers: parsed.headers }),
     })
   }
@@ -98,7 +100,7 @@ export function EndpointForm({
       {some ? (
         <TypeChoice organization={organization} chosen={types} onChange={setTypes} />
       ) : undefined}
-      <Folded title={w.more} open={kept.length > 0 || rate !== '' || ordered}>
+      <Folded title={w.more} open={kept.length > 0 || rate !== '' || ordered || asymmetric}>
         <TextArea
           label={w.headers}
           hint={kept.length === 0 ? w.headersHint : w.headersKept(kept.join(', '))}
@@ -116,6 +118,12 @@ export function EndpointForm({
           onValue={setRate}
         />
         <Check label={w.ordered} hint={w.orderedHint} checked={ordered} onValue={setOrdered} />
+        <Check
+          label={w.asymmetric}
+          hint={w.asymmetricHint}
+          checked={asymmetric}
+          onValue={setAsymmetric}
+        />
       </Folded>
     </FormDialog>
   )

@@ -2,11 +2,11 @@ import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { secretWords as w, webhookWords } from '../../../words/en/webhooks.ts'
 import type { Secrets } from '../../api/webhook-shapes.ts'
-import { readSecret, rotateSecret } from '../../api/webhooks.ts'
+import { endOldSecrets, readSecret, rotateSecret } from '../../api/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { copyLabel, Snippet, useCopy } from '../../parts/Copy.tsx'
-import { FormDialog } from '../../parts/Dialogs.tsx'
+import { ConfirmDialog, FormDialog } from '../../parts/Dialogs.tsx'
 import { SelectField } from '../../parts/Field.tsx'
 import { ProblemNotice } from '../../parts/States.tsx'
 import { Card, Item, Items, Notice, PageHead, Pile } from '../../parts/Surface.tsx'
@@ -53,18 +53,7 @@ export function Secret() {
           )}
         </Card>
         {shown === undefined || shown.old.length === 0 ? undefined : (
-          <Card title={w.old} lead={w.oldLead} flush>
-            <Items>
-              {shown.old.map((one) => (
-                <Item key={one.createdAt} mark="waits">
-                  <code>{one.hint}</code>{' '}
-                  <span className="muted">
-                    {w.until} <Time at={one.validUntil} />
-                  </span>
-                </Item>
-              ))}
-            </Items>
-          </Card>
+          <OldSecrets shown={shown} onEnded={() => setShown({ ...shown, old: [] })} />
         )}
         <Card title={w.verify} lead={w.verifyLead}>
           <Tabs
@@ -95,6 +84,53 @@ export function Secret() {
         />
       ) : undefined}
     </>
+  )
+}
+
+function OldSecrets({ shown, onEnded }: { readonly shown: Secrets; readonly onEnded: () => void }) {
+  const { slug } = useOrganization()
+  const [asking, setAsking] = useState(false)
+  const ending = useMutation({
+    mutationFn: () => endOldSecrets(slug),
+    onSuccess: () => {
+      say(w.endOldDone)
+      setAsking(false)
+      onEnded()
+    },
+  })
+  return (
+    <Card
+      title={w.old}
+      lead={w.oldLead}
+      flush
+      actions={
+        <Button small look="danger" onClick={() => setAsking(true)}>
+          {w.endOld}
+        </Button>
+      }
+    >
+      <Items>
+        {shown.old.map((one) => (
+          <Item key={one.createdAt} mark="waits">
+            <code>{one.hint}</code>{' '}
+            <span className="muted">
+              {w.until} <Time at={one.validUntil} />
+            </span>
+          </Item>
+        ))}
+      </Items>
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={w.endOldTitle}
+        action={w.endOld}
+        busy={ending.isPending}
+        error={ending.error}
+        onConfirm={() => ending.mutate()}
+      >
+        <p>{w.endOldText}</p>
+      </ConfirmDialog>
+    </Card>
   )
 }
 

@@ -1,0 +1,35 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { ssoWords } from '../../../words/en/sso.ts'
+import { connectionsQuery, routeDomain, type Domain } from '../../api/sso.ts'
+import { useOrganization } from '../../frame/membership.ts'
+import { SelectField } from '../../parts/Field.tsx'
+import { say, sayRefused } from '../../parts/Toasts.tsx'
+
+const w = ssoWords.domains
+
+/** Which connection people of a domain are sent to; there is a choice only with several connections. */
+export function DomainRoute({ domain }: { readonly domain: Domain }) {
+  const { slug } = useOrganization()
+  const client = useQueryClient()
+  const connections = useQuery(connectionsQuery(slug)).data?.items ?? []
+  const routing = useMutation({
+    mutationFn: (connection: string) =>
+      routeDomain(slug, domain.id, connection === '' ? undefined : connection),
+    onSuccess: () => say(w.routed),
+    onError: sayRefused,
+    onSettled: () => void client.invalidateQueries({ queryKey: [slug, 'sso', 'domains'] }),
+  })
+  if (connections.length < 2) return undefined
+  return (
+    <SelectField
+      label={w.route}
+      value={domain.connectionId ?? ''}
+      disabled={routing.isPending}
+      options={[
+        { value: '', label: w.routeDefault },
+        ...connections.map((one) => ({ value: one.id, label: one.name })),
+      ]}
+      onValue={(value) => routing.mutate(value)}
+    />
+  )
+}
