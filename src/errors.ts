@@ -114,7 +114,11 @@ export class Problem extends Error {
       members?: Readonly<Record<string, unknown>>
     } = {},
   ) {
+    // A refusal is an answer, not a mistake: recording where it was made costs more than making it.
+    const limit = Error.stackTraceLimit
+    Error.stackTraceLimit = 0
     super(detail, more.cause === undefined ? undefined : { cause: more.cause })
+    Error.stackTraceLimit = limit
     this.name = 'Problem'
     this.code = code
     this.headers = more.headers
