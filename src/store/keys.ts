@@ -1,3 +1,4 @@
+import { CompiledQuery } from 'kysely'
 import type { KeyId, OrganizationId, UserId } from '../ids.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { secretFromRow, type KeySecretRecord } from './key-secrets.ts'
@@ -281,7 +282,37 @@ export async function findByDigest(
   at: Connection,
   digest: string,
 ): Promise<{ key: KeyRecord; secret: KeySecretRecord; organizationSlug: string } | undefined> {
-  const row = await at.query
+  let text = lookUpTexts.get(at.engine)
+  if (text === undefined) {
+    text = lookUp(at, '').compile().sql
+    lookUpTexts.set(at.engine, text)
+  }
+  type Row = Awaited<ReturnType<ReturnType<typeof lookUp>['executeTakeFirst']>>
+  const { rows } = await at.query.executeQuery(CompiledQuery.raw(text, [digest]))
+  // The text is that of the query whose type this is.
+  const [row] = rows as Row[]
+  if (!row) return undefined
+  return {
+    key: fromRow(row),
+    organizationSlug: row.organization_slug,
+    secret: secretFromRow({
+      digest: row.digest,
+      lookup: row.lookup,
+      hint: row.hint,
+      created_at: row.secret_created_at,
+      valid_until: row.valid_until,
+      last_used_at: row.secret_last_used_at,
+      last_used_address: row.secret_last_used_address,
+      last_used_agent: row.secret_last_used_agent,
+    }),
+  }
+}
+
+// Built once: building it would cost more than asking it.
+const lookUpTexts = new Map<Connection['engine'], string>()
+
+function lookUp(at: Connection, digest: string) {
+  return at.query
     .selectFrom('key_secret')
     .innerJoin('api_key', 'api_key.id', 'key_secret.key_id')
     .innerJoin('organization', 'organization.id', 'api_key.organization_id')
@@ -299,22 +330,6 @@ export async function findByDigest(
     ])
     .where('key_secret.digest', '=', digest)
     .where('organization.deleted_at', 'is', null)
-    .executeTakeFirst()
-  if (!row) return undefined
-  return {
-    key: fromRow(row),
-    organizationSlug: row.organization_slug,
-    secret: secretFromRow({
-      digest: row.digest,
-      lookup: row.lookup,
-      hint: row.hint,
-      created_at: row.secret_created_at,
-      valid_until: row.valid_until,
-      last_used_at: row.secret_last_used_at,
-      last_used_address: row.secret_last_used_address,
-      last_used_agent: row.secret_last_used_agent,
-    }),
-  }
 }
 
 /** Keys whose end has come and that nobody was told of yet; marks them as told. */
