@@ -16,28 +16,28 @@ interface WrittenEvent {
 
 /**
  * Writes a delivery for every endpoint that wants an event, in the transaction of the event itself and under the lock of
- * the organization's head. Disabled endpoints get visible `skipped` rows. Returns whether there is something to send.
+ * the organization's head. Disabled endpoints get visible `skipped` rows. Returns the endpoints with something to send.
  */
 export async function fanOut(
   tx: Transaction,
   organizationId: string,
   events: readonly WrittenEvent[],
-): Promise<boolean> {
+): Promise<string[]> {
   const endpoints = await tx.query
     .selectFrom('endpoint')
     .select(['id', 'types', 'state'])
     .where('organization_id', '=', organizationId)
     .where('deleted_at', 'is', null)
     .execute()
-  if (endpoints.length === 0) return false
-  let somethingToSend = false
+  if (endpoints.length === 0) return []
+  const toSend = new Set<string>()
   const rows = endpoints.flatMap((endpoint) => {
     const wanted = endpoint.types === null ? undefined : (JSON.parse(endpoint.types) as string[])
     const disabled = endpoint.state === 'disabled'
     return events
       .filter((event) => wants(endpoint.id, wanted, event))
       .map((event) => {
-        somethingToSend ||= !disabled
+        if (!disabled) toSend.add(endpoint.id)
         return {
           id: createId('dlv', tx.now),
           organization_id: organizationId,
@@ -61,7 +61,7 @@ export async function fanOut(
     await tx.query.insertInto('delivery').values(part).execute()
   }
   await enterInBooks(tx, rows)
-  return somethingToSend
+  return [...toSend]
 }
 
 function wants(

@@ -14,6 +14,7 @@ import { fanOut } from './fan-out.ts'
 // One number for all of Intercept's nodes on a database: changes are numbered in the order of their commits.
 const changeLock = 7263941
 const eventApiVersion = 'v1'
+const endpointsNamed = 10
 const usualEventBytesMost = 64 * 1024
 
 /**
@@ -51,8 +52,11 @@ async function writeForOrganization(
     .executeTakeFirstOrThrow(() => new Error(`organization ${organizationId} has no head row`))
 
   await writeAudits(tx, organizationId, drafts.audits, head)
-  if (await writeEvents(tx, organizationId, drafts.events, head.event_sequence)) {
-    drafts.changes.push({ kind: 'delivery', organizationId, subjectId: organizationId })
+  const toSend = await writeEvents(tx, organizationId, drafts.events, head.event_sequence)
+  if (toSend.length > 0) {
+    // Named where they are few: nobody then looks at the others.
+    const subjectId = toSend.length <= endpointsNamed ? toSend.join(' ') : organizationId
+    drafts.changes.push({ kind: 'delivery', organizationId, subjectId })
   }
 }
 
@@ -120,14 +124,14 @@ export function auditHash(
   return digest(JSON.stringify(hashedAuditColumns.map((column) => row[column])))
 }
 
-/** Writes events and their deliveries; returns whether there is something to send. */
+/** Writes events and their deliveries; returns the endpoints with something to send. */
 async function writeEvents(
   tx: Transaction,
   organizationId: string,
   drafts: EventDraft[],
   lastSequence: number,
-): Promise<boolean> {
-  if (drafts.length === 0) return false
+): Promise<string[]> {
+  if (drafts.length === 0) return []
   let sequence = lastSequence - drafts.length
   const rows = drafts.map((draft) => {
     sequence += 1

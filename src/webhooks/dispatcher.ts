@@ -44,8 +44,8 @@ export interface DispatcherNeeds {
 /** Sends what is due. Everything it knows is in the store: it may die at any moment. */
 export interface Dispatcher {
   start(): void
-  /** Something was published in an organization, or is due again. */
-  hint(organizationId: string): void
+  /** Something was published in an organization (for these endpoints, if they are named), or is due again. */
+  hint(organizationId: string, endpointIds?: readonly string[]): void
   /** An endpoint (or, without an id, all of an organization's) changed: what is in memory is stale. */
   forget(organizationId: string, endpointId?: string): void
   /** Starts nothing more, waits for what is under way (up to `graceMs`, then cuts it), writes, gives the leases back. */
@@ -306,8 +306,16 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
 
   // --- Life ---
 
-  function hint(organizationId: string): void {
+  function hint(organizationId: string, endpointIds?: readonly string[]): void {
     if (stopped) return
+    if (endpointIds) {
+      for (const id of endpointIds) {
+        const lane = lanes.get(id)
+        if (lane) wake(lane)
+      }
+      if (!endpointIds.every((id) => lanes.has(id))) leases.look(organizationId)
+      return
+    }
     for (const lane of lanes.values()) {
       if (lane.endpoint.organizationId !== organizationId) continue
       lane.exhausted = false

@@ -155,7 +155,15 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
     async start() {
       started = true
       await endDeadLeases(store, clock, owner)
-      store.feed.on('delivery', (change) => dispatcher.hint(change.organizationId), noMatter)
+      store.feed.on(
+        'delivery',
+        ({ organizationId, subjectId }) =>
+          dispatcher.hint(
+            organizationId,
+            subjectId === organizationId ? undefined : subjectId.split(' '),
+          ),
+        noMatter,
+      )
       store.feed.on(
         'endpoint',
         ({ organizationId, subjectId }) =>

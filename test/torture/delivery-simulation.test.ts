@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { simulate } from '../harness/delivery-simulation.ts'
 
 // SIMULATION_SEEDS=10000 for a release; SIMULATION_FIRST=n to see one again.
-const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 300)
+const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 150)
 const first = Number(process.env['SIMULATION_FIRST'] ?? 1)
 
 describe('T12: deliveries in simulated worlds', { timeout: 600_000 }, () => {
