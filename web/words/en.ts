@@ -67,6 +67,7 @@ export const words = {
   close: 'Close',
   save: 'Save',
   undo: 'Undo',
+  messages: 'Messages',
   none: 'none',
   never: 'never',
   now: 'just now',

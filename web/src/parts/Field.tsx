@@ -1,4 +1,3 @@
-import { Switch } from '@base-ui/react/switch'
 import { useId, type ComponentProps, type ReactNode } from 'react'
 import classes from './controls.module.css'
 import { cx } from './cx.ts'
@@ -203,16 +202,18 @@ export function SwitchRow({
   const id = useId()
   return (
     <div className={classes.switchRow}>
-      <Switch.Root
+      <button
+        type="button"
+        role="switch"
         className={classes.switch}
-        checked={checked}
         disabled={disabled}
-        onCheckedChange={onValue}
+        aria-checked={checked}
+        onClick={() => onValue(!checked)}
         aria-labelledby={id}
         aria-describedby={hint === undefined ? undefined : `${id}h`}
       >
-        <Switch.Thumb className={classes.thumb} />
-      </Switch.Root>
+        <span className={classes.thumb} />
+      </button>
       <div>
         <div className={classes.label} id={id}>
           {label}

@@ -1,67 +1,102 @@
-import { Toast } from '@base-ui/react/toast'
-import type { ReactNode } from 'react'
+import { useSyncExternalStore, type ReactNode } from 'react'
+import { createPortal } from 'react-dom'
 import { words } from '../../words/en.ts'
 import { Button } from './Button.tsx'
 import classes from './dialog.module.css'
 import { asRefused } from './States.tsx'
 
-const manager = Toast.createToastManager()
+interface Toast {
+  readonly id: number
+  readonly title: string
+  readonly text: string | undefined
+  readonly type: 'pass' | 'refuse'
+  readonly undo: (() => void) | undefined
+}
+
+const mostShown = 3
+const shownMs = { pass: 5000, undo: 10_000, refuse: 12_000 }
+const listeners = new Set<() => void>()
+let toasts: readonly Toast[] = []
+let lastId = 0
 
 /** Says what was done, with an Undo where there is one. */
 export function say(title: string, more: { text?: string; undo?: () => void } = {}): void {
-  manager.add({
-    title,
-    type: 'pass',
-    timeout: more.undo === undefined ? 5000 : 10_000,
-    ...(more.text === undefined ? {} : { description: more.text }),
-    ...(more.undo === undefined
-      ? {}
-      : { actionProps: { children: words.undo, onClick: more.undo } }),
-  })
+  const { text, undo } = more
+  show({ title, text, undo, type: 'pass' }, undo === undefined ? shownMs.pass : shownMs.undo)
 }
 
 /** Says that something was refused, with its code and request id. */
 export function sayRefused(error: unknown): void {
   const refusal = asRefused(error)
-  const ids = [refusal.code, refusal.requestId].filter((one) => one !== undefined).join(' · ')
-  manager.add({
-    title: refusal.message,
-    description: ids,
-    type: 'refuse',
-    timeout: 12_000,
-    priority: 'high',
-  })
+  const text = [refusal.code, refusal.requestId].filter((one) => one !== undefined).join(' · ')
+  show({ title: refusal.message, text, undo: undefined, type: 'refuse' }, shownMs.refuse)
 }
 
-/** Where toasts appear: below right, above everything. */
+/** Where toasts appear: below right, above everything; read out politely, and never take the focus. */
 export function Toasts({ children }: { readonly children: ReactNode }) {
+  const shown = useSyncExternalStore(listen, () => toasts)
   return (
-    <Toast.Provider toastManager={manager} limit={3}>
+    <>
       {children}
-      <Toast.Portal>
-        <Toast.Viewport className={classes.toasts}>
-          <List />
-        </Toast.Viewport>
-      </Toast.Portal>
-    </Toast.Provider>
+      {createPortal(
+        <div
+          className={classes.toasts}
+          role="region"
+          aria-label={words.messages}
+          aria-live="polite"
+        >
+          {shown.map((toast) => (
+            <div key={toast.id} className={classes.toast} data-type={toast.type}>
+              <p className={classes.toastTitle}>{toast.title}</p>
+              {toast.text === undefined ? undefined : (
+                <p className={classes.toastText}>{toast.text}</p>
+              )}
+              <div className={classes.toastActions}>
+                {toast.undo === undefined ? undefined : (
+                  <Button
+                    small
+                    onClick={() => {
+                      toast.undo?.()
+                      hide(toast.id)
+                    }}
+                  >
+                    {words.undo}
+                  </Button>
+                )}
+                <Button
+                  small
+                  look="quiet"
+                  icon="close"
+                  aria-label={words.close}
+                  onClick={() => hide(toast.id)}
+                />
+              </div>
+            </div>
+          ))}
+        </div>,
+        document.body,
+      )}
+    </>
   )
 }
 
-function List() {
-  const { toasts } = Toast.useToastManager()
-  return toasts.map((toast) => (
-    <Toast.Root
-      key={toast.id}
-      toast={toast}
-      className={classes.toast}
-      swipeDirection={['right', 'down']}
-    >
-      <Toast.Title className={classes.toastTitle} />
-      <Toast.Description className={classes.toastText} />
-      <div className={classes.toastActions}>
-        {toast.actionProps === undefined ? undefined : <Toast.Action render={<Button small />} />}
-        <Toast.Close render={<Button small look="quiet" icon="close" aria-label={words.close} />} />
-      </div>
-    </Toast.Root>
-  ))
+function show(toast: Omit<Toast, 'id'>, ms: number): void {
+  lastId += 1
+  const id = lastId
+  put([...toasts, { ...toast, id }].slice(-mostShown))
+  window.setTimeout(() => hide(id), ms)
+}
+
+function hide(id: number): void {
+  put(toasts.filter((toast) => toast.id !== id))
+}
+
+function put(next: readonly Toast[]): void {
+  toasts = next
+  for (const listener of listeners) listener()
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
 }

@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { keysQuery } from '../../api/keys.ts'
 import type { Key } from '../../api/shapes.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
@@ -10,10 +11,11 @@ import { FilterBar } from '../../parts/Filters.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { PageHead, Tag } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { IssueKey } from './IssueKey.tsx'
 import { grantsText, KeyState } from './parts.tsx'
 
 const here = getRouteApi('/frame/o/$organization/keys')
+// Most visits only look: the dialog and its parts come when they are asked for.
+const IssueKey = lazy(async () => ({ default: (await import('./IssueKey.tsx')).IssueKey }))
 const states = ['active', 'expiring', 'unused', 'revoked', 'expired'] as const
 
 /** All keys: who may call what. */
@@ -79,13 +81,15 @@ export function Keys() {
         }
       />
       {issue === undefined ? undefined : (
-        <IssueKey
-          organization={slug}
-          onClose={() => {
-            change({ issue: undefined })
-            void client.invalidateQueries({ queryKey: [slug, 'keys'] })
-          }}
-        />
+        <Suspense fallback={undefined}>
+          <IssueKey
+            organization={slug}
+            onClose={() => {
+              change({ issue: undefined })
+              void client.invalidateQueries({ queryKey: [slug, 'keys'] })
+            }}
+          />
+        </Suspense>
       )}
     </>
   )
