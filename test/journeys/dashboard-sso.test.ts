@@ -137,7 +137,7 @@ describe('SSO in the dashboard', { timeout: 120_000 }, () => {
     assert.deepEqual(visitor.findings, [])
   })
 
-  test('SSO can be required once a test passed and an owner is excepted; then other sessions no longer reach it', async () => {
+  test('SSO can be required only once a test passed and an owner is excepted', async () => {
     await using visitor = await visit({ width: 390 })
     const { page } = visitor
     await page.goto(tab('connection'))

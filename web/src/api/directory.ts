@@ -20,9 +20,9 @@ export type GroupRole = NonNullable<DirectoryGroup['role']>
 export function directoryQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'whole'],
-    refetchInterval: watchMs,
     queryFn: ({ signal }) =>
       call('GET /organizations/:organization/directory', { path: { organization } }, { signal }),
+    refetchInterval: (query) => (query.state.status === 'error' ? false : watchMs),
   })
 }
 
@@ -43,13 +43,13 @@ export function directoryTokensQuery(organization: string) {
 export function directoryRequestsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'requests'],
-    refetchInterval: watchMs,
     queryFn: ({ signal }) =>
       call(
         'GET /organizations/:organization/directory/requests',
         { path: { organization }, query: { limit: requestsShown } },
         { signal },
       ),
+    refetchInterval: (query) => (query.state.status === 'error' ? false : watchMs),
   })
 }
 
