@@ -237,6 +237,8 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
       failedCredentials: rateOf(config.limits.failedCredentials),
     }),
   )
+  const forgetCalls = async () => await gateway.forget(clock.now() - config.retention.callsMs)
+  opened.use(every(hourMs, forgetCalls, again('forgetCalls')))
   const front = createFront({
     handleGateway: gateway.handle,
     handleApp: answerWith(app),

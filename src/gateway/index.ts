@@ -63,6 +63,8 @@ export interface Gateway extends AsyncDisposable {
   handle(exchange: Exchange): void
   /** Ends streams that have no end of their own: the process stops. */
   endStreams(): void
+  /** Deletes records of calls older than this time. */
+  forget(olderThanMs: number): Promise<void>
   /** Writes the records that are waiting. */
   flush(): Promise<void>
 }
@@ -232,6 +234,7 @@ export function createGateway(needs: GatewayNeeds): Gateway {
   return {
     handle,
     endStreams: () => openCalls.endStreams(),
+    forget: recorder.forget,
     flush: async () => await recorder.flush(),
     async [Symbol.asyncDispose]() {
       clearInterval(sweep)

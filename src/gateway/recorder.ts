@@ -1,3 +1,4 @@
+import { createId } from '../ids.ts'
 import type { Metrics } from '../metrics/index.ts'
 import {
   calls,
@@ -13,6 +14,8 @@ import type { Call } from './call.ts'
 export interface Recorder {
   /** Takes note of a finished call; never waits. */
   record(call: Call, record: CallRecord): void
+  /** Deletes records and counts older than this; in small commits. */
+  forget(olderThanMs: number): Promise<void>
   /** Writes what is waiting. */
   flush(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -47,6 +50,7 @@ export function createRecorder(needs: {
   let uses = new Map<string, CallRecord>()
   let usesDueAt = 0
   let flushing: Promise<void> | undefined
+  let failing = false
   metrics.measured('intercept_calls_waiting', 'Call records not yet written.', () => waiting.length)
 
   const timer = setInterval(() => void flush().catch(report), flushMs)
@@ -59,6 +63,10 @@ export function createRecorder(needs: {
   function record(call: Call, entry: CallRecord): void {
     if (waiting.length >= waitingAtMost) dropped.add()
     else waiting.push(entry)
+    // Written as soon as they fill a commit: what lives only for milliseconds costs the collector nothing.
+    if (waiting.length >= rowsInCommit && !failing && flushing === undefined) {
+      void once(async () => await writeCalls(rowsInCommit)).catch(report)
+    }
     countMinute(entry)
     if (entry.ruleId !== undefined) countRule(entry, entry.ruleId, false)
     if (entry.trialRuleId !== undefined) countRule(entry, entry.trialRuleId, true)
@@ -98,7 +106,12 @@ export function createRecorder(needs: {
   }
 
   async function flush(): Promise<void> {
-    flushing ??= writeAll().finally(() => {
+    await once(writeAll)
+  }
+
+  /** One piece of work at a time; whoever comes in between waits for the one under way. */
+  async function once(work: () => Promise<void>): Promise<void> {
+    flushing ??= work().finally(() => {
       flushing = undefined
     })
     await flushing
@@ -106,16 +119,22 @@ export function createRecorder(needs: {
 
   async function writeAll(): Promise<void> {
     await writeCounts()
-    while (waiting.length > 0) {
+    await writeCalls(waiting.length)
+    await writeUses(false)
+    await needs.also()
+  }
+
+  async function writeCalls(rows: number): Promise<void> {
+    for (let left = rows; left > 0; left -= rowsInCommit) {
       const batch = waiting.slice(0, rowsInCommit)
+      failing = true
       await store.transactionOnCalls(async (tx) => await calls.insert(tx, batch))
-      // Only now: what could not be written is tried again.
+      failing = false
+      // Only now: what could not be written is tried again, at the next turn of the timer.
       waiting = waiting.slice(batch.length)
       // Between two commits the calls come first.
       await new Promise((resolve) => setImmediate(resolve))
     }
-    await writeUses(false)
-    await needs.also()
   }
 
   async function writeCounts(): Promise<void> {
@@ -147,8 +166,26 @@ export function createRecorder(needs: {
     }
   }
 
+  async function forget(olderThanMs: number): Promise<void> {
+    // Ids begin with their time, so that an id of the moment parts the old from the young.
+    const before = createId('req', olderThanMs)
+    await store.transactionOnCalls(async (tx) => await traffic.forgetMinutes(tx, olderThanMs))
+    let id = await calls.nextOrganization(store.calls, '')
+    while (id !== undefined) {
+      const organizationId = id
+      let gone = rowsInCommit
+      while (gone === rowsInCommit) {
+        gone = await store.transactionOnCalls(
+          async (tx) => await calls.forget(tx, organizationId, before, rowsInCommit),
+        )
+      }
+      id = await calls.nextOrganization(store.calls, organizationId)
+    }
+  }
+
   return {
     record,
+    forget,
     flush,
     async [Symbol.asyncDispose]() {
       clearInterval(timer)

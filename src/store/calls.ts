@@ -207,6 +207,21 @@ export async function find(
   return row && fromRow(row)
 }
 
+/** The next organization (by id) that has calls, deleted ones included; a step along the index. */
+export async function nextOrganization(
+  at: Connection,
+  after: string,
+): Promise<OrganizationId | undefined> {
+  const row = await at.query
+    .selectFrom('call')
+    .select('organization_id')
+    .where('organization_id', '>', after)
+    .orderBy('organization_id')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.organization_id as OrganizationId | undefined
+}
+
 /** Deletes an organization's calls with ids below this one, up to `limit`; returns how many. */
 export async function forget(
   tx: Transaction,

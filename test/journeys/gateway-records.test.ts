@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
-import type { OrganizationId } from '../../src/ids.ts'
+import { createRecorder } from '../../src/gateway/recorder.ts'
+import { createId, type OrganizationId } from '../../src/ids.ts'
+import { createMetrics } from '../../src/metrics/index.ts'
 import { calls, openStore, traffic, type CallRecord, type Store } from '../../src/store/index.ts'
 import { gatewayForTests, prefix, until } from '../harness/gateway.ts'
 import type { TestGateway } from '../harness/gateway.ts'
@@ -139,6 +141,22 @@ describe('records of calls', () => {
     assert.equal(await rows(), before + 1)
     globalThis.gc?.()
     assert.ok(process.memoryUsage().heapUsed - heap < 48 * 1024 * 1024)
+  })
+
+  test('records older than the retention are forgotten, younger ones kept', async () => {
+    const recorded = await recordOf(await gateway.call('/echo/kept', gateway.bearer))
+    const old = { ...recorded, id: createId('req', 1000), at: 1000 }
+    await store.transactionOnCalls(async (tx) => await calls.insert(tx, [old]))
+    const recorder = createRecorder({
+      store,
+      metrics: createMetrics(),
+      log: { error: () => {} },
+      also: async () => {},
+    })
+    await recorder.forget(recorded.at - 60_000)
+    await recorder[Symbol.asyncDispose]()
+    assert.equal(await calls.find(store.calls, organizationId, old.id), undefined)
+    assert.notEqual(await calls.find(store.calls, organizationId, recorded.id), undefined)
   })
 
   test('P15: moving a target to another origin drops its credential until it is entered again', async () => {
