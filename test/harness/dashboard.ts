@@ -15,6 +15,7 @@ interface Visit {
   /** A sign-in link to begin with. */
   readonly link?: string | undefined
   readonly width?: number
+  readonly height?: number
   readonly colorScheme?: 'light' | 'dark'
   /** Findings that the journey provokes on purpose. */
   readonly expected?: readonly RegExp[]
@@ -36,7 +37,7 @@ export async function visitDashboard(browser: TestBrowser, visit: Visit): Promis
   const visitor = await browser.visit({
     origin: visit.baseUrl,
     width: visit.width ?? 1360,
-    height: visit.width !== undefined && visit.width < 500 ? 844 : 860,
+    height: visit.height ?? (visit.width !== undefined && visit.width < 500 ? 844 : 860),
     colorScheme: visit.colorScheme ?? 'light',
     expected: visit.expected ?? [],
     alsoAllow: visit.alsoAllow ?? [],
