@@ -20,6 +20,7 @@ export function percent(part: number, whole: number): string {
 
 /** 65 ms, 1.8 s, 4 min */
 export function duration(ms: number): string {
+  if (ms > 0 && ms < 0.5) return '< 1 ms'
   if (ms < 1000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${counter.format(Math.round(ms / 100) / 10)} s`
   return `${counter.format(Math.round(ms / 60_000))} min`

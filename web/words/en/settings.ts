@@ -14,7 +14,8 @@ export const settingsWords = {
   created: 'Made',
   saved: 'Name changed',
   retention: 'How long things are kept',
-  retentionLead: 'The operator sets these for the whole Intercept.',
+  retentionLead:
+    'The defaults. The operator can set others for the whole Intercept; npx intercept doctor shows them.',
   retentionFacts: [
     ['Calls', '30 days'],
     ['Deliveries', '30 days'],
