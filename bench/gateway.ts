@@ -81,7 +81,8 @@ function measure(peer: Peer, method: 'GET' | 'POST'): Result {
       ['-t1', `-c${connections}`, `-d${time}s`, '--latency', '-s', script, url],
       { encoding: 'utf8' },
     )
-  drive(1)
+  // All peers alike: long enough for a compiler at run time to have done its work.
+  drive(3)
   const before = cpuSeconds(peer.pid)
   const text = drive(seconds)
   const used = cpuSeconds(peer.pid) - before
