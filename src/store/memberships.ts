@@ -104,6 +104,41 @@ export async function list(
   return (await query.execute()).map(memberFromRow)
 }
 
+/** Active members of an organization with one of these e-mail keys; at most a few. */
+export async function listByEmailKeys(
+  at: Connection,
+  organizationId: OrganizationId,
+  emailKeys: readonly string[],
+): Promise<MembershipRecord[]> {
+  if (emailKeys.length === 0) return []
+  const rows = await at.query
+    .selectFrom('membership')
+    .innerJoin('user', 'user.id', 'membership.user_id')
+    .selectAll('membership')
+    .where('user.email_key', 'in', emailKeys)
+    .where('membership.organization_id', '=', organizationId)
+    .where('membership.deactivated_at', 'is', null)
+    .limit(10)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** The memberships of an organization with these ids; those that are not there are left out. */
+export async function listByIds(
+  at: Connection,
+  organizationId: OrganizationId,
+  ids: readonly string[],
+): Promise<MembershipRecord[]> {
+  if (ids.length === 0) return []
+  const rows = await at.query
+    .selectFrom('membership')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .execute()
+  return rows.map(fromRow)
+}
+
 /** What somebody is a member of, by slug; only what still exists. */
 export async function listOfUser(
   at: Connection,

@@ -8,6 +8,17 @@ import type { CallTable } from './calls.ts'
 import type { DeliveryTable } from './deliveries.ts'
 import type { EndpointCountTable } from './endpoint-counts.ts'
 import type { EndpointTable } from './endpoints.ts'
+import type { DirectoryCountTable, DirectoryTable } from './directory-counts.ts'
+import type { DirectoryGroupTable } from './directory-groups.ts'
+import type { DirectoryMemberTable } from './directory-members.ts'
+import type { DirectoryRequestTable } from './directory-requests.ts'
+import type { DirectoryTokenTable } from './directory-tokens.ts'
+import type {
+  DirectoryDepartedTable,
+  DirectoryEmailTable,
+  DirectoryUserTable,
+} from './directory-users.ts'
+import type { DirectoryWalkTable } from './directory-walks.ts'
 import type { EventTable } from './events.ts'
 import type { KeySecretTable } from './key-secrets.ts'
 import type { KeyTable } from './keys.ts'
@@ -44,6 +55,16 @@ export interface Tables {
   delivery: DeliveryTable
   endpoint: EndpointTable
   endpoint_count: EndpointCountTable
+  directory: DirectoryTable
+  directory_count: DirectoryCountTable
+  directory_departed: DirectoryDepartedTable
+  directory_email: DirectoryEmailTable
+  directory_group: DirectoryGroupTable
+  directory_member: DirectoryMemberTable
+  directory_request: DirectoryRequestTable
+  directory_token: DirectoryTokenTable
+  directory_user: DirectoryUserTable
+  directory_walk: DirectoryWalkTable
   event: EventTable
   idempotent_answer: IdempotentAnswerTable
   identity: IdentityTable

@@ -1,0 +1,64 @@
+import type { OrganizationId } from '../ids.ts'
+import { directoryRequests, type DirectoryRequestRecord, type Store } from '../store/index.ts'
+
+const flushAfterMs = 200
+const mostWaiting = 2000
+const mostOfOrganization = 1000
+
+/** The request log of directories: what an IdP asked and what we did; the last thousand of each organization. */
+export interface DirectoryLog extends AsyncDisposable {
+  /** Notes a request; it is written a moment later, together with others. */
+  note(organizationId: OrganizationId, request: DirectoryRequestRecord): void
+  /** Newest first, those noted a moment ago included. */
+  list(
+    organizationId: OrganizationId,
+    page: { before?: string | undefined; limit: number; failedOnly?: boolean | undefined },
+  ): Promise<DirectoryRequestRecord[]>
+}
+
+/** Opens the log. */
+export function createDirectoryLog(needs: { store: Store }): DirectoryLog {
+  const { store } = needs
+  let waiting = new Map<OrganizationId, DirectoryRequestRecord[]>()
+  let amount = 0
+  let timer: NodeJS.Timeout | undefined
+  let flushing: Promise<void> = Promise.resolve()
+
+  async function write(batch: Map<OrganizationId, DirectoryRequestRecord[]>): Promise<void> {
+    for (const [organizationId, requests] of batch) {
+      await store.transaction(async (tx) => {
+        const last = requests.slice(-mostOfOrganization)
+        await directoryRequests.insertAll(tx, organizationId, last)
+      })
+    }
+  }
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    const batch = waiting
+    waiting = new Map()
+    amount = 0
+    // A log that cannot be written must not fail what it tells of.
+    flushing = flushing.then(async () => await write(batch)).catch(() => undefined)
+    await flushing
+  }
+
+  return {
+    note(organizationId, request) {
+      const own = waiting.get(organizationId)
+      if (own === undefined) waiting.set(organizationId, [request])
+      else own.push(request)
+      amount += 1
+      if (amount >= mostWaiting) void flush()
+      else timer ??= setTimeout(() => void flush(), flushAfterMs).unref()
+    },
+    async list(organizationId, page) {
+      await flush()
+      return await directoryRequests.list(store, organizationId, page)
+    },
+    async [Symbol.asyncDispose]() {
+      await flush()
+    },
+  }
+}

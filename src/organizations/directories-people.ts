@@ -1,0 +1,250 @@
+import { record } from '../audit/index.ts'
+import { createId, type Id, type OrganizationId, type UserId } from '../ids.ts'
+import {
+  directoryUsers,
+  keys,
+  memberships,
+  users,
+  type Actor,
+  type DirectoryUserRecord,
+  type MembershipRecord,
+  type Transaction,
+} from '../store/index.ts'
+import { publish } from '../webhooks/index.ts'
+import type { DirectoryNeeds } from './directories.ts'
+
+/** What the directory says of a person beyond what SCIM stores. */
+export interface DirectoryPerson {
+  readonly name: string
+  readonly email: string | undefined
+  /** Lower-cased addresses by which an existing member is recognised, the user name among them. */
+  readonly adoptionKeys: readonly string[]
+  readonly externalId: string | undefined
+  readonly active: boolean
+}
+
+/** The person and membership behind a user of the directory. */
+export interface DirectoryPeople {
+  /** A membership for a new user: the one it had before it was deleted, that of a member with its address, or a new one. */
+  join(
+    tx: Transaction,
+    organizationId: OrganizationId,
+    person: DirectoryPerson,
+  ): Promise<{ membershipId: Id<'mem'>; userId: UserId; how: 'returned' | 'adopted' | 'made' }>
+  /** Brings the membership in step with a user that was changed; the person's name too, when only the directory knows it. */
+  follow(
+    tx: Transaction,
+    before: DirectoryUserRecord,
+    person: DirectoryPerson,
+    actor: Actor,
+  ): Promise<void>
+  /** Ends all access here: membership, every session, personal keys. Never refused. */
+  deactivate(tx: Transaction, user: DirectoryUserRecord, actor: Actor): Promise<void>
+}
+
+/** Opens the rules that tie users of a directory to people. */
+export function createDirectoryPeople(needs: Pick<DirectoryNeeds, 'endSessions'>): DirectoryPeople {
+  async function deactivate(
+    tx: Transaction,
+    user: DirectoryUserRecord,
+    actor: Actor,
+  ): Promise<void> {
+    const { organizationId, userId } = user
+    const membership = await memberships.findByUser(tx, organizationId, userId)
+    const lostOwner =
+      membership?.role === 'owner' &&
+      membership.deactivatedAt === undefined &&
+      (await memberships.countOwners(tx, organizationId)) <= 1
+    if (membership !== undefined && membership.deactivatedAt === undefined) {
+      await memberships.update(tx, organizationId, membership.id, { deactivatedAt: tx.now })
+    }
+    await needs.endSessions(tx, userId, { by: actor.id, reason: 'deactivated' })
+    const suspended = await keys.suspendPersonal(tx, organizationId, userId, tx.now)
+    announceKeys(tx, organizationId, suspended)
+    tx.changed({ kind: 'membership', organizationId, subjectId: user.id })
+    const detail = { user_id: userId, personal_keys_suspended: suspended.length }
+    record(tx, {
+      organizationId,
+      actor,
+      action: 'member.deactivated',
+      subject: { kind: 'membership', id: user.id },
+      // Found by the operator: an organization without owner is recovered by `sign-in-link` and `member add`.
+      detail: lostOwner ? { ...detail, organization_without_owner: true } : detail,
+    })
+    publish(tx, {
+      organizationId,
+      type: 'member.deactivated',
+      data: await memberData(tx, user.id, userId),
+    })
+  }
+
+  return {
+    deactivate,
+    async join(tx, organizationId, person) {
+      const returned = await findReturned(tx, organizationId, person)
+      const known = returned ?? (await findAdopted(tx, organizationId, person))
+      if (known !== undefined) {
+        await memberships.update(tx, organizationId, known.id, {
+          source: 'directory',
+          // Who was deleted comes back with no more than a new member gets.
+          ...(returned === undefined ? {} : { role: 'viewer' as const }),
+          deactivatedAt: person.active ? null : tx.now,
+        })
+        if (returned !== undefined && person.active) {
+          const resumed = await keys.suspendPersonal(tx, organizationId, known.userId, undefined)
+          announceKeys(tx, organizationId, resumed)
+        }
+        tx.changed({ kind: 'membership', organizationId, subjectId: known.id })
+        const how = returned === undefined ? 'adopted' : 'returned'
+        return { membershipId: known.id, userId: known.userId, how }
+      }
+      const made = await makeMember(tx, organizationId, person)
+      announceJoined(tx, made, person)
+      return { membershipId: made.id, userId: made.userId, how: 'made' }
+    },
+    async follow(tx, before, person, actor) {
+      const { organizationId, userId } = before
+      const membership = await memberships.findByUser(tx, organizationId, userId)
+      if (membership?.source === 'directory' && !(await isKnownElsewhere(tx, before))) {
+        await users.update(tx, userId, { name: person.name, email: person.email })
+      }
+      if (before.active && !person.active) return await deactivate(tx, before, actor)
+      if (before.active || !person.active) return
+      await reactivate(tx, before, membership, actor)
+    },
+  }
+}
+
+async function reactivate(
+  tx: Transaction,
+  user: DirectoryUserRecord,
+  membership: MembershipRecord | undefined,
+  actor: Actor,
+): Promise<void> {
+  const { organizationId, userId } = user
+  if (membership !== undefined) {
+    await memberships.update(tx, organizationId, membership.id, { deactivatedAt: null })
+  } else {
+    // Somebody took the membership away in the dashboard; the directory brings it back.
+    const wish = {
+      id: user.id,
+      organizationId,
+      userId,
+      role: 'viewer',
+      source: 'directory',
+    } as const
+    await memberships.insert(tx, wish)
+  }
+  const resumed = await keys.suspendPersonal(tx, organizationId, userId, undefined)
+  announceKeys(tx, organizationId, resumed)
+  tx.changed({ kind: 'membership', organizationId, subjectId: user.id })
+  record(tx, {
+    organizationId,
+    actor,
+    action: 'member.reactivated',
+    subject: { kind: 'membership', id: user.id },
+    detail: { user_id: userId, personal_keys_resumed: resumed.length },
+  })
+}
+
+/** Deleted before under the same external id: the same person, by the directory's own word. */
+async function findReturned(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  person: DirectoryPerson,
+): Promise<MembershipRecord | undefined> {
+  if (person.externalId === undefined) return undefined
+  const departed = await directoryUsers.takeDeparted(tx, organizationId, person.externalId)
+  if (departed === undefined) return undefined
+  return await memberships.findByUser(tx, organizationId, departed.userId)
+}
+
+/**
+ * An active member of this organization with one of the addresses, whom the directory does not have yet. A recycled
+ * address of somebody who left brings nobody back, and two members with it are not guessed between.
+ */
+async function findAdopted(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  person: DirectoryPerson,
+): Promise<MembershipRecord | undefined> {
+  const found = await memberships.listByEmailKeys(tx, organizationId, person.adoptionKeys)
+  const [only, ...more] = found
+  if (only === undefined || more.length > 0) return undefined
+  const taken = await directoryUsers.find(tx, organizationId, only.id)
+  return taken === undefined ? only : undefined
+}
+
+async function makeMember(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  person: DirectoryPerson,
+): Promise<MembershipRecord> {
+  const user = await users.insert(tx, {
+    id: createId('usr', tx.now),
+    name: person.name,
+    email: person.email,
+  })
+  const membership = await memberships.insert(tx, {
+    id: createId('mem', tx.now),
+    organizationId,
+    userId: user.id,
+    role: 'viewer',
+    source: 'directory',
+  })
+  if (membership === undefined) throw new Error('a new person is a member already')
+  if (!person.active) {
+    await memberships.update(tx, organizationId, membership.id, { deactivatedAt: tx.now })
+  }
+  return membership
+}
+
+// An account that has signed in, or belongs to others too, is its person's own: no directory renames it.
+async function isKnownElsewhere(tx: Transaction, user: DirectoryUserRecord): Promise<boolean> {
+  const all = await memberships.listOfUser(tx, user.userId)
+  const person = await users.find(tx, user.userId)
+  return all.length > 1 || person?.lastSeenAt !== undefined
+}
+
+function announceJoined(
+  tx: Transaction,
+  membership: MembershipRecord,
+  person: DirectoryPerson,
+): void {
+  const { organizationId, id, userId, role } = membership
+  tx.changed({ kind: 'membership', organizationId, subjectId: id })
+  publish(tx, {
+    organizationId,
+    type: 'member.joined',
+    data: {
+      membership_id: id,
+      user_id: userId,
+      name: person.name,
+      email: person.email ?? null,
+      role,
+    },
+  })
+}
+
+/** What events say of a member. */
+async function memberData(
+  tx: Transaction,
+  membershipId: string,
+  userId: UserId,
+): Promise<Record<string, unknown>> {
+  const user = await users.find(tx, userId)
+  return {
+    membership_id: membershipId,
+    user_id: userId,
+    name: user?.name ?? null,
+    email: user?.email ?? null,
+  }
+}
+
+function announceKeys(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  ids: readonly string[],
+): void {
+  for (const id of ids) tx.changed({ kind: 'key', organizationId, subjectId: id })
+}
