@@ -32,6 +32,7 @@ import { createMetrics, measureProcess, type Metrics } from './metrics/index.ts'
 import { createReadiness, hangMetrics, hangOperations } from './operations/index.ts'
 import { createRelyingParty } from './oidc/index.ts'
 import {
+  createDirectories,
   createInvitations,
   createLinks,
   createMembers,
@@ -39,8 +40,8 @@ import {
   createPeople,
   createPost,
   createSso,
-  type DirectoryPeople,
 } from './organizations/index.ts'
+import { hangScim } from './scim/index.ts'
 import { createSealer, loadMasterSecrets, randomToken } from './secrets/index.ts'
 import { hangSignin, openProviders } from './signin/index.ts'
 import { asStorageProblem, openStore } from './store/index.ts'
@@ -59,6 +60,7 @@ import { createWebhooks } from './webhooks/index.ts'
 const keysInMemory = 1_000_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
 const { version } = manifest
 
 /** What a running Intercept tells of itself. */
@@ -141,13 +143,21 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   const providers = openProviders(config, { outbound, relyingParty })
   const people = createPeople({ store, sealer, clock, sessions, signUp: config.signUp })
   const links = createLinks({ store, clock, baseUrl })
+  const directories = opened.use(
+    createDirectories({
+      ...{ store, clock, sealer },
+      endSessions: async (tx, userId, why) => await sessions.endIn(tx, userId, {}, why),
+      mostTokens: config.limits.scimTokens,
+      cursorTimeoutMs: dayMs,
+    }),
+  )
   const sso = createSso({
     store,
     sealer,
     clock,
     relyingParty,
     resolveTxt: surroundings.resolveTxt ?? createTxtResolver(),
-    directory: noDirectory,
+    directory: directories.signIn,
     authUrl: config.authUrl,
     allowLoopback: config.loopbackIsOpen,
   })
@@ -179,6 +189,8 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     invitations: createInvitations({ store, clock, baseUrl, post }),
     links,
     sso,
+    directories,
+    scimTokensMost: config.limits.scimTokens,
     audit,
     denials: createDenials({ store, clock, log }),
     stopping: stopping.signal,
@@ -226,6 +238,18 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     authUrl: config.authUrl,
     translate: asStorageProblem,
   })
+  hangScim(app, {
+    ...{ directories, clock, baseUrl, addressOf, log },
+    translate: asStorageProblem,
+    limits: {
+      bodyBytes: config.limits.scimBodyBytes,
+      bulkBodyBytes: config.limits.scimBulkBodyBytes,
+      bulkOperations: config.limits.scimBulkOperations,
+      filterCharacters: config.limits.scimFilterCharacters,
+      filterDepth: config.limits.scimFilterDepth,
+      requests: rateOf(config.limits.scim),
+    },
+  })
   hangDashboard(app, { rooms, version, addressOf, log })
   hangOperations(app, { readiness, metrics })
   await app.ready()
@@ -271,11 +295,6 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     setupLink: async () => await links.setupLink(),
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }
-}
-
-const noDirectory: DirectoryPeople = {
-  isOn: async () => false,
-  find: async () => undefined,
 }
 
 /** A rate of the settings as limiters take it. */

@@ -21,6 +21,7 @@ const nouns: Readonly<Record<string, Noun>> = {
   key: { about: 'API keys', load: async () => await import('./key.ts') },
   target: { about: 'APIs behind Intercept', load: async () => await import('./target.ts') },
   sso: { about: 'company sign-in (OpenID Connect)', load: async () => await import('./sso.ts') },
+  scim: { about: 'the company directory (SCIM)', load: async () => await import('./scim.ts') },
   webhook: {
     about: 'endpoints and the signing secret',
     load: async () => await import('./webhook.ts'),

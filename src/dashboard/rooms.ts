@@ -2,6 +2,7 @@ import type { Keys, Sessions } from '../access/index.ts'
 import type { Audit, Denials, Traffic } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type {
+  Directories,
   Invitations,
   Links,
   Members,
@@ -31,6 +32,9 @@ export interface Rooms {
   readonly invitations: Invitations
   readonly links: Links
   readonly sso: Sso
+  readonly directories: Directories
+  /** Active SCIM tokens of an organization, at most. */
+  readonly scimTokensMost: number
   readonly audit: Audit
   readonly denials: Denials
   /** Aborted when the node stops: streams end. */

@@ -3,6 +3,7 @@ import { auditRoutes } from './audit.ts'
 import { callRoutes } from './calls.ts'
 import { connectionRoutes } from './connections.ts'
 import { credentialRoutes } from './credentials.ts'
+import { directoryRoutes } from './directory.ts'
 import { domainRoutes } from './domains.ts'
 import { invitationRoutes } from './invitations.ts'
 import { keyRoutes } from './keys.ts'
@@ -28,6 +29,7 @@ export const routes = {
   ...keyRoutes,
   ...connectionRoutes,
   ...domainRoutes,
+  ...directoryRoutes,
   ...ssoRoutes,
   ...targetRoutes,
   ...liveRoutes,

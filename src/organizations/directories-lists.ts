@@ -35,6 +35,15 @@ export interface DirectoryLists {
    * one's last resource, so that a walk loses nobody while others are deleted; its total counts what the walk has seen.
    */
   byIndex(listing: DirectoryListing, index: number, count: number): Promise<DirectoryPage>
+  /** For people's pages: ids in the order of their arrival, behind a position (0: the first). */
+  byPosition(
+    organizationId: OrganizationId,
+    kind: DirectoryKind,
+    after: number,
+    count: number,
+  ): Promise<string[]>
+  /** How many users and groups there are. */
+  totals(organizationId: OrganizationId): Promise<{ users: number; groups: number }>
   /** The page behind a cursor (`''`: the first); 'invalid' for one that is not ours or of another query, 'expired'. */
   byCursor(
     listing: DirectoryListing,
@@ -88,6 +97,17 @@ export function createDirectoryLists(needs: DirectoryNeeds): DirectoryLists {
         return index === 1 && count > 0 && !hasMore ? page.length : await total(listing)
       }
     },
+    async byPosition(organizationId, kind, after, count) {
+      const table = kind === 'user' ? 'directory_user' : 'directory_group'
+      const page = { after: { rank: 0, key: '', position: after }, offset: 0, limit: count }
+      const found = await directoryLists.listPlaces(store, table, organizationId, plain, page)
+      return found.map((each) => each.id)
+    },
+    async totals(organizationId) {
+      const count = async (table: 'directory_user' | 'directory_group'): Promise<number> =>
+        await directoryLists.countPlaces(store, table, organizationId, plain, undefined)
+      return { users: await count('directory_user'), groups: await count('directory_group') }
+    },
     async byCursor(listing, cursor, count) {
       let start: Opened | undefined
       if (cursor !== '') {
@@ -115,6 +135,8 @@ export function createDirectoryLists(needs: DirectoryNeeds): DirectoryLists {
     },
   }
 }
+
+const plain: DirectoryQuery = { condition: undefined, sort: undefined }
 
 /** What a cursor holds, sealed. */
 interface Opened {

@@ -24,7 +24,7 @@ export interface DirectoryPerson {
 }
 
 /** The person and membership behind a user of the directory. */
-export interface DirectoryPeople {
+export interface DirectoryMemberships {
   /** A membership for a new user: the one it had before it was deleted, that of a member with its address, or a new one. */
   join(
     tx: Transaction,
@@ -43,7 +43,9 @@ export interface DirectoryPeople {
 }
 
 /** Opens the rules that tie users of a directory to people. */
-export function createDirectoryPeople(needs: Pick<DirectoryNeeds, 'endSessions'>): DirectoryPeople {
+export function createDirectoryMemberships(
+  needs: Pick<DirectoryNeeds, 'endSessions'>,
+): DirectoryMemberships {
   async function deactivate(
     tx: Transaction,
     user: DirectoryUserRecord,

@@ -39,6 +39,7 @@ export interface DirectoryRoles {
 export interface RoleChange {
   readonly membershipId: string
   readonly userId: UserId
+  readonly name: string
   readonly before: string
   readonly after: GroupRole
 }
@@ -84,12 +85,15 @@ async function changesOf(
   roleOf: (id: string) => GroupRole,
 ): Promise<RoleChange[]> {
   const all = await memberships.listByIds(tx, organizationId, userIds)
+  const names = await users.namesOf(
+    tx,
+    all.map(({ userId }) => userId),
+  )
   return all.flatMap((membership: MembershipRecord) => {
     const after = roleOf(membership.id)
     if (membership.role === 'owner' || membership.role === after) return []
-    return [
-      { membershipId: membership.id, userId: membership.userId, before: membership.role, after },
-    ]
+    const { id, userId, role } = membership
+    return [{ membershipId: id, userId, name: names.get(userId) ?? '', before: role, after }]
   })
 }
 
@@ -105,7 +109,7 @@ async function announce(
 ): Promise<void> {
   const { before, after } = change
   const user = await users.find(tx, change.userId)
-  const name = user?.name ?? null
+  const { name } = change
   const email = user?.email ?? null
   tx.changed({ kind: 'membership', organizationId, subjectId: change.membershipId })
   record(tx, {

@@ -13,7 +13,7 @@ import {
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import type { DirectoryNeeds } from './directories.ts'
-import type { DirectoryPeople, DirectoryPerson } from './directories-people.ts'
+import type { DirectoryMemberships, DirectoryPerson } from './directories-people.ts'
 import type { DirectoryRoles } from './directories-roles.ts'
 
 /** A user with the groups it is in. */
@@ -73,7 +73,7 @@ export interface DirectoryUsers {
 /** Opens the users' rules. */
 export function createDirectoryUsers(
   needs: DirectoryNeeds,
-  people: DirectoryPeople,
+  people: DirectoryMemberships,
   roles: DirectoryRoles,
 ): DirectoryUsers {
   const { store } = needs
@@ -95,7 +95,7 @@ export function createDirectoryUsers(
     wish: DirectoryUserWish,
     actor: Actor,
   ): Promise<DirectoryUser> {
-    const { organizationId, id } = current
+    const { organizationId } = current
     // The same again is no change: IdPs repeat themselves all day.
     if (wish.data.attributes === current.attributes && wish.data.active === current.active) {
       return current

@@ -5,9 +5,11 @@ import type { Store, Transaction } from '../store/index.ts'
 import { createDirectoryGroups, type DirectoryGroups } from './directories-groups.ts'
 import { createDirectoryLists, type DirectoryLists } from './directories-lists.ts'
 import { createDirectoryLog, type DirectoryLog } from './directories-log.ts'
-import { createDirectoryPeople } from './directories-people.ts'
+import { createDirectoryMemberships } from './directories-people.ts'
 import { createDirectoryRoles } from './directories-roles.ts'
 import { createDirectoryTokens, type DirectoryTokens } from './directories-tokens.ts'
+import type { DirectoryPeople } from './company-sign-in.ts'
+import { createSignInLookup } from './directories-sign-in.ts'
 import { createDirectoryUsers, type DirectoryUsers } from './directories-users.ts'
 
 /** What directories need of the rest of the house. */
@@ -34,12 +36,14 @@ export interface Directories extends AsyncDisposable {
   readonly groups: DirectoryGroups
   readonly lists: DirectoryLists
   readonly log: DirectoryLog
+  /** What the company's sign-in asks of the directory. */
+  readonly signIn: DirectoryPeople
 }
 
 /** Opens the directories' rules. */
 export function createDirectories(needs: DirectoryNeeds): Directories {
   const roles = createDirectoryRoles(needs)
-  const people = createDirectoryPeople(needs)
+  const people = createDirectoryMemberships(needs)
   const log = createDirectoryLog(needs)
   return {
     tokens: createDirectoryTokens(needs),
@@ -47,6 +51,7 @@ export function createDirectories(needs: DirectoryNeeds): Directories {
     groups: createDirectoryGroups(needs, roles),
     lists: createDirectoryLists(needs),
     log,
+    signIn: createSignInLookup(),
     [Symbol.asyncDispose]: async () => await log[Symbol.asyncDispose](),
   }
 }

@@ -1,12 +1,11 @@
 import type { Attribute, ResourceType, Schema } from './attributes.ts'
+import type { ScimNeeds } from './exchange.ts'
 import { providerConfigSchema, resourceTypeSchema, schemaSchema } from './schema-discovery.ts'
 import { groupSchema, groupType, userType } from './schema-group.ts'
 import { enterpriseSchema, userSchema } from './schema-user.ts'
 
-/** The limits that the documents announce and the door keeps. */
+/** Pages and cursors, as the documents announce them and the door keeps them. */
 export const limits = {
-  bodyBytes: 1024 * 1024,
-  bulkOperations: 1000,
   pageSize: 1000,
   defaultPageSize: 100,
   cursorTimeoutMs: 24 * 60 * 60 * 1000,
@@ -15,15 +14,16 @@ export const limits = {
 type Json = Record<string, unknown>
 
 /** `/ServiceProviderConfig` (RFC 7643 section 5, RFC 9865 section 4); `base` is the address of `/scim/v2`. */
-export function providerConfig(base: string, guide: string): Json {
+export function providerConfig(needs: Pick<ScimNeeds, 'limits' | 'baseUrl'>, base: string): Json {
+  const guide = `${needs.baseUrl}/docs`
   return {
     schemas: [providerConfigSchema.id],
     documentationUri: guide,
     patch: { supported: true },
     bulk: {
       supported: true,
-      maxOperations: limits.bulkOperations,
-      maxPayloadSize: limits.bodyBytes,
+      maxOperations: needs.limits.bulkOperations,
+      maxPayloadSize: needs.limits.bulkBodyBytes,
     },
     filter: { supported: true, maxResults: limits.pageSize },
     changePassword: { supported: false },

@@ -13,6 +13,7 @@ export function parseFilter(
   source: string,
   type: ResourceType,
   unknown: 'refuse' | 'absent' = 'refuse',
+  depth = maxDepth,
 ): Filter {
   const parser = new FilterParser(tokenize(source, 'invalidFilter'), (name) => {
     const target = resolveTarget(type, name)
@@ -21,7 +22,8 @@ export function parseFilter(
     }
     return target
   })
-  const filter = parser.filter(0)
+  // Counted from below, so that a smaller or larger depth is allowed.
+  const filter = parser.filter(maxDepth - depth)
   parser.end()
   return filter
 }
@@ -55,7 +57,7 @@ class FilterParser {
 
   // Figure 1: `or` binds weakest, then `and`, then `not`.
   filter(depth: number): Filter {
-    if (depth > maxDepth) throw wrong(`It is nested deeper than ${maxDepth} levels.`)
+    if (depth > maxDepth) throw wrong('It is nested too deeply.')
     const terms = [this.#conjunction(depth)]
     while (this.#takesWord('or')) terms.push(this.#conjunction(depth))
     return join('or', terms)

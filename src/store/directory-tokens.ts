@@ -122,6 +122,21 @@ export async function revoke(
   return row && fromRow(row)
 }
 
+/** Whether an organization has a token that opens something. */
+export async function isAnyActive(
+  at: Connection,
+  organizationId: OrganizationId,
+): Promise<boolean> {
+  const row = await at.query
+    .selectFrom('directory_token')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('revoked_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Notes when and from where a token was last used. */
 export async function noteUse(
   tx: Transaction,

@@ -56,6 +56,20 @@ export async function find(at: Connection, id: string): Promise<UserRecord | und
   return row && fromRow(row)
 }
 
+/** The names of people, by id; at most a few hundred at once. */
+export async function namesOf(
+  at: Connection,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await at.query
+    .selectFrom('user')
+    .select(['id', 'name'])
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.map((row) => [row.id, row.name]))
+}
+
 /** People with this e-mail address, oldest first: an address is no identity, so there may be several. */
 export async function listByEmail(at: Connection, email: string): Promise<UserRecord[]> {
   const rows = await at.query

@@ -1,0 +1,180 @@
+import { errorBody, refuse, ScimError, type ScimType } from './errors.ts'
+import type { ScimAnswer, ScimNeeds, ScimRequest } from './exchange.ts'
+import { isObject, type Json, type JsonObject } from './json.ts'
+import { checkSchemas, memberOf } from './resource.ts'
+
+const requestUrn = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest'
+const responseUrn = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse'
+const methods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+const reference = /bulkId:([^"'\]\s/]{1,200})/g
+
+interface Operation {
+  readonly method: string
+  readonly bulkId: string | undefined
+  readonly path: string
+  readonly version: string | undefined
+  readonly data: Json | undefined
+}
+
+type Result = Record<string, unknown>
+
+/**
+ * Bulk (RFC 7644 section 3.7): every operation stands alone. An operation that names another's bulkId waits for it;
+ * operations that wait for each other are refused (section 3.7.1).
+ */
+export async function answerBulk(
+  needs: ScimNeeds,
+  request: ScimRequest,
+  perform: (request: ScimRequest) => Promise<ScimAnswer>,
+  explain: (error: unknown) => { status: number; scimType: ScimType | undefined; detail: string },
+): Promise<ScimAnswer> {
+  const { operations, failOnErrors } = readBulk(request.body, needs.limits.bulkOperations)
+  const results = new Map<number, Result>()
+  const ids = new Map<string, string>()
+  let failures = 0
+  let waiting = operations.map((operation, at) => ({ operation, at }))
+
+  async function run(operation: Operation, at: number): Promise<void> {
+    const { method, bulkId } = operation
+    const named = { method, ...(bulkId === undefined ? {} : { bulkId }) }
+    try {
+      const answer = await perform(inner(request, resolve(operation, ids)))
+      const location = answer.headers?.['Location'] ?? locationOf(request, operation, ids)
+      const id = location.slice(location.lastIndexOf('/') + 1)
+      if (bulkId !== undefined) ids.set(bulkId, id)
+      const version = answer.headers?.['ETag']
+      results.set(at, {
+        ...named,
+        ...(version === undefined ? {} : { version }),
+        location,
+        status: String(answer.status),
+      })
+    } catch (error) {
+      failures += 1
+      const { status, scimType, detail } = explain(error)
+      const location = method === 'POST' ? {} : { location: locationOf(request, operation, ids) }
+      const response = errorBody(status, scimType, detail)
+      results.set(at, { ...named, ...location, status: String(status), response })
+    }
+  }
+
+  while (waiting.length > 0) {
+    const ready = waiting.filter(({ operation }) => missingOf(operation, ids).length === 0)
+    // Nothing is ready: the rest waits for what failed, does not exist, or waits for itself.
+    const turn = ready.length > 0 ? ready : waiting
+    for (const { operation, at } of turn) {
+      if (failOnErrors > 0 && failures >= failOnErrors) break
+      await run(operation, at)
+    }
+    if (failOnErrors > 0 && failures >= failOnErrors) break
+    waiting = waiting.filter(({ at }) => !results.has(at))
+  }
+  const Operations = [...results].sort(([a], [b]) => a - b).map(([, result]) => result)
+  return { status: 200, body: { schemas: [responseUrn], Operations } }
+}
+
+function readBulk(
+  body: Json | undefined,
+  mostOperations: number,
+): { operations: Operation[]; failOnErrors: number } {
+  if (!isObject(body)) throw refuse('invalidSyntax', 'The body must be a JSON object.')
+  checkSchemas(body, requestUrn)
+  const list = memberOf(body, 'Operations')
+  if (!Array.isArray(list)) throw refuse('invalidSyntax', "'Operations' must be a list.")
+  if (list.length > mostOperations) {
+    throw new ScimError(413, 'tooMany', `At most ${mostOperations} operations are taken at once.`)
+  }
+  const failOnErrors = memberOf(body, 'failOnErrors') ?? 0
+  if (typeof failOnErrors !== 'number' || !Number.isSafeInteger(failOnErrors) || failOnErrors < 0) {
+    throw refuse('invalidValue', "'failOnErrors' takes a whole number.")
+  }
+  const operations = (list as readonly Json[]).map(readOperation)
+  const named = operations.map(({ bulkId }) => bulkId).filter((id) => id !== undefined)
+  if (new Set(named).size < named.length) {
+    throw refuse('invalidValue', 'A bulkId is there twice.')
+  }
+  return { operations, failOnErrors }
+}
+
+function readOperation(json: Json): Operation {
+  if (!isObject(json)) throw refuse('invalidSyntax', 'An operation must be an object.')
+  const method = textOf(json, 'method')?.toUpperCase() ?? ''
+  const path = textOf(json, 'path')
+  const bulkId = textOf(json, 'bulkId')
+  if (!methods.has(method)) {
+    throw refuse('invalidSyntax', "'method' must be POST, PUT, PATCH or DELETE.")
+  }
+  if (path === undefined) throw refuse('invalidSyntax', 'An operation needs a path.')
+  if (method === 'POST' && bulkId === undefined) {
+    throw refuse('invalidSyntax', 'A POST needs a bulkId.')
+  }
+  return { method, path, bulkId, version: textOf(json, 'version'), data: memberOf(json, 'data') }
+}
+
+function textOf(object: JsonObject, name: string): string | undefined {
+  const value = memberOf(object, name)
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'string' || value.length > 1000) {
+    throw refuse('invalidSyntax', `'${name}' takes a text.`)
+  }
+  return value
+}
+
+function missingOf(operation: Operation, ids: ReadonlyMap<string, string>): string[] {
+  const text = `${operation.path} ${JSON.stringify(operation.data ?? null)}`
+  return [...text.matchAll(reference)].map(([, id = '']) => id).filter((id) => !ids.has(id))
+}
+
+/** The operation with every bulkId replaced by the id it stands for. */
+function resolve(operation: Operation, ids: ReadonlyMap<string, string>): Operation {
+  const [missing] = missingOf(operation, ids)
+  if (missing !== undefined) {
+    throw new ScimError(
+      409,
+      'invalidValue',
+      `bulkId ${missing.slice(0, 100)} stands for nothing that was made, or for something that waits for this.`,
+    )
+  }
+  return {
+    ...operation,
+    path: replaced(operation.path, ids),
+    data: replacedIn(operation.data, ids),
+  }
+}
+
+function replacedIn(json: Json | undefined, ids: ReadonlyMap<string, string>): Json | undefined {
+  if (typeof json === 'string') return replaced(json, ids)
+  if (Array.isArray(json)) {
+    return (json as readonly Json[]).map((item) => replacedIn(item, ids) ?? null)
+  }
+  if (!isObject(json)) return json
+  return Object.fromEntries(
+    Object.entries(json).map(([name, value]) => [name, replacedIn(value, ids) ?? null]),
+  )
+}
+
+function replaced(text: string, ids: ReadonlyMap<string, string>): string {
+  return text.replaceAll(reference, (whole, id: string) => ids.get(id) ?? whole)
+}
+
+function inner(request: ScimRequest, operation: Operation): ScimRequest {
+  const [path = '', search = ''] = operation.path.split('?', 2)
+  return {
+    ...request,
+    method: operation.method,
+    path: path.split('/').filter((part) => part !== ''),
+    query: new URLSearchParams(search),
+    body: operation.data,
+    ifMatch: operation.version,
+    ifNoneMatch: undefined,
+  }
+}
+
+function locationOf(
+  request: ScimRequest,
+  operation: Operation,
+  ids: ReadonlyMap<string, string>,
+): string {
+  const [path = ''] = replaced(operation.path, ids).split('?', 1)
+  return `${request.base}/${path.replace(/^\//, '')}`
+}

@@ -1,0 +1,74 @@
+import type { DirectoryUser } from '../organizations/index.ts'
+import type { DirectoryGroupRecord } from '../store/index.ts'
+import { schemasOf, type Resource } from './resource.ts'
+import { groupType, userType } from './schema-group.ts'
+
+/** What every stored resource has. */
+interface Versioned {
+  readonly id: string
+  readonly attributes: string
+  readonly version: number
+  readonly createdAt: number
+  readonly modifiedAt: number
+}
+
+/** The weak entity tag of a resource (RFC 7644 section 3.14). */
+export function etagOf(record: Versioned): string {
+  return `W/"${record.version}"`
+}
+
+/** The stored attributes of a resource. */
+export function resourceOf(record: Versioned): Resource {
+  // Written by this room, checked against the schema.
+  return { ...(JSON.parse(record.attributes) as Resource), id: record.id }
+}
+
+/** A user as SCIM answers it; `base` is the address of `/scim/v2`. */
+export function userDocument(user: DirectoryUser, base: string): Record<string, unknown> {
+  const resource = resourceOf(user)
+  const groups = user.groups.map((group) => ({
+    value: group.groupId,
+    $ref: `${base}/Groups/${group.groupId}`,
+    display: (JSON.parse(group.attributes) as { displayName: string }).displayName,
+    type: 'direct',
+  }))
+  return {
+    ...resource,
+    schemas: schemasOf(userType, resource),
+    ...(groups.length === 0 ? {} : { groups }),
+    meta: metaOf(user, 'User', `${base}/Users/${user.id}`),
+  }
+}
+
+/** A group as SCIM answers it; without `members` when they were not loaded. */
+export function groupDocument(
+  group: DirectoryGroupRecord,
+  members: readonly string[] | undefined,
+  base: string,
+): Record<string, unknown> {
+  const resource = resourceOf(group)
+  return {
+    ...resource,
+    schemas: schemasOf(groupType, resource),
+    ...(members === undefined || members.length === 0
+      ? {}
+      : {
+          members: members.map((id) => ({
+            value: id,
+            $ref: `${base}/Users/${id}`,
+            type: 'User',
+          })),
+        }),
+    meta: metaOf(group, 'Group', `${base}/Groups/${group.id}`),
+  }
+}
+
+function metaOf(record: Versioned, resourceType: string, location: string) {
+  return {
+    resourceType,
+    created: new Date(record.createdAt).toISOString(),
+    lastModified: new Date(record.modifiedAt).toISOString(),
+    location,
+    version: etagOf(record),
+  }
+}

@@ -1,0 +1,82 @@
+import type { Clock } from '../clock.ts'
+import type { Directories, DirectoryPrincipal } from '../organizations/index.ts'
+import type { Actor } from '../store/index.ts'
+import { ScimError } from './errors.ts'
+import type { Json } from './json.ts'
+import type { Projection } from './projection.ts'
+
+/** What the door is given. */
+export interface ScimNeeds {
+  readonly directories: Directories
+  readonly clock: Clock
+  readonly baseUrl: string
+  readonly limits: ScimLimits
+}
+
+/** Sizes in bytes, counts in pieces. */
+export interface ScimLimits {
+  readonly bodyBytes: number
+  readonly bulkBodyBytes: number
+  readonly bulkOperations: number
+  readonly filterCharacters: number
+  readonly filterDepth: number
+  /** Requests per token; undefined = no limit. */
+  readonly requests: { calls: number; perSeconds: number; burst: number } | undefined
+}
+
+/** One request, or one operation of a bulk request. */
+export interface ScimRequest {
+  readonly method: string
+  /** The path below `/scim/v2`, split at its slashes. */
+  readonly path: readonly string[]
+  readonly query: URLSearchParams
+  readonly body: Json | undefined
+  readonly ifMatch: string | undefined
+  readonly ifNoneMatch: string | undefined
+  readonly principal: DirectoryPrincipal
+  readonly actor: Actor
+  /** The address of `/scim/v2`. */
+  readonly base: string
+}
+
+/** What is answered; the body is a SCIM message or nothing. */
+export interface ScimAnswer {
+  readonly status: number
+  readonly body?: Record<string, unknown> | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** The answer that shows one resource, with its place and its version. */
+export function showResource(
+  status: number,
+  document: Record<string, unknown>,
+  projection: Projection,
+): ScimAnswer {
+  const { location, version } = document['meta'] as { location: string; version: string }
+  return {
+    status,
+    body: projection.apply(document),
+    headers: { Location: location, ETag: version },
+  }
+}
+
+/** Refuses when the version that the caller knows is not the present one (RFC 7644 section 3.14). */
+export function checkVersion(request: ScimRequest, etag: string): void {
+  const { ifMatch } = request
+  if (ifMatch === undefined || ifMatch.trim() === '*') return
+  if (!listsTag(ifMatch, etag)) {
+    throw new ScimError(412, undefined, `The resource is at version ${etag}, not at ${ifMatch}.`)
+  }
+}
+
+/** Whether the caller has the present version already. */
+export function isUnchanged(request: ScimRequest, etag: string): boolean {
+  const { ifNoneMatch } = request
+  return ifNoneMatch !== undefined && (ifNoneMatch.trim() === '*' || listsTag(ifNoneMatch, etag))
+}
+
+// Weak comparison (RFC 9110 section 8.8.3.2): `W/` in front makes no difference.
+function listsTag(list: string, etag: string): boolean {
+  const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
+  return list.split(',').some((tag) => opaque(tag) === opaque(etag))
+}

@@ -1,0 +1,194 @@
+/** /scim/v2: the company directory keeps our people in step. */
+import type { Problem } from '../errors.ts'
+import type { App, AppReply, AppRequest } from '../http/index.ts'
+import { createId } from '../ids.ts'
+import { RateLimiter } from '../targets/index.ts'
+import { createExplain, type Explained } from './explain.ts'
+import { errorBody, ScimError } from './errors.ts'
+import type { ScimAnswer, ScimLimits, ScimNeeds, ScimRequest } from './exchange.ts'
+import { readJson, type Json } from './json.ts'
+import { createRouter } from './router.ts'
+import { withoutSecrets } from './without-secrets.ts'
+
+const prefix = '/scim/v2'
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+const mediaTypes = ['application/scim+json', 'application/json']
+
+/** Hangs the SCIM door on the app. */
+export function hangScim(
+  app: App,
+  given: Omit<ScimNeeds, 'limits'> & {
+    readonly limits: ScimLimits
+    readonly addressOf: (request: AppRequest) => string
+    /** Turns what is thrown below into a refusal, if it is one. */
+    readonly translate: (error: unknown) => Problem | undefined
+    readonly log: { error(fields: object, text: string): void }
+  },
+): void {
+  const explain = createExplain(given.translate)
+  const route = createRouter(given, explain)
+  const limiter = new RateLimiter()
+  const base = `${given.baseUrl}${prefix}`
+
+  async function answer(request: AppRequest, reply: AppReply): Promise<AppReply> {
+    const startedAt = given.clock.monotonic()
+    const address = given.addressOf(request)
+    const agent = request.headers['user-agent']
+    let principal: ScimRequest['principal'] | undefined
+    let done: ScimAnswer | undefined
+    let wrong: Explained | undefined
+    try {
+      principal = await given.directories.tokens.identify(readToken(request), { address, agent })
+      spend(principal.tokenId, reply)
+      const asked = readRequest(request, principal, { base, address })
+      done = await route(asked)
+    } catch (error) {
+      wrong = explain(error)
+      if (wrong.status >= 500 && wrong.status !== 501) {
+        given.log.error({ err: error, request_id: request.id }, 'a SCIM request failed')
+      }
+      if (wrong.status === 401) {
+        const fault = readsToken(request) ? ', error="invalid_token"' : ''
+        reply.header('WWW-Authenticate', `Bearer realm="intercept scim"${fault}`)
+      }
+    }
+    const status = done?.status ?? wrong?.status ?? 500
+    if (principal !== undefined) {
+      given.directories.log.note(principal.organizationId, {
+        id: createId('req', given.clock.now()),
+        tokenId: principal.tokenId,
+        at: given.clock.now(),
+        method: request.method,
+        path: request.url.slice(prefix.length, prefix.length + 1000) || '/',
+        status,
+        scimType: wrong?.scimType,
+        detail: wrong?.detail,
+        sent: withoutSecrets(request.body as Buffer | undefined),
+        durationUs: Math.round((given.clock.monotonic() - startedAt) * 1000),
+        address,
+        agent: agent?.slice(0, 300),
+      })
+    }
+    if (wrong !== undefined)
+      return sendBody(reply, status, errorBody(status, wrong.scimType, wrong.detail))
+    reply.headers(done?.headers ?? {})
+    return done?.body === undefined ? reply.code(status).send() : sendBody(reply, status, done.body)
+  }
+
+  function spend(tokenId: string, reply: AppReply): void {
+    const rate = given.limits.requests
+    if (rate === undefined) return
+    const verdict = limiter.ask(tokenId, rate, given.clock.monotonic(), true)
+    if (verdict.admitted) return
+    reply.header('Retry-After', String(verdict.retrySeconds))
+    throw new ScimError(429, undefined, 'Too many requests. Try again shortly.')
+  }
+
+  // A scope of its own: every refusal here is SCIM's, and bodies are read by our own reader.
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser(
+      '*',
+      {
+        parseAs: 'buffer',
+        bodyLimit: Math.max(given.limits.bodyBytes, given.limits.bulkBodyBytes),
+      },
+      (_request, body, done) => done(null, body),
+    )
+    scope.setErrorHandler(async (error, _request, reply) => {
+      const { status, scimType, detail } = explain(error)
+      return sendBody(reply, status, errorBody(status, scimType, detail))
+    })
+    for (const url of [prefix, `${prefix}/*`]) {
+      scope.route({ method: [...methods], url, exposeHeadRoute: false, handler: answer })
+    }
+  })
+
+  function readRequest(
+    request: AppRequest,
+    principal: ScimRequest['principal'],
+    at: { base: string; address: string },
+  ): ScimRequest {
+    const [path = '', search = ''] = splitOnce(request.url.slice(prefix.length), '?')
+    const segments = path.split('/').slice(1)
+    // One slash at the end is forgiven, as IdPs are given the address with and without it.
+    if (segments.at(-1) === '') segments.pop()
+    return {
+      method: request.method,
+      path: segments.map(decode),
+      query: new URLSearchParams(search),
+      body: readBody(request, segments[0]?.toLowerCase() === 'bulk'),
+      ifMatch: request.headers['if-match'],
+      ifNoneMatch: request.headers['if-none-match'],
+      principal,
+      actor: {
+        kind: 'directory',
+        id: principal.tokenId,
+        name: principal.name,
+        address: at.address,
+        requestId: request.id,
+      },
+      base: at.base,
+    }
+  }
+
+  function readBody(request: AppRequest, isBulk: boolean): Json | undefined {
+    const bytes = request.body as Buffer | undefined
+    if (bytes === undefined || bytes.length === 0) return undefined
+    if (request.headers['content-encoding'] !== undefined) {
+      throw new ScimError(415, undefined, 'A body with Content-Encoding is not taken.')
+    }
+    const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase()
+    if (request.method === 'GET' || request.method === 'DELETE') return undefined
+    if (type === undefined || !mediaTypes.includes(type)) {
+      throw new ScimError(415, undefined, `The content type must be ${mediaTypes.join(' or ')}.`)
+    }
+    const most = isBulk ? given.limits.bulkBodyBytes : given.limits.bodyBytes
+    if (bytes.length > most) {
+      throw new ScimError(413, 'tooMany', `The body has more than ${most} bytes.`)
+    }
+    return readJson(bytes)
+  }
+}
+
+/** The token of the one Authorization header (RFC 6750 section 2.1); never from anywhere else. */
+function readToken(request: AppRequest): string {
+  const values = authorizations(request)
+  if (values.length > 1) throw new ScimError(401, undefined, 'More than one credential was sent.')
+  const match = /^bearer +([^ \t,"]+) *$/i.exec(values[0] ?? '')
+  if (match?.[1] === undefined) {
+    throw new ScimError(401, undefined, 'Send the SCIM token as Authorization: Bearer <token>.')
+  }
+  return match[1]
+}
+
+function readsToken(request: AppRequest): boolean {
+  return authorizations(request).length > 0
+}
+
+// The parsed headers would keep the first of two silently.
+function authorizations(request: AppRequest): string[] {
+  const flat = request.raw.rawHeaders
+  return flat.filter((_, at) => at % 2 === 1 && flat[at - 1]?.toLowerCase() === 'authorization')
+}
+
+function sendBody(reply: AppReply, status: number, body: Record<string, unknown>): AppReply {
+  // Bytes, so that no charset is added to the type (RFC 7644 section 8.1).
+  return reply
+    .code(status)
+    .header('Content-Type', 'application/scim+json')
+    .send(Buffer.from(JSON.stringify(body)))
+}
+
+function splitOnce(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark)
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw new ScimError(404, undefined, 'There is nothing here.')
+  }
+}

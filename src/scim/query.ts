@@ -1,0 +1,164 @@
+import type { DirectoryListing } from '../organizations/index.ts'
+import { resolveTarget, type ResourceType } from './attributes.ts'
+import { sortField, toCondition } from './condition.ts'
+import { limits } from './discovery.ts'
+import { refuse } from './errors.ts'
+import type { ScimLimits } from './exchange.ts'
+import { parseFilter } from './filter.ts'
+import { isObject, type Json } from './json.ts'
+import { createProjection, type Projection } from './projection.ts'
+import { checkSchemas, memberOf } from './resource.ts'
+
+const searchUrn = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest'
+
+/** A query as it was asked, by URL or by `.search` (RFC 7644 section 3.4.2 and 3.4.3). */
+export interface Query {
+  readonly filter: string | undefined
+  readonly sortBy: string | undefined
+  readonly descending: boolean
+  /** From 1. */
+  readonly startIndex: number
+  readonly count: number
+  /** Undefined: pages by index; '' is the first page by cursor (RFC 9865). */
+  readonly cursor: string | undefined
+  readonly attributes: readonly string[]
+  readonly excludedAttributes: readonly string[]
+}
+
+/** The query of a URL. */
+export function queryOfUrl(search: URLSearchParams): Query {
+  const one = (name: string): string | undefined => {
+    const found = [...search].filter(([each]) => each.toLowerCase() === name.toLowerCase())
+    if (found.length > 1) throw refuse('invalidValue', `'${name}' is there twice.`)
+    return found[0]?.[1]
+  }
+  return readQuery({
+    filter: one('filter'),
+    sortBy: one('sortBy'),
+    sortOrder: one('sortOrder'),
+    startIndex: wholeNumber('startIndex', one('startIndex')),
+    count: wholeNumber('count', one('count')),
+    cursor: one('cursor'),
+    attributes: names(one('attributes')),
+    excludedAttributes: names(one('excludedAttributes')),
+  })
+}
+
+/** The query of a `.search` body. */
+export function queryOfBody(body: Json | undefined): Query {
+  if (!isObject(body)) throw refuse('invalidSyntax', 'The body must be a JSON object.')
+  checkSchemas(body, searchUrn)
+  const text = (name: string): string | undefined => {
+    const value = memberOf(body, name)
+    if (value === undefined || value === null) return undefined
+    if (typeof value !== 'string') throw refuse('invalidValue', `'${name}' takes a text.`)
+    return value
+  }
+  const number = (name: string): number | undefined => {
+    const value = memberOf(body, name)
+    if (value === undefined || value === null) return undefined
+    if (typeof value === 'string') return wholeNumber(name, value)
+    if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
+      throw refuse('invalidValue', `'${name}' takes a whole number.`)
+    }
+    return value
+  }
+  const list = (name: string): readonly string[] => {
+    const value = memberOf(body, name)
+    if (value === undefined || value === null) return []
+    if (typeof value === 'string') return names(value)
+    if (!Array.isArray(value)) throw refuse('invalidValue', `'${name}' takes a list of texts.`)
+    return (value as readonly Json[]).filter((each) => typeof each === 'string')
+  }
+  return readQuery({
+    filter: text('filter'),
+    sortBy: text('sortBy'),
+    sortOrder: text('sortOrder'),
+    startIndex: number('startIndex'),
+    count: number('count'),
+    cursor: text('cursor'),
+    attributes: list('attributes'),
+    excludedAttributes: list('excludedAttributes'),
+  })
+}
+
+function readQuery(asked: {
+  filter: string | undefined
+  sortBy: string | undefined
+  sortOrder: string | undefined
+  startIndex: number | undefined
+  count: number | undefined
+  cursor: string | undefined
+  attributes: readonly string[]
+  excludedAttributes: readonly string[]
+}): Query {
+  const order = asked.sortOrder?.toLowerCase()
+  if (order !== undefined && order !== 'ascending' && order !== 'descending') {
+    throw refuse('invalidValue', "'sortOrder' is ascending or descending.")
+  }
+  if (asked.cursor !== undefined && asked.startIndex !== undefined) {
+    throw refuse('invalidValue', "'cursor' and 'startIndex' cannot be used together.")
+  }
+  return {
+    filter: asked.filter === '' ? undefined : asked.filter,
+    sortBy: asked.sortBy === '' ? undefined : asked.sortBy,
+    descending: order === 'descending',
+    // Less than 1 counts as 1, less than 0 as 0 (RFC 7644 section 3.4.2.4).
+    startIndex: Math.max(1, asked.startIndex ?? 1),
+    count: Math.min(limits.pageSize, Math.max(0, asked.count ?? limits.defaultPageSize)),
+    cursor: asked.cursor,
+    attributes: asked.attributes,
+    excludedAttributes: asked.excludedAttributes,
+  }
+}
+
+/** What of the resources is shown. */
+export function projectionOf(
+  type: ResourceType,
+  query: Pick<Query, 'attributes' | 'excludedAttributes'>,
+): Projection {
+  return createProjection(type, query.attributes, query.excludedAttributes)
+}
+
+/** The query as the directory's lists take it. */
+export function listingOf(
+  type: ResourceType,
+  query: Query,
+  who: { organizationId: DirectoryListing['organizationId']; tokenId: string },
+  bounds: ScimLimits,
+  unknown: 'refuse' | 'absent' = 'refuse',
+): DirectoryListing {
+  const { filter, sortBy, descending, count } = query
+  if (filter !== undefined && filter.length > bounds.filterCharacters) {
+    throw refuse('invalidFilter', `A filter has at most ${bounds.filterCharacters} characters.`)
+  }
+  const tree = filter && parseFilter(filter, type, unknown, bounds.filterDepth)
+  // An attribute that nobody knows, or that has no single value, sorts nothing.
+  const target = sortBy === undefined ? undefined : resolveTarget(type, sortBy)
+  const sort = target && sortField(type, target)
+  return {
+    organizationId: who.organizationId,
+    tokenId: who.tokenId,
+    kind: type.name === 'User' ? 'user' : 'group',
+    query: {
+      condition: tree ? toCondition(type, tree) : undefined,
+      sort: sort && { ...sort, descending },
+    },
+    asked: JSON.stringify([filter ?? '', sortBy ?? '', descending, count]),
+  }
+}
+
+function wholeNumber(name: string, text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined
+  if (!/^[-+]?\d{1,15}$/.test(text)) {
+    throw refuse('invalidValue', `'${name}' takes a whole number.`)
+  }
+  return Number(text)
+}
+
+function names(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}

@@ -1,0 +1,116 @@
+import type { DirectoryGroupWish, DirectoryUserWish, MemberChange } from '../organizations/index.ts'
+import type { DirectoryGroupData, DirectoryUserData } from '../store/index.ts'
+import { coreAttributes, findAttribute, type Attribute, type ResourceType } from './attributes.ts'
+import { foldCase, foldText, parseTime } from './fold.ts'
+import { matches } from './match.ts'
+import { memberIds, type MemberStep } from './patch-members.ts'
+import { listAt, partsAt, textPart, type Resource } from './resource.ts'
+import { groupSchema, groupType, userType } from './schema-group.ts'
+import type { Value, Values } from './values.ts'
+
+/** A user resource in the forms in which it is stored, found and joined to a person. */
+export function userWish(resource: Resource): DirectoryUserWish {
+  const userName = String(resource['userName'])
+  const active = resource['active'] !== false
+  const externalId = textPart(resource, 'externalId')
+  const emails = listAt(resource, 'emails').flatMap((email) =>
+    typeof email === 'string' ? [] : (textPart(email, 'value') ?? []),
+  )
+  const stored: Resource = { ...resource, active }
+  const data: DirectoryUserData = {
+    userNameKey: foldCase(userName),
+    externalId,
+    active,
+    attributes: JSON.stringify(stored),
+    folded: JSON.stringify(foldResource(userType, stored)),
+    emailKeys: [...new Set(emails.map(foldCase))],
+  }
+  const email = primaryEmail(resource) ?? (userName.includes('@') ? userName : undefined)
+  return {
+    data,
+    person: {
+      name: nameOf(resource) ?? userName,
+      email,
+      adoptionKeys: [...new Set([foldCase(userName), ...data.emailKeys])],
+      externalId,
+      active,
+    },
+  }
+}
+
+/** A group resource, without its members, in the forms in which it is stored and found. */
+export function groupData(resource: Resource): DirectoryGroupData {
+  const { members: _, ...stored } = resource
+  return {
+    displayNameKey: foldCase(String(resource['displayName'])),
+    externalId: textPart(resource, 'externalId'),
+    attributes: JSON.stringify(stored),
+    folded: JSON.stringify(foldResource(groupType, stored)),
+  }
+}
+
+/** A group as POST or PUT gives it: its members are these and no others. */
+export function groupWish(resource: Resource): DirectoryGroupWish {
+  const attribute = findAttribute(groupSchema.attributes, 'members')
+  const ids = attribute === undefined ? [] : memberIds(attribute, [...listAt(resource, 'members')])
+  return { data: groupData(resource), members: [{ kind: 'replace', ids }] }
+}
+
+/** The steps of a PATCH as changes that the store can make without loading the members. */
+export function memberChanges(steps: readonly MemberStep[]): MemberChange[] {
+  return steps.map((step) =>
+    step.kind === 'removeWhere'
+      ? { kind: 'removeWhere', fits: (id) => matches({ value: id, type: 'User' }, step.filter) }
+      : step,
+  )
+}
+
+function nameOf(resource: Resource): string | undefined {
+  const name = partsAt(resource, 'name')
+  const parts = [textPart(name, 'givenName'), textPart(name, 'familyName')]
+  const joined = parts.filter((part) => part !== undefined && part.trim() !== '').join(' ')
+  const candidates = [textPart(resource, 'displayName'), textPart(name, 'formatted'), joined]
+  return candidates.find((text) => text !== undefined && text.trim() !== '')
+}
+
+function primaryEmail(resource: Resource): string | undefined {
+  const emails = listAt(resource, 'emails').filter((email) => typeof email !== 'string')
+  const chosen =
+    emails.find((email) => email['primary'] === true) ??
+    emails.find((email) => email['type'] === 'work') ??
+    emails[0]
+  return chosen && textPart(chosen, 'value')
+}
+
+type Folded = string | number | { [name: string]: Folded } | Folded[]
+
+/** The same resource as filters compare it: lower case where case does not matter, booleans and times as numbers. */
+function foldResource(type: ResourceType, resource: Resource): Record<string, Folded> {
+  const folded = foldParts(coreAttributes(type), resource)
+  const { extension } = type
+  if (extension !== undefined && resource[extension.id] !== undefined) {
+    folded[extension.id] = foldParts(extension.attributes, partsAt(resource, extension.id))
+  }
+  return folded
+}
+
+function foldParts(attributes: readonly Attribute[], values: Values): Record<string, Folded> {
+  const folded: Record<string, Folded> = {}
+  for (const attribute of attributes) {
+    const value = values[attribute.name]
+    if (value !== undefined) folded[attribute.name] = foldValue(attribute, value)
+  }
+  return folded
+}
+
+function foldValue(attribute: Attribute, value: Value): Folded {
+  if (typeof value === 'boolean') return value ? 1 : 0
+  if (typeof value === 'string') {
+    if (attribute.type === 'dateTime') return parseTime(value) ?? 0
+    return foldText(attribute, value)
+  }
+  if (Array.isArray(value)) {
+    return (value as readonly (string | Values)[]).map((item) => foldValue(attribute, item))
+  }
+  return foldParts(attribute.subAttributes ?? [], value as Values)
+}
