@@ -109,7 +109,7 @@ export function hangScim(
     principal: ScimRequest['principal'],
     at: { base: string; address: string },
   ): ScimRequest {
-    const [path = '', search = ''] = splitOnce(request.url.slice(prefix.length), '?')
+    const [path, search] = splitOnce(request.url.slice(prefix.length), '?')
     const segments = path.split('/').slice(1)
     // One slash at the end is forgiven, as IdPs are given the address with and without it.
     if (segments.at(-1) === '') segments.pop()

@@ -10,7 +10,7 @@ import type { Value, Values } from './values.ts'
 
 /** A user resource in the forms in which it is stored, found and joined to a person. */
 export function userWish(resource: Resource): DirectoryUserWish {
-  const userName = String(resource['userName'])
+  const userName = textPart(resource, 'userName') ?? ''
   const active = resource['active'] !== false
   const externalId = textPart(resource, 'externalId')
   const emails = listAt(resource, 'emails').flatMap((email) =>
@@ -42,7 +42,7 @@ export function userWish(resource: Resource): DirectoryUserWish {
 export function groupData(resource: Resource): DirectoryGroupData {
   const { members: _, ...stored } = resource
   return {
-    displayNameKey: foldCase(String(resource['displayName'])),
+    displayNameKey: foldCase(textPart(resource, 'displayName') ?? ''),
     externalId: textPart(resource, 'externalId'),
     attributes: JSON.stringify(stored),
     folded: JSON.stringify(foldResource(groupType, stored)),

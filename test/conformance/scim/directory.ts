@@ -1,0 +1,93 @@
+import { productForTests, type TestProduct } from '../../harness/product.ts'
+import type { Engine } from '../../../src/store/index.ts'
+import { intercept } from '../../harness/terminal.ts'
+
+/** An answer of the SCIM door. */
+export interface ScimReply {
+  readonly status: number
+  readonly headers: Headers
+  // oxlint-disable-next-line typescript/no-explicit-any -- what a test looks at has the shape the test says
+  readonly body: any
+}
+
+/** An organization with a directory that may call. */
+export interface TestDirectory extends AsyncDisposable {
+  readonly product: TestProduct
+  readonly token: string
+  readonly base: string
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<ScimReply>
+  /** A token of another organization. */
+  readonly otherToken: string
+}
+
+export const userUrn = 'urn:ietf:params:scim:schemas:core:2.0:User'
+export const groupUrn = 'urn:ietf:params:scim:schemas:core:2.0:Group'
+export const enterpriseUrn = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User'
+export const patchUrn = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
+export const errorUrn = 'urn:ietf:params:scim:api:messages:2.0:Error'
+export const listUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse'
+
+/** Starts the product with two enterprise organizations, each with a SCIM token. */
+export async function directoryForTests(
+  engine: Engine,
+  settings: Record<string, string> = {},
+): Promise<TestDirectory> {
+  const product = await productForTests({ engine, settings })
+  const token = await issueToken(product, 'acme')
+  const otherToken = await issueToken(product, 'other')
+  const base = `${product.baseUrl}/scim/v2`
+  return {
+    product,
+    token,
+    otherToken,
+    base,
+    call: async (method, path, body, headers) =>
+      await scimCall(`${base}${path}`, method, { token, body, headers }),
+    [Symbol.asyncDispose]: async () => await product[Symbol.asyncDispose](),
+  }
+}
+
+/** One request; a string body is sent as it is. */
+export async function scimCall(
+  url: string,
+  method: string,
+  given: { token?: string; body?: unknown; headers?: Record<string, string> | undefined },
+): Promise<ScimReply> {
+  const body = typeof given.body === 'string' ? given.body : JSON.stringify(given.body)
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(given.token === undefined ? {} : { authorization: `Bearer ${given.token}` }),
+      ...(given.body === undefined ? {} : { 'content-type': 'application/scim+json' }),
+      ...given.headers,
+    },
+    ...(given.body === undefined ? {} : { body }),
+  })
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? undefined : JSON.parse(text),
+  }
+}
+
+async function issueToken(product: TestProduct, slug: string): Promise<string> {
+  await commandLine(['org', 'create', slug, '--plan', 'enterprise'], product)
+  const issued = await commandLine(['scim', 'token', 'issue', slug, '--name', 'test'], product)
+  return String(issued['secret'])
+}
+
+/** Runs a command on the product's own database; its `--json` answer. */
+export async function commandLine(
+  words: readonly string[],
+  product: TestProduct,
+): Promise<Record<string, unknown>> {
+  const { code, out, err } = await intercept([...words, '--json'], { env: { ...product.env } })
+  if (code !== 0) throw new Error(`${words.join(' ')}: ${err}`)
+  return JSON.parse(out) as Record<string, unknown>
+}
