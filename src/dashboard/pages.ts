@@ -64,13 +64,14 @@ export function addPages(
   void firstRead.then(buildOnce)
 
   async function read(): Promise<void> {
-    files = await readPageFiles(dist)
+    // Another process may be putting its own build in place at this moment: then ours follows.
+    files = await readPageFiles(dist).catch(() => undefined)
   }
   async function buildOnce(): Promise<void> {
     // Until that is known, a page without files waits instead of saying that they are missing.
     building = true
     try {
-      if (!(await isStale(needs.webFolder))) return
+      if (!(await isStale(needs.webFolder))) return await read()
       needs.log.info({}, 'building the dashboard in the background')
       await build(needs.webFolder)
       await read()

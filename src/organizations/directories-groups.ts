@@ -11,7 +11,7 @@ import {
   type Transaction,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
-import type { DirectoryNeeds } from './directories.ts'
+import type { DirectoryNeeds } from './directories-needs.ts'
 import type { DirectoryRoles, RoleChange } from './directories-roles.ts'
 
 /** A change of a group's members, in the order in which it was asked for. */

@@ -6,7 +6,7 @@ import {
   type DirectoryPlace,
   type DirectoryQuery,
 } from '../store/index.ts'
-import type { DirectoryNeeds } from './directories.ts'
+import type { DirectoryNeeds } from './directories-needs.ts'
 
 /** What is listed: users or groups. */
 export type DirectoryKind = 'user' | 'group'

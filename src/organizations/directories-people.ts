@@ -11,7 +11,7 @@ import {
   type Transaction,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
-import type { DirectoryNeeds } from './directories.ts'
+import type { DirectoryNeeds } from './directories-needs.ts'
 
 /** What the directory says of a person beyond what SCIM stores. */
 export interface DirectoryPerson {

@@ -11,7 +11,7 @@ import {
   type Transaction,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
-import type { DirectoryNeeds } from './directories.ts'
+import type { DirectoryNeeds } from './directories-needs.ts'
 
 /** The roles that groups give, the mightiest first; owner is not among them. */
 const order: readonly GroupRole[] = ['admin', 'developer', 'viewer']

@@ -12,7 +12,7 @@ import {
   type Transaction,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
-import type { DirectoryNeeds } from './directories.ts'
+import type { DirectoryNeeds } from './directories-needs.ts'
 import type { DirectoryMemberships, DirectoryPerson } from './directories-people.ts'
 import type { DirectoryRoles } from './directories-roles.ts'
 

@@ -1,7 +1,4 @@
-import type { Clock } from '../clock.ts'
-import type { UserId } from '../ids.ts'
-import type { Sealer } from '../secrets/index.ts'
-import type { Store, Transaction } from '../store/index.ts'
+import type { DirectoryNeeds } from './directories-needs.ts'
 import { createDirectoryGroups, type DirectoryGroups } from './directories-groups.ts'
 import { createDirectoryLists, type DirectoryLists } from './directories-lists.ts'
 import { createDirectoryLog, type DirectoryLog } from './directories-log.ts'
@@ -11,23 +8,6 @@ import { createDirectoryTokens, type DirectoryTokens } from './directories-token
 import type { DirectoryPeople } from './company-sign-in.ts'
 import { createSignInLookup } from './directories-sign-in.ts'
 import { createDirectoryUsers, type DirectoryUsers } from './directories-users.ts'
-
-/** What directories need of the rest of the house. */
-export interface DirectoryNeeds {
-  readonly store: Store
-  readonly clock: Clock
-  readonly sealer: Sealer
-  /** Ends all sessions of a person within a transaction that does more. */
-  readonly endSessions: (
-    tx: Transaction,
-    userId: UserId,
-    why: { by: string | undefined; reason: string },
-  ) => Promise<unknown>
-  /** Active SCIM tokens of an organization, at most. */
-  readonly mostTokens: number
-  /** Milliseconds for which a cursor stays good. */
-  readonly cursorTimeoutMs: number
-}
 
 /** The directories of organizations: what a company's own directory keeps in step here. */
 export interface Directories extends AsyncDisposable {

@@ -21,6 +21,11 @@ export interface TestDirectory extends AsyncDisposable {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<ScimReply>
+  /** Adds a user with a name of its own; its document. */
+  addUser(more?: Record<string, unknown>): Promise<ScimReply['body']>
+  addGroup(members?: readonly string[]): Promise<ScimReply['body']>
+  /** A user name that nobody has. */
+  unique(): string
   /** A token of another organization. */
   readonly otherToken: string
 }
@@ -41,7 +46,23 @@ export async function directoryForTests(
   const token = await issueToken(product, 'acme')
   const otherToken = await issueToken(product, 'other')
   const base = `${product.baseUrl}/scim/v2`
+  let count = 0
+  const unique = (): string => `user${++count}@acme.test`
+  const add = async (path: string, body: unknown): Promise<ScimReply['body']> => {
+    const made = await scimCall(`${base}${path}`, 'POST', { token, body })
+    if (made.status !== 201) throw new Error(JSON.stringify(made.body))
+    return made.body
+  }
   return {
+    unique,
+    addUser: async (more = {}) =>
+      await add('/Users', { schemas: [userUrn], userName: unique(), ...more }),
+    addGroup: async (members = []) =>
+      await add('/Groups', {
+        schemas: [groupUrn],
+        displayName: `Group ${++count}`,
+        members: members.map((value) => ({ value })),
+      }),
     product,
     token,
     otherToken,

@@ -1,5 +1,4 @@
 import type { Routes as Landed } from '../../../src/dashboard/index.ts'
-import type { DirectoryPending } from './directory-pending.ts'
 
 /** Signing out belongs to the sign-in door, which has no table of routes. */
 interface OfTheDoor {
@@ -7,4 +6,4 @@ interface OfTheDoor {
 }
 
 /** Every route that the dashboard may call: the server's own table, as types. */
-export type Routes = Landed & OfTheDoor & DirectoryPending
+export type Routes = Landed & OfTheDoor
