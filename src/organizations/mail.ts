@@ -1,5 +1,3 @@
-import { createTransport } from 'nodemailer'
-
 const timeoutMs = 10_000
 
 /** What an invitation's mail says. */
@@ -17,14 +15,16 @@ export interface Post extends Disposable {
 }
 
 /** Opens the way to a mail server (smtp://user:password@host:port); without one, no mail is sent. */
-export function createPost(needs: {
+export async function createPost(needs: {
   smtpUrl: string | undefined
   baseUrl: string
   log: { warn(fields: object, text: string): void }
-}): Post {
+}): Promise<Post> {
   if (needs.smtpUrl === undefined) {
     return { sendInvitation: async () => false, [Symbol.dispose]() {} }
   }
+  // Loaded only where there is a mail server.
+  const { createTransport } = await import('nodemailer')
   const transport = createTransport(needs.smtpUrl, {
     from: `Intercept <intercept@${new URL(needs.baseUrl).hostname}>`,
     // Nothing that somebody typed ever makes us read a file or call an address.

@@ -4,8 +4,6 @@ import { createId } from '../ids.ts'
 import type { Change, Connection, Engine, Transaction } from './connection.ts'
 import { createFeed, type Feed } from './feed.ts'
 import * as nodes from './nodes.ts'
-import { openPostgres } from './postgres.ts'
-import { openSqlite } from './sqlite.ts'
 import { forgetChanges } from './changes.ts'
 
 export * as attempts from './attempts.ts'
@@ -145,9 +143,17 @@ export async function openStore(options: {
   eventBytesMost?: number | undefined
 }): Promise<Store> {
   const { clock, eventBytesMost } = options
-  const handle = options.databaseUrl
-    ? await openPostgres(options.databaseUrl, clock, options.poolSize ?? 10, eventBytesMost)
-    : await openSqlite(options.folder, clock, eventBytesMost)
+  // Only the driver that is used is loaded: the other one costs memory for nothing.
+  async function openPostgres(url: string) {
+    const postgres = await import('./postgres.ts')
+    return await postgres.openPostgres(url, clock, options.poolSize ?? 10, eventBytesMost)
+  }
+  async function openSqlite() {
+    const sqlite = await import('./sqlite.ts')
+    return await sqlite.openSqlite(options.folder, clock, eventBytesMost)
+  }
+
+  const handle = options.databaseUrl ? await openPostgres(options.databaseUrl) : await openSqlite()
   const feed = createFeed(handle, clock)
   await feed.start()
   const nodeId = createId('node', clock.now())
