@@ -58,7 +58,6 @@ const keepers: Record<string, readonly string[]> = {
   'node:dns': ['http'],
   'node:dns/promises': ['http'],
   'node:dgram': [],
-  'openid-client': ['signin'],
   nodemailer: ['organizations'],
   pino: ['log'],
   'node:cluster': ['main', 'cli'],
