@@ -54,15 +54,9 @@ function checkWebTypes(): string | undefined {
   return existsSync(join(root, 'web', 'tsconfig.json')) ? tool('tsc', ['-p', 'web']) : undefined
 }
 
-/** Unused files and exports; dependencies are judged once every room that needs them stands. */
+/** Files, exports, types and dependencies that nobody uses; knip.json names what it cannot see. */
 function checkUnused(): string | undefined {
-  if (!existsSync(join(root, 'src', 'main.ts'))) return undefined
-  return tool('knip', [
-    '--no-progress',
-    '--no-config-hints',
-    '--exclude',
-    'dependencies,types,exports,files',
-  ])
+  return tool('knip', ['--no-progress', '--treat-config-hints-as-errors'])
 }
 
 /**

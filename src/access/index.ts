@@ -6,15 +6,7 @@ export { createKeys, type Key, type Keys, type KeyWish } from './keys.ts'
 export { isRole, may, permissionsOf, roles, type Permission, type Role } from './permissions.ts'
 export type { KeyPrincipal } from './principal.ts'
 export { principalOf } from './trial-principal.ts'
-export {
-  longestKey,
-  schemeOfKey,
-  schemes,
-  type Grant,
-  type Quota,
-  type RateLimit,
-  type Scheme,
-} from './schemes.ts'
+export { schemeOfKey, schemes, type Grant, type Quota, type Scheme } from './schemes.ts'
 export { openSigningKeys, type SigningKeys } from './signing-keys.ts'
 export { checkMasterKey } from './master-key-check.ts'
 export {
@@ -23,11 +15,4 @@ export {
   sessionCookieName,
   sessionEndCookie,
 } from './session-cookie.ts'
-export {
-  createSessions,
-  requireOwnSignIn,
-  type SessionChoice,
-  type Sessions,
-  type SessionWish,
-  type SignedIn,
-} from './sessions.ts'
+export { createSessions, requireOwnSignIn, type Sessions, type SignedIn } from './sessions.ts'

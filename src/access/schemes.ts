@@ -1,4 +1,4 @@
-import { credentialLength, credentialLookup } from '../secrets/index.ts'
+import { credentialLookup } from '../secrets/index.ts'
 
 export type { Grant, Quota, RateLimit } from '../store/index.ts'
 import type { Scheme } from '../store/index.ts'
@@ -17,8 +17,3 @@ export function schemeOfKey(text: string): Scheme | undefined {
   if (credentialLookup(text, schemes.bearer.prefix) !== undefined) return 'bearer'
   return undefined
 }
-
-/** The longest text that can be a key. */
-export const longestKey = Math.max(
-  ...Object.values(schemes).map((scheme) => credentialLength(scheme.prefix)),
-)

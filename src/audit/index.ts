@@ -1,6 +1,6 @@
 /** What happened: entries (somebody changed something), in a chain per organization. */
 export { record } from './record.ts'
 export { createDenials, type Denials } from './denials.ts'
-export { createAudit, type Audit, type AuditEntry, type AuditFilter } from './entries.ts'
+export { createAudit, type Audit, type AuditEntry } from './entries.ts'
 export { createTraffic, type Traffic } from './traffic.ts'
 export { toCsv, toJsonLines } from './export.ts'

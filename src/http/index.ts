@@ -1,24 +1,13 @@
 /** Server and lanes, the outbound client with its address guard, problem answers, cookies, limits. */
 export * from './outbound/index.ts'
-export {
-  createClientAddresses,
-  sourceOf,
-  type ClientAddresses,
-  type TrustedProxies,
-} from './client-address.ts'
+export { createClientAddresses, sourceOf, type ClientAddresses } from './client-address.ts'
 export type { Exchange } from './exchange.ts'
 export { freePort } from './free-port.ts'
-export { createFront, requestIdOf, type Front, type FrontLimits } from './front.ts'
-export type { RequestHead } from './head.ts'
-export { renderProblem } from './problem.ts'
+export { createFront, requestIdOf } from './front.ts'
+
 export { originHeaders } from './upstream/answer-headers.ts'
 export { forward, type ForwardResult, type ForwardTap } from './upstream/forward.ts'
-export {
-  createUpstreams,
-  type UpstreamOrigin,
-  type Upstreams,
-  type UpstreamTimeouts,
-} from './upstream/pool.ts'
+export { createUpstreams, type UpstreamOrigin, type Upstreams } from './upstream/pool.ts'
 export { renderRequestHead } from './upstream/request-head.ts'
 export { createTxtResolver, type ResolveTxt, type TxtAnswer } from './txt-resolver.ts'
 export {

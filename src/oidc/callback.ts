@@ -10,12 +10,6 @@ const known = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'
 const foreign = ['id_token', 'access_token', 'token_type', 'response'] as const
 const maximumLength = 8_192
 
-/** The state of an answer, to find the transaction by; everything else is checked by `readCallback`. */
-export function stateOf(query: string): string | undefined {
-  const values = new URLSearchParams(query).getAll('state')
-  return values.length === 1 ? values[0] : undefined
-}
-
 /** Checks the parameters of the redirect before anything is sent to the token endpoint (RFC 6749, 4.1.2; RFC 9207). */
 export function readCallback(
   query: string,

@@ -13,16 +13,15 @@ import type { Client } from './token.ts'
 import { fetchUserInfo } from './userinfo.ts'
 
 export { authorizationUrl } from './authorization.ts'
-export type { AuthorizationRequest } from './authorization.ts'
-export type { Fetch } from './answers.ts'
-export { readCallback, stateOf } from './callback.ts'
+
+export { readCallback } from './callback.ts'
 export { checkedIssuer, clientAuthenticationFor } from './discovery.ts'
 export type { Provider } from './discovery.ts'
 export { fault, faultOf, faults } from './faults.ts'
 export type { Check, Step } from './faults.ts'
 export type { JsonObject } from './json.ts'
 export type { Logout } from './logout-token.ts'
-export type { Client, ClientCredential } from './token.ts'
+export type { Client } from './token.ts'
 
 /** Who a provider says has signed in; claims beyond the subject are unproven in type. */
 export interface SignedIn {

@@ -1,13 +1,8 @@
-import { createHmac, hash, randomBytes, randomFillSync, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, randomFillSync, timingSafeEqual } from 'node:crypto'
 
 /** SHA-256 in hex. Enough for secrets with 256 random bits: there is nothing to guess. */
 export function digest(text: string): string {
   return hash('sha256', text, 'hex')
-}
-
-/** HMAC-SHA256. */
-export function hmac(key: string | Uint8Array, message: string | Uint8Array): Buffer {
-  return createHmac('sha256', key).update(message).digest()
 }
 
 /** SHA-256 in base64url, as PKCE's S256 asks (RFC 7636, section 4.2). */

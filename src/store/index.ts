@@ -50,29 +50,24 @@ export { asStorageProblem } from './unavailable.ts'
 export type {
   Actor,
   AuditDraft,
-  Change,
   Connection,
   Engine,
   EventDraft,
   Transaction,
 } from './connection.ts'
 export type { ConnectionTestRecord } from './connection-tests.ts'
-export type { ConnectionDraft, ConnectionId, ConnectionRecord } from './connections.ts'
+export type { ConnectionId, ConnectionRecord } from './connections.ts'
 export type { DomainRecord } from './domains.ts'
 export type { CallRecord } from './calls.ts'
 export type { AttemptRecord } from './attempts.ts'
 export type { DeliveryFilter, DeliveryRecord, DeliveryState } from './deliveries.ts'
 export type { AttemptOutcome, DueDelivery } from './delivery-work.ts'
 export type { EndpointBooks } from './endpoint-counts.ts'
-export type { EndpointHealthRecord, EndpointRecord, EndpointSettings } from './endpoints.ts'
+export type { EndpointRecord, EndpointSettings } from './endpoints.ts'
 export type { EventRecord } from './events.ts'
-export type {
-  DirectoryCondition,
-  DirectoryField,
-  DirectoryOperator,
-} from './directory-conditions.ts'
+export type { DirectoryCondition, DirectoryField } from './directory-conditions.ts'
 export type { DirectoryGroupData, DirectoryGroupRecord, GroupRole } from './directory-groups.ts'
-export type { DirectoryPlace, DirectoryQuery, DirectorySort } from './directory-lists.ts'
+export type { DirectoryPlace, DirectoryQuery } from './directory-lists.ts'
 export type { GroupOfUser } from './directory-members.ts'
 export type { DirectoryRequestRecord } from './directory-requests.ts'
 export type { DirectoryTokenRecord } from './directory-tokens.ts'
@@ -82,14 +77,9 @@ export type { KeySecretRecord, KeyUse } from './key-secrets.ts'
 export type { Grant, KeyRecord, Quota, RateLimit, Scheme } from './keys.ts'
 export type { IdentityKey, IdentityRecord } from './identities.ts'
 export type { InvitationRecord } from './invitations.ts'
-export type {
-  MemberRecord,
-  MembershipRecord,
-  MembershipRole,
-  MembershipSource,
-} from './memberships.ts'
+export type { MemberRecord, MembershipRecord } from './memberships.ts'
 export type { RuleRecord, TargetRecord } from './targets.ts'
-export type { MinuteCounts, RuleCounts } from './traffic.ts'
+export type { MinuteCounts } from './traffic.ts'
 export type { SessionRecord, SessionWithUser } from './sessions.ts'
 export type { UserRecord } from './users.ts'
 export type { OperationRecord, OperationState } from './operations.ts'

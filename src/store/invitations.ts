@@ -74,21 +74,6 @@ export async function findByDigest(
   return row && fromRow(row)
 }
 
-/** The invitation with this id in this organization. */
-export async function find(
-  at: Connection,
-  organizationId: OrganizationId,
-  id: string,
-): Promise<InvitationRecord | undefined> {
-  const row = await at.query
-    .selectFrom('invitation')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row && fromRow(row)
-}
-
 /** A page of an organization's invitations, newest first, before an id. */
 export async function list(
   at: Connection,

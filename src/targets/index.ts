@@ -6,7 +6,6 @@ export {
   checks,
   decideRules,
   findTarget,
-  isFromPage,
   reachable,
   type Asked,
   type Check,
@@ -17,12 +16,7 @@ export { createLimits, type Limits } from './limits.ts'
 export { createQuotas, type Quotas } from './quotas.ts'
 export { createTargetRegister, type TargetRegister, type TargetsBySlug } from './register.ts'
 export { parseRule } from './rule-text.ts'
-export type { Decision, RuleText } from './rules.ts'
-export {
-  defaultSettings,
-  type CaptureSettings,
-  type TargetSettings,
-  type TargetSettingsWish,
-} from './settings.ts'
+
+export { defaultSettings, type CaptureSettings } from './settings.ts'
 export { createTargets, type Target, type Targets, type TargetWish } from './targets.ts'
-export { tryCall, type Trial, type TrialResult } from './try.ts'
+export { tryCall } from './try.ts'

@@ -29,10 +29,9 @@ import { createSend } from './send.ts'
 import { createDeliveryWork } from './work.ts'
 
 export { publish } from './publish.ts'
-export { eventTypes, findEventType, type EventType } from './catalogue.ts'
-export type { EndpointWish } from './endpoint-wish.ts'
+export { eventTypes } from './catalogue.ts'
+
 export { verifyDelivery } from './verify.ts'
-export type { SecretSummary } from './secret.ts'
 
 const usualGraceMs = 16_000
 const retentionEveryMs = 3_600_000

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { startServerProcess } from '../harness/server-process.ts'
 import { prepareGuarded, startUpstream } from './guarded.ts'
 import { randomFrom, type Torture } from './torture.ts'
@@ -91,8 +92,15 @@ export const fuzz: Torture = {
         }
       }
       await Promise.all(Array.from({ length: 8 }, send))
-      const alive = await fetch(`${server.baseUrl}/healthz`).catch(() => undefined)
-      if (alive?.status !== 200) findings.push('the process has died')
+      const health = await fetch(`${server.baseUrl}/healthz`).then(
+        ({ status }) => String(status),
+        (error: unknown) => inspect(error),
+      )
+      if (health !== '200') {
+        findings.push(
+          `no sign of life: ${health}; its last words: ${server.lines.slice(-5).join('\n')}`,
+        )
+      }
       if (counts.accepted < counts.sent * acceptedAtLeast) {
         findings.push(
           `only ${counts.accepted} of ${counts.sent} were accepted: too wild to mean much`,

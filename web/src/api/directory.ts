@@ -4,8 +4,6 @@ import { call, type Answer } from './call.ts'
 const watchMs = 5000
 const requestsShown = 100
 
-/** The directory as a whole: where it calls, whether it has called. */
-export type Directory = Answer<'GET /organizations/:organization/directory'>
 export type DirectoryToken =
   Answer<'GET /organizations/:organization/directory/tokens'>['items'][number]
 export type DirectoryRequest =
