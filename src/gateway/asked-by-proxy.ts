@@ -29,12 +29,17 @@ export function readQuestion(question: {
   const named = only(rawHeaders, ['x-original-method', 'x-forwarded-method'])
   const appended = path === '' || path === '/' ? undefined : path
   if (uri !== undefined && appended !== undefined) throw twoAnswers()
+  // What is appended comes whole from the caller, query and method too: neither another target nor another method.
+  if (appended !== undefined && named !== undefined && named !== question.method) throw twoAnswers()
   const method = named ?? (appended === undefined ? undefined : question.method)
   if (method !== undefined && !allMethods.includes(method)) {
     throw new Problem('method_not_allowed', 'The original method is not one that passes here.')
   }
   return {
-    asked: askedAbout(new URLSearchParams(query).get('target'), uri ?? appended, prefix),
+    asked:
+      appended === undefined
+        ? askedAbout(new URLSearchParams(query).get('target'), uri, prefix)
+        : askedAbout(null, appended, prefix),
     methods: method === undefined ? allMethods : [method],
   }
 }

@@ -33,6 +33,8 @@ export async function passOn(call: Call, passage: Passage, needs: PassOnNeeds): 
   const { target } = passage
   const { settings } = target
   const assertion = settings.assertion ? await needs.assert(passage.principal, target) : undefined
+  // Revoked while the checks or the signature took their time: the caller has its 401, the upstream hears nothing.
+  if (exchange.finished || exchange.gone) return
   const capture = createCapture(exchange.rawHeaders, settings.capture)
   try {
     const result = await forward(exchange, needs.origins.of(target), {

@@ -23,6 +23,15 @@ export function createApp(needs: {
     bodyLimit: needs.bodyLimitBytes,
     exposeHeadRoutes: true,
     return503OnClosing: false,
+    // A URL that the router cannot decode is refused before any hook or handler of ours runs.
+    frameworkErrors: (error, request, reply) => {
+      reply.header('Intercept-Request-Id', request.id)
+      reply.header('Cache-Control', 'no-store')
+      void sendProblem(reply, asProblem(error), {
+        requestId: request.id,
+        baseUrl: needs.baseUrl,
+      })
+    },
     routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, maxParamLength: 300 },
     ajv: {
       // Fastify's own choice drops unknown members silently and turns 1 into "1".
@@ -101,8 +110,10 @@ function asProblem(error: unknown): Problem {
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
-    case 'FST_ERR_BAD_URL':
       return new Problem('bad_request', 'The request body is not the JSON that it says it is.')
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new Problem('bad_request', 'The URL cannot be read: look at its "%" signs.')
     default:
       if (error instanceof SyntaxError) {
         return new Problem('bad_request', 'The body is not valid JSON.', { cause: error })

@@ -1,6 +1,7 @@
 import type { BodySink, Exchange } from '../exchange.ts'
 import { parseTrailers } from './answer-head.ts'
 import type { UpstreamConnection } from './connection.ts'
+import { mayTrail } from './request-head.ts'
 
 /** What a request's body tells the call it belongs to. */
 export interface BodyOwner {
@@ -116,13 +117,15 @@ export class RequestBody implements BodySink {
   }
 }
 
-// The same trailers are refused in both directions.
+// The same trailers are refused in both directions, and from callers whatever their head may not say.
 function trailerLines(raw: readonly string[]): string {
   if (raw.length === 0) return ''
   let text = ''
   for (let at = 0; at + 1 < raw.length; at += 2) text += `${raw[at]}: ${raw[at + 1]}\r\n`
   const kept = parseTrailers(text.slice(0, -2))
   let lines = ''
-  for (let at = 0; at + 1 < kept.length; at += 2) lines += `${kept[at]}: ${kept[at + 1]}\r\n`
+  for (let at = 0; at + 1 < kept.length; at += 2) {
+    if (mayTrail(kept[at] ?? '')) lines += `${kept[at]}: ${kept[at + 1]}\r\n`
+  }
   return lines
 }

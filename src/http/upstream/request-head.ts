@@ -40,6 +40,11 @@ export function renderRequestHead(parts: RequestHeadParts): string {
   return text + parts.own
 }
 
+/** Whether a caller's trailer may go on: some servers merge trailers into the head (RFC 9110, section 6.5.1). */
+export function mayTrail(name: string): boolean {
+  return fateOf(name) === 'pass'
+}
+
 type Fate = 'pass' | 'drop' | 'forwarding' | 'cookie'
 
 const dropped: readonly string[] = [
@@ -118,7 +123,8 @@ function judge(name: string): Fate {
 }
 
 function isNamed(name: string, lower: string): boolean {
-  return name.length === lower.length && name.toLowerCase().replaceAll('_', '-') === lower
+  if (name.length !== lower.length) return false
+  return name.toLowerCase().replaceAll('_', '-') === lower.replaceAll('_', '-')
 }
 
 /** The caller's cookies without those of our own origin, which all begin with `__Host-`. */

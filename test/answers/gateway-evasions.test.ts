@@ -1,0 +1,107 @@
+// What an outsider tries against the gateway beyond the usual: a second way to say the same thing.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { passOn } from '../../src/gateway/pass-on.ts'
+import { gatewayForTests, prefix } from '../harness/gateway.ts'
+import type { TestGateway } from '../harness/gateway.ts'
+import { exchangeRaw } from '../harness/raw.ts'
+import { rawUpstream } from '../harness/upstream.ts'
+
+describe('the decision for a proxy that appends the path', () => {
+  let gateway: TestGateway
+  before(async () => {
+    gateway = await gatewayForTests({
+      target: ['--rule', 'deny * /admin/*', '--rule', 'deny DELETE /*', '--rule', 'allow * /*'],
+    })
+    await gateway.run('target', 'set', 'acme', 'open', '--upstream', gateway.upstream.url)
+  })
+  after(async () => gateway[Symbol.asyncDispose]())
+
+  test('CVE-2026-40575: the caller’s own query names no other target', async () => {
+    for (const query of ['?target=open', '?a=b&target=open', '?target=open&target=echo']) {
+      const answer = await gateway.call(`/-/check/echo/admin/x${query}`, gateway.bearer)
+      const { code } = (await answer.json()) as { code: string }
+      assert.deepEqual([answer.status, code], [403, 'rule_denied'], query)
+    }
+    const fine = await gateway.call('/-/check/echo/x?target=missing', gateway.bearer)
+    assert.equal(fine.status, 200)
+    assert.equal(fine.headers.get('intercept-target'), 'echo')
+  })
+
+  test('CVE-2026-40575: the caller’s own header names no other method', async () => {
+    for (const name of ['X-Original-Method', 'X-Forwarded-Method']) {
+      const headers = { [name]: 'GET' }
+      const answer = await gateway.call('/-/check/echo/x', gateway.bearer, {
+        method: 'DELETE',
+        headers,
+      })
+      const { code } = (await answer.json()) as { code: string }
+      assert.deepEqual([answer.status, code], [400, 'path_ambiguous'], name)
+    }
+  })
+})
+
+describe('headers by another name', () => {
+  test('P5: a trailer says nothing that a header may not say', async () => {
+    await using upstream = await rawUpstream((socket, text) => {
+      if (text.includes('0\r\n')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    })
+    await using gateway = await gatewayForTests()
+    await gateway.run('target', 'set', 'acme', 'raw', '--upstream', upstream.url)
+    const answer = await exchangeRaw(
+      gateway.product.port,
+      `POST ${prefix}/raw/x HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${gateway.xApiKey.secret}\r\n` +
+        'Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-Checksum: 1\r\n' +
+        'X-API-Key: trailing\r\nX-Forwarded-For: trailing\r\nCookie: trailing\r\n' +
+        'Intercept_Organization: trailing\r\nX-HTTP-Method-Override: trailing\r\n\r\n',
+    )
+    assert.match(answer, /^HTTP\/1\.1 200 /)
+    assert.match(upstream.received(), /X-Checksum: 1\r\n/)
+    assert.doesNotMatch(upstream.received(), /trailing/)
+  })
+
+  test('P5: a header that the target injects comes from the target alone, spelled with "_" or "-"', async () => {
+    for (const injected of ['X_Token', 'X-Token']) {
+      await using gateway = await gatewayForTests({ target: ['--header', `${injected}: ours`] })
+      for (const sent of ['X_Token', 'X-Token', 'x_tOKEN']) {
+        await gateway.raw(
+          `GET {prefix}/x HTTP/1.1\r\nHost: localhost\r\n{key}\r\n${sent}: theirs\r\n\r\n`,
+        )
+        const { rawHeaders } = gateway.upstream.seen.at(-1) ?? { rawHeaders: [] }
+        assert.ok(rawHeaders.includes('ours'), injected)
+        assert.ok(!rawHeaders.includes('theirs'), `${injected} ${sent}`)
+      }
+    }
+  })
+})
+
+test('K8: a call that was cut while its assertion was signed reaches no upstream', async () => {
+  const exchange = { finished: false, gone: false, rawHeaders: [] }
+  const call = { exchange }
+  const passage = { target: { settings: { assertion: true } } }
+  const reached: unknown[] = []
+  const needs = {
+    assert: async () => {
+      // What cutting an open call does when nothing was answered yet: the 401 is out.
+      exchange.finished = true
+      return 'token'
+    },
+    origins: { of: (target: unknown) => reached.push(target) },
+  }
+  await passOn(call as never, passage as never, needs as never)
+  assert.deepEqual(reached, [])
+})
+
+test('a URL that cannot be decoded is refused like everything else, with nothing of the framework in it', async () => {
+  await using gateway = await gatewayForTests()
+  for (const path of ['/api/v1/organizations/%ff', '/o/%', '/problems/%zz', '/scim/v2/Users/%ff']) {
+    const answer = await exchangeRaw(
+      gateway.product.port,
+      `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+    )
+    assert.match(answer, /^HTTP\/1\.1 400 /, path)
+    assert.match(answer, /\r\ncontent-type: application\/(problem|scim)\+json\r\n/i, path)
+    assert.match(answer, /\r\nintercept-request-id: req_/i, path)
+    assert.doesNotMatch(answer, /FST_|statusCode/, path)
+  }
+})
