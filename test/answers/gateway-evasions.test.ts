@@ -67,8 +67,8 @@ describe('headers by another name', () => {
         await gateway.raw(
           `GET {prefix}/x HTTP/1.1\r\nHost: localhost\r\n{key}\r\n${sent}: theirs\r\n\r\n`,
         )
-        const { rawHeaders } = gateway.upstream.seen.at(-1) ?? { rawHeaders: [] }
-        assert.ok(rawHeaders.includes('ours'), injected)
+        const rawHeaders = gateway.upstream.seen.at(-1)?.rawHeaders
+        assert.ok(rawHeaders?.includes('ours'), injected)
         assert.ok(!rawHeaders.includes('theirs'), `${injected} ${sent}`)
       }
     }
