@@ -24,7 +24,8 @@ export function readKey(
     )
   }
   const [plain] = headers.xApiKey
-  if (plain !== undefined) return checked(plain.trim(), 'x-api-key', enabled)
+  // Blanks around it are gone already (RFC 9110, section 5.5); trimming here would take off other characters too.
+  if (plain !== undefined) return checked(plain, 'x-api-key', enabled)
   return checked(bearerToken(headers.authorization[0] ?? '', enabled), 'bearer', enabled)
 }
 

@@ -89,6 +89,9 @@ const dropped: readonly string[] = [
 const forwarding: readonly string[] = [
   'forwarded',
   'x-real-ip',
+  'x-forwarded',
+  'x-original-forwarded-for',
+  'client-ip',
   'x-client-ip',
   'x-cluster-client-ip',
   'true-client-ip',
