@@ -113,23 +113,28 @@ export function createCompanySignIn(needs: {
     })
   }
 
-  async function admitFromDirectory(at: Attempt): Promise<Admitted | PendingLink> {
+  async function findSent(at: Attempt): ReturnType<DirectoryPeople['find']> {
+    if (!at.directoryIsOn) return undefined
     const { attribute } = at.connection.settings.claims.directory
     const value = at.person.directoryValue
-    const found =
-      value === undefined
-        ? undefined
-        : await directory.find(at.tx, at.connection.organizationId, { attribute, value })
+    if (value === undefined) return undefined
+    return await directory.find(at.tx, at.connection.organizationId, { attribute, value })
+  }
+
+  async function admitFromDirectory(at: Attempt): Promise<Admitted | PendingLink> {
+    const { attribute } = at.connection.settings.claims.directory
+    const found = await findSent(at)
     if (!found) {
       throw new Problem('sso_not_admitted', 'The directory of this organization has not sent you.')
     }
     const user = await users.find(at.tx, found.userId)
     if (!found.active || !user) throw ended()
-    await requireMembership(at, user)
+    const { role } = await requireMembership(at, user)
     // An address can be given to somebody else; an identifier of the directory cannot.
-    if (attribute === 'userName' && (await hasOtherIdentityHere(at, user))) {
-      return pendingFor(at, [user])
-    }
+    const isRecycled = attribute === 'userName' && (await hasOtherIdentityHere(at, user))
+    // An administrator may write to the directory and choose the provider: both together make nobody an owner.
+    const isOwners = role === 'owner' && (await identities.listOf(at.tx, user.id)).length > 0
+    if (isRecycled || isOwners) return pendingFor(at, [user])
     return await link(at, user)
   }
 
@@ -171,7 +176,7 @@ export function createCompanySignIn(needs: {
         if (known) return await admitKnown(at, known)
         const user = await users.find(at.tx, userId)
         if (!user) throw ended()
-        await requireOwnDomain(at)
+        if ((await findSent(at))?.userId !== userId) await requireOwnDomain(at)
         await ensureMembership(at, user)
         return await link(at, user)
       }),

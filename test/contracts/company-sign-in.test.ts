@@ -319,6 +319,25 @@ for (const engine of engines) {
       directoryOf = undefined
     })
 
+    test('D4: directory and provider together sign nobody in as an owner who has a sign-in of their own', async () => {
+      directoryOf = acme
+      const { connection } = await entra()
+      const id = await existing('olga@acme.test', { memberOf: acme })
+      const place = await memberships.findByUser(store, acme, id)
+      await store.transaction(
+        async (tx) => await memberships.update(tx, acme, String(place?.id), { role: 'owner' }),
+      )
+      directory.set('externalId:oid-olga', { userId: id, active: true })
+      const claims = { sub: 'mallory', oid: 'oid-olga', email: 'x@evil.test' }
+      const pending = await admit(claims, connection)
+      assert.ok(pending.kind === 'confirm')
+      assert.equal((await identities.listOf(store, id)).length, 1)
+      const confirmed = await sso.signIn.confirm(connection, pending, id, operator)
+      assert.equal(confirmed.user.id, id)
+      assert.equal((await admit(claims, connection)).kind, 'admitted')
+      directoryOf = undefined
+    })
+
     test("O9: Entra's address counts only with xms_edov (nOAuth)", async () => {
       const { connection } = await entra()
       const claims = { sub: 'joan', email: 'joan@acme.test', email_verified: true }
