@@ -30,45 +30,63 @@ export function hangScim(
   const limiter = new RateLimiter()
   const base = `${given.baseUrl}${prefix}`
 
+  // Who asks, settled before the body is read: a stranger's body is never held.
+  const settled = new WeakMap<AppRequest, ScimRequest['principal']>()
+
+  async function identify(request: AppRequest, reply: AppReply): Promise<AppReply | undefined> {
+    const from = { address: given.addressOf(request), agent: request.headers['user-agent'] }
+    try {
+      const principal = await given.directories.tokens.identify(readToken(request), from)
+      settled.set(request, principal)
+      return undefined
+    } catch (error) {
+      const wrong = explain(error)
+      logFault(error, wrong, request)
+      if (wrong.status === 401) {
+        const fault = readsToken(request) ? ', error="invalid_token"' : ''
+        reply.header('WWW-Authenticate', `Bearer realm="intercept scim"${fault}`)
+      }
+      const { status, scimType, detail } = wrong
+      return sendBody(reply, status, errorBody(status, scimType, detail))
+    }
+  }
+
+  function logFault(error: unknown, { status }: Explained, request: AppRequest): void {
+    if (status < 500 || status === 501) return
+    given.log.error({ err: error, request_id: request.id }, 'a SCIM request failed')
+  }
+
   async function answer(request: AppRequest, reply: AppReply): Promise<AppReply> {
     const startedAt = given.clock.monotonic()
     const address = given.addressOf(request)
     const agent = request.headers['user-agent']
-    let principal: ScimRequest['principal'] | undefined
+    const principal = settled.get(request)
+    if (principal === undefined) throw new Error('a SCIM request reached its handler unidentified')
     let done: ScimAnswer | undefined
     let wrong: Explained | undefined
     try {
-      principal = await given.directories.tokens.identify(readToken(request), { address, agent })
       spend(principal.tokenId, reply)
       const asked = readRequest(request, principal, { base, address })
       done = await route(asked)
     } catch (error) {
       wrong = explain(error)
-      if (wrong.status >= 500 && wrong.status !== 501) {
-        given.log.error({ err: error, request_id: request.id }, 'a SCIM request failed')
-      }
-      if (wrong.status === 401) {
-        const fault = readsToken(request) ? ', error="invalid_token"' : ''
-        reply.header('WWW-Authenticate', `Bearer realm="intercept scim"${fault}`)
-      }
+      logFault(error, wrong, request)
     }
     const status = done?.status ?? wrong?.status ?? 500
-    if (principal !== undefined) {
-      given.directories.log.note(principal.organizationId, {
-        id: createId('req', given.clock.now()),
-        tokenId: principal.tokenId,
-        at: given.clock.now(),
-        method: request.method,
-        path: request.url.slice(prefix.length, prefix.length + 1000) || '/',
-        status,
-        scimType: wrong?.scimType,
-        detail: wrong?.detail,
-        sent: withoutSecrets(request.body as Buffer | undefined),
-        durationUs: Math.round((given.clock.monotonic() - startedAt) * 1000),
-        address,
-        agent: agent?.slice(0, 300),
-      })
-    }
+    given.directories.log.note(principal.organizationId, {
+      id: createId('req', given.clock.now()),
+      tokenId: principal.tokenId,
+      at: given.clock.now(),
+      method: request.method,
+      path: request.url.slice(prefix.length, prefix.length + 1000) || '/',
+      status,
+      scimType: wrong?.scimType,
+      detail: wrong?.detail,
+      sent: withoutSecrets(request.body as Buffer | undefined),
+      durationUs: Math.round((given.clock.monotonic() - startedAt) * 1000),
+      address,
+      agent: agent?.slice(0, 300),
+    })
     if (wrong !== undefined)
       return sendBody(reply, status, errorBody(status, wrong.scimType, wrong.detail))
     reply.headers(done?.headers ?? {})
@@ -100,7 +118,13 @@ export function hangScim(
       return sendBody(reply, status, errorBody(status, scimType, detail))
     })
     for (const url of [prefix, `${prefix}/*`]) {
-      scope.route({ method: [...methods], url, exposeHeadRoute: false, handler: answer })
+      scope.route({
+        method: [...methods],
+        url,
+        exposeHeadRoute: false,
+        onRequest: identify,
+        handler: answer,
+      })
     }
   })
 
