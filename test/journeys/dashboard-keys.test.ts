@@ -6,6 +6,7 @@ import { browserForTests, type TestBrowser, type Visitor } from '../harness/brow
 import { checkState, freshDashboard, visitDashboard } from '../harness/dashboard.ts'
 import { firstOwner, withLinks, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
+import { upstreamForTests } from '../harness/upstream.ts'
 
 describe('API keys in the dashboard', () => {
   let product: TestProduct
@@ -119,7 +120,50 @@ describe('API keys in the dashboard', () => {
     assert.equal(after.json.state, 'revoked')
     assert.deepEqual(visitor.findings, [])
   })
+
+  test('K8: a revocation in one browser cuts an open event stream, and the row changes in another browser within 2 s', async () => {
+    await using upstream = await upstreamForTests((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: first\n\n')
+    })
+    const target = { slug: 'events', upstream: upstream.url }
+    assert.equal((await owner.call('POST /organizations/acme/targets', target)).status, 201)
+    await owner.call('PATCH /organizations/acme/targets/events', {
+      rules: [{ effect: 'allow', methods: [], path: '/*', trial: false }],
+    })
+    const issued = (await owner.call('POST /organizations/acme/keys', { name: 'streaming' })).json
+    const stream = await openStream(`${product.baseUrl}/api/v1/intercept/events/x`, issued.secret)
+    const cut = assert.rejects(stream.text(), 'a stream that is cut is no complete answer')
+
+    await using here = await visit()
+    await using there = await visit({ colorScheme: 'dark' })
+    await there.page.goto(`${product.baseUrl}/o/acme/keys`)
+    const row = there.page.locator('tr[data-row]', { hasText: 'streaming' })
+    await row.getByText('Active').waitFor()
+    await here.page.goto(`${product.baseUrl}/o/acme/keys/${issued.key.id}`)
+    await here.page.getByRole('button', { name: 'Revoke key' }).click()
+    const dialog = here.page.getByRole('alertdialog', { name: 'Revoke streaming?' })
+    const typed = dialog.getByRole('textbox')
+    if (await typed.isVisible()) await typed.fill('streaming')
+    await dialog.getByRole('button', { name: 'Revoke key' }).click()
+    await here.page.getByText(/1 node refuses it since (?:< 1|\d+) ms/).waitFor()
+    await row.getByText('Revoked').waitFor({ timeout: 2000 })
+    await cut
+    await checkState(there, 'keys-revoked-elsewhere-dark')
+    assert.deepEqual([...here.findings, ...there.findings], [])
+  })
 })
+
+/** A new target or key is heard a moment later: asks until the stream opens. */
+async function openStream(address: string, secret: string): Promise<Response> {
+  const until = Date.now() + 5000
+  for (;;) {
+    const answer = await fetch(address, { headers: { 'X-API-Key': secret } })
+    if (answer.status === 200) return answer
+    const text = await answer.text()
+    if (Date.now() > until) throw new Error(text)
+  }
+}
 
 /** The secret is nowhere any more: not in the page, not in storage, not in the address. */
 async function assertForgotten(page: Page, secret: string): Promise<void> {

@@ -9,6 +9,7 @@ import { idpForTests, type TestIdp } from '../harness/idp.ts'
 import { firstOwner, withLinks, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { command } from '../harness/sso.ts'
+import { scimCall } from '../conformance/scim/directory.ts'
 
 const minuteMs = 60_000
 
@@ -170,9 +171,105 @@ describe('SSO in the dashboard', { timeout: 120_000 }, () => {
     assert.ok(await page.getByRole('switch').isDisabled())
     assert.deepEqual(visitor.findings, [])
   })
+
+  test('a SCIM token is shown once; what the directory sends appears by itself; a group gives a role after a preview; a deactivated person is signed out in an open tab', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    await page.goto(tab('directory'))
+    await page.getByText('Nothing has come yet').waitFor()
+    await page.getByRole('button', { name: 'Issue token' }).click()
+    const asking = page.getByRole('dialog', { name: 'Issue a SCIM token' })
+    await asking.getByLabel('Name').fill('Okta production')
+    await asking.getByRole('button', { name: 'Issue token' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Copy the token now' })
+    const token = (await dialog.locator('[data-secret]').textContent()) ?? ''
+    await checkState(visitor, 'scim-token-light')
+    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('gridcell', { name: 'Okta production' }).waitFor()
+    assert.ok(!(await page.content()).includes(token), 'the token is still in the page')
+
+    const user = await pushLikeOkta(product, token)
+    await page.getByRole('gridcell', { name: 'Dora Directory' }).waitFor()
+    await page.getByText('GET /Users?filter=').first().waitFor()
+    await page.getByText('POST /Groups').first().waitFor()
+    await page.getByText('409', { exact: true }).waitFor()
+    await checkState(visitor, 'scim-directory-light')
+
+    await page.getByRole('tab', { name: 'Roles' }).click()
+    await page.getByLabel('Role of platform').selectOption({ label: 'Developer' })
+    const preview = page.getByRole('dialog', { name: 'Change the role of platform?' })
+    await preview.getByText('This changes 1 person:').waitFor()
+    await preview.getByText('Viewer → Developer').waitFor()
+    await checkState(visitor, 'scim-role-preview-light')
+    await preview.getByRole('button', { name: 'Change role' }).click()
+    await page.getByText('Role changed for 1 person').first().waitFor()
+    await page.getByRole('tab', { name: 'Roles' }).waitFor()
+    await checkState(visitor, 'scim-roles-light')
+
+    const link = await withLinks(product, async (links) => await links.signInLink('dora@corp.test'))
+    await using dora = await visitDashboard(browser, {
+      baseUrl: product.baseUrl,
+      link,
+      expected: [/401 \(Unauthorized\)/],
+    })
+    await dora.page.goto(`${product.baseUrl}/o/acme/keys`)
+    await dora.page.getByText('No keys yet').waitFor()
+    const ended = await scim(product, token, 'PATCH', `/Users/${user}`, {
+      schemas: [patchUrn],
+      Operations: [{ op: 'replace', value: { active: false } }],
+    })
+    assert.equal(ended.status, 200)
+    await dora.page.getByRole('dialog', { name: 'You are signed out' }).waitFor()
+    await checkState(dora, 'scim-signed-out-light')
+    await page.getByRole('tab', { name: 'Directory' }).click()
+    await page.getByText('Deactivated').waitFor()
+    assert.deepEqual([...visitor.findings, ...dora.findings], [])
+  })
 })
 
-// The directory's routes are still to come (issue 6): until then its questions are answered 404.
+const patchUrn = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
+
+/** What Okta sends when its connection is tested, a person is assigned and a group is pushed; the user's id. */
+async function pushLikeOkta(product: TestProduct, token: string): Promise<string> {
+  const send = async (method: string, path: string, body?: object) =>
+    await scim(product, token, method, path, body)
+  const wanted = encodeURIComponent('userName eq "dora@corp.test"')
+  const none = await send('GET', `/Users?filter=${wanted}&startIndex=1&count=100`)
+  assert.equal(none.body.totalResults, 0)
+  const dora = {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    userName: 'dora@corp.test',
+    name: { givenName: 'Dora', familyName: 'Directory' },
+    emails: [{ primary: true, value: 'dora@corp.test', type: 'work' }],
+    displayName: 'Dora Directory',
+    externalId: '00u1',
+    groups: [],
+    active: true,
+  }
+  const made = await send('POST', '/Users', dora)
+  assert.equal(made.status, 201)
+  assert.equal((await send('POST', '/Users', dora)).status, 409, 'the same person twice')
+  const group = await send('POST', '/Groups', {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+    displayName: 'platform',
+    members: [{ value: made.body.id, display: 'dora@corp.test' }],
+  })
+  assert.equal(group.status, 201)
+  return String(made.body.id)
+}
+
+async function scim(
+  product: TestProduct,
+  token: string,
+  method: string,
+  path: string,
+  body?: object,
+) {
+  const url = `${product.baseUrl}/scim/v2${path}`
+  const headers = { 'user-agent': 'Okta SCIM Client 1.0.0' }
+  return await scimCall(url, method, { token, body, headers })
+}
 
 /** Walks a test in the window that the button opens. */
 async function walkTest(page: Page, login: string): Promise<void> {

@@ -14,6 +14,16 @@ export type DirectoryGroup =
   Answer<'GET /organizations/:organization/directory/groups'>['items'][number]
 export type GroupRole = NonNullable<DirectoryGroup['role']>
 
+/** Somebody who has read on is not read over: only a list of one page is watched. */
+function watchFirstPage(query: {
+  readonly state: {
+    readonly status: string
+    readonly data?: { readonly pages: readonly unknown[] } | undefined
+  }
+}): number | false {
+  return query.state.status !== 'error' && query.state.data?.pages.length === 1 ? watchMs : false
+}
+
 /** The directory as a whole; watched, because the first request is waited for. */
 export function directoryQuery(organization: string) {
   return queryOptions({
@@ -63,6 +73,7 @@ export function directoryUsersQuery(organization: string) {
         { path: { organization }, query: pageParam === '' ? {} : { after: pageParam } },
         { signal },
       ),
+    refetchInterval: watchFirstPage,
     getNextPageParam: (last) => last.next,
   })
 }
@@ -79,6 +90,7 @@ export function directoryGroupsQuery(organization: string) {
         { path: { organization }, query: pageParam === '' ? {} : { after: pageParam } },
         { signal },
       ),
+    refetchInterval: watchFirstPage,
     getNextPageParam: (last) => last.next,
   })
 }

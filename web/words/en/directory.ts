@@ -36,7 +36,7 @@ export const directoryWords = {
   guides: 'At your provider',
   requests: {
     title: 'Last requests',
-    lead: 'What the directory asked and what we answered; without bodies.',
+    lead: 'What the directory asked, what the answer was, and why where it was refused.',
     emptyTitle: 'Nothing has come yet',
     emptyText: 'Use “Test connection” at your provider: its request appears here within seconds.',
     columns: { time: 'Time', request: 'Request', status: 'Answer', took: 'Took', agent: 'Agent' },

@@ -37,7 +37,7 @@ export function DirectoryTab() {
     )
   }
   const { baseAddress, isOn, lastRequestAt, users, groups, tokensAtMost } = directory.data
-  const state = isOn ? 'on' : lastRequestAt === undefined ? 'off' : 'waits'
+  const state = !isOn ? 'off' : lastRequestAt === undefined ? 'waits' : 'on'
   return (
     <Pile>
       <Columns>
@@ -45,7 +45,7 @@ export function DirectoryTab() {
           title={
             <>
               {w.title}
-              <Badge tone={isOn ? 'pass' : 'plain'}>{w.states[state]}</Badge>
+              <Badge tone={state === 'on' ? 'pass' : 'plain'}>{w.states[state]}</Badge>
             </>
           }
           lead={w.lead}

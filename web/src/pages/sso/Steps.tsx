@@ -73,10 +73,19 @@ function testStep(connections: readonly Connection[]): Step {
 }
 
 function directoryStep(
-  directory: { readonly isOn: boolean; readonly users: number } | undefined,
+  directory:
+    | {
+        readonly isOn: boolean
+        readonly users: number
+        readonly lastRequestAt: string | undefined
+      }
+    | undefined,
   issued: boolean,
 ): Step {
-  if (directory?.isOn === true) return { state: 'done', text: w.directoryDone(directory.users) }
+  // A token alone proves nothing: the step is done when the directory has called.
+  if (directory?.isOn === true && directory.lastRequestAt !== undefined) {
+    return { state: 'done', text: w.directoryDone(directory.users) }
+  }
   return issued
     ? { state: 'waits', text: w.directoryWaits }
     : { state: 'open', text: w.states.open }
