@@ -78,6 +78,12 @@ export function disabled(health: EndpointHealth, reason: DisabledReason): Endpoi
   }
 }
 
+/** A held endpoint that somebody wants tried now; if that fails too, it waits as long as it did, not twice as long. */
+export function probedNow(health: EndpointHealth, nowMs: number): EndpointHealth {
+  if (health.state !== 'held' || (health.probeAt ?? nowMs) <= nowMs) return health
+  return { ...health, probeAt: nowMs, probeDelayMs: (health.probeDelayMs ?? probeFirstMs) / 2 }
+}
+
 function after(health: EndpointHealth, verdict: AttemptVerdict, nowMs: number): EndpointHealth {
   if (verdict.succeeded) return { ...freshHealth, lastSuccessAt: nowMs }
   const failingSince = health.failingSince ?? nowMs

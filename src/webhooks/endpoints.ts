@@ -14,7 +14,7 @@ import {
   type Transaction,
 } from '../store/index.ts'
 import { findEventType } from './catalogue.ts'
-import { disabled, freshHealth, type EndpointHealth } from './endpoint-health.ts'
+import { disabled, freshHealth, probedNow, type EndpointHealth } from './endpoint-health.ts'
 import { checkWish, type EndpointWish } from './endpoint-wish.ts'
 import { publish } from './publish.ts'
 import type { PreparedEndpoint } from './send.ts'
@@ -204,7 +204,7 @@ export function createEndpoints(needs: {
         }
         // A held endpoint is probed now: that is what the person wants to know.
         if (health.state === 'held') {
-          const probing = { ...health, probeAt: tx.now }
+          const probing = probedNow(health as EndpointHealth, tx.now)
           await endpoints.updateHealth(tx, organizationId, id, probing)
         }
         const data = sample['data'] as Record<string, unknown>

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { eventTypes, findEventType } from './catalogue.ts'
-import { freshHealth, healthAfter, type EndpointHealth } from './endpoint-health.ts'
+import { freshHealth, healthAfter, probedNow, type EndpointHealth } from './endpoint-health.ts'
 import { nextAttemptAt, parseRetryAfter, retryDelaysMs } from './schedule.ts'
 
 const minuteMs = 60_000
@@ -76,6 +76,21 @@ describe('the health of an endpoint', () => {
     assert.deepEqual(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60])
     const resumed = healthAfter(health, succeeded, now)
     assert.deepEqual(resumed, { ...freshHealth, lastSuccessAt: now })
+  })
+
+  test('W8: a probe that somebody asks for does not lengthen the wait, however often it fails', () => {
+    const first = fail(freshHealth, 20, 0)
+    let health = healthAfter(first, failed, first.probeAt!)
+    let now = first.probeAt!
+    for (let ping = 0; ping < 5; ping++) {
+      now += 1000
+      // Asked for twice before it is sent, it is still one probe.
+      health = healthAfter(probedNow(probedNow(health, now), now), failed, now)
+      assert.equal((health.probeAt! - now) / minuteMs, 2)
+    }
+    health = healthAfter(health, failed, health.probeAt!)
+    assert.equal(health.probeDelayMs, 4 * minuteMs)
+    assert.equal(probedNow(freshHealth, now), freshHealth)
   })
 
   test('W8: it is disabled by 410, by its own wish, and by five days without success; then nothing moves it', () => {

@@ -95,13 +95,22 @@ for (const engine of engines) {
       await all.until(() => receiver.arrivals.length === sent + 1, 'a probe')
       await all.quiet()
       assert.equal(await stateOf(), 'held')
+      const delayOf = async () =>
+        (await webhooks.endpoints.get(organizationId, id)).health.probeDelayMs
+      assert.equal(await delayOf(), 2 * minuteMs)
+
+      // A ping is a probe by hand: it goes out at once, and its failure lengthens nothing.
+      await webhooks.endpoints.sendSample(organizationId, id, operator)
+      await all.until(() => receiver.arrivals.length === sent + 2, 'the probe by hand')
+      await all.quiet()
+      await all.until(async () => (await delayOf()) === 2 * minuteMs, 'the same wait')
       receiver.answer = (response) => response.writeHead(204).end()
       clock.forward(2 * minuteMs + 1000)
       await all.until(async () => (await stateOf()) === 'active', 'resumed')
       clock.forward(10 * minuteMs)
-      await all.until(async () => (await all.books())['delivered'] === 60, 'nothing was lost')
+      await all.until(async () => (await all.books())['delivered'] === 61, 'nothing was lost')
       const ids = receiver.arrivals.map((one) => one.headers['webhook-id'])
-      assert.equal(new Set(ids).size, 60)
+      assert.equal(new Set(ids).size, 61, 'sixty events and the ping')
     })
 
     test('W8: 410 disables, what waits and what comes is visibly skipped, and all of it can be replayed', async () => {
