@@ -1,0 +1,101 @@
+import type { Config } from './config.ts'
+import { hangDashboard } from './dashboard/index.ts'
+import type { Foundations } from './foundations.ts'
+import { createGateway, gatewayPrefix, type Gateway } from './gateway/index.ts'
+import { answerWith, createApp, createFront, requestIdOf } from './http/index.ts'
+import { createReadiness, hangMetrics, hangOperations } from './operations/index.ts'
+import type { Rules } from './rules.ts'
+import { hangScim } from './scim/index.ts'
+import { hangSignin, openProviders } from './signin/index.ts'
+import { asStorageProblem } from './store/index.ts'
+
+/** The doors on their hinges: nothing is heard before `listen`. */
+export interface Doors extends AsyncDisposable {
+  readonly gateway: Gateway
+  /** Opens the listeners; closing them drops nothing that is under way. */
+  listen(): Promise<AsyncDisposable & { readonly address: string; readonly port: number }>
+}
+
+/** Hangs the doors: sign-in, SCIM, dashboard and operations on the app, the gateway beside it, one front before all. */
+export async function hangDoors(config: Config, rooms: Foundations & Rules): Promise<Doors> {
+  await using opened = new AsyncDisposableStack()
+  const { clock, log, metrics, store } = rooms
+  const { baseUrl, authUrl } = config
+  const translate = asStorageProblem
+  const providers = openProviders(config, rooms)
+  const stopping = new AbortController()
+  const readiness = createReadiness({ feed: store.feed, isDraining: () => stopping.signal.aborted })
+  const bodyLimitBytes = config.limits.jsonBodyBytes
+  const appNeeds = { baseUrl, bodyLimitBytes, requestIdOf, translate, log }
+
+  const app = createApp(appNeeds)
+  hangSignin(app, { ...rooms, baseUrl, authUrl, providers, translate })
+  hangScim(app, { ...rooms, baseUrl, translate, limits: scimLimits(config.limits) })
+  hangDashboard(app, {
+    ...rooms,
+    rooms: {
+      ...rooms,
+      ...{ baseUrl, stopping: stopping.signal, targetRegister: rooms.register },
+      jsonDepth: config.limits.jsonDepth,
+      scimTokensMost: config.limits.scimTokens,
+      signUp: config.signUp,
+      providers: providers.map(({ name }) => name),
+    },
+  })
+  hangOperations(app, { readiness, metrics })
+  await app.ready()
+
+  const gateway = opened.use(
+    createGateway({
+      ...{ ...rooms, baseUrl, authUrl },
+      enabledSchemes: config.keySchemes,
+      failedCredentials: rateOf(config.limits.failedCredentials),
+    }),
+  )
+  const front = createFront({
+    handleGateway: gateway.handle,
+    handleApp: answerWith(app),
+    limits: { headBytes: config.limits.requestHeadBytes, urlBytes: config.limits.urlBytes },
+    ...{ gatewayPrefix, baseUrl, clock, log },
+  })
+
+  const closing = opened.move()
+  return {
+    gateway,
+    async listen() {
+      await using listening = new AsyncDisposableStack()
+      const { address, port } = await front.listen({ host: config.host, port: config.port })
+      listening.defer(async () => {
+        stopping.abort()
+        gateway.endStreams()
+        await front.drain(config.limits.drainMs)
+      })
+      if (config.metricsPort !== undefined) {
+        const own = createApp(appNeeds)
+        hangMetrics(own, { readiness, metrics })
+        listening.defer(async () => await own.close())
+        await own.listen({ host: config.host, port: config.metricsPort })
+      }
+      const ending = listening.move()
+      const end = async () => await ending.disposeAsync()
+      return { address, port, [Symbol.asyncDispose]: end }
+    },
+    [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
+  }
+}
+
+function scimLimits(limits: Config['limits']) {
+  return {
+    bodyBytes: limits.scimBodyBytes,
+    bulkBodyBytes: limits.scimBulkBodyBytes,
+    bulkOperations: limits.scimBulkOperations,
+    filterCharacters: limits.scimFilterCharacters,
+    filterDepth: limits.scimFilterDepth,
+    requests: rateOf(limits.scim),
+  }
+}
+
+/** A rate of the settings as limiters take it. */
+function rateOf(rate: { perSecond: number; burst: number } | undefined) {
+  return rate && { calls: rate.perSecond, perSeconds: 1, burst: rate.burst }
+}
