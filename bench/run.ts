@@ -13,7 +13,9 @@ if (chosen.length === 0) {
   process.exit(2)
 }
 for (const name of chosen) {
-  const { status } = spawnSync(process.execPath, [fileOf(name), ...words], { stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, ['--expose-gc', fileOf(name), ...words], {
+    stdio: 'inherit',
+  })
   if (status !== 0) process.exit(1)
 }
 

@@ -57,19 +57,35 @@ function missing(enabled: readonly Scheme[]): Problem {
   })
 }
 
-/** The refusal of a key that is not one of ours, known or unknown alike. */
+/** The refusal of a key that is not one of ours, known or unknown alike; always the same one, since strangers ask often. */
 export function invalid(enabled: readonly Scheme[]): Problem {
-  return new Problem('credential_invalid', 'The API key is not valid.', {
-    headers: challenge(enabled),
-  })
+  return wordsFor(enabled).invalid
 }
 
 /** What a 401 says of the ways in (RFC 9110, section 11.6.1). */
-export function challenge(enabled: readonly Scheme[]): Record<string, string> {
+export function challenge(enabled: readonly Scheme[]): Readonly<Record<string, string>> {
+  return wordsFor(enabled).challenge
+}
+
+interface Words {
+  readonly challenge: Readonly<Record<string, string>>
+  readonly invalid: Problem
+}
+
+const words = new WeakMap<readonly Scheme[], Words>()
+
+function wordsFor(enabled: readonly Scheme[]): Words {
+  const known = words.get(enabled)
+  if (known !== undefined) return known
   const ways = enabled.map((scheme) =>
     scheme === 'bearer'
       ? 'Bearer realm="intercept"'
       : 'ApiKey realm="intercept", header="X-API-Key"',
   )
-  return { 'WWW-Authenticate': ways.join(', ') }
+  const headers = Object.freeze({ 'WWW-Authenticate': ways.join(', ') })
+  const problem = new Problem('credential_invalid', 'The API key is not valid.', { headers })
+  // Shared by all who are refused: nobody may add to it.
+  const made = { challenge: headers, invalid: Object.freeze(problem) }
+  words.set(enabled, made)
+  return made
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import type { KeyId } from '../ids.ts'
+import type { KeyId, OrganizationId } from '../ids.ts'
 import { digest } from '../secrets/index.ts'
 import { keys, type Store } from '../store/index.ts'
 import { challenge, invalid, type PresentedKey } from './credential.ts'
@@ -8,12 +8,6 @@ import type { KeyPrincipal } from './principal.ts'
 import type { Scheme } from './schemes.ts'
 
 const readsAtMost = 3
-
-/** A key and secret as remembered: everything the checks need, nothing secret. */
-interface Remembered {
-  readonly principal: KeyPrincipal
-  readonly revoked: boolean
-}
 
 /** Tells who is calling by an API key; remembers keys that are in use. */
 export interface Keyring {
@@ -42,9 +36,13 @@ export function createKeyring(needs: {
   capacity: number
 }): Keyring {
   const { store, clock, enabledSchemes } = needs
-  // A Map keeps insertion order: the longest remembered are forgotten first.
-  const remembered = new Map<string, Remembered>()
-  const digestsOf = new Map<KeyId, Set<string>>()
+  // By digest, nothing secret. A Map keeps insertion order: the longest remembered are forgotten first.
+  const remembered = new Map<string, KeyPrincipal>()
+  const revoked = new WeakSet<KeyPrincipal>()
+  // Nearly every key has one secret; while it is rotated there are two.
+  const digestsOf = new Map<KeyId, string | readonly string[]>()
+  // One copy of an organization's names for all of its keys.
+  const namesOf = new Map<OrganizationId, { readonly id: OrganizationId; readonly slug: string }>()
   const listeners: ((keyId: KeyId | undefined) => void)[] = []
   // Counts changes, so that a read that overlaps one is not remembered.
   let generation = 0
@@ -54,7 +52,7 @@ export function createKeyring(needs: {
     (change) => {
       const keyId = change.subjectId as KeyId
       generation += 1
-      for (const known of digestsOf.get(keyId) ?? []) remembered.delete(known)
+      for (const known of listOf(digestsOf.get(keyId))) remembered.delete(known)
       digestsOf.delete(keyId)
       for (const heard of listeners) heard(keyId)
     },
@@ -70,6 +68,7 @@ export function createKeyring(needs: {
     generation += 1
     remembered.clear()
     digestsOf.clear()
+    namesOf.clear()
     for (const heard of listeners) heard(undefined)
   }
 
@@ -94,19 +93,19 @@ export function createKeyring(needs: {
     }
   }
 
-  function admit(known: Remembered): KeyPrincipal {
-    if (known.revoked) {
+  function admit(known: KeyPrincipal): KeyPrincipal {
+    if (revoked.has(known)) {
       throw new Problem('credential_revoked', 'The API key was revoked.', {
         headers: challenge(enabledSchemes),
       })
     }
-    const { expiresAt } = known.principal
+    const { expiresAt } = known
     if (expiresAt !== undefined && expiresAt <= clock.now()) {
       throw new Problem('credential_expired', 'The API key has expired.', {
         headers: challenge(enabledSchemes),
       })
     }
-    return known.principal
+    return known
   }
 
   async function readAndAdmit(keyDigest: string): Promise<KeyPrincipal> {
@@ -121,10 +120,10 @@ export function createKeyring(needs: {
     }
   }
 
-  async function read(keyDigest: string): Promise<Remembered | undefined> {
+  async function read(keyDigest: string): Promise<KeyPrincipal | undefined> {
     try {
       const found = await keys.findByDigest(store, keyDigest)
-      return found && fromRecords(found)
+      return found && fromRecords(keyDigest, found)
     } catch (cause) {
       throw new Problem(
         'credential_unverifiable',
@@ -134,25 +133,51 @@ export function createKeyring(needs: {
     }
   }
 
-  function remember(keyDigest: string, found: Remembered): void {
+  function fromRecords(keyDigest: string, { key, secret, organizationSlug }: Found): KeyPrincipal {
+    const principal = {
+      kind: 'key',
+      organizationId: key.organizationId,
+      organizationSlug,
+      keyId: key.id,
+      name: key.name,
+      hint: secret.hint,
+      scheme: key.scheme === 'bearer' ? 'bearer' : 'x-api-key',
+      digest: keyDigest,
+      grants: key.grants,
+      cidrs: key.cidrs,
+      rateLimit: key.rateLimit,
+      quota: key.quota,
+      personalUserId: key.personalUserId,
+      expiresAt: earlier(key.expiresAt, secret.validUntil),
+    } satisfies KeyPrincipal
+    const names = namesOf.get(key.organizationId)
+    if (names?.slug === organizationSlug) {
+      principal.organizationId = names.id
+      principal.organizationSlug = names.slug
+    } else {
+      namesOf.set(key.organizationId, { id: key.organizationId, slug: organizationSlug })
+    }
+    if (key.revokedAt !== undefined || key.suspendedAt !== undefined) revoked.add(principal)
+    return principal
+  }
+
+  function remember(keyDigest: string, found: KeyPrincipal): void {
     if (remembered.size >= needs.capacity) {
       const [oldest] = remembered.keys()
       if (oldest !== undefined) forget(oldest)
     }
     remembered.set(keyDigest, found)
-    const { keyId } = found.principal
-    const digests = digestsOf.get(keyId)
-    if (digests) digests.add(keyDigest)
-    else digestsOf.set(keyId, new Set([keyDigest]))
+    const others = listOf(digestsOf.get(found.keyId)).filter((other) => other !== keyDigest)
+    digestsOf.set(found.keyId, others.length === 0 ? keyDigest : [...others, keyDigest])
   }
 
   function forget(keyDigest: string): void {
     const known = remembered.get(keyDigest)
     if (!known) return
     remembered.delete(keyDigest)
-    const digests = digestsOf.get(known.principal.keyId)
-    digests?.delete(keyDigest)
-    if (digests?.size === 0) digestsOf.delete(known.principal.keyId)
+    const [other, ...more] = listOf(digestsOf.get(known.keyId)).filter((each) => each !== keyDigest)
+    if (other === undefined) digestsOf.delete(known.keyId)
+    else digestsOf.set(known.keyId, more.length === 0 ? other : [other, ...more])
   }
 
   return {
@@ -167,25 +192,12 @@ export function createKeyring(needs: {
 
 type Found = NonNullable<Awaited<ReturnType<typeof keys.findByDigest>>>
 
-function fromRecords({ key, secret, organizationSlug }: Found): Remembered {
-  const ends = [key.expiresAt, secret.validUntil].filter((at) => at !== undefined)
-  return {
-    revoked: key.revokedAt !== undefined || key.suspendedAt !== undefined,
-    principal: {
-      kind: 'key',
-      organizationId: key.organizationId,
-      organizationSlug,
-      keyId: key.id,
-      name: key.name,
-      hint: secret.hint,
-      scheme: key.scheme,
-      digest: secret.digest,
-      grants: key.grants,
-      cidrs: key.cidrs,
-      rateLimit: key.rateLimit,
-      quota: key.quota,
-      personalUserId: key.personalUserId,
-      expiresAt: ends.length > 0 ? Math.min(...ends) : undefined,
-    },
-  }
+const none: readonly string[] = []
+
+function listOf(digests: string | readonly string[] | undefined): readonly string[] {
+  return digests === undefined ? none : typeof digests === 'string' ? [digests] : digests
+}
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
 }

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KeyPrincipal, Keyring, Scheme } from '../access/index.ts'
+import { Problem } from '../errors.ts'
+import type { Call } from './call.ts'
+import { createIdentify } from './identify.ts'
+import { mintCredential } from '../secrets/index.ts'
+
+const schemes: readonly Scheme[] = ['x-api-key', 'bearer']
+const known = mintCredential('svc_live_').secret.reveal()
+
+/** A keyring that remembers one key and finds no other, and counts how often it would have asked the database. */
+function identifyForTests() {
+  let nowMs = 1000
+  let reads = 0
+  const clock = { now: () => nowMs, monotonic: () => nowMs }
+  const principal = { kind: 'key' } as KeyPrincipal
+  const keyring: Keyring = {
+    identify(presented, beforeReading) {
+      if (presented.text === known) return principal
+      beforeReading?.()
+      reads++
+      return Promise.reject(new Problem('credential_invalid', 'The API key is not valid.'))
+    },
+    recheck: async () => undefined,
+    onChange: () => undefined,
+    size: 1,
+  }
+  const identify = createIdentify({
+    ...{ keyring, enabledSchemes: schemes, clock },
+    failures: { calls: 20, perSeconds: 1, burst: 100 },
+  })
+  return {
+    principal,
+    reads: () => reads,
+    pass: (ms: number) => (nowMs += ms),
+    async ask(key: string, address = '192.0.2.7'): Promise<string> {
+      const head = { apiKey: key, apiKeyCount: 1, authorization: undefined, authorizationCount: 0 }
+      try {
+        const found = await identify({ address, exchange: { head } } as unknown as Call)
+        return found === principal ? 'admitted' : 'somebody else'
+      } catch (error) {
+        assert.ok(error instanceof Problem)
+        return error.code
+      }
+    },
+  }
+}
+
+function unknownKey(): string {
+  return mintCredential('svc_live_').secret.reveal()
+}
+
+test('K13: over its limit an address costs at most 200 look-ups a second on this node, and is told 429', async () => {
+  const { ask, reads, pass } = identifyForTests()
+  const answers: string[] = []
+  for (let call = 0; call < 1000; call++) answers.push(await ask(unknownKey()))
+  assert.ok(answers.slice(0, 100).every((code) => code === 'credential_invalid'))
+  assert.ok(answers.slice(100).every((code) => code === 'rate_limited'))
+  assert.equal(reads(), 100 + 200)
+  // Other addresses share the same spare look-ups, once they are over their own limits; below them they share nothing.
+  assert.equal(await ask(unknownKey(), '192.0.2.8'), 'credential_invalid')
+  assert.equal(reads(), 301)
+  pass(50)
+  for (let call = 0; call < 100; call++) await ask(unknownKey())
+  assert.ok(reads() <= 301 + 10 + 1, `${reads()} look-ups`)
+})
+
+test('K13: a remembered key keeps working from an address over its limit, without a look-up', async () => {
+  const { ask, reads } = identifyForTests()
+  for (let call = 0; call < 1000; call++) await ask('svc_live_nope')
+  assert.equal(await ask('svc_live_nope'), 'rate_limited')
+  const before = reads()
+  for (let call = 0; call < 1000; call++) assert.equal(await ask(known), 'admitted')
+  assert.equal(reads(), before)
+})
+
+test('K13: what no key can look like costs no look-up at all, below the limit and above', async () => {
+  const { ask, reads } = identifyForTests()
+  for (let call = 0; call < 500; call++) await ask(`${known.slice(0, -1)}!`)
+  assert.equal(reads(), 0)
+})
