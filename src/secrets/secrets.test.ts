@@ -7,7 +7,6 @@ import { inspect } from 'node:util'
 import {
   createSealer,
   credentialLength,
-  checksum,
   credentialLookup,
   loadMasterSecrets,
   loadSigner,
@@ -17,6 +16,7 @@ import {
   signToken,
   verifyToken,
 } from './index.ts'
+import { checksum } from './mint.ts'
 
 const prefix = 'svc_live_'
 
