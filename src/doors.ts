@@ -8,6 +8,7 @@ import type { Rules } from './rules.ts'
 import { hangScim } from './scim/index.ts'
 import { hangSignin, openProviders } from './signin/index.ts'
 import { asStorageProblem } from './store/index.ts'
+import { RateLimiter } from './targets/index.ts'
 
 /** The doors on their hinges: nothing is heard before `listen`. */
 export interface Doors extends AsyncDisposable {
@@ -39,6 +40,7 @@ export async function hangDoors(config: Config, rooms: Foundations & Rules): Pro
       jsonDepth: config.limits.jsonDepth,
       scimTokensMost: config.limits.scimTokens,
       signUp: config.signUp,
+      findings: { limiter: new RateLimiter(), rate: rateOf(config.limits.failedCredentials) },
       providers: providers.map(({ name }) => name),
     },
   })

@@ -13,7 +13,7 @@ import type {
 import type { Outbound } from '../http/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
-import type { Limits, TargetRegister, Targets } from '../targets/index.ts'
+import type { Limits, Rate, RateLimiter, TargetRegister, Targets } from '../targets/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 
 /** What the handlers of the JSON API work with. */
@@ -47,6 +47,8 @@ export interface Rooms {
   readonly outbound: Outbound
   /** Whether anybody may make an account and an organization. */
   readonly signUp: 'invited' | 'open'
+  /** How many found secrets a source may present; no rate = any number. */
+  readonly findings: { readonly limiter: RateLimiter; readonly rate: Rate | undefined }
   /** The built-in providers that are configured: github, google. */
   readonly providers: readonly string[]
 }
