@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { setTimeout as wait } from 'node:timers/promises'
+import { after, before, describe, test } from 'node:test'
+import { auditEntries, organizations } from '../../../src/store/index.ts'
+import { memberOf, personWith, withStore, type Person } from '../../harness/person.ts'
+import { engines } from '../../harness/store.ts'
+import { upstreamForTests, type TestUpstream } from '../../harness/upstream.ts'
+import {
+  commandLine,
+  directoryForTests,
+  patchUrn,
+  userUrn,
+  type TestDirectory,
+} from './directory.ts'
+
+for (const engine of engines) {
+  describe(`leaving and coming back on ${engine}`, () => {
+    let directory: TestDirectory
+    let upstream: TestUpstream
+    let otherNode: { readonly port: number; readonly stop: () => Promise<void> }
+    before(async () => {
+      directory = await directoryForTests(engine)
+      upstream = await upstreamForTests((request, response) => {
+        if (request.url?.startsWith('/stream') !== true) return void response.end('ok')
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write('data: here\n\n')
+      })
+      await commandLine(
+        ['target', 'set', 'acme', 'echo', '--upstream', upstream.url],
+        directory.product,
+      )
+      otherNode = await directory.product.anotherNode()
+    })
+    after(async () => {
+      await otherNode.stop()
+      await directory[Symbol.asyncDispose]()
+      await upstream[Symbol.asyncDispose]()
+    })
+
+    /** Somebody whom the directory has, signed in, with a personal key. */
+    async function employee(role: 'owner' | 'developer' = 'developer') {
+      const email = directory.unique()
+      const person = await memberOf(directory.product, 'acme', { email, role })
+      const issued = await person.call('POST /organizations/acme/keys', {
+        name: 'mine',
+        scheme: 'bearer',
+        personal: true,
+      })
+      assert.equal(issued.status, 201, issued.text)
+      const user = await directory.addUser({ userName: email })
+      return { person, key: issued.json.secret as string, user, email }
+    }
+
+    async function callWith(key: string, path = '/hello', port = directory.product.port) {
+      return await fetch(`http://127.0.0.1:${port}/api/v1/intercept/echo${path}`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+    }
+
+    async function assertGone(person: Person, key: string): Promise<void> {
+      assert.equal((await person.call('GET /me')).status, 401)
+      const refused = await callWith(key)
+      assert.equal(refused.status, 401)
+      await refused.text()
+      const elsewhere = personWith(
+        directory.product.baseUrl,
+        person.cookie,
+        `http://127.0.0.1:${otherNode.port}`,
+      )
+      const until = Date.now() + 1000
+      for (;;) {
+        const [session, call] = [
+          await elsewhere.call('GET /me'),
+          await callWith(key, '/hello', otherNode.port),
+        ]
+        await call.text()
+        if (session.status === 401 && call.status === 401) return
+        assert.ok(
+          Date.now() < until,
+          `another node still answers ${session.status}, ${call.status}`,
+        )
+        await wait(20)
+      }
+    }
+
+    const ways = {
+      'PATCH active: false': async ({ id }: { id: string }) =>
+        await directory.call('PATCH', `/Users/${id}`, {
+          schemas: [patchUrn],
+          Operations: [{ op: 'replace', value: { active: false } }],
+        }),
+      'PUT active: false': async ({ id, userName }: { id: string; userName: string }) =>
+        await directory.call('PUT', `/Users/${id}`, {
+          schemas: [userUrn],
+          userName,
+          active: false,
+        }),
+      DELETE: async ({ id }: { id: string }) => await directory.call('DELETE', `/Users/${id}`),
+    }
+
+    for (const [name, leave] of Object.entries(ways)) {
+      test(`D6, S5: after ${name} no session and no personal key of that person opens anything, on any node`, async () => {
+        const { person, key, user } = await employee()
+        assert.equal((await callWith(key)).status, 200)
+        assert.equal((await person.call('GET /me')).status, 200)
+        const stream = await callWith(key, '/stream')
+        const cut = stream.text().catch(() => 'cut')
+        const answer = await leave(user)
+        assert.ok(answer.status < 300, JSON.stringify(answer.body))
+        await assertGone(person, key)
+        const ended = await Promise.race([cut.then(() => true), wait(1500, false)])
+        assert.ok(ended, 'the open stream was not cut')
+        await withStore(directory.product, async (store) => {
+          const organization = await organizations.findBySlug(store, 'acme')
+          const entries = await auditEntries.listFrom(store, organization!.id, 0, 1000)
+          const own = entries.filter((entry) => entry.subject_id === user.id)
+          assert.ok(own.some((entry) => entry.action === 'member.deactivated'))
+          assert.ok(own.some((entry) => entry.action === 'directory_user.deprovisioned'))
+        })
+      })
+    }
+
+    test('D6: who comes back has the same id and keys again, and signs in anew', async () => {
+      const { person, key, user, email } = await employee()
+      await ways['PATCH active: false'](user)
+      await assertGone(person, key)
+      const back = await directory.call('PATCH', `/Users/${user.id}`, {
+        schemas: [patchUrn],
+        Operations: [{ op: 'Replace', path: 'active', value: 'True' }],
+      })
+      assert.deepEqual([back.status, back.body.active, back.body.userName], [200, true, email])
+      assert.equal((await callWith(key)).status, 200)
+      assert.equal((await person.call('GET /me')).status, 401)
+    })
+
+    test('a deprovision is never refused, not even of the last owner', async () => {
+      const { person, key, user } = await employee('owner')
+      const answer = await ways['PATCH active: false'](user)
+      assert.equal(answer.status, 200)
+      await assertGone(person, key)
+    })
+  })
+}
