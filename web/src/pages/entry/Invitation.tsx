@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Navigate, useNavigate } from '@tanstack/react-router'
 import { call } from '../../api/call.ts'
 import { signInOptionsQuery } from '../../api/entry.ts'
 import { meQuery } from '../../api/me.ts'
@@ -24,6 +24,8 @@ export function Invitation() {
   })
   const me = useQuery({ ...meQuery, retry: false })
   const options = useQuery(signInOptionsQuery)
+  // A sign-in with the invited e-mail accepts by itself: who comes back from it is led on.
+  const wanted = new URLSearchParams(window.location.search).get('organization')
   const accept = useMutation({
     mutationFn: () => call('POST /invitations/accept', { body: { token } }),
     onSuccess: async () => {
@@ -34,6 +36,11 @@ export function Invitation() {
       })
     },
   })
+  const joined = me.data?.organizations.find(({ slug }) => slug === wanted)?.slug
+  if (look.isError && wanted !== null && me.isPending) return <Loading />
+  if (look.isError && joined !== undefined) {
+    return <Navigate to="/o/$organization" params={{ organization: joined }} replace />
+  }
   if (look.isError) {
     return (
       <Alone title={w.gone} lead={w.goneText}>
@@ -43,7 +50,7 @@ export function Invitation() {
   }
   if (look.data === undefined || me.isPending) return <Loading />
   const { organization, email, role } = look.data
-  const back = `return_to=${encodeURIComponent(`/invitations/${token}`)}`
+  const back = `return_to=${encodeURIComponent(`/invitations/${token}?organization=${organization.slug}`)}`
   return (
     <Alone title={w.title(organization.name)} lead={w.lead(email, role)}>
       <Card>
