@@ -75,11 +75,10 @@ function timePart(nowMs: number): string {
 function randomPart(): string {
   if (used + randomDigits > pool.length) {
     randomFillSync(pool)
+    // The whole pool becomes digits at once; 256 = 8 × 32, so that all are equally likely.
+    for (let at = 0; at < pool.length; at++) pool[at] = alphabet.charCodeAt((pool[at] ?? 0) & 31)
     used = 0
   }
-  let text = ''
-  for (const end = used + randomDigits; used < end; used++) {
-    text += alphabet.charAt((pool[used] ?? 0) & 31)
-  }
-  return text
+  used += randomDigits
+  return pool.toString('latin1', used - randomDigits, used)
 }

@@ -31,5 +31,6 @@ export function renderTraceparent({ traceId, spanId, flags }: TracePlace): strin
 /** The header for the upstream when we report no spans: the caller's own, or a new trace that nobody samples. */
 export function passTraceparentOn(given: string | undefined): string {
   if (given !== undefined && traceparentShape.test(given)) return given
-  return `00-${randomHex(16)}-${randomHex(8)}-${notSampled}`
+  const ids = randomHex(24)
+  return `00-${ids.slice(0, 32)}-${ids.slice(32)}-${notSampled}`
 }

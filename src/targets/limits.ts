@@ -53,14 +53,15 @@ export function createLimits(needs: { clock: Clock; quotas: Quotas }): Limits {
     if (unlimited) return nothing
     const rates = ratesOf(principal, target)
     const counted = quotasOf(principal, target)
-    const standings = rates.map((rated) => askRate(rated, false))
+    const atMs = clock.monotonic()
+    const standings = rates.map((rated) => askRate(rated, atMs, false))
     return counted.length === 0
       ? settle(rates, counted, standings, spend)
       : askQuotas(rates, counted, standings, spend)
   }
 
-  function askRate({ name, subject, rate }: Rated, spend: boolean): Standing {
-    const verdict = limiter.ask(subject, rate, clock.monotonic(), spend)
+  function askRate({ name, subject, rate }: Rated, atMs: number, spend: boolean): Standing {
+    const verdict = limiter.ask(subject, rate, atMs, spend)
     return {
       name,
       calls: rate.burst ?? rate.calls,
@@ -104,7 +105,9 @@ export function createLimits(needs: { clock: Clock; quotas: Quotas }): Limits {
     const refusing = standings.find((standing) => standing.refusal !== undefined)
     if (refusing?.refusal !== undefined) throw refused(refusing, refusing.refusal, headers)
     if (!spend) return headers
-    for (const rated of rates) askRate(rated, true)
+    const atMs = clock.monotonic()
+    for (const { subject, rate } of rates) limiter.ask(subject, rate, atMs, true)
+    if (counted.length === 0) return headers
     const nowMs = clock.now()
     for (const subject of counted) quotas.spend(subject, nowMs)
     return headers
