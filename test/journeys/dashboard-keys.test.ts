@@ -121,6 +121,32 @@ describe('API keys in the dashboard', () => {
     assert.deepEqual(visitor.findings, [])
   })
 
+  test('a key is edited in place: what is not touched stays, its end and its limit’s period too', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    const wish = {
+      name: 'before',
+      cidrs: ['203.0.113.0/24'],
+      rateLimit: { calls: 10, perSeconds: 60 },
+      expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+    }
+    const { key } = (await owner.call('POST /organizations/acme/keys', wish)).json
+    await page.goto(`${product.baseUrl}/o/acme/keys/${key.id}`)
+    await page.getByRole('button', { name: 'Edit key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Edit before' })
+    await dialog.getByLabel('Name', { exact: true }).fill('edited')
+    await dialog.getByLabel('Limit').fill('20')
+    await checkState(visitor, 'key-edit-light')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'edited' }).waitFor()
+    const now = (await owner.call(`GET /organizations/acme/keys/${key.id}`)).json
+    assert.deepEqual(
+      [now.name, now.cidrs, now.rateLimit, now.expiresAt, now.grants],
+      ['edited', wish.cidrs, { calls: 20, perSeconds: 60 }, key.expiresAt, null],
+    )
+    assert.deepEqual(visitor.findings, [])
+  })
+
   test('K8: a revocation in one browser cuts an open event stream, and the row changes in another browser within 2 s', async () => {
     await using upstream = await upstreamForTests((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })

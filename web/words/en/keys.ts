@@ -48,7 +48,8 @@ export const keysWords = {
     cidrs: 'Allowed addresses',
     cidrsHint: 'CIDR ranges such as 203.0.113.0/24, one per line. Empty means any address.',
     limit: 'Limit',
-    limitHint: 'Calls per second, at most. Empty means no limit of its own.',
+    limitHint: (seconds: number) =>
+      `Calls per ${seconds === 1 ? 'second' : `${seconds} seconds`}, at most. Empty means no limit of its own.`,
     quota: 'Quota',
     quotaHint: 'Calls in all per period. Empty means no quota.',
     per: { day: 'per day', month: 'per month' },
@@ -115,6 +116,13 @@ export const keysWords = {
     revokedForGood: 'It can’t be used again. Issue a new key if the program goes on.',
     expiredNotice: 'This key has expired. Calls with it get 401 credential_expired.',
     suspendedNotice: 'This personal key is suspended, because its person was deactivated.',
+  },
+  edit: {
+    action: 'Edit key',
+    title: (name: string) => `Edit ${name}`,
+    lead: 'The key keeps its id, scheme and secret. The change counts from the next call on.',
+    endsAsNow: 'As now',
+    done: 'Key changed',
   },
   rotate: {
     title: (name: string) => `Rotate ${name}`,

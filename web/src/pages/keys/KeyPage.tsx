@@ -14,6 +14,7 @@ import { Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Card, Columns, Facts, Notice, PageHead, Pile } from '../../parts/Surface.tsx'
 import { day, exact, Time } from '../../parts/Time.tsx'
 import { CallsTable } from '../calls/CallsTable.tsx'
+import { EditKey } from './EditKey.tsx'
 import { RevokeKey, RotateKey } from './KeyActions.tsx'
 import { OldSecret } from './OldSecret.tsx'
 import { grantsText, keyHeader, KeyState } from './parts.tsx'
@@ -29,7 +30,7 @@ export function KeyPage() {
   const client = useQueryClient()
   const key = useQuery(keyQuery(slug, id))
   const calls = useQuery(latestCallsQuery(slug, id, latest))
-  const [doing, setDoing] = useState<'rotate' | 'revoke'>()
+  const [doing, setDoing] = useState<'rotate' | 'revoke' | 'edit'>()
   const back = (
     <Link to="/o/$organization/keys" params={{ organization: slug }}>
       {w.detail.back}
@@ -71,6 +72,7 @@ export function KeyPage() {
             <Button look="danger" onClick={() => setDoing('revoke')}>
               {w.detail.revoke}
             </Button>
+            <Button onClick={() => setDoing('edit')}>{w.edit.action}</Button>
             <Button look="primary" onClick={() => setDoing('rotate')}>
               {w.detail.rotate}
             </Button>
@@ -123,6 +125,7 @@ export function KeyPage() {
           </p>
         ) : undefined}
       </Pile>
+      {doing === 'edit' ? <EditKey organization={slug} it={it} onDone={done} /> : undefined}
       {doing === 'rotate' ? <RotateKey organization={slug} it={it} onDone={done} /> : undefined}
       {doing === 'revoke' ? <RevokeKey organization={slug} it={it} onDone={done} /> : undefined}
     </>

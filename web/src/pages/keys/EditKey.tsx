@@ -1,0 +1,100 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/call.ts'
+import type { Key } from '../../api/shapes.ts'
+import { targetsQuery } from '../../api/targets.ts'
+import { words } from '../../../words/en.ts'
+import { keysWords as w } from '../../../words/en/keys.ts'
+import { FormDialog } from '../../parts/Dialogs.tsx'
+import { SelectField, TextField } from '../../parts/Field.tsx'
+import { fieldError } from '../../parts/States.tsx'
+import { say } from '../../parts/Toasts.tsx'
+import { KeyFields } from './KeyFields.tsx'
+import { startOfWish, wishOf } from './wish.ts'
+
+const asNow = 'now'
+
+/** Changes what a key may, in place: its id, scheme and secret stay. */
+export function EditKey({
+  organization,
+  it,
+  onDone,
+}: {
+  readonly organization: string
+  readonly it: Key
+  readonly onDone: () => void
+}) {
+  const [draft, setDraft] = useState(() => ({ ...draftOf(it), days: asNow }))
+  const targets = useQuery(targetsQuery(organization))
+  const edit = useMutation({
+    mutationFn: () => {
+      const { expiresAt, ...wish } = wishOf(draft, it.rateLimit?.perSeconds)
+      const ends = draft.days === asNow ? it.expiresAt : expiresAt
+      return call(
+        'PUT /organizations/:organization/keys/:key',
+        {
+          path: { organization, key: it.id },
+          body: { ...wish, ...(ends === undefined ? {} : { expiresAt: ends }) },
+        },
+        { version: it.version },
+      )
+    },
+    onSuccess: () => {
+      say(w.edit.done)
+      onDone()
+    },
+  })
+  return (
+    <FormDialog
+      open
+      onClose={onDone}
+      title={w.edit.title(it.name)}
+      lead={w.edit.lead}
+      action={words.save}
+      busy={edit.isPending}
+      error={edit.error}
+      disabled={draft.name.trim() === ''}
+      onSubmit={() => edit.mutate()}
+    >
+      <TextField
+        label={w.form.name}
+        error={fieldError(edit.error, 'name')}
+        value={draft.name}
+        maxLength={100}
+        required
+        onValue={(name) => setDraft((before) => ({ ...before, name }))}
+      />
+      <SelectField
+        label={w.form.ends}
+        value={draft.days}
+        options={[
+          { value: asNow, label: w.edit.endsAsNow },
+          ...Object.entries(w.form.endChoices).map(([value, label]) => ({ value, label })),
+        ]}
+        onValue={(days) => setDraft((before) => ({ ...before, days }))}
+      />
+      <KeyFields
+        draft={draft}
+        error={edit.error}
+        perSeconds={it.rateLimit?.perSeconds ?? 1}
+        slugs={(targets.data?.items ?? []).map((target) => target.slug)}
+        onPatch={(patch) => setDraft((before) => ({ ...before, ...patch }))}
+      />
+    </FormDialog>
+  )
+}
+
+function draftOf(it: Key) {
+  return {
+    ...startOfWish,
+    name: it.name,
+    some: it.grants !== undefined,
+    grants: Object.fromEntries(
+      (it.grants ?? []).map((grant) => [grant.target, grant.methods ?? []]),
+    ),
+    cidrs: (it.cidrs ?? []).join('\n'),
+    limit: it.rateLimit === undefined ? '' : String(it.rateLimit.calls),
+    quota: it.quota === undefined ? '' : String(it.quota.calls),
+    period: it.quota?.period ?? ('day' as const),
+  }
+}
