@@ -53,9 +53,10 @@ const lastLetter = '\u{10ffff}'
 export function conditionSql(
   engine: Engine,
   table: DirectoryTableName,
+  organizationId: string,
   condition: DirectoryCondition,
 ): Sql {
-  const inner = (each: DirectoryCondition): Sql => conditionSql(engine, table, each)
+  const inner = (each: DirectoryCondition): Sql => conditionSql(engine, table, organizationId, each)
   switch (condition.kind) {
     case 'and':
     case 'or':
@@ -70,13 +71,12 @@ export function conditionSql(
     case 'present':
       return sql`${fieldSql(engine, table, condition.field)} is not null`
     case 'some':
-      return someSql(engine, table, condition)
+      return someSql(engine, table, organizationId, condition)
     case 'email':
       return sql`${sql.table(table)}.id in (select directory_user_id from directory_email
-        where directory_email.organization_id = ${sql.table(table)}.organization_id
-        and value_key = ${condition.value})`
+        where directory_email.organization_id = ${organizationId} and value_key = ${condition.value})`
     case 'related':
-      return relatedSql(engine, table, condition)
+      return relatedSql(engine, table, organizationId, condition)
     default:
       return condition satisfies never
   }
@@ -154,10 +154,13 @@ function compareSql(
 function someSql(
   engine: Engine,
   table: DirectoryTableName,
+  organizationId: string,
   condition: Extract<DirectoryCondition, { kind: 'some' }>,
 ): Sql {
   const where =
-    condition.where === undefined ? sql`1 = 1` : conditionSql(engine, table, condition.where)
+    condition.where === undefined
+      ? sql`1 = 1`
+      : conditionSql(engine, table, organizationId, condition.where)
   return engine === 'sqlite'
     ? sql`exists (select 1 from json_each(${sql.table(table)}.folded, ${jsonPath(condition.path)}) as item where ${where})`
     : sql`exists (select 1 from jsonb_array_elements(${sql.table(table)}.folded #> ${textArray(condition.path)}::text[]) as item(value) where ${where})`
@@ -178,12 +181,15 @@ function partSql(engine: Engine, field: { part: string; type: 'text' | 'number' 
 function relatedSql(
   engine: Engine,
   table: DirectoryTableName,
+  organizationId: string,
   condition: Extract<DirectoryCondition, { kind: 'related' }>,
 ): Sql {
   const isUser = table === 'directory_user'
   const other = isUser ? 'directory_group' : 'directory_user'
   const where =
-    condition.where === undefined ? sql`1 = 1` : conditionSql(engine, other, condition.where)
+    condition.where === undefined
+      ? sql`1 = 1`
+      : conditionSql(engine, other, organizationId, condition.where)
   return isUser
     ? sql`exists (select 1 from directory_member inner join directory_group on directory_group.id = directory_member.group_id
         where directory_member.directory_user_id = directory_user.id and ${where})`

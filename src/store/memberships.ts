@@ -111,13 +111,15 @@ export async function listByEmailKeys(
   emailKeys: readonly string[],
 ): Promise<MembershipRecord[]> {
   if (emailKeys.length === 0) return []
+  // As a subquery: joined, SQLite would walk through the whole organization.
   const rows = await at.query
     .selectFrom('membership')
-    .innerJoin('user', 'user.id', 'membership.user_id')
-    .selectAll('membership')
-    .where('user.email_key', 'in', emailKeys)
-    .where('membership.organization_id', '=', organizationId)
-    .where('membership.deactivated_at', 'is', null)
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('user_id', 'in', (eb) =>
+      eb.selectFrom('user').select('id').where('email_key', 'in', emailKeys),
+    )
+    .where('deactivated_at', 'is', null)
     .limit(10)
     .execute()
   return rows.map(fromRow)
