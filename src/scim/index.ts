@@ -8,7 +8,7 @@ import { errorBody, ScimError } from './errors.ts'
 import type { ScimAnswer, ScimLimits, ScimNeeds, ScimRequest } from './exchange.ts'
 import { readJson, type Json } from './json.ts'
 import { createRouter } from './router.ts'
-import { withoutSecrets } from './without-secrets.ts'
+import { pathWithoutSecrets, withoutSecrets } from './without-secrets.ts'
 
 const prefix = '/scim/v2'
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -78,7 +78,7 @@ export function hangScim(
       tokenId: principal.tokenId,
       at: given.clock.now(),
       method: request.method,
-      path: request.url.slice(prefix.length, prefix.length + 1000) || '/',
+      path: pathWithoutSecrets(request.url.slice(prefix.length) || '/'),
       status,
       scimType: wrong?.scimType,
       detail: wrong?.detail,

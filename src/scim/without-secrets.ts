@@ -1,17 +1,36 @@
 const keptCharacters = 4096
+const keptOfPath = 1000
 const secretNames = /^(password|secret|token|credential|authorization)$/i
+// In a query: a token where none belongs, a filter or a name that speaks of a password.
+const secretParameters = /^(token|access_token|authorization|password|secret)$/i
 
 /** A body as the request log keeps it: cut, and with every value under a secret's name dropped. */
 export function withoutSecrets(bytes: Buffer | undefined): string | undefined {
   if (bytes === undefined || bytes.length === 0) return undefined
   try {
     const text = JSON.stringify(JSON.parse(bytes.toString('utf8')), (name, value: unknown) =>
-      secretNames.test(name) || isSecretOperation(value) ? '(dropped)' : value,
+      isSecretName(name) || isSecretOperation(value) ? '(dropped)' : value,
     )
     return text.slice(0, keptCharacters).toWellFormed().replaceAll('\u0000', '')
   } catch {
     return '(not JSON)'
   }
+}
+
+/** A path with its query as the request log keeps it: cut, and without what may be a secret. */
+export function pathWithoutSecrets(path: string): string {
+  const mark = path.indexOf('?')
+  if (mark === -1) return path.slice(0, keptOfPath)
+  const query = [...new URLSearchParams(path.slice(mark + 1))].map(([name, value]) => {
+    const isSecret = secretParameters.test(name) || /password|svc_scim_/i.test(value)
+    return `${name}=${isSecret ? '(dropped)' : value}`
+  })
+  return `${path.slice(0, mark)}?${query.join('&')}`.slice(0, keptOfPath)
+}
+
+// `password`, and `urn:…:User:password` as Entra writes whole paths as names.
+function isSecretName(name: string): boolean {
+  return secretNames.test(name.split(/[:.]/).at(-1) ?? '')
 }
 
 // {"op": "replace", "path": "password", "value": "…"}

@@ -70,15 +70,16 @@ describe("the dashboard's files", () => {
   })
 
   test('H4: nothing but pages gets the shell: unknown assets and addresses are problems', async () => {
-    for (const path of [
-      '/assets/none.js',
-      '/api/v1/none',
-      '/scim/v2/none',
-      '/none',
-      '/assets/..%2f..%2fpackage.json',
-    ]) {
+    for (const [path, wanted] of [
+      ['/assets/none.js', 404],
+      ['/api/v1/none', 404],
+      // The directory's door tells a stranger nothing of what is there.
+      ['/scim/v2/none', 401],
+      ['/none', 404],
+      ['/assets/..%2f..%2fpackage.json', 404],
+    ] as const) {
       const { status, body } = await read(path)
-      assert.equal(status, 404, path)
+      assert.equal(status, wanted, path)
       assert.doesNotMatch(body.toString(), /<div id="root">/)
     }
   })

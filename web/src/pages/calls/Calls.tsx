@@ -31,7 +31,9 @@ export function Calls() {
   const list = useInfiniteQuery(callsQuery(slug, filter))
   const tail = useLive(slug, filter, live === 'on', list.data?.pages[0]?.items[0]?.id)
   const known = list.data?.pages.flatMap((page) => page.items) ?? []
-  const rows = [...tail.rows, ...known]
+  // The list may be read again while the tail runs: a call that both know is shown once.
+  const listed = new Set(known.map((one) => one.id))
+  const rows = [...tail.rows.filter((one) => !listed.has(one.id)), ...known]
 
   const change = useCallback(
     (patch: Readonly<Record<string, string | undefined>>) => {
