@@ -98,6 +98,15 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
   // --- Lanes ---
 
   async function open(endpoint: EndpointRecord, leaseEndsAt: number): Promise<void> {
+    const known = lanes.get(endpoint.id)
+    if (known?.endpoint.version === endpoint.version) {
+      // Our own lease, which a clock set forward let run out: what the lane knows of the endpoint's health, and what
+      // is under way, is newer than the row.
+      known.endpoint = endpoint
+      known.leaseEndsAt = leaseEndsAt
+      wake(known)
+      return
+    }
     try {
       const prepared = await needs.prepare(endpoint)
       const lane = createLane(endpoint, prepared, { leaseEndsAt, monotonic: clock.monotonic() })

@@ -7,7 +7,8 @@ const concurrencyMost = 8
 
 /** One endpoint while this node holds its lease: what waits in memory, and how much may go out now. */
 export interface Lane {
-  readonly endpoint: EndpointRecord
+  /** As it was when the lease was taken last. */
+  endpoint: EndpointRecord
   readonly prepared: PreparedEndpoint
   /** How the endpoint is doing; written with every batch. */
   health: EndpointHealth
