@@ -24,7 +24,7 @@ interface Figure {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** BAR.md's first bar; `least` or `most` says which way. */
+  /** What the figure is held to; `least` or `most` says which way. */
   readonly bar?: number
   readonly way?: 'least' | 'most'
 }

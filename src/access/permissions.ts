@@ -5,7 +5,7 @@ export type Role = (typeof roles)[number]
 
 /**
  * What a person may do, by role: the one table. `keys.issue` reaches a developer's own keys only, `keys.manage`
- * everybody's (PRODUCT.md section 4).
+ * everybody's.
  */
 export const permissions = {
   'traffic.see': ['owner', 'admin', 'developer', 'viewer'],

@@ -112,7 +112,7 @@ export function createSessions(needs: Needs): Sessions {
   const { store, clock } = needs
   const tokens = createSessionTokens(needs)
   const memory = createSessionMemory(store.feed, mostRemembered)
-  // A clock that is set back revives nothing (SECURITY.md S6).
+  // A clock that is set back revives nothing (S6).
   let latestMs = 0
 
   function now(): number {

@@ -115,7 +115,12 @@ async function measureRevocation(store: Store): Promise<Finding> {
   took.sort((one, other) => one - other)
   const middle = took[Math.floor(revocations / 2)] ?? 0
   const worst = took.at(-1) ?? 0
-  const who = nodes + silent === 0 ? 'no node is running' : `${nodes} nodes confirm`
+  const who =
+    nodes + silent === 0
+      ? 'no node is running'
+      : nodes === 1
+        ? '1 node confirms'
+        : `${nodes} nodes confirm`
   const slow = silent > 0 ? `; ${silent} did not answer and trust nothing after 1 s` : ''
   return {
     check: 'revocation',

@@ -73,15 +73,22 @@ async function runWords(
   if (name === '--version') return await version(terminal)
   const noun = Object.hasOwn(nouns, name) ? nouns[name] : undefined
   if (noun === undefined) {
-    terminal.complain(`There is no command ${name}; \`intercept --help\` lists them.`)
+    misuse(`There is no command ${name}; \`intercept --help\` lists them.`, [], {
+      wantsJson,
+      terminal,
+    })
     return 2
   }
   const { commands } = await noun.load()
   const found = findCommand(commands, words.slice(1))
   if (found === undefined || words.includes('--help')) {
-    const print = words.includes('--help') ? terminal.print : terminal.complain
-    for (const line of usageOf(name, found === undefined ? commands : only(found))) print(line)
-    return words.includes('--help') ? 0 : 2
+    const usage = usageOf(name, found === undefined ? commands : only(found))
+    if (!words.includes('--help')) {
+      misuse(`\`intercept ${name}\` needs one of these verbs.`, usage, { wantsJson, terminal })
+      return 2
+    }
+    for (const line of usage) terminal.print(line)
+    return 0
   }
   try {
     const answer = await found.command.run(found.args, terminal)
@@ -89,8 +96,7 @@ async function runWords(
     return 0
   } catch (error) {
     if (error instanceof UsageError) {
-      terminal.complain(`${error.message}.`)
-      for (const line of usageOf(name, only(found))) terminal.complain(line)
+      misuse(`${error.message}.`, usageOf(name, only(found)), { wantsJson, terminal })
       return 2
     }
     if (error instanceof BadFinding) show(error.answer, wantsJson, terminal)
@@ -121,6 +127,19 @@ function findCommand(
 function show(answer: Answer | undefined, wantsJson: boolean, terminal: Terminal): void {
   if (answer === undefined) return
   terminal.print(wantsJson ? JSON.stringify(answer.data) : answer.text)
+}
+
+/** Wrong use: what is wrong, then how it is used; with `--json` one object, as every other failure. */
+function misuse(
+  sentence: string,
+  usage: readonly string[],
+  { wantsJson, terminal }: { wantsJson: boolean; terminal: Terminal },
+): void {
+  if (wantsJson) {
+    terminal.complain(JSON.stringify({ error: { code: 'usage', detail: sentence } }))
+  } else {
+    for (const line of [sentence, ...usage]) terminal.complain(line)
+  }
 }
 
 /** Public sentences as they are; anything else is named by its message, which no secret is in. */

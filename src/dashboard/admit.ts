@@ -49,7 +49,7 @@ async function organizationOf(
   rooms: Rooms,
 ): Promise<RouteOrganization> {
   const found = await rooms.members.membershipOf(person, slugOrId)
-  // Another organization's name and a name that nobody has are the same to a stranger (SECURITY.md T2).
+  // Another organization's name and a name that nobody has are the same to a stranger (T2).
   if (!found) throw new Problem('not_found', 'You are in no organization of this name.')
   return found
 }

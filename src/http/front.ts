@@ -25,7 +25,7 @@ export interface FrontLimits {
   readonly bodyWindowBytes: number
 }
 
-/** PRODUCT.md section 12 and SECURITY.md L1. */
+/** The bounds on a request head and URL (L1). */
 export const frontLimits: FrontLimits = {
   headBytes: 16 * 1024,
   urlBytes: 8 * 1024,
@@ -63,7 +63,7 @@ export function requestIdOf(request: IncomingMessage): string {
   return requestIds.get(request) ?? createId('req')
 }
 
-/** Builds the listener: node:http with its gaps closed (SECURITY.md F6–F8, F11–F13), then one of two handlers. */
+/** Builds the listener: node:http with its gaps closed (F6–F8, F11–F13), then one of two handlers. */
 export function createFront(needs: FrontNeeds): Front {
   const limits = { ...frontLimits, ...needs.limits }
   const connections = new Set<ClientConnection>()
@@ -252,7 +252,7 @@ function isBelow(url: string, prefix: string): boolean {
   return next === '' || next === '/' || next === '?'
 }
 
-// Only a WebSocket leaves HTTP here; h2c and everything else stays an ordinary request (SECURITY.md P16).
+// Only a WebSocket leaves HTTP here; h2c and everything else stays an ordinary request (P16).
 function isWebSocket(request: IncomingMessage): boolean {
   const { headers } = request
   return (

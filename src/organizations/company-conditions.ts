@@ -73,7 +73,7 @@ export function requireGroup(at: Attempt): void {
   )
 }
 
-/** No way back in for who was deactivated or removed (SECURITY.md O12). */
+/** No way back in for who was deactivated or removed (O12). */
 export async function requireMembership(at: Attempt, user: UserRecord): Promise<MembershipRecord> {
   const found = await memberships.findByUser(at.tx, at.connection.organizationId, user.id)
   if (user.deactivatedAt !== undefined || !found || found.deactivatedAt !== undefined) throw ended()

@@ -56,7 +56,7 @@ export interface DirectoryPeople {
   ): Promise<{ userId: UserId; active: boolean } | undefined>
 }
 
-/** Whom an organization's provider may let in, and as whom (PRODUCT.md section 7). */
+/** Whom an organization's provider may let in, and as whom. */
 export interface CompanySignIn {
   /**
    * The person behind a proven sign-in: by (connection, issuer, subject), else linked or made as the rules allow,

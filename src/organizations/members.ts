@@ -253,7 +253,7 @@ export function createMembers(needs: Needs): Members {
   }
 }
 
-/** The last active owner can't be removed, deactivated or demoted (PRODUCT.md section 4). */
+/** The last active owner can't be removed, deactivated or demoted. */
 async function keepAnOwner(
   tx: Transaction,
   before: MembershipRecord,

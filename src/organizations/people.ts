@@ -259,7 +259,7 @@ async function noteRefused(
   })
 }
 
-/** No way back in for somebody who was deactivated, everywhere or in all they belonged to (SECURITY.md O12). */
+/** No way back in for somebody who was deactivated, everywhere or in all they belonged to (O12). */
 async function refuseDeactivated(tx: Transaction, user: UserRecord): Promise<void> {
   const joined = await memberships.listOfUser(tx, user.id)
   const nowhere =

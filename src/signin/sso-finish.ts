@@ -85,7 +85,7 @@ export function createSsoFinishes(needs: {
   ): Promise<CompanyPerson> {
     const signal = AbortSignal.timeout(budgetMs)
     const provider = await relyingParty.provider(connection.issuer, { signal })
-    // The connection as it was when this browser left (SECURITY.md O4, O13).
+    // The connection as it was when this browser left (O4, O13).
     if (
       provider.issuer !== transaction.issuer ||
       provider.tokenEndpoint !== transaction.tokenEndpoint

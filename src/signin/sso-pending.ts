@@ -33,7 +33,7 @@ export function createPendingLinks(needs: { sealer: Sealer; clock: Clock }): Pen
     cookieFor(link, returnTo) {
       const pending: Pending = { link, returnTo, startedAt: clock.now() }
       return hostCookie(cookieName, sealer.seal(JSON.stringify(pending), context), {
-        // The person comes back from another provider's page (SECURITY.md F3).
+        // The person comes back from another provider's page (F3).
         sameSite: 'Lax',
         maxAgeSeconds: lifetimeMs / 1000,
       })

@@ -97,7 +97,7 @@ export function createSsoStarts(needs: {
       }
       const connection = await sso.routing.open(id)
       const issuer = single(query, 'iss')
-      // Whoever starts it may only name the provider that is ours already (SECURITY.md O17).
+      // Whoever starts it may only name the provider that is ours already (O17).
       if (issuer !== undefined && issuer !== connection.issuer) {
         throw new Problem('callback_issuer_mismatch', 'This connection belongs to another issuer.')
       }

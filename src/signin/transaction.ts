@@ -79,7 +79,7 @@ export function createTransactions(needs: {
     },
     cookieFor: (transaction) =>
       hostCookie(cookieName, sealer.seal(JSON.stringify(transaction), context), {
-        // Strict would not arrive on the provider's redirect (SECURITY.md F3).
+        // Strict would not arrive on the provider's redirect (F3).
         sameSite: 'Lax',
         maxAgeSeconds: lifetimeMs / 1000,
       }),

@@ -40,7 +40,7 @@ export type TargetSettingsWish = {
   readonly [S in keyof TargetSettings]?: TargetSettings[S] | null | undefined
 }
 
-/** What holds when nobody says otherwise (PRODUCT.md sections 3 and 12). */
+/** What holds when nobody says otherwise. */
 export function defaultSettings(bodyBytes: number): TargetSettings {
   return {
     paths: 'canonical',

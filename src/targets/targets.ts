@@ -121,7 +121,7 @@ export function createTargets(needs: {
         const before = await getRecord(tx, organizationId, idOrSlug)
         const upstream =
           wish.upstream === undefined ? before.upstream : checkUpstream(wish.upstream, guard)
-        // Whoever may not read a credential must not send it to a host of his choice (SECURITY.md P15).
+        // Whoever may not read a credential must not send it to a host of his choice (P15).
         const moved = new URL(upstream).origin !== new URL(before.upstream).origin
         const keeps = wish.credential === undefined && !moved
         const credential = keeps

@@ -1,4 +1,4 @@
-// Every row of the order of checks (PRODUCT.md section 3), in both key schemes, against the product as it starts.
+// Every row of the order of checks, in both key schemes, against the product as it starts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { freePort } from '../../src/http/index.ts'

@@ -182,7 +182,7 @@ describe('T1: every route of the OpenAPI document, for every principal', () => {
     }
   }
 
-  test('every role’s permissions are what the table of PRODUCT.md says, seen from outside', async () => {
+  test('every role’s permissions are what the table of roles says, seen from outside', async () => {
     for (const role of roles) {
       const me = await people.get(role)!.call('GET /me')
       const place = me.json.organizations.find((one: { slug: string }) => one.slug === 'acme')

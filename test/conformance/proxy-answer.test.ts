@@ -1,4 +1,4 @@
-// What upstreams can answer, and what of it may reach a caller (SECURITY.md P10–P13).
+// What upstreams can answer, and what of it may reach a caller (P10–P13).
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'

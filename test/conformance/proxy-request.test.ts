@@ -1,4 +1,4 @@
-// What callers can write and what of it may reach an upstream: never unauthenticated, split or rewritten (SECURITY.md P).
+// What callers can write and what of it may reach an upstream: never unauthenticated, split or rewritten (P).
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { gatewayForTests, prefix } from '../harness/gateway.ts'

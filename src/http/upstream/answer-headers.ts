@@ -4,7 +4,7 @@ export interface AnswerFilter {
   readonly allowed: ReadonlySet<string>
 }
 
-/** Headers that speak for a whole origin, which is ours and not the upstream's (SECURITY.md P13). */
+/** Headers that speak for a whole origin, which is ours and not the upstream's (P13). */
 export const originHeaders: ReadonlySet<string> = new Set([
   'set-cookie',
   'clear-site-data',
