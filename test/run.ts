@@ -26,7 +26,13 @@ const runDeadline = AbortSignal.timeout(runTimeoutMs)
 const counts = { passed: 0, failed: 0, skipped: 0 }
 
 const waiting = [...files]
+// A file that fails beside others is run once more alone, and named at the end: what fails twice is wrong, what
+// fails once is unsteady and worth mending.
+const again: string[] = []
+const unsteady: string[] = []
 await Promise.all(Array.from({ length: Math.min(4, availableParallelism()) }, runFiles))
+for (const file of again) await runFile(file, true)
+if (unsteady.length > 0) console.log(`Passed only alone, at the second run: ${unsteady.join(', ')}`)
 
 if (wholeSuite && counts.passed + counts.failed < fewestTests) {
   console.log(`Only ${counts.passed + counts.failed} tests ran; at least ${fewestTests} exist.`)
@@ -52,7 +58,7 @@ async function runFiles(): Promise<void> {
 }
 
 /** One process per file; its report is printed whole when something failed or one file was asked for. */
-async function runFile(file: string): Promise<void> {
+async function runFile(file: string, isSecond = false): Promise<void> {
   const events = run({
     files: [join(root, file)],
     timeout: testTimeoutMs,
@@ -70,6 +76,15 @@ async function runFile(file: string): Promise<void> {
   let report = ''
   for await (const piece of events.compose(new spec())) report += String(piece)
 
+  if (seen.failed > 0 && wholeSuite && !isSecond) {
+    console.log(report)
+    console.log(
+      `AGAIN  ${relative('.', file)}: ${seen.failed} failed beside other files; once more, alone`,
+    )
+    again.push(file)
+    return
+  }
+  if (isSecond && seen.failed === 0) unsteady.push(file)
   counts.passed += seen.passed
   counts.failed += seen.failed
   counts.skipped += seen.skipped
