@@ -99,7 +99,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
 
   async function open(endpoint: EndpointRecord, leaseEndsAt: number): Promise<void> {
     const known = lanes.get(endpoint.id)
-    if (known?.endpoint.version === endpoint.version) {
+    if (known && known.endpoint.version === endpoint.version) {
       // Our own lease, which a clock set forward let run out: what the lane knows of the endpoint's health, and what
       // is under way, is newer than the row.
       known.endpoint = endpoint

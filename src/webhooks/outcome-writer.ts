@@ -43,7 +43,10 @@ export function createOutcomeWriter(needs: {
       const healths = [...ids].flatMap((id) => needs.healthOf(id) ?? [])
       try {
         const startedAt = needs.monotonic()
-        const lost = await needs.work.complete({ outcomes: batch, healths })
+        const lost = await writeHealthAgain(
+          await needs.work.complete({ outcomes: batch, healths }),
+          healths,
+        )
         const tookMs = needs.monotonic() - startedAt
         waiting.splice(0, batch.length)
         for (const { delivery } of batch) discount(delivery.endpointId)
@@ -57,6 +60,21 @@ export function createOutcomeWriter(needs: {
       }
     }
     writing = false
+  }
+
+  /** A lease of ours that ran out and was taken anew while the batch was on its way: its health still counts. */
+  async function writeHealthAgain(
+    lost: ReadonlySet<string>,
+    written: readonly HealthOutcome[],
+  ): Promise<ReadonlySet<string>> {
+    const renewed = written.flatMap(({ endpoint }) => {
+      const now = lost.has(endpoint.id) ? needs.healthOf(endpoint.id) : undefined
+      return now && now.endpoint.leaseToken !== endpoint.leaseToken ? [now] : []
+    })
+    if (renewed.length === 0) return lost
+    const lostAgain = await needs.work.complete({ outcomes: [], healths: renewed })
+    const mended = renewed.filter(({ endpoint }) => !lostAgain.has(endpoint.id))
+    return lost.difference(new Set(mended.map(({ endpoint }) => endpoint.id)))
   }
 
   async function pause(ms: number): Promise<void> {

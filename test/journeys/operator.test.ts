@@ -39,7 +39,7 @@ describe('an operator keeps the service', () => {
     const { code, out } = await intercept(['doctor'], { env: here })
     assert.equal(code, 0, out)
     assert.match(out, /reachability: \S+ is ready/)
-    assert.match(out, /revocation: .* 1 nodes confirm\./)
+    assert.match(out, /revocation: .* 1 node confirms\./)
   })
 
   test('R6, E2: doctor and serve refuse a database whose secrets were sealed with another key', async () => {
