@@ -1,4 +1,5 @@
 import type { OrganizationId } from '../ids.ts'
+import { besideIds } from './beside-ids.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { enterRemovals } from './endpoint-counts.ts'
 
@@ -141,7 +142,7 @@ export async function requeue(
       skipped_reason: null,
       operation_id: operationId ?? null,
     }))
-    .where('organization_id', '=', organizationId)
+    .where(besideIds(tx, organizationId))
     .where('id', 'in', ids)
     .executeTakeFirstOrThrow()
   return Number(numUpdatedRows)

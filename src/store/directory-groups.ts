@@ -1,4 +1,5 @@
 import type { Id, OrganizationId } from '../ids.ts'
+import { besideIds } from './beside-ids.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { addToCount, takePosition } from './directory-counts.ts'
 
@@ -104,7 +105,7 @@ export async function countMemberLess(
       modified_at: tx.now,
       version: eb('version', '+', 1),
     }))
-    .where('organization_id', '=', organizationId)
+    .where(besideIds(tx, organizationId))
     .where('id', 'in', ids)
     .execute()
 }
@@ -146,7 +147,7 @@ export async function findAll(
   const rows = await at.query
     .selectFrom('directory_group')
     .select(columns)
-    .where('organization_id', '=', organizationId)
+    .where(besideIds(at, organizationId))
     .where('id', 'in', ids)
     .execute()
   return new Map(rows.map((row) => [row.id, fromRow(row)]))

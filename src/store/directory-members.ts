@@ -1,4 +1,5 @@
 import type { OrganizationId } from '../ids.ts'
+import { besideIds } from './beside-ids.ts'
 import type { Connection, Transaction } from './connection.ts'
 import type { GroupRole } from './directory-groups.ts'
 
@@ -19,7 +20,7 @@ export async function existing(
     const rows = await at.query
       .selectFrom('directory_user')
       .select('id')
-      .where('organization_id', '=', organizationId)
+      .where(besideIds(at, organizationId))
       .where('id', 'in', part)
       .execute()
     for (const row of rows) found.add(row.id)

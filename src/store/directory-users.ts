@@ -1,4 +1,5 @@
 import type { Id, OrganizationId, UserId } from '../ids.ts'
+import { besideIds } from './beside-ids.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { addToCount, takePosition } from './directory-counts.ts'
 
@@ -173,7 +174,7 @@ export async function findAll(
   const rows = await at.query
     .selectFrom('directory_user')
     .select(columns)
-    .where('organization_id', '=', organizationId)
+    .where(besideIds(at, organizationId))
     .where('id', 'in', ids)
     .execute()
   return new Map(rows.map((row) => [row.id, fromRow(row)]))

@@ -1,4 +1,5 @@
 import type { Id, OrganizationId, UserId } from '../ids.ts'
+import { besideIds } from './beside-ids.ts'
 import type { Connection, Transaction } from './connection.ts'
 import type { OrganizationRecord, Plan } from './organizations.ts'
 
@@ -135,7 +136,7 @@ export async function listByIds(
   const rows = await at.query
     .selectFrom('membership')
     .selectAll()
-    .where('organization_id', '=', organizationId)
+    .where(besideIds(at, organizationId))
     .where('id', 'in', ids)
     .execute()
   return rows.map(fromRow)

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { CompiledQuery, type KyselyPlugin, type RootOperationNode } from 'kysely'
+import { after, before, describe, test } from 'node:test'
+import type { OrganizationId } from '../../src/ids.ts'
+import {
+  directoryGroups,
+  directoryLists,
+  directoryMembers,
+  directoryUsers,
+  memberships,
+  type Connection,
+  type DirectoryCondition,
+} from '../../src/store/index.ts'
+import { storeForTests, type TestStore } from '../harness/store.ts'
+
+const organization = 'org_1' as OrganizationId
+const ids = Array.from({ length: 100 }, (_, n) => `mem_${n}`)
+
+/** What a directory of a million users asks for all day: each must find its rows without walking through the others. */
+const questions: Record<string, (at: Connection) => Promise<unknown>> = {
+  'the users of a page': (at) => directoryUsers.findAll(at, organization, ids),
+  'the groups of a page': (at) => directoryGroups.findAll(at, organization, ids),
+  'the groups of users': (at) => directoryMembers.listGroups(at, organization, ids),
+  'which of these users there are': (at) => directoryMembers.existing(at, organization, ids),
+  'memberships by id': (at) => memberships.listByIds(at, organization, ids),
+  'members by address': (at) => memberships.listByEmailKeys(at, organization, ['a@b.test']),
+  'a user by userName': (at) => list(at, equal('user_name_key')),
+  'a user by externalId': (at) => list(at, equal('external_id')),
+  'a user by id': (at) => list(at, equal('id')),
+  'a user by e-mail': (at) => list(at, { kind: 'email', value: 'a@b.test' }),
+  'a user by one name or another': (at) =>
+    list(at, { kind: 'or', terms: [equal('user_name_key'), equal('user_name_key')] }),
+  'an active user by userName': (at) =>
+    list(at, {
+      kind: 'and',
+      terms: [
+        { kind: 'compare', field: { column: 'active' }, operator: 'eq', value: 1 },
+        equal('user_name_key'),
+      ],
+    }),
+}
+
+describe('the plans of a directory', () => {
+  let place: TestStore
+
+  before(async () => {
+    place = await storeForTests('sqlite')
+  })
+  after(async () => await place[Symbol.asyncDispose]())
+
+  for (const [what, ask] of Object.entries(questions)) {
+    test(`SQLite finds ${what} by an index that holds only these rows`, async () => {
+      const plan = await planOf(place, ask)
+      assert.notEqual(plan.length, 0)
+      for (const step of plan) {
+        assert.doesNotMatch(step, /^SCAN (directory|membership|user)/, plan.join('\n'))
+        // The organization alone: every row of it would be looked at.
+        assert.doesNotMatch(step, /\(organization_id=\?\)/, plan.join('\n'))
+      }
+    })
+  }
+})
+
+function equal(column: 'id' | 'user_name_key' | 'external_id'): DirectoryCondition {
+  return { kind: 'compare', field: { column }, operator: 'eq', value: 'a' }
+}
+
+async function list(at: Connection, condition: DirectoryCondition): Promise<void> {
+  const query = { condition, sort: undefined }
+  const page = { after: undefined, offset: 0, limit: 101 }
+  await directoryLists.listPlaces(at, 'directory_user', organization, query, page)
+  await directoryLists.countPlaces(at, 'directory_user', organization, query, undefined)
+}
+
+/** The steps of the plans of all statements that a question sends. */
+async function planOf(
+  { store }: TestStore,
+  ask: (at: Connection) => Promise<unknown>,
+): Promise<string[]> {
+  const sent: Parameters<KyselyPlugin['transformQuery']>[0][] = []
+  const listener: KyselyPlugin = {
+    transformQuery(given): RootOperationNode {
+      sent.push(given)
+      return given.node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  await ask({ ...store, query: store.query.withPlugin(listener) })
+  const steps: string[] = []
+  for (const { node, queryId } of sent) {
+    const { sql, parameters } = store.query.getExecutor().compileQuery(node, queryId)
+    const { rows } = await store.query.executeQuery<{ detail: string }>(
+      CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),
+    )
+    steps.push(...rows.map((row) => row.detail))
+  }
+  return steps
+}
