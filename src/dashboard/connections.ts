@@ -52,7 +52,7 @@ const ConnectionShape = Type.Object(
     /** When a test last passed. */
     testedAt: nullable(Time),
     lastUsedAt: nullable(Time),
-    /** The last refusal, until a sign-in passes. */
+    /** The last refusal, until a sign-in or a test passes. */
     lastRefusal: nullable(Type.Object({ code: Type.String(), sentence: Type.String(), at: Time })),
     version: Type.Integer(),
   },

@@ -15,6 +15,13 @@ export function readCallback(
   query: string,
   expected: { state: string; provider: Pick<Provider, 'issuer' | 'namesItself'> },
 ): CallbackAnswer {
+  const parameters = readState(query, expected.state)
+  checkIssuer(parameters.get('iss'), expected.provider)
+  return { code: codeOf(parameters) }
+}
+
+/** The parameters of a redirect that is well formed and carries this state, which is what proves it is an answer to us. */
+export function readState(query: string, state: string): URLSearchParams {
   if (query.length > maximumLength) throw fault('parameter_syntax', 'callback')
   const parameters = new URLSearchParams(query)
   for (const name of known) {
@@ -27,9 +34,8 @@ export function readCallback(
   }
   if (foreign.some((name) => parameters.has(name))) throw fault('parameter_unexpected', 'callback')
   if (parameters.get('state') === null) throw fault('parameter_missing', 'callback')
-  if (parameters.get('state') !== expected.state) throw fault('state', 'callback')
-  checkIssuer(parameters.get('iss'), expected.provider)
-  return { code: codeOf(parameters) }
+  if (parameters.get('state') !== state) throw fault('state', 'callback')
+  return parameters
 }
 
 function checkIssuer(

@@ -14,7 +14,7 @@ import { fetchUserInfo } from './userinfo.ts'
 
 export { authorizationUrl } from './authorization.ts'
 
-export { readCallback } from './callback.ts'
+export { readCallback, readState } from './callback.ts'
 export { checkedIssuer, clientAuthenticationFor } from './discovery.ts'
 export type { Provider } from './discovery.ts'
 export { fault, faultOf, faults } from './faults.ts'

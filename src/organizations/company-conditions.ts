@@ -1,7 +1,9 @@
 import { record } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
+import type { UserId } from '../ids.ts'
 import {
   connections,
+  directoryTokens,
   domains,
   invitations,
   memberships,
@@ -14,6 +16,7 @@ import type { CompanyPerson } from './connection-claims.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
 import type { Connection } from './connections.ts'
 import { join, joinByInvitation } from './join.ts'
+import { isActiveOwner } from './owners.ts'
 
 /** One sign-in under judgement, in the transaction that decides it. */
 export interface Attempt {
@@ -78,6 +81,23 @@ export async function requireMembership(at: Attempt, user: UserRecord): Promise<
   const found = await memberships.findByUser(at.tx, at.connection.organizationId, user.id)
   if (user.deactivatedAt !== undefined || !found || found.deactivatedAt !== undefined) throw ended()
   return found
+}
+
+/**
+ * Whether this sign-in may not become an owner's unasked. An administrator may set the provider and write to the directory:
+ * neither makes anybody an owner, so an owner must stand behind both.
+ */
+export async function ownerMustConfirm(at: Attempt, user: UserRecord): Promise<boolean> {
+  const { organizationId, setByOwner } = at.connection
+  if (!(await isActiveOwner(at.tx, organizationId, user.id))) return false
+  if (!setByOwner) return true
+  if (!at.directoryIsOn) return false
+  for (const { createdBy, revokedAt } of await directoryTokens.list(at.tx, organizationId)) {
+    // Without a creator, the operator issued it.
+    if (revokedAt !== undefined || createdBy === undefined) continue
+    if (!(await isActiveOwner(at.tx, organizationId, createdBy as UserId))) return true
+  }
+  return false
 }
 
 /** Refuses where somebody with that address was deactivated here. */

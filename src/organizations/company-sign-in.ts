@@ -15,6 +15,7 @@ import {
   ended,
   ensureMembership,
   keepRole,
+  ownerMustConfirm,
   refuseDeactivated,
   requireGroup,
   requireMembership,
@@ -134,7 +135,7 @@ export function createCompanySignIn(needs: {
     const isRecycled = attribute === 'userName' && (await hasOtherIdentityHere(at, user))
     // An administrator may write to the directory and choose the provider: both together make nobody an owner.
     const isOwners = role === 'owner' && (await identities.listOf(at.tx, user.id)).length > 0
-    if (isRecycled || isOwners) return pendingFor(at, [user])
+    if (isRecycled || isOwners || (await ownerMustConfirm(at, user))) return pendingFor(at, [user])
     return await link(at, user)
   }
 
@@ -236,6 +237,7 @@ async function admitNew(at: Attempt, address: string): Promise<Admitted> {
 async function mayLinkUnasked(at: Attempt, user: UserRecord): Promise<boolean> {
   if (user.deactivatedAt !== undefined) return false
   if ((await identities.listOf(at.tx, user.id)).length > 0) return false
+  if (await ownerMustConfirm(at, user)) return false
   const joined = await memberships.listOfUser(at.tx, user.id)
   return joined.every(({ organization }) => organization.id === at.connection.organizationId)
 }

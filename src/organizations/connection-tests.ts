@@ -109,7 +109,7 @@ export function createConnectionTests(needs: { store: Store; now: () => number }
         const result = lines.result()
         const open = await connectionTests.finish(tx, organizationId, id, { passed, result })
         if (open && passed) {
-          await connections.noteOutcome(tx, organizationId, connection.id, { tested: true })
+          await connections.noteOutcome(tx, organizationId, connection.id, 'tested')
         }
       })
     },

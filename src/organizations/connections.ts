@@ -34,6 +34,7 @@ import {
   type SettingsWish,
 } from './connection-settings.ts'
 import { requireEnterprise } from './entitlement.ts'
+import { isOwner } from './owners.ts'
 import { endSessionsOf } from './provider-sessions.ts'
 
 /** A connection to an organization's OpenID provider; its credential is never part of it. */
@@ -214,6 +215,7 @@ export function createConnections(needs: Needs): Connections {
           clientId,
           ...credential,
           settings: { ...settings },
+          setByOwner: await isOwner(tx, organizationId, actor),
           isDefault: existing.length === 0,
         })
         if (wish.makeDefault === true) await connections.setDefault(tx, organizationId, id)
@@ -255,6 +257,7 @@ export function createConnections(needs: Needs): Connections {
           clientId,
           ...credential,
           settings: { ...settings },
+          setByOwner: await isOwner(tx, organizationId, actor),
           expectedVersion: expectedVersion ?? before.version,
         })
         if (!after) {

@@ -58,7 +58,7 @@ export function createSsoOutcomes(needs: { store: Store; clock: Clock }): SsoOut
           providerSession: person.providerSession,
           expiresAt: session.expiresAt,
         })
-        await connections.noteOutcome(tx, organizationId, id, {})
+        await connections.noteOutcome(tx, organizationId, id, 'signed-in')
         record(tx, {
           organizationId,
           actor: { ...actor, kind: 'user', id: session.userId },

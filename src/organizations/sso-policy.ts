@@ -4,9 +4,7 @@ import { Problem } from '../errors.ts'
 import type { OrganizationId, UserId } from '../ids.ts'
 import {
   connections,
-  memberships,
   organizations,
-  users,
   type Actor,
   type MembershipRecord,
   type OrganizationRecord,
@@ -16,6 +14,7 @@ import {
 import { publish } from '../webhooks/index.ts'
 import type { DirectoryPeople } from './company-sign-in.ts'
 import { requireEnterprise } from './entitlement.ts'
+import { isActiveOwner } from './owners.ts'
 
 /** Whether an organization requires its company sign-in, and which owners are excepted for emergencies. */
 export interface SsoPolicy {
@@ -171,20 +170,6 @@ async function requireWayIn(
   if (!all.some(({ disabledAt }) => disabledAt === undefined)) {
     throw new Problem('invalid_input', 'There is no connection yet that people could sign in with.')
   }
-}
-
-async function isActiveOwner(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  userId: UserId,
-): Promise<boolean> {
-  const membership = await memberships.findByUser(tx, organizationId, userId)
-  const user = await users.find(tx, userId)
-  return (
-    membership?.role === 'owner' &&
-    membership.deactivatedAt === undefined &&
-    user?.deactivatedAt === undefined
-  )
 }
 
 async function announce(

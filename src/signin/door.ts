@@ -86,7 +86,7 @@ export async function finishSignIn(
   // Whatever comes of it, this browser has had its answer.
   reply.header('Set-Cookie', transactionEndCookie)
   const query = code === null ? arrived : await needs.handOvers.use(name, code)
-  await needs.transactions.finish(transaction)
+  await needs.transactions.finish(transaction, query)
   const proven = await provider.finish({
     ...transaction,
     query,

@@ -56,7 +56,6 @@ export function createSsoFinishes(needs: {
     query: string,
     visitor: Visitor,
   ): Promise<SsoEnd> {
-    await needs.transactions.finish(transaction)
     if (transaction.testId !== undefined) {
       return await finishTest(transaction, transaction.testId, query)
     }
@@ -83,6 +82,7 @@ export function createSsoFinishes(needs: {
     query: string,
     passed: (step: 'discovery' | 'answer' | 'token' | 'id_token' | 'userinfo') => void = () => {},
   ): Promise<CompanyPerson> {
+    await needs.transactions.finish(transaction, query)
     const signal = AbortSignal.timeout(budgetMs)
     const provider = await relyingParty.provider(connection.issuer, { signal })
     // The connection as it was when this browser left (O4, O13).

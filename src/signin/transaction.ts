@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { cookieValues, hostCookie } from '../http/index.ts'
 import type { SessionId, UserId } from '../ids.ts'
+import { readState } from '../oidc/index.ts'
 import { digest, digestBase64url, randomToken, type Sealer } from '../secrets/index.ts'
 import { usedOnce, type Store } from '../store/index.ts'
 
@@ -45,8 +46,11 @@ export interface Transactions {
   cookieFor(transaction: SignInTransaction): string
   /** The browser's transaction; `callback_invalid` (400) without one, with two, too old, or of another provider. */
   read(cookieHeader: string | undefined, provider: string): SignInTransaction
-  /** Uses a transaction up, on every node; `callback_invalid` the second time. */
-  finish(transaction: SignInTransaction): Promise<void>
+  /**
+   * Uses a transaction up, on every node, with the answer that carries its state; `callback_invalid` the second time, and
+   * for another state before anything is written.
+   */
+  finish(transaction: SignInTransaction, query: string): Promise<void>
 }
 
 /** Takes the transaction away from the browser. */
@@ -97,7 +101,8 @@ export function createTransactions(needs: {
       }
       return transaction
     },
-    async finish({ state, startedAt }) {
+    async finish({ state, startedAt }, query) {
+      readState(query, state)
       const first = await store.transaction(async (tx) => {
         await usedOnce.forget(tx, tx.now)
         return await usedOnce.use(tx, digest(`sign-in ${state}`), startedAt + 2 * lifetimeMs)

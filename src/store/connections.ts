@@ -18,6 +18,7 @@ export interface ConnectionTable {
   tested_at: number | null
   last_used_at: number | null
   last_refusal: string | null
+  set_by_owner: number
   version: number
 }
 
@@ -42,6 +43,8 @@ export interface ConnectionRecord {
   readonly testedAt: number | undefined
   readonly lastUsedAt: number | undefined
   readonly lastRefusal: Readonly<Record<string, unknown>> | undefined
+  /** An owner or the operator saved it last, not an administrator. */
+  readonly setByOwner: boolean
   readonly version: number
 }
 
@@ -56,6 +59,7 @@ export type ConnectionDraft = Pick<
   | 'credentialSealed'
   | 'publicJwk'
   | 'settings'
+  | 'setByOwner'
 >
 
 /** Adds a connection. */
@@ -197,21 +201,22 @@ export async function remove(
   return result.numDeletedRows > 0n
 }
 
-/** Notes how the last sign-in through a connection went. */
+/** Notes how the last sign-in or test through a connection went; only a sign-in counts as use. */
 export async function noteOutcome(
   tx: Transaction,
   organizationId: string,
   id: string,
-  outcome: { refusal?: Readonly<Record<string, unknown>>; tested?: boolean },
+  outcome: 'signed-in' | 'tested' | { readonly refusal: Readonly<Record<string, unknown>> },
 ): Promise<void> {
   await tx.query
     .updateTable('connection')
-    .set({
-      ...(outcome.refusal === undefined
+    .set(
+      outcome === 'signed-in'
         ? { last_used_at: tx.now, last_refusal: null }
-        : { last_refusal: JSON.stringify(outcome.refusal) }),
-      ...(outcome.tested === true ? { tested_at: tx.now } : {}),
-    })
+        : outcome === 'tested'
+          ? { tested_at: tx.now, last_refusal: null }
+          : { last_refusal: JSON.stringify(outcome.refusal) },
+    )
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .execute()
@@ -227,6 +232,7 @@ function columnsOf(draft: ConnectionDraft) {
     credential_sealed: draft.credentialSealed,
     public_jwk: draft.publicJwk ?? null,
     settings: JSON.stringify(draft.settings),
+    set_by_owner: draft.setByOwner ? 1 : 0,
   }
 }
 
@@ -251,6 +257,7 @@ function fromRow(row: ConnectionTable): ConnectionRecord {
       row.last_refusal === null
         ? undefined
         : (JSON.parse(row.last_refusal) as Record<string, unknown>),
+    setByOwner: row.set_by_owner === 1,
     version: row.version,
   }
 }

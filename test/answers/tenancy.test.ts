@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { validate } from './openapi-validator.ts'
 import { may, permissionsOf, roles, type Permission, type Role } from '../../src/access/index.ts'
-import { firstOwner, memberOf, personWith, type Person, type Reply } from '../harness/person.ts'
+import { organizations } from '../../src/store/index.ts'
+import {
+  firstOwner,
+  memberOf,
+  personWith,
+  withStore,
+  type Person,
+  type Reply,
+} from '../harness/person.ts'
+import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 
 interface Operation {
@@ -33,6 +42,8 @@ describe('T1: every route of the OpenAPI document, for every principal', () => {
   const people = new Map<Role, Person>()
   let outsider: Person
   let apiKey: string
+  let scimToken: string
+  let idp: HostileIdp
   let ids: Readonly<Record<string, string>>
 
   before(async () => {
@@ -43,9 +54,13 @@ describe('T1: every route of the OpenAPI document, for every principal', () => {
       }
     }
     outsider = await memberOf(product, 'rival', { email: 'owner@rival.test', role: 'owner' })
+    idp = await hostileIdp({})
     ids = await seed()
   })
-  after(async () => await product[Symbol.asyncDispose]())
+  after(async () => {
+    await product[Symbol.asyncDispose]()
+    await idp[Symbol.asyncDispose]()
+  })
 
   /** One of everything in acme, for the ids. */
   async function seed(): Promise<Record<string, string>> {
@@ -65,6 +80,7 @@ describe('T1: every route of the OpenAPI document, for every principal', () => {
       url: 'http://127.0.0.1:8098/hook',
     })
     assert.equal(endpoint.status, 201, endpoint.text)
+    const company = await seedCompany(at)
     const members = await owner.call(`GET ${at}/members`)
     const viewer = members.json.items.find((one: { role: string }) => one.role === 'viewer')
     const sessions = await owner.call(`GET ${at}/members/${viewer.id}/sessions`)
@@ -75,6 +91,35 @@ describe('T1: every route of the OpenAPI document, for every principal', () => {
       endpoint: endpoint.json.id,
       member: viewer.id,
       session: sessions.json.items[0].id,
+      ...company,
+    }
+  }
+
+  /** What the plan enterprise adds: a connection with a test, a domain, a SCIM token. */
+  async function seedCompany(at: string): Promise<Record<string, string>> {
+    await withStore(product, async (store) => {
+      const found = await organizations.findBySlug(store, 'acme')
+      await store.transaction(
+        async (tx) => await organizations.update(tx, found!.id, { plan: 'enterprise' }),
+      )
+    })
+    const connection = await owner.call(`POST ${at}/connections`, {
+      issuer: idp.issuerOf('honest'),
+      clientId: 'intercept',
+      clientSecret: 's',
+    })
+    assert.equal(connection.status, 201, connection.text)
+    const tested = await owner.call(`POST ${at}/connections/${connection.json.id}/tests`)
+    const domain = await owner.call(`POST ${at}/domains`, { name: 'acme.test' })
+    assert.equal(domain.status, 201, domain.text)
+    const token = await owner.call(`POST ${at}/directory/tokens`, { name: 'a' })
+    assert.equal(token.status, 201, token.text)
+    scimToken = token.json.secret
+    return {
+      connection: connection.json.id,
+      test: tested.json.id,
+      domain: domain.json.name,
+      token: token.json.token.id,
     }
   }
 
@@ -99,14 +144,17 @@ describe('T1: every route of the OpenAPI document, for every principal', () => {
       continue
     }
 
-    test(`C9, K2: ${name} is 401 for anonymous, for an API key in either header, for odd cookies`, async () => {
+    test(`C9, K2: ${name} is 401 for anonymous, for an API key in either header, for a SCIM token, for odd cookies`, async () => {
       const anonymous = personWith(product.baseUrl)
       const url = urlOf(operation, 'acme')
       const attempts = [
         await anonymous.call(url, operation.body),
         await anonymous.call(url, operation.body, { 'x-api-key': apiKey }),
         await anonymous.call(url, operation.body, { authorization: `Bearer ${apiKey}` }),
+        await anonymous.call(url, operation.body, { authorization: `Bearer ${scimToken}` }),
+        await anonymous.call(url, operation.body, { 'x-api-key': scimToken }),
         await anonymous.call(url, operation.body, { cookie: `__Host-session=${apiKey}` }),
+        await anonymous.call(url, operation.body, { cookie: `__Host-session=${scimToken}` }),
         await anonymous.call(url, operation.body, {
           cookie: `__Host-session=${owner.cookie}; __Host-session=${owner.cookie}`,
         }),
