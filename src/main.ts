@@ -11,7 +11,7 @@ export interface Running extends AsyncDisposable {
   readonly baseUrl: string
   readonly host: string
   readonly port: number
-  /** A link that makes the first owner, or undefined when there is one; older links end. */
+  /** A link that makes the first owner, or undefined when there is one; links that other nodes printed stay. */
   setupLink(): Promise<string | undefined>
 }
 
@@ -39,7 +39,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     baseUrl,
     host: address,
     port,
-    setupLink: async () => await rules.links.setupLink(),
+    setupLink: async () => await rules.links.setupLink({ keepOlder: true }),
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }
 }

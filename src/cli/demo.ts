@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { readConfig } from '../config.ts'
@@ -70,28 +70,26 @@ async function startDemo(
     pretty: terminal.isPerson,
     write: (line) => terminal.complain(line.trimEnd()),
   })
-  const client = { id: 'intercept-demo', secret: randomToken() }
+  const client = { id: 'intercept-demo', secret: clientSecretIn(folder) }
   const upstream = opened.use(await startUpstream())
   const provider = opened.use(await startIdentityProvider(client, colleague))
   opened.use(await start(config, { log }))
   const does = commandsIn(env)
 
-  await does(orgCommands.create, 'demo --plan enterprise', { '--name': 'Demo' })
-  await does(memberCommands.add, `demo ${owner.email} --role owner`, { '--name': owner.name })
+  const known = (await does(orgCommands.list, '', {})) as unknown as { slug: string }[]
+  const isNew = !known.some(({ slug }) => slug === 'demo')
+  if (isNew) {
+    await does(orgCommands.create, 'demo --plan enterprise', { '--name': 'Demo' })
+    await does(memberCommands.add, `demo ${owner.email} --role owner`, { '--name': owner.name })
+  }
   const echo = await does(targetCommands.set, `demo echo --upstream ${upstream.url}`, {
     '--rule': ['deny DELETE /admin/*', 'allow * /*'],
   })
   const { secret: webhookSecret } = await does(webhookCommands.secret, 'demo', {})
   const receiver = await startReceiver(String(webhookSecret), terminal, opened)
-  await does(webhookCommands.add, `demo --url ${receiver}`, { '--description': 'Demo receiver' })
-  await does(
-    ssoCommands.connect,
-    `demo --issuer ${provider.url} --client-id ${client.id} --client-secret-stdin --domain corp.test`,
-    { '--name': 'Test provider' },
-    client.secret,
-  )
-  await does(ssoCommands['verify-domain'], 'demo corp.test --override', {})
-  await fillWithSample(does, env, echo)
+  await pointEndpointAt(does, receiver)
+  await connectProvider(does, provider.url, client)
+  if (isNew) await fillWithSample(does, env, echo)
   const key = await does(keyCommands.issue, 'demo', { '--name': 'demo key' })
   const link = await does(signInLinkCommands[''], owner.email, {})
 
@@ -109,6 +107,47 @@ async function startDemo(
     },
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }
+}
+
+/** The test provider's client has the same secret each time, so that the connection made first goes on working. */
+function clientSecretIn(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const file = join(folder, 'demo-client.secret')
+  if (!existsSync(file)) writeFileSync(file, randomToken(), { mode: 0o600 })
+  return readFileSync(file, 'utf8')
+}
+
+/** The demo's endpoint; one that an earlier run left at another address is taken away. */
+async function pointEndpointAt(does: Does, url: string): Promise<void> {
+  const description = 'Demo receiver'
+  const endpoints = (await does(webhookCommands.list, 'demo', {})) as unknown as {
+    id: string
+    url: string
+    description: string
+  }[]
+  const earlier = endpoints.filter((one) => one.description === description)
+  if (earlier.some((one) => one.url === url)) return
+  for (const { id } of earlier) await does(webhookCommands.remove, id, {})
+  await does(webhookCommands.add, `demo --url ${url}`, { '--description': description })
+}
+
+/** The connection to the test provider, unless an earlier run made one to the same address. */
+async function connectProvider(
+  does: Does,
+  issuer: string,
+  client: { id: string; secret: string },
+): Promise<void> {
+  const { connections } = (await does(ssoCommands.list, 'demo', {})) as unknown as {
+    connections: { issuer: string }[]
+  }
+  if (connections.some((one) => one.issuer === issuer)) return
+  await does(
+    ssoCommands.connect,
+    `demo --issuer ${issuer} --client-id ${client.id} --client-secret-stdin --domain corp.test`,
+    { '--name': 'Test provider' },
+    client.secret,
+  )
+  await does(ssoCommands['verify-domain'], 'demo corp.test --override', {})
 }
 
 /** A week of calls, a target that is down, and a rotated key whose old secret is still in use. */
@@ -168,8 +207,11 @@ function commandsIn(env: Record<string, string>) {
     const more = Object.entries(options).flatMap(([name, value]) =>
       [value].flat().flatMap((one) => [name, one]),
     )
-    const answer = await what.run([...words.split(' '), ...more], quietTerminal(env, input))
-    // Every command that is used here answers with one object.
+    const answer = await what.run(
+      [...words.split(' ').filter(Boolean), ...more],
+      quietTerminal(env, input),
+    )
+    // What lists is cast where it is called; every other command here answers with one object.
     return (answer?.data ?? {}) as Record<string, unknown>
   }
 }

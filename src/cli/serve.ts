@@ -28,7 +28,7 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   const { start } = await import('../main.ts')
   const running = await start(config, { log })
   for (const remark of remarks(config)) log.info({}, remark)
-  // One of several workers prints it: a new link ends the older ones.
+  // One of several workers prints it.
   if (!cluster.isWorker || cluster.worker?.id === 1) {
     await printSetupLink(running, log)
   }

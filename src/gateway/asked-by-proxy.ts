@@ -50,7 +50,16 @@ function askedAbout(
   prefix: string,
 ): Asked | undefined {
   const path = uri === undefined ? undefined : pathOf(uri)
-  if (target !== null) return { slug: target, path: path ?? '/' }
+  if (target !== null) {
+    // A proxy that forgot to say so would otherwise get the decision on "/" for whatever its caller asked.
+    if (path === undefined) {
+      throw new Problem(
+        'bad_request',
+        'The target is named, the path is not: send it as X-Original-URI or X-Forwarded-Uri.',
+      )
+    }
+    return { slug: target, path }
+  }
   if (path === undefined) return undefined
   return askedOf(path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path)
 }

@@ -1,7 +1,13 @@
 import type { KeyPrincipal } from '../access/index.ts'
 import { Problem } from '../errors.ts'
-import { forward, originHeaders, renderRequestHead, type ForwardResult } from '../http/index.ts'
-import type { GuardedTarget } from '../targets/index.ts'
+import {
+  forward,
+  originHeaders,
+  renderRequestHead,
+  type AnswerFilter,
+  type ForwardResult,
+} from '../http/index.ts'
+import type { GuardedTarget, TargetSettings } from '../targets/index.ts'
 import type { Announcer } from './announcer.ts'
 import type { Assert } from './assertion.ts'
 import type { Call } from './call.ts'
@@ -50,7 +56,8 @@ export async function passOn(call: Call, passage: Passage, needs: PassOnNeeds): 
       }),
       timeouts: settings,
       bodyBytes: settings.bodyBytes,
-      answers: filterOf(settings.answerHeaders),
+      answers: filterOf(settings),
+      injectedName: target.credential?.name,
       answerHeaders: call.answerHeaders,
       tap: capture,
     })
@@ -113,15 +120,16 @@ X-Forwarded-Host: ${forwardedHost}\r
 ${assertion === undefined ? '' : `Intercept-Assertion: ${assertion}\r\n`}${target.credential?.line ?? ''}`
 }
 
-const nothingAllowed = { allowed: new Set<string>() }
-const filters = new WeakMap<readonly string[], { allowed: ReadonlySet<string> }>()
+const nothingAllowed: AnswerFilter = { allowed: new Set(), forPages: false }
+const filters = new WeakMap<TargetSettings, AnswerFilter>()
 
-function filterOf(names: readonly string[]): { allowed: ReadonlySet<string> } {
-  if (names.length === 0) return nothingAllowed
-  let filter = filters.get(names)
+function filterOf(settings: TargetSettings): AnswerFilter {
+  if (settings.answerHeaders.length === 0 && !settings.browsers) return nothingAllowed
+  let filter = filters.get(settings)
   if (filter === undefined) {
-    filter = { allowed: new Set(names.filter((name) => originHeaders.has(name))) }
-    filters.set(names, filter)
+    const allowed = new Set(settings.answerHeaders.filter((name) => originHeaders.has(name)))
+    filter = { allowed, forPages: settings.browsers }
+    filters.set(settings, filter)
   }
   return filter
 }

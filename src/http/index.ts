@@ -5,7 +5,7 @@ export type { Exchange } from './exchange.ts'
 export { freePort } from './free-port.ts'
 export { createFront, requestIdOf } from './front.ts'
 
-export { originHeaders } from './upstream/answer-headers.ts'
+export { originHeaders, type AnswerFilter } from './upstream/answer-headers.ts'
 export { forward, type ForwardResult, type ForwardTap } from './upstream/forward.ts'
 export { createUpstreams, type UpstreamOrigin, type Upstreams } from './upstream/pool.ts'
 export { renderRequestHead } from './upstream/request-head.ts'

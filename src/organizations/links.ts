@@ -24,8 +24,11 @@ const tokenBytes = 32
 
 /** The two links that an operator prints: the first owner's, and the one for emergencies. */
 export interface Links {
-  /** A new setup link, or undefined once there is an owner; older ones end. */
-  setupLink(): Promise<string | undefined>
+  /**
+   * A new setup link, or undefined once there is an owner. Older ones end, unless they are to be kept: several nodes
+   * that start on one database each print one, and each printed line must work until somebody has used one of them.
+   */
+  setupLink(wish?: { keepOlder: boolean }): Promise<string | undefined>
   /** Whether a setup token still works. */
   isSetupOpen(token: string): Promise<boolean>
   /** Makes the first owner with an organization. `link_invalid`, `invalid_input`, `conflict` for the slug. */
@@ -49,10 +52,11 @@ export function createLinks(needs: { store: Store; clock: Clock; baseUrl: string
   const { store, clock, baseUrl } = needs
 
   return {
-    async setupLink() {
+    async setupLink(wish) {
       const token = randomToken(tokenBytes)
       return await store.transaction(async (tx) => {
         if (await isSetUp(tx)) return undefined
+        await signInLinks.removeSetUp(tx, wish?.keepOlder === true ? tx.now : Infinity)
         const expiresAt = tx.now + lifetimeMs
         await signInLinks.insert(tx, {
           digest: digest(token),

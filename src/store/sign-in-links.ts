@@ -17,18 +17,21 @@ export interface SignInLinkRecord {
   readonly expiresAt: number
 }
 
-/** Adds a link; a new setup link takes the place of the older ones. */
+/** Removes the unused setup links that end before this time; all of them for Infinity. */
+export async function removeSetUp(tx: Transaction, endingBeforeMs: number): Promise<void> {
+  await tx.query
+    .deleteFrom('sign_in_link')
+    .where('kind', '=', 'setup')
+    .where('used_at', 'is', null)
+    .$if(endingBeforeMs !== Infinity, (query) => query.where('expires_at', '<', endingBeforeMs))
+    .execute()
+}
+
+/** Adds a link. */
 export async function insert(
   tx: Transaction,
   link: SignInLinkRecord & { digest: string },
 ): Promise<void> {
-  if (link.kind === 'setup') {
-    await tx.query
-      .deleteFrom('sign_in_link')
-      .where('kind', '=', 'setup')
-      .where('used_at', 'is', null)
-      .execute()
-  }
   await tx.query
     .insertInto('sign_in_link')
     .values({

@@ -17,6 +17,6 @@ export { createQuotas, type Quotas } from './quotas.ts'
 export { createTargetRegister, type TargetRegister, type TargetsBySlug } from './register.ts'
 export { parseRule } from './rule-text.ts'
 
-export { defaultSettings, type CaptureSettings } from './settings.ts'
+export { defaultSettings, type CaptureSettings, type TargetSettings } from './settings.ts'
 export { createTargets, type Target, type Targets, type TargetWish } from './targets.ts'
 export { tryCall } from './try.ts'

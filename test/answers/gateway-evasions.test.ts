@@ -42,6 +42,23 @@ describe('the decision for a proxy that appends the path', () => {
 })
 
 describe('headers by another name', () => {
+  test('P4: no trailer is called like the credential that the target injects, or named in Connection', async () => {
+    await using upstream = await rawUpstream((socket, text) => {
+      if (text.includes('0\r\n')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    })
+    await using gateway = await gatewayForTests()
+    const header = ['--header', 'X-Upstream-Token: ours']
+    await gateway.run('target', 'set', 'acme', 'raw', '--upstream', upstream.url, ...header)
+    await exchangeRaw(
+      gateway.product.port,
+      `POST ${prefix}/raw/x HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${gateway.xApiKey.secret}\r\n` +
+        'Transfer-Encoding: chunked\r\nConnection: X-Hop\r\n\r\n2\r\nhi\r\n0\r\nX-Checksum: 1\r\n' +
+        'X-Upstream-Token: theirs\r\nx_upstream_token: theirs\r\nX-Hop: theirs\r\n\r\n',
+    )
+    assert.match(upstream.received(), /X-Upstream-Token: ours\r\n[^]*X-Checksum: 1\r\n/)
+    assert.doesNotMatch(upstream.received(), /theirs/)
+  })
+
   test('P5: a trailer says nothing that a header may not say', async () => {
     await using upstream = await rawUpstream((socket, text) => {
       if (text.includes('0\r\n')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')

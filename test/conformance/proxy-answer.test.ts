@@ -166,6 +166,11 @@ describe('answers of upstreams', () => {
       'Service-Worker-Allowed: /',
       'Intercept-Refused: rule_denied',
       'Intercept-Request-Id: forged',
+      'Intercept_Refused: rule_denied',
+      'intercept_key_id: forged',
+      'Set_Cookie: a=b',
+      'Access-Control-Allow-Origin: *',
+      'Access-Control-Allow-Credentials: true',
     ]
     answer = `HTTP/1.1 200 Fine Indeed\r\n${dropped.join('\r\n')}\r\nConnection: X-Hop, keep-alive\r\nX-Kept: yes\r\nx-kept: again\r\nContent-Length: 2\r\n\r\nok`
     const transcript = await ask()
@@ -174,6 +179,18 @@ describe('answers of upstreams', () => {
     assert.match(head, /X-Kept: yes\r\nx-kept: again/)
     for (const line of dropped) assert.ok(!head.includes(line), line)
     assert.equal(head.match(/Intercept-Request-Id/gi)?.length, 1)
+  })
+
+  test('P14: what an upstream says about pages is relayed by a target that is meant for pages', async () => {
+    end = false
+    answer =
+      'HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: https://app.test\r\nContent-Length: 2\r\n\r\nok'
+    // The command is a process of its own: the node hears of it a few milliseconds later.
+    await gateway.run('target', 'set', 'acme', 'pages', '--upstream', upstream.url, '--browsers')
+    await until(async () => (await gateway.call('/pages/x', gateway.bearer)).status === 200)
+    const relayed = await gateway.raw(`GET ${prefix}/pages/x HTTP/1.1\r\nHost: a\r\n{key}\r\n\r\n`)
+    assert.match(relayed, /Access-Control-Allow-Origin: https:\/\/app\.test\r\n/)
+    assert.doesNotMatch(await ask(), /access-control/i)
   })
 
   test('P11: redirects are relayed, not followed', async () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId, type UserId } from '../../src/ids.ts'
+import { createLinks } from '../../src/organizations/index.ts'
 import {
   idempotentAnswers,
   identities,
@@ -193,7 +195,7 @@ for (const engine of engines) {
       assert.equal((await sessions.findByDigest(store, 's2'))?.endReason, 'test')
     })
 
-    test('a link is used once, in its kind only, and a new setup link ends the older one', async () => {
+    test('a link is used once, in its kind only, and a setup link can end the older ones', async () => {
       const expiresAt = Date.now() + 60_000
       const add = async (digest: string, kind: 'setup' | 'sign_in') =>
         await store.transaction(
@@ -202,12 +204,42 @@ for (const engine of engines) {
         )
       const use = async (digest: string, kind: 'setup' | 'sign_in') =>
         await store.transaction(async (tx) => await signInLinks.use(tx, digest, kind))
+      const remove = async (endingBeforeMs: number) =>
+        await store.transaction(async (tx) => await signInLinks.removeSetUp(tx, endingBeforeMs))
       await add('l1', 'setup')
+      await remove(expiresAt)
+      assert.ok(await signInLinks.findOpen(store, 'l1', Date.now()))
+      await remove(Infinity)
       await add('l2', 'setup')
       assert.equal(await use('l1', 'setup'), undefined)
       assert.equal(await use('l2', 'sign_in'), undefined)
       assert.ok(await use('l2', 'setup'))
       assert.equal(await use('l2', 'setup'), undefined)
+    })
+
+    test('O16: the setup links that several nodes print all work, until the operator asks for a new one', async () => {
+      await using fresh = await storeForTests(engine)
+      const links = createLinks({
+        store: fresh.store,
+        clock: systemClock,
+        baseUrl: 'http://localhost',
+      })
+      const tokenOf = (url: string | undefined) => url?.split('token=')[1] ?? ''
+      const first = tokenOf(await links.setupLink({ keepOlder: true }))
+      const second = tokenOf(await links.setupLink({ keepOlder: true }))
+      assert.deepEqual(
+        [await links.isSetupOpen(first), await links.isSetupOpen(second)],
+        [true, true],
+      )
+      const third = tokenOf(await links.setupLink())
+      assert.deepEqual(
+        [
+          await links.isSetupOpen(first),
+          await links.isSetupOpen(second),
+          await links.isSetupOpen(third),
+        ],
+        [false, false, true],
+      )
     })
 
     test('what may happen once happens once, also when two ask at the same time', async () => {

@@ -55,6 +55,12 @@ describe('the decision alone', () => {
     )
   })
 
+  test('a target without a path is refused: nobody decides on "/" for whatever was asked', async () => {
+    const headers = { 'X-Original-Method': 'DELETE' }
+    const answer = await ask('?target=echo', headers)
+    assert.deepEqual([answer.status, answer.code], [400, 'bad_request'])
+  })
+
   test('Envoy: the path is appended and the method is the request’s own', async () => {
     assert.equal((await ask('/echo/items?a=b', {}, gateway.bearer, 'POST')).status, 200)
     assert.equal((await ask('/echo/admin/x', {}, gateway.bearer, 'DELETE')).code, 'rule_denied')

@@ -65,7 +65,7 @@ export const fuzz: Torture = {
       if (request.headers['intercept-key-id'] === undefined) findings.push(`unguarded: ${seen}`)
       // The query is the upstream's own business and passes byte for byte.
       const [path = ''] = (request.url ?? '').split('?')
-      if (/\/\.\.?(\/|$)|%2e|\\|\u0000/i.test(path)) {
+      if (/\/(?:\.|%2e){1,2}(?:;[^/]*)?(?:\/|$)|%5c|\\|\u0000/i.test(path)) {
         findings.push(`an ambiguous path went upstream: ${request.url}`)
       }
       request.resume()

@@ -43,7 +43,7 @@ export function parseTrailers(text: string): string[] {
   const kept: string[] = []
   for (let at = 0; at < fields.list.length; at += 2) {
     const name = fields.list[at] ?? ''
-    const lower = name.toLowerCase()
+    const lower = name.toLowerCase().replaceAll('_', '-')
     if (forbiddenTrailers.has(lower) || lower.startsWith('intercept-')) continue
     kept.push(name, fields.list[at + 1] ?? '')
   }

@@ -18,6 +18,8 @@ export interface ForwardPlan {
   /** The largest body that is forwarded, in bytes. */
   readonly bodyBytes: number
   readonly answers: AnswerFilter
+  /** The lower-case name of the header that the target injects, if any: no trailer may be called so. */
+  readonly injectedName: string | undefined
   /** Our own headers for the answer, a flat list. */
   readonly answerHeaders: readonly string[]
   /** Sees what passes, for targets that capture; chunks are only good during the call. */
@@ -90,6 +92,10 @@ class Forwarding implements ConnectionUser, BodyOwner {
 
   get bodyBytes(): number {
     return this.#plan.bodyBytes
+  }
+
+  get injectedName(): string | undefined {
+    return this.#plan.injectedName
   }
 
   start(): void {

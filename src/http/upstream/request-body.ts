@@ -6,6 +6,8 @@ import { mayTrail } from './request-head.ts'
 /** What a request's body tells the call it belongs to. */
 export interface BodyOwner {
   readonly bodyBytes: number
+  /** The lower-case name of the header that the target injects, if any. */
+  readonly injectedName: string | undefined
   /** Sends the request's head, with the first bytes of the body if they are at hand. */
   begin(body: string, ended: boolean): void
   bodyChunk(chunk: Buffer): void
@@ -65,7 +67,7 @@ export class RequestBody implements BodySink {
     this.#releaseHead()
     this.#over = true
     if (this.#length === undefined) {
-      this.#connection.write(`0\r\n${trailerLines(this.#exchange.trailers)}\r\n`)
+      this.#connection.write(`0\r\n${this.#trailerLines()}\r\n`)
     }
     this.#owner.bodyEnded()
   }
@@ -115,17 +117,21 @@ export class RequestBody implements BodySink {
     this.#headHeld = false
     this.#owner.begin('', false)
   }
-}
 
-// The same trailers are refused in both directions, and from callers whatever their head may not say.
-function trailerLines(raw: readonly string[]): string {
-  if (raw.length === 0) return ''
-  let text = ''
-  for (let at = 0; at + 1 < raw.length; at += 2) text += `${raw[at]}: ${raw[at + 1]}\r\n`
-  const kept = parseTrailers(text.slice(0, -2))
-  let lines = ''
-  for (let at = 0; at + 1 < kept.length; at += 2) {
-    if (mayTrail(kept[at] ?? '')) lines += `${kept[at]}: ${kept[at + 1]}\r\n`
+  // The same trailers are refused in both directions, and from callers whatever their head may not say.
+  #trailerLines(): string {
+    const { trailers: raw, head } = this.#exchange
+    if (raw.length === 0) return ''
+    let text = ''
+    for (let at = 0; at + 1 < raw.length; at += 2) text += `${raw[at]}: ${raw[at + 1]}\r\n`
+    const kept = parseTrailers(text.slice(0, -2))
+    let lines = ''
+    for (let at = 0; at + 1 < kept.length; at += 2) {
+      const name = kept[at] ?? ''
+      if (!mayTrail(name, this.#owner.injectedName)) continue
+      if (head.connectionNames.includes(name.toLowerCase())) continue
+      lines += `${name}: ${kept[at + 1]}\r\n`
+    }
+    return lines
   }
-  return lines
 }

@@ -41,8 +41,8 @@ export function renderRequestHead(parts: RequestHeadParts): string {
 }
 
 /** Whether a caller's trailer may go on: some servers merge trailers into the head (RFC 9110, section 6.5.1). */
-export function mayTrail(name: string): boolean {
-  return fateOf(name) === 'pass'
+export function mayTrail(name: string, injectedName: string | undefined): boolean {
+  return fateOf(name) === 'pass' && (injectedName === undefined || !isNamed(name, injectedName))
 }
 
 type Fate = 'pass' | 'drop' | 'forwarding' | 'cookie'
