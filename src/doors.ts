@@ -40,6 +40,7 @@ export async function hangDoors(config: Config, rooms: Foundations & Rules): Pro
       jsonDepth: config.limits.jsonDepth,
       scimTokensMost: config.limits.scimTokens,
       signUp: config.signUp,
+      retention: config.retention,
       findings: { limiter: new RateLimiter(), rate: rateOf(config.limits.failedCredentials) },
       providers: providers.map(({ name }) => name),
     },

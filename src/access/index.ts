@@ -2,6 +2,7 @@
 export { cidrContains, parseCidr, type Cidr } from './cidr.ts'
 export { readKey, type PresentedKey } from './credential.ts'
 export { createKeyring, type Keyring } from './keyring.ts'
+export { checkKeyDefaults, readKeyDefaults, type KeyDefaults } from './key-defaults.ts'
 export { createKeys, type Key, type Keys, type KeyWish } from './keys.ts'
 export { isRole, may, permissionsOf, roles, type Permission, type Role } from './permissions.ts'
 export type { KeyPrincipal } from './principal.ts'

@@ -15,14 +15,8 @@ import {
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { parseCidr } from './cidr.ts'
-import {
-  schemeOfKey,
-  schemes,
-  type Grant,
-  type Quota,
-  type RateLimit,
-  type Scheme,
-} from './schemes.ts'
+import { withKeyDefaults, type IssueWish } from './key-defaults.ts'
+import { schemeOfKey, schemes, type Grant, type Quota, type RateLimit } from './schemes.ts'
 
 const longestName = 100
 const mostGrants = 100
@@ -46,10 +40,13 @@ export interface Key extends KeyRecord {
 
 /** Keys of organizations: issue, rotate, revoke, look at. */
 export interface Keys {
-  /** `invalid_input` for values that make no sense. The secret is in this answer and nowhere else. */
+  /**
+   * What the wish leaves open is the organization's default. `invalid_input` for values that make no sense. The
+   * secret is in this answer and nowhere else.
+   */
   issue(
     organizationId: OrganizationId,
-    wish: KeyWish & { scheme: Scheme; personalUserId?: UserId | undefined },
+    wish: IssueWish & { personalUserId?: UserId | undefined },
     actor: Actor,
   ): Promise<{ key: Key; secret: Secret }>
   /** Changes a key; `not_found`, `version_conflict`, `invalid_input`. */
@@ -117,7 +114,8 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
       const key = await keys.find(store, organizationId, id)
       return key && (await withSecrets(key))
     },
-    async issue(organizationId, wish, actor) {
+    async issue(organizationId, asked, actor) {
+      const wish = await withKeyDefaults(store, organizationId, asked, clock.now())
       const checked = checkWish(wish, clock.now())
       const minted = mintCredential(schemes[wish.scheme].prefix)
       const id = createId('key', clock.now())
@@ -128,7 +126,7 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
           organizationId,
           scheme: wish.scheme,
           createdBy: actor.id,
-          personalUserId: wish.personalUserId,
+          personalUserId: asked.personalUserId,
         })
         await addSecret(tx, issued, minted)
         announce(tx, 'issued', issued, actor, { ...describe(issued), hint: minted.secret.hint })

@@ -21,11 +21,11 @@ const mostListed = 1000
 export const commands = {
   issue: command({
     usage:
-      '<org> --name NAME [--scheme x-api-key|bearer] [--grant TARGET[:METHOD,…]]… [--expires 90d] [--cidr RANGE]… [--rate 100/s] [--quota 10000/day]',
+      '<org> --name NAME [--scheme x-api-key|bearer] [--grant TARGET[:METHOD,…]]… [--expires 90d|never] [--cidr RANGE]… [--rate 100/s] [--quota 10000/day]',
     about: 'a new key; its secret is printed once. Without --grant it may call every target',
     options: {
       name: { type: 'string' },
-      scheme: { type: 'string', default: 'x-api-key' },
+      scheme: { type: 'string' },
       grant: { type: 'string', multiple: true },
       expires: { type: 'string' },
       cidr: { type: 'string', multiple: true },
@@ -36,7 +36,7 @@ export const commands = {
       const { rate, quota, expires } = values
       const wish = {
         name: need('--name', values.name),
-        scheme: parseScheme(values.scheme),
+        scheme: values.scheme === undefined ? undefined : parseScheme(values.scheme),
         grants: values.grant?.map(parseGrant),
         cidrs: values.cidr,
         rateLimit: rate === undefined ? undefined : read('--rate', rate, parseCallsPerSeconds),
@@ -176,8 +176,9 @@ function parseQuota(text: string): Quota {
   return { calls: Number(calls), period: period === 'month' ? 'month' : 'day' }
 }
 
-/** `90d` from now, or a date. */
-function parseEnd(text: string): number {
+/** `90d` from now, a date, or `never`. */
+function parseEnd(text: string): number | null {
+  if (text === 'never') return null
   const date = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(date) ? Date.now() + read('--expires', text, parseDuration) : date
 }

@@ -1,6 +1,8 @@
+import { readKeyDefaults, type KeyDefaults } from '../access/index.ts'
 import { createOrganizations } from '../organizations/index.ts'
 import type { OrganizationRecord, Plan } from '../store/index.ts'
-import { command, UsageError } from './command.ts'
+import { parseDuration } from '../units.ts'
+import { command, read, UsageError } from './command.ts'
 import { withRooms } from './rooms.ts'
 import { isoTime, renderTable, shortTime } from './table.ts'
 
@@ -44,6 +46,63 @@ export const commands = {
         return { data: present(changed), text: `${changed.slug} is on the ${changed.plan} plan.` }
       }),
   }),
+  'key-defaults': command({
+    usage: '<slug> [--scheme x-api-key|bearer] [--expires 90d|never] [--cidr RANGE|any]…',
+    about:
+      'what new keys are like where nobody says otherwise; shows them, or changes what is given',
+    options: {
+      scheme: { type: 'string' },
+      expires: { type: 'string' },
+      cidr: { type: 'string', multiple: true },
+    },
+    run: async ({ values, positionals: [slug = ''] }, terminal) => {
+      const wish = parseDefaults(values)
+      return await withRooms(terminal, async (rooms) => {
+        const organizations = createOrganizations(rooms)
+        const found = await organizations.get(slug)
+        const changed =
+          Object.keys(wish).length === 0
+            ? found
+            : await organizations.change(found.id, { keyDefaults: wish }, rooms.actor)
+        const defaults = readKeyDefaults(changed.settings)
+        const days = defaults.expiresAfterMs === undefined ? null : defaults.expiresAfterMs / dayMs
+        const { scheme, cidrs } = defaults
+        return {
+          data: { slug: changed.slug, scheme, expires_after_days: days, cidrs: cidrs ?? null },
+          text: `New keys of ${changed.slug}: ${scheme}; ${days === null ? 'no end' : `end after ${days} days`}; ${cidrs === undefined ? 'any address' : `only ${cidrs.join(', ')}`}.`,
+        }
+      })
+    },
+  }),
+}
+
+const dayMs = 86_400_000
+
+function parseDefaults(values: {
+  scheme?: string | undefined
+  expires?: string | undefined
+  cidr?: string[] | undefined
+}): Partial<KeyDefaults> {
+  const { scheme, expires, cidr } = values
+  return {
+    ...(scheme === undefined ? {} : { scheme: parseScheme(scheme) }),
+    ...(expires === undefined ? {} : { expiresAfterMs: parseAfter(expires) }),
+    ...(cidr === undefined ? {} : { cidrs: cidr.includes('any') ? undefined : cidr }),
+  }
+}
+
+function parseAfter(text: string): number | undefined {
+  if (text === 'never') return undefined
+  const ms = read('--expires', text, parseDuration)
+  if (ms % dayMs !== 0) throw new UsageError('--expires must be whole days such as 90d, or never')
+  return ms
+}
+
+function parseScheme(text: string): KeyDefaults['scheme'] {
+  if (text !== 'x-api-key' && text !== 'bearer') {
+    throw new UsageError('--scheme must be x-api-key or bearer')
+  }
+  return text
 }
 
 function parsePlan(text: string): Plan {

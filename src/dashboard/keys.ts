@@ -43,7 +43,8 @@ export const keyRoutes = {
   }),
 
   'POST /organizations/:organization/keys': route({
-    summary: 'Issue a key; its secret is in this answer and nowhere else',
+    summary:
+      'Issue a key; its secret is in this answer and nowhere else. What is left out is the default',
     permission: 'keys.issue',
     status: 201,
     body: input({
@@ -56,7 +57,10 @@ export const keyRoutes = {
     handle: async ({ organization, body, person, actor }, rooms) => {
       const wish = {
         ...toWish(body),
-        scheme: body.scheme ?? 'x-api-key',
+        // What is left out is the organization's default; null is none at all.
+        cidrs: body.cidrs,
+        expiresAt: body.expiresAt == null ? body.expiresAt : Date.parse(body.expiresAt),
+        scheme: body.scheme,
         personalUserId: body.personal === true ? person.userId : undefined,
       }
       const { key, secret } = await rooms.keys.issue(organization.id, wish, actor)

@@ -1,9 +1,10 @@
-import { requireOwnSignIn } from '../access/index.ts'
+import { readKeyDefaults, requireOwnSignIn } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import { Type, type Static } from '../http/index.ts'
 import type { OrganizationRecord } from '../store/index.ts'
 import { route } from './route.ts'
-import { input, Role, Time, time } from './shapes.ts'
+import type { Rooms } from './rooms.ts'
+import { input, nullable, oneOf, Role, Time, time } from './shapes.ts'
 
 const Organization = Type.Object(
   {
@@ -15,6 +16,31 @@ const Organization = Type.Object(
     version: Type.Integer(),
   },
   { title: 'Organization' },
+)
+
+const KeyDefaults = {
+  scheme: oneOf(['x-api-key', 'bearer']),
+  /** Days from a key's issue to its end; null = no end. */
+  expiresAfterDays: nullable(Type.Integer({ minimum: 1, maximum: 3650 })),
+  /** null = any address. */
+  cidrs: nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: 100 })),
+}
+const OrganizationWithSettings = Type.Object(
+  {
+    ...Organization.properties,
+    /** What a key that is issued without saying otherwise is like. */
+    keyDefaults: Type.Object(KeyDefaults, { title: 'KeyDefaults' }),
+    /** How long this Intercept keeps things, in seconds; the operator's settings. */
+    retention: Type.Object(
+      {
+        callsSeconds: Type.Integer(),
+        deliveriesSeconds: Type.Integer(),
+        auditSeconds: Type.Integer(),
+      },
+      { title: 'Retention' },
+    ),
+  },
+  { title: 'OrganizationWithSettings' },
 )
 
 /** Organizations as their members see them. */
@@ -57,22 +83,38 @@ export const organizationRoutes = {
   }),
 
   'GET /organizations/:organization': route({
-    summary: 'One organization',
+    summary: 'One organization, the defaults of its keys, and how long things are kept',
     permission: 'traffic.see',
-    answer: Organization,
+    answer: OrganizationWithSettings,
     handle: async ({ organization }, rooms) =>
-      toOrganization(await rooms.organizations.get(organization.id)),
+      withSettings(await rooms.organizations.get(organization.id), rooms),
   }),
 
   'PATCH /organizations/:organization': route({
-    summary: "Change an organization's name",
+    summary: "Change an organization's name or the defaults of its keys; what is left out stays",
     permission: 'organization.manage',
-    body: input({ name: Type.String({ minLength: 1, maxLength: 100 }) }),
-    answer: Organization,
-    handle: async ({ organization, body, actor, expectedVersion }, rooms) =>
-      toOrganization(
-        await rooms.organizations.rename(organization.id, body.name, actor, expectedVersion),
+    body: input({
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      keyDefaults: Type.Optional(
+        Type.Object(
+          {
+            scheme: Type.Optional(KeyDefaults.scheme),
+            expiresAfterDays: Type.Optional(KeyDefaults.expiresAfterDays),
+            cidrs: Type.Optional(KeyDefaults.cidrs),
+          },
+          { title: 'KeyDefaultsWish', additionalProperties: false },
+        ),
       ),
+    }),
+    answer: OrganizationWithSettings,
+    handle: async ({ organization, body, actor, expectedVersion }, rooms) => {
+      const wish = {
+        name: body.name,
+        keyDefaults: body.keyDefaults && toDefaults(body.keyDefaults),
+      }
+      const { change } = rooms.organizations
+      return withSettings(await change(organization.id, wish, actor, expectedVersion), rooms)
+    },
   }),
 
   'DELETE /organizations/:organization': route({
@@ -98,5 +140,41 @@ function toOrganization(organization: OrganizationRecord): Static<typeof Organiz
     plan: organization.plan,
     createdAt: time(organization.createdAt),
     version: organization.version,
+  }
+}
+
+const dayMs = 86_400_000
+
+/** Only what is named changes; null takes a default away. */
+function toDefaults(body: {
+  scheme?: 'x-api-key' | 'bearer'
+  expiresAfterDays?: number | null
+  cidrs?: string[] | null
+}) {
+  const { scheme, expiresAfterDays: days, cidrs } = body
+  return {
+    ...(scheme === undefined ? {} : { scheme }),
+    ...(days === undefined ? {} : { expiresAfterMs: days === null ? undefined : days * dayMs }),
+    ...(cidrs === undefined ? {} : { cidrs: cidrs ?? undefined }),
+  }
+}
+
+function withSettings(
+  organization: OrganizationRecord,
+  { retention }: Rooms,
+): Static<typeof OrganizationWithSettings> {
+  const { scheme, expiresAfterMs, cidrs } = readKeyDefaults(organization.settings)
+  return {
+    ...toOrganization(organization),
+    keyDefaults: {
+      scheme,
+      expiresAfterDays: expiresAfterMs === undefined ? null : Math.round(expiresAfterMs / dayMs),
+      cidrs: cidrs === undefined ? null : [...cidrs],
+    },
+    retention: {
+      callsSeconds: Math.round(retention.callsMs / 1000),
+      deliveriesSeconds: Math.round(retention.deliveriesMs / 1000),
+      auditSeconds: Math.round(retention.auditMs / 1000),
+    },
   }
 }

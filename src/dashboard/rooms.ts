@@ -49,6 +49,12 @@ export interface Rooms {
   readonly signUp: 'invited' | 'open'
   /** How many found secrets a source may present; no rate = any number. */
   readonly findings: { readonly limiter: RateLimiter; readonly rate: Rate | undefined }
+  /** How long things are kept. */
+  readonly retention: {
+    readonly callsMs: number
+    readonly deliveriesMs: number
+    readonly auditMs: number
+  }
   /** The built-in providers that are configured: github, google. */
   readonly providers: readonly string[]
 }

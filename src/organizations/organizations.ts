@@ -1,3 +1,4 @@
+import { checkKeyDefaults, readKeyDefaults, type KeyDefaults } from '../access/index.ts'
 import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
@@ -23,17 +24,23 @@ export interface OrganizationWish {
   readonly plan?: Plan | undefined
 }
 
-/** Organizations: create, find, set the plan. */
+/** What its people may change about an organization; what is left out stays. */
+export interface OrganizationChange {
+  readonly name?: string | undefined
+  readonly keyDefaults?: Partial<KeyDefaults> | undefined
+}
+
+/** Organizations: create, find, change, set the plan. */
 export interface Organizations {
   /** `invalid_input`, `conflict` if the slug is taken. */
   create(wish: OrganizationWish, actor: Actor): Promise<OrganizationRecord>
   /** By slug or id; `not_found`. */
   get(slugOrId: string): Promise<OrganizationRecord>
   list(page: { after?: string | undefined; limit: number }): Promise<OrganizationRecord[]>
-  /** `version_conflict`. */
-  rename(
+  /** Changes what is given; `version_conflict`, `invalid_input`. */
+  change(
     id: OrganizationId,
-    name: string,
+    wish: OrganizationChange,
     actor: Actor,
     expectedVersion?: number,
   ): Promise<OrganizationRecord>
@@ -67,15 +74,24 @@ export function createOrganizations(needs: { store: Store; clock: Clock }): Orga
           await insertOrganization(tx, { ...checked, plan: wish.plan ?? 'standard' }, actor),
       )
     },
-    async rename(id, text, actor, expectedVersion) {
-      const name = nameOf(text)
+    async change(id, wish, actor, expectedVersion) {
+      const name = wish.name === undefined ? undefined : nameOf(wish.name)
       return await store.transaction(async (tx) => {
         const before = await organizations.find(tx, id)
-        const changed = await organizations.update(tx, id, { name, expectedVersion })
+        const settings = before && settingsOf(before, wish.keyDefaults)
+        const changed = await organizations.update(tx, id, { name, settings, expectedVersion })
         if (!before || !changed) {
           throw new Problem('version_conflict', 'The organization was changed meanwhile.')
         }
-        recordChange(tx, id, 'renamed', actor, { before: before.name, after: name })
+        if (changed.name !== before.name) {
+          recordChange(tx, id, 'renamed', actor, { before: before.name, after: changed.name })
+        }
+        if (settings !== undefined) {
+          recordChange(tx, id, 'key_defaults_changed', actor, {
+            before: describeDefaults(before),
+            after: describeDefaults(changed),
+          })
+        }
         return changed
       })
     },
@@ -106,6 +122,22 @@ export function createOrganizations(needs: { store: Store; clock: Clock }): Orga
         return changed
       })
     },
+  }
+}
+
+/** An organization's settings with other defaults for its keys; undefined where none are given. */
+function settingsOf(before: OrganizationRecord, wish: Partial<KeyDefaults> | undefined) {
+  if (wish === undefined) return undefined
+  const keyDefaults = checkKeyDefaults({ ...readKeyDefaults(before.settings), ...wish })
+  return { ...before.settings, keyDefaults }
+}
+
+function describeDefaults({ settings }: OrganizationRecord): Record<string, unknown> {
+  const { scheme, expiresAfterMs, cidrs } = readKeyDefaults(settings)
+  return {
+    scheme,
+    expires_after: expiresAfterMs === undefined ? 'never' : `${expiresAfterMs / 86_400_000}d`,
+    cidrs: cidrs ?? 'all',
   }
 }
 

@@ -1,5 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
-import { call } from './call.ts'
+import { call, type Answer } from './call.ts'
+
+/** An organization with the defaults of its keys. */
+export type Organization = Answer<'GET /organizations/:organization'>
 
 /** One organization with its version. */
 export function organizationQuery(organization: string) {

@@ -32,3 +32,16 @@ export function size(bytes: number): string {
   const step = Math.min(3, Math.floor(Math.log2(bytes) / 10))
   return `${counter.format(Math.round((bytes / bytesPerStep ** step) * 10) / 10)} ${['', 'KiB', 'MiB', 'GiB'][step]}`
 }
+
+/** A span of seconds in its largest whole unit: "30 days", "36 hours". */
+export function span(seconds: number): string {
+  const [unit, each] = units.find(([, each]) => seconds % each === 0) ?? ['second', 1]
+  const style = { style: 'unit', unit, unitDisplay: 'long' } as const
+  return new Intl.NumberFormat('en', style).format(seconds / each)
+}
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const

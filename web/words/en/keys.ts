@@ -38,6 +38,7 @@ export const keysWords = {
     nameHint: 'The program that will use it, such as checkout-worker.',
     ends: 'Ends after',
     endChoices: { '7': '7 days', '30': '30 days', '90': '90 days', '365': '1 year', '': 'Never' },
+    days: (days: number) => many(days, 'day', 'days'),
     more: 'Grants, addresses, limit, scheme',
     scheme: 'Scheme',
     schemeHint: 'How the program sends the key.',

@@ -13,14 +13,21 @@ export const settingsWords = {
   planHint: 'An operator sets it: npx intercept org set-plan',
   created: 'Made',
   saved: 'Name changed',
+  keyDefaults: 'New keys',
+  keyDefaultsLead:
+    'What a key is like where nobody says otherwise, here and on the command line. Keys that exist stay as they are.',
+  scheme: 'Scheme',
+  ends: 'Ends after (days)',
+  endsHint: 'Empty means no end of its own; the dialog then suggests 90 days.',
+  addresses: 'Allowed addresses',
+  addressesHint: 'CIDR ranges, one per line. Empty means any address.',
+  keyDefaultsSaved: 'Defaults of new keys changed',
   retention: 'How long things are kept',
   retentionLead:
-    'The defaults. The operator can set others for the whole Intercept; npx intercept doctor shows them.',
-  retentionFacts: [
-    ['Calls', '30 days'],
-    ['Deliveries', '30 days'],
-    ['Audit log', '400 days'],
-  ] as const,
+    'The operator’s settings (RETENTION_…) for the whole Intercept. What is older is deleted.',
+  calls: 'Calls',
+  deliveries: 'Deliveries',
+  audit: 'Audit log',
   danger: 'Delete organization',
   dangerText:
     'All keys are refused from the next call on, deliveries stop, members lose their access. This can’t be undone.',

@@ -75,7 +75,7 @@ export function KeyStep({ organization }: { readonly organization: string }) {
     mutationFn: () =>
       call('POST /organizations/:organization/keys', {
         path: { organization },
-        body: { name: w.keyName, scheme: 'x-api-key' },
+        body: { name: w.keyName },
       }),
   })
   if (issue.data === undefined) {

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call, type Input } from '../../api/call.ts'
+import { organizationQuery, type Organization } from '../../api/organizations.ts'
 import type { Key } from '../../api/shapes.ts'
 import { targetsQuery } from '../../api/targets.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
@@ -19,7 +20,18 @@ interface Draft extends WishDraft {
   readonly personal: boolean
 }
 
-const start: Draft = { ...startOfWish, scheme: 'x-api-key', personal: false }
+const suggestedDays = 90
+
+/** The organization's defaults, as a form shows them. */
+function startOf(defaults: Organization['keyDefaults'] | undefined): Draft {
+  return {
+    ...startOfWish,
+    days: String(defaults?.expiresAfterDays ?? suggestedDays),
+    cidrs: (defaults?.cidrs ?? []).join('\n'),
+    scheme: defaults?.scheme ?? 'x-api-key',
+    personal: false,
+  }
+}
 
 /** Asks two things, folds the rest, then shows the key once. `target` fills the curl line. */
 export function IssueKey({
@@ -29,7 +41,9 @@ export function IssueKey({
   readonly organization: string
   readonly onClose: () => void
 }) {
-  const [draft, setDraft] = useState(start)
+  const defaults = useQuery(organizationQuery(organization)).data?.keyDefaults
+  const [typed, setTyped] = useState<Partial<Draft>>({})
+  const draft = { ...startOf(defaults), ...typed }
   const targets = useQuery(targetsQuery(organization))
   const issue = useMutation({
     mutationFn: () =>
@@ -38,7 +52,7 @@ export function IssueKey({
         body: bodyOf(draft),
       }),
   })
-  const put = (patch: Partial<Draft>) => setDraft((before) => ({ ...before, ...patch }))
+  const put = (patch: Partial<Draft>) => setTyped((before) => ({ ...before, ...patch }))
 
   if (issue.data !== undefined) {
     return (
@@ -74,7 +88,7 @@ export function IssueKey({
       <SelectField
         label={w.form.ends}
         value={draft.days}
-        options={Object.entries(w.form.endChoices).map(([value, label]) => ({ value, label }))}
+        options={endChoices(defaults?.expiresAfterDays)}
         onValue={(days) => put({ days })}
       />
       <Folded title={w.form.more}>
@@ -106,9 +120,21 @@ export function IssueKey({
   )
 }
 
+/** The usual choices, and the organization's own default if it is none of them. */
+function endChoices(days: number | undefined) {
+  const usual = Object.entries(w.form.endChoices).map(([value, label]) => ({ value, label }))
+  const own = String(days ?? suggestedDays)
+  if (usual.some(({ value }) => value === own)) return usual
+  return [{ value: own, label: w.form.days(Number(own)) }, ...usual]
+}
+
+/** Said in full: what the form shows as none must not become the organization's default. */
 function bodyOf(draft: Draft): Body {
+  const { expiresAt = null, cidrs = null, ...wish } = wishOf(draft)
   return {
-    ...wishOf(draft),
+    ...wish,
+    expiresAt,
+    cidrs,
     scheme: draft.scheme,
     ...(draft.personal ? { personal: true } : {}),
   }

@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
-import { call, type Answer } from '../../api/call.ts'
-import { organizationQuery } from '../../api/organizations.ts'
+import { call } from '../../api/call.ts'
+import { organizationQuery, type Organization } from '../../api/organizations.ts'
 import { words } from '../../../words/en.ts'
 import { settingsWords as w } from '../../../words/en/settings.ts'
 import { useOrganization } from '../../frame/membership.ts'
@@ -12,12 +12,12 @@ import { ConfirmDialog } from '../../parts/Dialogs.tsx'
 import { TextField } from '../../parts/Field.tsx'
 import { fieldError, Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Card, Columns, Facts, PageHead, Pile } from '../../parts/Surface.tsx'
+import { span } from '../../parts/numbers.ts'
 import { Time } from '../../parts/Time.tsx'
 import { say } from '../../parts/Toasts.tsx'
+import { KeyDefaults } from './KeyDefaults.tsx'
 
-type Organization = Answer<'GET /organizations/:organization'>
-
-/** Name, plan, what is kept how long, and the end of it all. */
+/** Name, plan, what new keys are like, what is kept how long, and the end of it all. */
 export function Settings() {
   const { slug, may } = useOrganization()
   const organization = useQuery(organizationQuery(slug))
@@ -34,10 +34,9 @@ export function Settings() {
         <Pile>
           <Columns>
             <General it={organization.data} />
-            <Card title={w.retention} lead={w.retentionLead}>
-              <Facts facts={w.retentionFacts} />
-            </Card>
+            <KeyDefaults it={organization.data} />
           </Columns>
+          <Retention it={organization.data} />
           {may('organization.delete') ? <Danger it={organization.data} /> : undefined}
         </Pile>
       )}
@@ -97,6 +96,21 @@ function General({ it }: { readonly it: Organization }) {
           </Button>
         </div>
       </form>
+    </Card>
+  )
+}
+
+function Retention({ it }: { readonly it: Organization }) {
+  const { callsSeconds, deliveriesSeconds, auditSeconds } = it.retention
+  return (
+    <Card title={w.retention} lead={w.retentionLead}>
+      <Facts
+        facts={[
+          [w.calls, span(callsSeconds)],
+          [w.deliveries, span(deliveriesSeconds)],
+          [w.audit, span(auditSeconds)],
+        ]}
+      />
     </Card>
   )
 }
