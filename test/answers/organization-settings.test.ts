@@ -130,7 +130,7 @@ async function sentByThePages(route: string, input: object): Promise<string> {
   const real = globalThis.fetch
   let sent = ''
   globalThis.fetch = async (_, init) => {
-    sent = String(init?.body)
+    if (typeof init?.body === 'string') sent = init.body
     return new Response('{}')
   }
   try {
