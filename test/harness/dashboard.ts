@@ -52,18 +52,52 @@ export async function visitDashboard(browser: TestBrowser, visit: Visit): Promis
 }
 
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+const tallestPicture = 1800
+/** Runs in the page: buttons, links and fields that reach beyond what clips them. */
+const cutOff = `[...document.querySelectorAll('button, a[href], input, select, textarea')].flatMap((control) => {
+  const box = control.getBoundingClientRect()
+  if (box.width <= 1 || control.closest('.visually-hidden, [aria-hidden=true], pre') !== null) return []
+  for (let around = control.parentElement; around !== null; around = around.parentElement) {
+    const { overflowX, position, textOverflow } = getComputedStyle(around)
+    if (position === 'fixed' || overflowX === 'auto' || overflowX === 'scroll') return []
+    if (textOverflow === 'ellipsis' && control.tagName === 'A') return []
+    if (overflowX !== 'clip' && overflowX !== 'hidden') continue
+    const frame = around.getBoundingClientRect()
+    if (box.right > frame.right + 1 || box.left < frame.left - 1)
+      return [control.getAttribute('aria-label') ?? control.textContent ?? control.tagName]
+  }
+  return []
+})`
 const runAxe = `;axe.run(document, { resultTypes: ['violations'] }).then((report) =>
   JSON.stringify(report.violations.map((one) => one.id + ': ' + one.nodes.map((node) => node.target.join(' ')).join(', '))))`
 
 /** What a state of a page must be: no accessibility violation, no sideways scrolling; keeps a picture of it. */
-export async function checkState(visitor: Visitor, name: string): Promise<void> {
+export async function checkState(
+  visitor: Visitor,
+  name: string,
+  { whole = false }: { readonly whole?: boolean } = {},
+): Promise<void> {
   const { page } = visitor
   await settle(page)
   mkdirSync(pictures, { recursive: true })
-  await page.screenshot({ path: join(pictures, `${name}.png`) })
+  await takePicture(page, join(pictures, `${name}.png`), whole)
   assert.deepEqual(await violations(visitor), [], `${name}: accessibility`)
   const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
   assert.ok(Number(overflow) <= 0, `${name} is ${String(overflow)} px wider than the window`)
+  assert.deepEqual(await page.evaluate(cutOff), [], `${name}: controls that are cut off`)
+}
+
+/** A whole page, but not the thousands of pixels of a long list, and no more than the window under a dialog. */
+async function takePicture(page: Page, path: string, whole: boolean): Promise<void> {
+  const dialog = await page.locator('[role=dialog]:has(h2), [role=alertdialog]').count()
+  const width = page.viewportSize()?.width ?? 0
+  const full = Number(await page.evaluate('document.documentElement.scrollHeight'))
+  if (whole && dialog === 0) {
+    const height = Math.min(full, tallestPicture)
+    await page.screenshot({ path, fullPage: true, clip: { x: 0, y: 0, width, height } })
+  } else {
+    await page.screenshot({ path })
+  }
 }
 
 // Through the debugger: the page's own policy would stop an injected script.

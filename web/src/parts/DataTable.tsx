@@ -18,8 +18,10 @@ export interface Column<Row> {
   /** A CSS width; columns without one share what is left. */
   readonly width?: string
   readonly end?: boolean
-  /** Where there is no room: below 1100 px or below 700 px. */
-  readonly hide?: 'medium' | 'narrow'
+  /** Where there is no room: below 1100 px, below 700 px or below 480 px. */
+  readonly hide?: 'medium' | 'narrow' | 'phone'
+  /** Its text goes on in a second line where there is no room; not in lists whose rows have one height. */
+  readonly wraps?: boolean
   /** The server can sort by this column under its id. */
   readonly sorts?: boolean
 }
@@ -224,11 +226,16 @@ function cellClass<Row>(column: Column<Row>): string {
     column.end === true && classes.end,
     column.hide === 'medium' && classes.hideMedium,
     column.hide === 'narrow' && classes.hideNarrow,
+    column.hide === 'phone' && classes.hidePhone,
+    column.wraps === true && classes.wraps,
   )
 }
 
 /** The class of the link in a row's first cell. */
 export const rowName = classes.name
+
+/** The class of what a cell says below its text on a phone, because its own column is hidden there. */
+export const onPhone = classes.onPhone
 
 function fromControl(event: MouseEvent): boolean {
   return (

@@ -121,7 +121,13 @@ const columns: readonly Column<AuditEntry>[] = [
     width: '138px',
     cell: (entry) => <Time at={entry.at} form="short" />,
   },
-  { id: 'actor', head: w.columns.actor, width: '22%', cell: (entry) => actorName(entry) },
+  {
+    id: 'actor',
+    head: w.columns.actor,
+    width: '22%',
+    hide: 'phone',
+    cell: (entry) => actorName(entry),
+  },
   { id: 'action', head: w.columns.action, cell: (entry) => <code>{entry.action}</code> },
   {
     id: 'subject',

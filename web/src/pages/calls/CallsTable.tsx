@@ -87,6 +87,7 @@ const columns: readonly Column<Call>[] = [
     head: w.columns.took,
     width: '84px',
     end: true,
+    hide: 'phone',
     cell: (call) => <span className="mono">{duration(call.durationMs)}</span>,
   },
 ]

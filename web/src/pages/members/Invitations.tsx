@@ -5,7 +5,7 @@ import type { Invitation } from '../../api/shapes.ts'
 import { membersWords as w } from '../../../words/en/members.ts'
 import { words } from '../../../words/en.ts'
 import { Button } from '../../parts/Button.tsx'
-import { DataTable, type Column } from '../../parts/DataTable.tsx'
+import { DataTable, onPhone, type Column } from '../../parts/DataTable.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { Badge } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
@@ -35,12 +35,31 @@ export function Invitations({
     },
   })
   const columns: readonly Column<Invitation>[] = [
-    { id: 'email', head: w.columns.email, cell: (one) => one.email },
-    { id: 'role', head: w.columns.role, width: '110px', cell: (one) => words.roles[one.role] },
+    {
+      id: 'email',
+      head: w.columns.email,
+      wraps: true,
+      cell: (one) => (
+        <>
+          {one.email}
+          <span className={onPhone}>
+            {words.roles[one.role]}, {w.invitationStates[one.state]}
+          </span>
+        </>
+      ),
+    },
+    {
+      id: 'role',
+      head: w.columns.role,
+      width: '110px',
+      hide: 'phone',
+      cell: (one) => words.roles[one.role],
+    },
     {
       id: 'state',
       head: w.columns.state,
       width: '120px',
+      hide: 'phone',
       cell: (one) => <Badge tone={tones[one.state]}>{w.invitationStates[one.state]}</Badge>,
     },
     {

@@ -51,10 +51,7 @@ export function ConnectionCard({ connection }: { readonly connection: Connection
               [w.facts.used, <Time key="used" at={connection.lastUsedAt} form="relative" />],
             ]}
           />
-          <Folded
-            title={`${w.addresses}: ${w.kinds[connection.kind]}`}
-            open={connection.testedAt === undefined}
-          >
+          <Folded title={`${w.addresses}: ${w.kinds[connection.kind]}`} open={isNew(connection)}>
             <p className="muted">{w.addressesLead}</p>
             <Addresses of={connection} withKeys={connection.credential === 'key'} />
             <h3>{w.stepsAt(guides[connection.kind].name)}</h3>
@@ -68,6 +65,11 @@ export function ConnectionCard({ connection }: { readonly connection: Connection
       <TestCard connection={connection} />
     </>
   )
+}
+
+/** Nobody has tried it yet: its addresses are still to be copied. */
+function isNew({ testedAt, lastRefusal, disabledAt }: Connection): boolean {
+  return testedAt === undefined && lastRefusal === undefined && disabledAt === undefined
 }
 
 function StateBadge({ connection }: { readonly connection: Connection }) {

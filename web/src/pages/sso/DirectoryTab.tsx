@@ -13,7 +13,7 @@ import { connectionsQuery, type ConnectionKind } from '../../api/sso.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Lamp } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/Copy.tsx'
-import { DataTable, type Column } from '../../parts/DataTable.tsx'
+import { DataTable, onPhone, type Column } from '../../parts/DataTable.tsx'
 import { Segmented } from '../../parts/Field.tsx'
 import { count, duration } from '../../parts/numbers.ts'
 import { Empty, Loading, ProblemNotice } from '../../parts/States.tsx'
@@ -135,17 +135,22 @@ const requestColumns: readonly Column<DirectoryRequest>[] = [
     id: 'time',
     head: w.requests.columns.time,
     width: '110px',
+    hide: 'phone',
     cell: (request) => <Time at={request.at} form="clock" />,
   },
   {
     id: 'request',
     head: w.requests.columns.request,
+    wraps: true,
     cell: (request) => (
       <>
         <code title={`${request.method} ${request.path}`}>
           {request.method} {request.path}
         </code>{' '}
         <span className="muted">{request.detail}</span>
+        <span className={onPhone}>
+          <Time at={request.at} form="clock" />
+        </span>
       </>
     ),
   },

@@ -83,7 +83,8 @@ function columns(organization: string): readonly Column<Target>[] {
     {
       id: 'slug',
       head: w.columns.slug,
-      width: '22%',
+      wraps: true,
+      width: '30%',
       cell: (target) => (
         <Link
           to="/o/$organization/targets/$target"
@@ -106,6 +107,7 @@ function columns(organization: string): readonly Column<Target>[] {
       head: w.columns.calls,
       width: '110px',
       end: true,
+      hide: 'phone',
       cell: (target) => count(target.calls24h),
     },
     {

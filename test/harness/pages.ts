@@ -1,0 +1,47 @@
+/** Every page of an organization, by the name of its picture; what stands in braces is an id that the caller knows. */
+export const organizationPages = {
+  overview: '',
+  calls: '/calls',
+  call: '/calls?call={call}',
+  keys: '/keys',
+  key: '/keys/{key}',
+  'key-rotated': '/keys/{rotated}',
+  'keys-issue': '/keys?issue=now',
+  targets: '/targets',
+  target: '/targets/payments',
+  'target-limits': '/targets/payments?tab=limits',
+  'target-upstream': '/targets/payments?tab=upstream',
+  'target-capture': '/targets/payments?tab=capture',
+  webhooks: '/webhooks',
+  endpoint: '/webhooks/{endpoint}',
+  deliveries: '/webhooks/deliveries',
+  types: '/webhooks/types',
+  secret: '/webhooks/secret',
+  members: '/members',
+  member: '/members/{member}',
+  invitations: '/members?tab=invitations',
+  sso: '/sso',
+  'sso-connection': '/sso?tab=connection',
+  'sso-directory': '/sso?tab=directory',
+  'sso-roles': '/sso?tab=roles',
+  audit: '/audit',
+  'audit-entry': '/audit?entry={entry}',
+  settings: '/settings',
+} as const
+
+/** Pages whose address opens a dialog. */
+export const opensDialog: ReadonlySet<string> = new Set(['call', 'keys-issue', 'audit-entry'])
+
+/** Ids that stand in for what is in braces. */
+export type PageIds = Readonly<
+  Record<'call' | 'key' | 'rotated' | 'endpoint' | 'member' | 'entry', string>
+>
+
+/** Pages outside of any organization. */
+export const ownPages = ['you', 'welcome', 'sign-in'] as const
+
+/** The address of a page of organization acme. */
+export function pageAddress(name: keyof typeof organizationPages, ids: PageIds): string {
+  const path = organizationPages[name].replace(/\{(\w+)\}/, (_, id: keyof PageIds) => ids[id])
+  return `/o/acme${path}`
+}
