@@ -6,7 +6,8 @@ import { browserForTests, type TestBrowser } from './browser.ts'
 import { checkState, freshDashboard, visitDashboard } from './dashboard.ts'
 import { opensDialog, organizationPages, ownPages, pageAddress, type PageIds } from './pages.ts'
 import { firstOwner, withLinks, type Person } from './person.ts'
-import { ask, companyFor } from './pictures-company.ts'
+import { callOnce, furnish, idsOf } from './acme.ts'
+import { companyFor } from './company.ts'
 import { productForTests, type TestProduct } from './product.ts'
 import { intercept } from './terminal.ts'
 import { upstreamForTests } from './upstream.ts'
@@ -38,7 +39,7 @@ await using upstream = await upstreamForTests((request, response) => {
   response.end('ok')
 })
 await using browser = await browserForTests()
-await using _company = await companyFor(product, browser, owner)
+await using _ = await companyFor(product, browser, owner)
 const ids = await liveThroughADay(product, owner, upstream.url)
 const usableMs: number[] = []
 for (const look of looks) await takeAll(browser, product, ids, look)
@@ -62,98 +63,26 @@ async function takeForReadme(): Promise<void> {
   }
 }
 
-/** Targets, rules, keys, people, and calls spread over the last 24 hours; the product's clock is moved along. */
+/** Calls spread over the last 24 hours; the product's clock is moved along. */
 async function liveThroughADay(
   at: TestProduct,
   person: Person,
   upstreamUrl: string,
 ): Promise<PageIds> {
-  const rules = [
-    { effect: 'allow', methods: ['GET'], path: '/v1/charges/*', trial: false },
-    { effect: 'allow', methods: ['POST'], path: '/v1/charges', trial: false },
-    { effect: 'deny', methods: ['DELETE'], path: '/admin/*', trial: false },
-    { effect: 'deny', methods: [], path: '/v1/refunds/*', trial: true },
-    { effect: 'allow', methods: [], path: '/*', trial: false },
-  ]
-  for (const slug of ['payments', 'ledger', 'search']) {
-    await ask(person, 'POST /organizations/acme/targets', {
-      slug,
-      upstream: upstreamUrl,
-      ...(slug === 'payments' ? { rules } : {}),
-    })
-  }
-  const secrets: string[] = []
-  const keys: string[] = []
-  for (const [name, more] of [
-    ['checkout-worker', {}],
-    ['nightly-export', { cidrs: ['10.2.0.0/16'] }],
-    ['partner-acme', { grants: [{ target: 'ledger', methods: ['GET'] }] }],
-    ['mobile-bff', { rateLimit: { calls: 1, perSeconds: 60 }, personal: true }],
-  ] as const) {
-    const made = await ask(person, 'POST /organizations/acme/keys', { name, ...more })
-    secrets.push(made.secret)
-    keys.push(String(made.key.id))
-  }
-  for (const [email, role] of [
-    ['grace@acme.test', 'admin'],
-    ['edsger@acme.test', 'developer'],
-  ]) {
-    await ask(person, 'POST /organizations/acme/invitations', { email, role })
-  }
-  const endpoint = await ask(person, 'POST /organizations/acme/webhooks/endpoints', {
-    url: `${upstreamUrl}/hooks`,
-    description: 'Deployment bot',
-  })
-  await ask(person, `POST /organizations/acme/webhooks/endpoints/${String(endpoint.id)}/ping`)
+  const made = await furnish(person, upstreamUrl)
   at.clock.forward(-dayMs)
   for (let passed = 0; passed < dayMs; passed += passed < dayMs - hourMs ? stepMs : minuteMs) {
     const wave =
       4 + Math.round(2 * Math.sin((passed / dayMs) * 6)) + (Math.floor(passed / minuteMs) % 3)
+    const first = Math.floor(passed / minuteMs)
     const calls = Array.from(
       { length: wave },
-      async (_, index) => await callOnce(at, secrets, Math.floor(passed / minuteMs) + index),
+      async (_, index) => await callOnce(at, made.secrets, first + index),
     )
     await Promise.all(calls)
     at.clock.forward(passed < dayMs - hourMs ? stepMs : minuteMs)
   }
-  const [, rotated = ''] = keys
-  await ask(person, `POST /organizations/acme/keys/${rotated}/rotate`, {
-    overlapSeconds: 86_400,
-  })
-  const refused = await ask(person, 'GET /organizations/acme/calls?stopped_at=rules')
-  const members = await ask(person, 'GET /organizations/acme/members')
-  const entries = await ask(person, 'GET /organizations/acme/audit?action=target.created')
-  return {
-    key: keys[0] ?? '',
-    rotated,
-    endpoint: String(endpoint.id),
-    call: String(refused.items[0].id),
-    member: String(members.items.find((one: { source: string }) => one.source === 'directory').id),
-    entry: String(entries.items[0].id),
-  }
-}
-
-async function callOnce(
-  at: TestProduct,
-  secrets: readonly string[],
-  number: number,
-): Promise<void> {
-  const paths = [
-    '/payments/v1/charges/ch_1',
-    '/ledger/entries/2026',
-    '/payments/v1/refunds/7',
-    '/search/places/nearby',
-    '/ledger/missing',
-  ]
-  const path = number % 11 === 7 ? '/payments/admin/users' : (paths[number % paths.length] ?? '/')
-  const method = number % 11 === 7 ? 'DELETE' : 'GET'
-  const secret =
-    secrets[number % 21 === 5 ? 1 : number % 18 === 4 ? 2 : number % 15 === 3 ? 3 : 0] ?? ''
-  const answer = await fetch(`${at.baseUrl}/api/v1/intercept${path}`, {
-    method,
-    headers: { 'X-API-Key': secret },
-  })
-  await answer.text()
+  return await idsOf(person, made)
 }
 
 async function takeAll(

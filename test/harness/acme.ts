@@ -1,0 +1,95 @@
+import { ask } from './company.ts'
+import type { PageIds } from './pages.ts'
+import type { Person } from './person.ts'
+import type { TestProduct } from './product.ts'
+
+interface Furniture {
+  /** Of the keys, in their order. */
+  readonly secrets: readonly string[]
+  readonly keys: readonly string[]
+  readonly endpoint: string
+}
+
+/** Targets, rules, keys of several kinds, open invitations and an endpoint with a ping, in organization acme. */
+export async function furnish(person: Person, upstreamUrl: string): Promise<Furniture> {
+  const rules = [
+    { effect: 'allow', methods: ['GET'], path: '/v1/charges/*', trial: false },
+    { effect: 'allow', methods: ['POST'], path: '/v1/charges', trial: false },
+    { effect: 'deny', methods: ['DELETE'], path: '/admin/*', trial: false },
+    { effect: 'deny', methods: [], path: '/v1/refunds/*', trial: true },
+    { effect: 'allow', methods: [], path: '/*', trial: false },
+  ]
+  for (const slug of ['payments', 'ledger', 'search']) {
+    await ask(person, 'POST /organizations/acme/targets', {
+      slug,
+      upstream: upstreamUrl,
+      ...(slug === 'payments' ? { rules } : {}),
+    })
+  }
+  const secrets: string[] = []
+  const keys: string[] = []
+  for (const [name, more] of [
+    ['checkout-worker', {}],
+    ['nightly-export', { cidrs: ['10.2.0.0/16'] }],
+    ['partner-acme', { grants: [{ target: 'ledger', methods: ['GET'] }] }],
+    ['mobile-bff', { rateLimit: { calls: 1, perSeconds: 60 }, personal: true }],
+  ] as const) {
+    const made = await ask(person, 'POST /organizations/acme/keys', { name, ...more })
+    secrets.push(String(made.secret))
+    keys.push(String(made.key.id))
+  }
+  for (const [email, role] of [
+    ['grace@acme.test', 'admin'],
+    ['donald@acme.test', 'developer'],
+  ]) {
+    await ask(person, 'POST /organizations/acme/invitations', { email, role })
+  }
+  const endpoint = await ask(person, 'POST /organizations/acme/webhooks/endpoints', {
+    url: `${upstreamUrl}/hooks`,
+    description: 'Deployment bot',
+  })
+  await ask(person, `POST /organizations/acme/webhooks/endpoints/${String(endpoint.id)}/ping`)
+  return { secrets, keys, endpoint: String(endpoint.id) }
+}
+
+/** One call of a mixed lot: the number decides key, target and path, and so where it stops. */
+export async function callOnce(
+  at: TestProduct,
+  secrets: readonly string[],
+  number: number,
+): Promise<void> {
+  const paths = [
+    '/payments/v1/charges/ch_1',
+    '/ledger/entries/2026',
+    '/payments/v1/refunds/7',
+    '/search/places/nearby',
+    '/ledger/missing',
+  ]
+  const path = number % 11 === 7 ? '/payments/admin/users' : (paths[number % paths.length] ?? '/')
+  const method = number % 11 === 7 ? 'DELETE' : 'GET'
+  const secret =
+    secrets[number % 21 === 5 ? 1 : number % 18 === 4 ? 2 : number % 15 === 3 ? 3 : 0] ?? ''
+  const answer = await fetch(`${at.baseUrl}/api/v1/intercept${path}`, {
+    method,
+    headers: { 'X-API-Key': secret },
+  })
+  await answer.text()
+}
+
+/** What the pages' addresses need, once calls have been made and a directory has sent people. */
+export async function idsOf(person: Person, made: Furniture): Promise<PageIds> {
+  const [key = '', rotated = ''] = made.keys
+  await ask(person, `POST /organizations/acme/keys/${rotated}/rotate`, { overlapSeconds: 86_400 })
+  const refused = await ask(person, 'GET /organizations/acme/calls?stopped_at=rules')
+  const members = await ask(person, 'GET /organizations/acme/members')
+  const entries = await ask(person, 'GET /organizations/acme/audit?action=target.created')
+  const { endpoint } = made
+  return {
+    key,
+    rotated,
+    endpoint,
+    call: String(refused.items[0].id),
+    member: String(members.items.find((one: { source: string }) => one.source === 'directory').id),
+    entry: String(entries.items[0].id),
+  }
+}
