@@ -103,7 +103,8 @@ export function createOrganizations(needs: { store: Store; clock: Clock }): Orga
     },
     async setPlan(slugOrId, plan, actor) {
       const { id, plan: before } = await get(slugOrId)
-      return await store.transaction(async (tx) => {
+      // What the plan no longer holds is refused by every node once this has answered.
+      const { result } = await store.transactionConfirmed(async (tx) => {
         const changed = await organizations.update(tx, id, { plan })
         if (!changed) throw new Problem('not_found', `There is no organization ${slugOrId}.`)
         record(tx, {
@@ -121,6 +122,7 @@ export function createOrganizations(needs: { store: Store; clock: Clock }): Orga
         tx.changed({ kind: 'organization', organizationId: id, subjectId: id })
         return changed
       })
+      return result
     },
   }
 }

@@ -35,6 +35,8 @@ export async function openSqlite(
   await migrateFile(callsFile, 'sqlite-calls')
   const readerFile = openFile(join(folder, 'intercept.db'), 'FULL')
   readerFile.pragma('query_only = true')
+  // A reader sorts what may be long: in files.
+  readerFile.pragma('temp_store = default')
 
   const reader = connectionOver(readerFile)
   const writer = { ...connectionOver(writerFile), eventBytesMost }
@@ -86,6 +88,8 @@ function openFile(path: string, synchronous: 'FULL' | 'NORMAL'): Database.Databa
   // Said explicitly: the driver's build lowers it to NORMAL for WAL files.
   file.pragma(`synchronous = ${synchronous}`)
   file.pragma('foreign_keys = true')
+  // Works that share a commit each have a savepoint; what it keeps to go back to must not go through temporary files.
+  file.pragma('temp_store = memory')
   return file
 }
 

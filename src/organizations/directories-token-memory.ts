@@ -1,0 +1,62 @@
+import type { OrganizationId } from '../ids.ts'
+import {
+  directoryTokens,
+  type DirectoryTokenRecord,
+  type Plan,
+  type Store,
+} from '../store/index.ts'
+
+const rememberedAtMost = 10_000
+
+/** An active SCIM token with what of its organization decides whether it opens anything. */
+export interface KnownToken {
+  readonly token: DirectoryTokenRecord
+  readonly plan: Plan
+  readonly slug: string
+}
+
+/** SCIM tokens in use, as the database last told of them; the change feed takes them out again. */
+export interface TokenMemory {
+  /** The active token with this digest, from the database unless the memory may be trusted. */
+  find(digest: string): Promise<KnownToken | undefined>
+}
+
+/** A memory that forgets an organization's tokens at every change of it or of its directory. */
+export function createTokenMemory(store: Store): TokenMemory {
+  const byDigest = new Map<string, KnownToken>()
+  // Counts changes, so that a read that overlaps one is not remembered.
+  let generation = 0
+
+  function forget(organizationId: OrganizationId | undefined): void {
+    generation += 1
+    for (const [digest, { token }] of byDigest) {
+      if (organizationId === undefined || token.organizationId === organizationId) {
+        byDigest.delete(digest)
+      }
+    }
+  }
+
+  for (const kind of ['directory', 'organization'] as const) {
+    store.feed.on(
+      kind,
+      (change) => forget(change.organizationId as OrganizationId),
+      () => forget(undefined),
+    )
+  }
+
+  return {
+    async find(digest) {
+      const known = store.feed.isCurrent() ? byDigest.get(digest) : undefined
+      if (known !== undefined) return known
+      const before = generation
+      const found = await directoryTokens.findByDigest(store, digest)
+      if (found === undefined || found.token.revokedAt !== undefined) return undefined
+      if (before === generation) {
+        const [oldest] = byDigest.keys()
+        if (byDigest.size >= rememberedAtMost && oldest !== undefined) byDigest.delete(oldest)
+        byDigest.set(digest, found)
+      }
+      return found
+    },
+  }
+}
