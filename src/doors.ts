@@ -5,7 +5,7 @@ import { createGateway, gatewayPrefix, type Gateway } from './gateway/index.ts'
 import { answerWith, createApp, createFront, requestIdOf } from './http/index.ts'
 import { createReadiness, hangMetrics, hangOperations } from './operations/index.ts'
 import type { Rules } from './rules.ts'
-import { hangScim } from './scim/index.ts'
+import { hangScim, scimRefusals } from './scim/index.ts'
 import { hangSignin, openProviders } from './signin/index.ts'
 import { asStorageProblem } from './store/index.ts'
 import { RateLimiter } from './targets/index.ts'
@@ -29,9 +29,13 @@ export async function hangDoors(config: Config, rooms: Foundations & Rules): Pro
   const bodyLimitBytes = config.limits.jsonBodyBytes
   const appNeeds = { baseUrl, bodyLimitBytes, requestIdOf, translate, log }
 
-  const app = createApp(appNeeds)
+  const app = createApp({ ...appNeeds, ownRefusals: [scimRefusals] })
   hangSignin(app, { ...rooms, baseUrl, authUrl, providers, translate })
-  hangScim(app, { ...rooms, baseUrl, translate, limits: scimLimits(config.limits) })
+  hangScim(app, {
+    ...{ ...rooms, baseUrl, translate },
+    limits: scimLimits(config.limits),
+    failedCredentials: rateOf(config.limits.failedCredentials),
+  })
   hangDashboard(app, {
     ...rooms,
     rooms: {

@@ -8,6 +8,14 @@ export type App = FastifyInstance
 export type AppRequest = FastifyRequest
 export type AppReply = FastifyReply
 
+/** How a door words refusals that are made before any of its routes is found. */
+export interface OwnRefusals {
+  /** The addresses that are the door's: this one and all below it. */
+  readonly prefix: string
+  readonly contentType: string
+  render(problem: Problem): Uint8Array
+}
+
 /** Builds what answers everything outside the guarded area: Fastify with our strictness and our refusals. */
 export function createApp(needs: {
   readonly baseUrl: string
@@ -15,8 +23,22 @@ export function createApp(needs: {
   readonly requestIdOf: (request: IncomingMessage) => string
   /** Turns what is thrown below (a database that does not answer) into a refusal, if it is one. */
   readonly translate: (error: unknown) => Problem | undefined
+  /** Doors that don't speak of problems; the others' refusals are RFC 9457. */
+  readonly ownRefusals?: readonly OwnRefusals[]
   readonly log: { error(fields: object, text: string): void }
 }): App {
+  function refuse(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
+    const path = request.url.split('?', 1)[0] ?? ''
+    const own = needs.ownRefusals?.find(
+      ({ prefix }) => path === prefix || path.startsWith(`${prefix}/`),
+    )
+    if (own === undefined) {
+      return sendProblem(reply, problem, { requestId: request.id, baseUrl: needs.baseUrl })
+    }
+    reply.code(problem.status).header('Content-Type', own.contentType)
+    return reply.header('Intercept-Refused', problem.code).send(Buffer.from(own.render(problem)))
+  }
+
   const app = Fastify({
     genReqId: (request) => needs.requestIdOf(request),
     logger: false,
@@ -27,10 +49,7 @@ export function createApp(needs: {
     frameworkErrors: (error, request, reply) => {
       reply.header('Intercept-Request-Id', request.id)
       reply.header('Cache-Control', 'no-store')
-      void sendProblem(reply, asProblem(error), {
-        requestId: request.id,
-        baseUrl: needs.baseUrl,
-      })
+      void refuse(request, reply, asProblem(error))
     },
     routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, maxParamLength: 300 },
     ajv: {
@@ -52,12 +71,7 @@ export function createApp(needs: {
     }
     return sendProblem(reply, problem, { requestId: request.id, baseUrl: needs.baseUrl })
   })
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(reply, new Problem('not_found'), {
-      requestId: request.id,
-      baseUrl: needs.baseUrl,
-    }),
-  )
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, new Problem('not_found')))
   app.addHook('onSend', async (request, reply) => {
     reply.header('Intercept-Request-Id', request.id)
     reply.header('X-Content-Type-Options', 'nosniff')

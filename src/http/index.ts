@@ -17,6 +17,7 @@ export {
   type App,
   type AppReply,
   type AppRequest,
+  type OwnRefusals,
 } from './app.ts'
 export { cookieValues, hostCookie } from './cookies.ts'
 export { Type, type Static, type TSchema } from './schema.ts'

@@ -104,6 +104,14 @@ export function createDirectoryGroups(
     return done
   }
 
+  // Changed roles end sessions: that is answered when the other nodes know it.
+  async function confirmed<T>(
+    work: (tx: Transaction) => Promise<{ result: T; changed: number }>,
+  ): Promise<T> {
+    const { result } = await store.transactionConfirmed(work, ({ changed }) => changed > 0)
+    return result.result
+  }
+
   return {
     create: async (organizationId, wish, actor) =>
       await store.transaction(async (tx) => {
@@ -131,37 +139,40 @@ export function createDirectoryGroups(
     listMembers: async (organizationId, ids) =>
       await directoryMembers.list(store, organizationId, ids),
     change: async (organizationId, id, next, actor) =>
-      await store.transaction(async (tx) => {
+      await confirmed(async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         const wish = next(current)
         const isSame = wish.data.attributes === current.attributes
         if (!isSame) await refuseTaken(tx, organizationId, wish.data, current)
         const { added, removed } = await changeMembers(tx, current, wish.members)
-        if (isSame && added.size === 0 && removed.size === 0) return current
+        if (isSame && added.size === 0 && removed.size === 0) return { result: current, changed: 0 }
         const group = await directoryGroups.update(tx, current, {
           data: isSame ? undefined : wish.data,
           members: current.members + added.size - removed.size,
         })
-        if (group.role !== undefined) {
-          await roles.apply(tx, organizationId, [...added, ...removed], actor)
-        }
+        const changed =
+          group.role === undefined
+            ? 0
+            : await roles.apply(tx, organizationId, [...added, ...removed], actor)
         announce(tx, 'updated', group, { added: added.size, removed: removed.size }, actor)
-        return group
+        return { result: group, changed }
       }),
     async remove(organizationId, id, check, actor) {
-      await store.transaction(async (tx) => {
+      await confirmed(async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         check(current)
         const members = await directoryMembers.remove(tx, organizationId, id, undefined)
         await directoryGroups.remove(tx, current)
-        if (current.role !== undefined) await roles.apply(tx, organizationId, members, actor)
+        const changed =
+          current.role === undefined ? 0 : await roles.apply(tx, organizationId, members, actor)
         announce(tx, 'deleted', current, { removed: members.length }, actor)
+        return { result: undefined, changed }
       })
     },
     setRole: async (organizationId, id, role, actor) =>
-      await store.transaction(async (tx) => {
+      await confirmed(async (tx) => {
         const current = await loadIn(tx, organizationId, id)
-        if (current.role === role) return { group: current, changed: 0 }
+        if (current.role === role) return { result: { group: current, changed: 0 }, changed: 0 }
         const group = await directoryGroups.update(tx, current, { role: role ?? null })
         const members = await directoryMembers.list(tx, organizationId, [id])
         const changed = await roles.apply(tx, organizationId, members.get(id) ?? [], actor)
@@ -172,7 +183,7 @@ export function createDirectoryGroups(
           subject: { kind: 'directory_group', id },
           detail: { before: current.role ?? null, after: role ?? null, members_changed: changed },
         })
-        return { group, changed }
+        return { result: { group, changed }, changed }
       }),
     previewRole: async (organizationId, id, role) =>
       await store.transaction(async (tx) => {

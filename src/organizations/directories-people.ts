@@ -1,7 +1,10 @@
 import { record } from '../audit/index.ts'
 import { createId, type Id, type OrganizationId, type UserId } from '../ids.ts'
 import {
+  directoryGroups,
+  directoryMembers,
   directoryUsers,
+  identities,
   keys,
   memberships,
   users,
@@ -38,8 +41,18 @@ export interface DirectoryMemberships {
     person: DirectoryPerson,
     actor: Actor,
   ): Promise<void>
-  /** Ends all access here: membership, every session, personal keys. Never refused. */
+  /** Ends all access here: membership, every session, personal keys; announced once. Never refused. */
   deactivate(tx: Transaction, user: DirectoryUserRecord, actor: Actor): Promise<void>
+  /**
+   * Makes room for somebody new under an inactive user's name and id: the old person's keys are revoked, its role and
+   * groups are gone, and an account that opens other doors stays that person's. The account of the newcomer.
+   */
+  replace(
+    tx: Transaction,
+    user: DirectoryUserRecord,
+    person: DirectoryPerson,
+    actor: Actor,
+  ): Promise<UserId>
 }
 
 /** Opens the rules that tie users of a directory to people. */
@@ -53,17 +66,19 @@ export function createDirectoryMemberships(
   ): Promise<void> {
     const { organizationId, userId } = user
     const membership = await memberships.findByUser(tx, organizationId, userId)
+    const isMember = membership !== undefined && membership.deactivatedAt === undefined
     const lostOwner =
-      membership?.role === 'owner' &&
-      membership.deactivatedAt === undefined &&
+      isMember &&
+      membership.role === 'owner' &&
       (await memberships.countOwners(tx, organizationId)) <= 1
-    if (membership !== undefined && membership.deactivatedAt === undefined) {
+    if (isMember) {
       await memberships.update(tx, organizationId, membership.id, { deactivatedAt: tx.now })
     }
     await needs.endSessions(tx, userId, { by: actor.id, reason: 'deactivated' })
     const suspended = await keys.suspendPersonal(tx, organizationId, userId, tx.now)
     announceKeys(tx, organizationId, suspended)
     tx.changed({ kind: 'membership', organizationId, subjectId: user.id })
+    if (!isMember && suspended.length === 0) return
     const detail = { user_id: userId, personal_keys_suspended: suspended.length }
     record(tx, {
       organizationId,
@@ -82,6 +97,7 @@ export function createDirectoryMemberships(
 
   return {
     deactivate,
+    replace,
     async join(tx, organizationId, person) {
       const returned = await findReturned(tx, organizationId, person)
       const known = returned ?? (await findAdopted(tx, organizationId, person))
@@ -90,7 +106,8 @@ export function createDirectoryMemberships(
           source: 'directory',
           // Who was deleted comes back with no more than a new member gets.
           ...(returned === undefined ? {} : { role: 'viewer' as const }),
-          deactivatedAt: person.active ? null : tx.now,
+          // Whom it adopts to deactivate is deactivated as any member is, and announced.
+          ...(person.active ? { deactivatedAt: null } : {}),
         })
         if (returned !== undefined && person.active) {
           const resumed = await keys.suspendPersonal(tx, organizationId, known.userId, undefined)
@@ -115,6 +132,39 @@ export function createDirectoryMemberships(
       await reactivate(tx, before, membership, actor)
     },
   }
+}
+
+async function replace(
+  tx: Transaction,
+  user: DirectoryUserRecord,
+  person: DirectoryPerson,
+  actor: Actor,
+): Promise<UserId> {
+  const { organizationId, userId } = user
+  const by = actor.id ?? actor.kind
+  announceKeys(tx, organizationId, await keys.revokePersonal(tx, organizationId, userId, by))
+  const groups = await directoryMembers.removeUser(tx, organizationId, user.id)
+  await directoryGroups.countMemberLess(tx, organizationId, groups)
+  const membership = await memberships.findByUser(tx, organizationId, userId)
+  if (membership?.role !== undefined && membership.role !== 'viewer') {
+    await memberships.update(tx, organizationId, membership.id, { role: 'viewer' })
+  }
+  if (!(await opensOtherDoors(tx, userId))) return userId
+  const { name, email } = person
+  const newcomer = await users.insert(tx, { id: createId('usr', tx.now), name, email })
+  if (membership !== undefined) {
+    await memberships.update(tx, organizationId, membership.id, { userId: newcomer.id })
+  }
+  return newcomer.id
+}
+
+// Whoever can sign in otherwise than through a company's connection, or is a member elsewhere, keeps the account.
+async function opensOtherDoors(tx: Transaction, userId: UserId): Promise<boolean> {
+  const [own, elsewhere] = [
+    await identities.listOf(tx, userId),
+    await memberships.listOfUser(tx, userId),
+  ]
+  return elsewhere.length > 1 || own.some((identity) => identity.connectionId === '')
 }
 
 async function reactivate(

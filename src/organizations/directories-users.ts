@@ -30,7 +30,8 @@ export interface DirectoryUserWish {
 /** Users of a directory: create, read, change, delete. */
 export interface DirectoryUsers {
   /**
-   * Adds a user and its membership, or brings an inactive one of that name back under its id.
+   * Adds a user and its membership, or brings an inactive one of that name back under its id: the person it was when
+   * the external ids say so, otherwise somebody new to whom nothing of that person passes.
    * `conflict` when an active user has the name, or an inactive one whom the directory knows by another external id.
    */
   create(
@@ -63,11 +64,6 @@ export interface DirectoryUsers {
     check: (current: DirectoryUser) => void,
     actor: Actor,
   ): Promise<void>
-  /** Active users whom a sign-in with this identifier may belong to; more than one is nobody. */
-  findBySignIn(
-    organizationId: OrganizationId,
-    by: { externalId?: string; userNameKey?: string },
-  ): Promise<DirectoryUserRecord | undefined>
 }
 
 /** Opens the users' rules. */
@@ -94,6 +90,7 @@ export function createDirectoryUsers(
     current: DirectoryUser,
     wish: DirectoryUserWish,
     actor: Actor,
+    how?: string,
   ): Promise<DirectoryUser> {
     const { organizationId } = current
     // The same again is no change: IdPs repeat themselves all day.
@@ -108,17 +105,33 @@ export function createDirectoryUsers(
     if (!changed) throw new Problem('version_conflict', 'The user was changed in the meantime.')
     await people.follow(tx, current, wish.person, actor)
     const ended = current.active && !changed.active
-    announce(tx, ended ? 'deprovisioned' : 'updated', changed, actor)
+    announce(tx, ended ? 'deprovisioned' : 'updated', changed, actor, how)
     return { ...changed, groups: current.groups }
+  }
+
+  // A change that ends access is answered when the other nodes know it; any other need not wait for them.
+  async function confirmed<T>(
+    work: (tx: Transaction) => Promise<{ result: T; hasEnded: boolean }>,
+  ): Promise<T> {
+    const { result } = await store.transactionConfirmed(work, ({ hasEnded }) => hasEnded)
+    return result.result
   }
 
   return {
     async create(organizationId, wish, actor) {
-      return await store.transaction(async (tx) => {
+      return await confirmed(async (tx) => {
         const same = await directoryUsers.findByName(tx, organizationId, wish.data.userNameKey)
         if (same !== undefined) {
           refuseUnlessReturning(same, wish)
-          return await changeIn(tx, await loadIn(tx, organizationId, same.id), wish, actor)
+          const current = await loadIn(tx, organizationId, same.id)
+          if (isProven(current, wish)) {
+            const result = await changeIn(tx, current, wish, actor, 'returned')
+            return { result, hasEnded: false }
+          }
+          const userId = await people.replace(tx, current, wish.person, actor)
+          const emptied = { ...current, userId, groups: [] }
+          const result = await changeIn(tx, emptied, wish, actor, 'replaced')
+          return { result, hasEnded: true }
         }
         const joined = await people.join(tx, organizationId, wish.person)
         const user = await directoryUsers.insert(tx, {
@@ -128,9 +141,10 @@ export function createDirectoryUsers(
           data: wish.data,
         })
         if (!user) throw taken()
-        if (joined.how === 'adopted' && !user.active) await people.deactivate(tx, user, actor)
+        const hasEnded = joined.how === 'adopted' && !user.active
+        if (hasEnded) await people.deactivate(tx, user, actor)
         announce(tx, 'created', user, actor, joined.how)
-        return { ...user, groups: [] }
+        return { result: { ...user, groups: [] }, hasEnded }
       })
     },
     async get(organizationId, id) {
@@ -140,12 +154,13 @@ export function createDirectoryUsers(
     },
     getAll,
     change: async (organizationId, id, next, actor) =>
-      await store.transaction(async (tx) => {
+      await confirmed(async (tx) => {
         const current = await loadIn(tx, organizationId, id)
-        return await changeIn(tx, current, next(current), actor)
+        const result = await changeIn(tx, current, next(current), actor)
+        return { result, hasEnded: current.active && !result.active }
       }),
     async remove(organizationId, id, check, actor) {
-      await store.transaction(async (tx) => {
+      await confirmed(async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         check(current)
         await people.deactivate(tx, current, actor)
@@ -156,12 +171,8 @@ export function createDirectoryUsers(
           await roles.apply(tx, organizationId, [id], actor)
         }
         announce(tx, 'deprovisioned', current, actor, 'deleted')
+        return { result: undefined, hasEnded: true }
       })
-    },
-    async findBySignIn(organizationId, by) {
-      const found = await directoryUsers.listByIdentifier(store, organizationId, by)
-      const [only, ...more] = found.filter((user) => user.active)
-      return more.length === 0 ? only : undefined
     },
   }
 
@@ -181,7 +192,12 @@ export function createDirectoryUsers(
   }
 }
 
-// An inactive user comes back under its id; but a recycled name must not bring another person's keys back.
+// The directory's own id for the person, not the name, says that somebody is back: names are given again.
+function isProven(same: DirectoryUserRecord, wish: DirectoryUserWish): boolean {
+  return same.externalId !== undefined && same.externalId === wish.data.externalId
+}
+
+// An inactive user comes back under its id, unless the directory says that it is somebody else.
 function refuseUnlessReturning(same: DirectoryUserRecord, wish: DirectoryUserWish): void {
   const isOther =
     same.externalId !== undefined &&

@@ -56,7 +56,8 @@ export function showResource(
   return {
     status,
     body: projection.apply(document),
-    headers: { Location: location, ETag: version },
+    // RFC 7643 section 3.1: `meta.location` is also the Content-Location.
+    headers: { Location: location, 'Content-Location': location, ETag: version },
   }
 }
 

@@ -6,6 +6,7 @@ export interface Explained {
   readonly status: number
   readonly scimType: ScimType | undefined
   readonly detail: string
+  readonly headers: Readonly<Record<string, string>>
 }
 
 // What the rules below refuse with, in SCIM's words (RFC 7644 table 9).
@@ -22,12 +23,13 @@ export function createExplain(
 ): (error: unknown) => Explained {
   return (error) => {
     if (error instanceof ScimError) {
-      return { status: error.status, scimType: error.scimType, detail: error.message }
+      const { status, scimType, message: detail, headers } = error
+      return { status, scimType, detail, headers }
     }
     const problem = error instanceof Problem ? error : (translate(error) ?? fromFramework(error))
     const detail =
       problem.code === 'internal_error' ? 'Something went wrong here.' : problem.message
-    return { status: problem.status, scimType: scimTypes[problem.code], detail }
+    return { status: problem.status, scimType: scimTypes[problem.code], detail, headers: {} }
   }
 }
 

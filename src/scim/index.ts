@@ -1,10 +1,11 @@
 /** /scim/v2: the company directory keeps our people in step. */
 import type { Problem } from '../errors.ts'
-import type { App, AppReply, AppRequest } from '../http/index.ts'
+import type { App, AppReply, AppRequest, OwnRefusals } from '../http/index.ts'
+import { createGuessLimit } from './guesses.ts'
 import { createId } from '../ids.ts'
-import { RateLimiter } from '../targets/index.ts'
+import { RateLimiter, type Rate } from '../targets/index.ts'
 import { createExplain, type Explained } from './explain.ts'
-import { errorBody, ScimError } from './errors.ts'
+import { errorBody, ScimError, tooMany } from './errors.ts'
 import type { ScimAnswer, ScimLimits, ScimNeeds, ScimRequest } from './exchange.ts'
 import { readJson, type Json } from './json.ts'
 import { createRouter } from './router.ts'
@@ -14,11 +15,24 @@ const prefix = '/scim/v2'
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const mediaTypes = ['application/scim+json', 'application/json']
 
+const contentType = 'application/scim+json'
+
+/** What this door answers where no route of its own was found: SCIM's error, as everywhere here (RFC 7644 section 3.12). */
+export const scimRefusals: OwnRefusals = {
+  prefix,
+  contentType,
+  render({ status, message }) {
+    return Buffer.from(JSON.stringify(errorBody(status, undefined, message)))
+  },
+}
+
 /** Hangs the SCIM door on the app. */
 export function hangScim(
   app: App,
   given: Omit<ScimNeeds, 'limits'> & {
     readonly limits: ScimLimits
+    /** Wrong tokens of one source; undefined = no limit. */
+    readonly failedCredentials: Rate | undefined
     readonly addressOf: (request: AppRequest) => string
     /** Turns what is thrown below into a refusal, if it is one. */
     readonly translate: (error: unknown) => Problem | undefined
@@ -28,6 +42,7 @@ export function hangScim(
   const explain = createExplain(given.translate)
   const route = createRouter(given, explain)
   const limiter = new RateLimiter()
+  const guesses = createGuessLimit({ clock: given.clock, failures: given.failedCredentials })
   const base = `${given.baseUrl}${prefix}`
 
   // Who asks, settled before the body is read: a stranger's body is never held.
@@ -36,7 +51,10 @@ export function hangScim(
   async function identify(request: AppRequest, reply: AppReply): Promise<AppReply | undefined> {
     const from = { address: given.addressOf(request), agent: request.headers['user-agent'] }
     try {
-      const principal = await given.directories.tokens.identify(readToken(request), from)
+      const principal = await guesses.watch(from.address, async () => {
+        const token = readToken(request)
+        return await given.directories.tokens.identify(token, from)
+      })
       settled.set(request, principal)
       return undefined
     } catch (error) {
@@ -46,8 +64,7 @@ export function hangScim(
         const fault = readsToken(request) ? ', error="invalid_token"' : ''
         reply.header('WWW-Authenticate', `Bearer realm="intercept scim"${fault}`)
       }
-      const { status, scimType, detail } = wrong
-      return sendBody(reply, status, errorBody(status, scimType, detail))
+      return sendWrong(reply, wrong)
     }
   }
 
@@ -65,7 +82,7 @@ export function hangScim(
     let done: ScimAnswer | undefined
     let wrong: Explained | undefined
     try {
-      spend(principal.tokenId, reply)
+      spend(principal.tokenId)
       const asked = readRequest(request, principal, { base, address })
       done = await route(asked)
     } catch (error) {
@@ -87,19 +104,16 @@ export function hangScim(
       address,
       agent: agent?.slice(0, 300),
     })
-    if (wrong !== undefined)
-      return sendBody(reply, status, errorBody(status, wrong.scimType, wrong.detail))
+    if (wrong !== undefined) return sendWrong(reply, wrong)
     reply.headers(done?.headers ?? {})
     return done?.body === undefined ? reply.code(status).send() : sendBody(reply, status, done.body)
   }
 
-  function spend(tokenId: string, reply: AppReply): void {
+  function spend(tokenId: string): void {
     const rate = given.limits.requests
     if (rate === undefined) return
     const verdict = limiter.ask(tokenId, rate, given.clock.monotonic(), true)
-    if (verdict.admitted) return
-    reply.header('Retry-After', String(verdict.retrySeconds))
-    throw new ScimError(429, undefined, 'Too many requests. Try again shortly.')
+    if (!verdict.admitted) throw tooMany(verdict.retrySeconds)
   }
 
   // A scope of its own: every refusal here is SCIM's, and bodies are read by our own reader.
@@ -114,8 +128,7 @@ export function hangScim(
       (_request, body, done) => done(null, body),
     )
     scope.setErrorHandler(async (error, _request, reply) => {
-      const { status, scimType, detail } = explain(error)
-      return sendBody(reply, status, errorBody(status, scimType, detail))
+      return sendWrong(reply, explain(error))
     })
     for (const url of [prefix, `${prefix}/*`]) {
       scope.route({
@@ -200,8 +213,13 @@ function sendBody(reply: AppReply, status: number, body: Record<string, unknown>
   // Bytes, so that no charset is added to the type (RFC 7644 section 8.1).
   return reply
     .code(status)
-    .header('Content-Type', 'application/scim+json')
+    .header('Content-Type', contentType)
     .send(Buffer.from(JSON.stringify(body)))
+}
+
+function sendWrong(reply: AppReply, wrong: Explained): AppReply {
+  const { status, scimType, detail, headers } = wrong
+  return sendBody(reply.headers(headers), status, errorBody(status, scimType, detail))
 }
 
 function splitOnce(text: string, mark: string): [string, string] {

@@ -119,7 +119,9 @@ function readOnly(request: ScimRequest): void {
 
 function allow(request: ScimRequest, ...methods: readonly string[]): void {
   if (methods.includes(request.method)) return
-  throw new ScimError(405, undefined, `Here only ${methods.join(', ')} is answered.`)
+  const Allow = methods.join(', ')
+  // RFC 9110 section 15.5.6: a 405 says what is allowed.
+  throw new ScimError(405, undefined, `Here only ${Allow} is answered.`, { Allow })
 }
 
 function notFound(): ScimError {

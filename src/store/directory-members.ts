@@ -74,6 +74,21 @@ export async function remove(
   return removed
 }
 
+/** Takes a user out of every group; the ids of those it was in. */
+export async function removeUser(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  userId: string,
+): Promise<string[]> {
+  const rows = await tx.query
+    .deleteFrom('directory_member')
+    .where('organization_id', '=', organizationId)
+    .where('directory_user_id', '=', userId)
+    .returning('group_id')
+    .execute()
+  return rows.map((row) => row.group_id)
+}
+
 /** The ids of the members of groups, by group. */
 export async function list(
   at: Connection,

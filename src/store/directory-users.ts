@@ -2,6 +2,7 @@ import type { Id, OrganizationId, UserId } from '../ids.ts'
 import { besideIds } from './beside-ids.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { addToCount, takePosition } from './directory-counts.ts'
+import { removeUser } from './directory-members.ts'
 
 export interface DirectoryUserTable {
   id: string
@@ -92,6 +93,7 @@ export async function update(
     .updateTable('directory_user')
     .set((eb) => ({
       ...columnsOf(data),
+      user_id: before.userId,
       modified_at: tx.now,
       version: eb('version', '+', 1),
     }))
@@ -117,19 +119,14 @@ export async function remove(tx: Transaction, user: DirectoryUserRecord): Promis
     .where('organization_id', '=', user.organizationId)
     .where('directory_user_id', '=', user.id)
     .execute()
-  const groups = await tx.query
-    .deleteFrom('directory_member')
-    .where('organization_id', '=', user.organizationId)
-    .where('directory_user_id', '=', user.id)
-    .returning('group_id')
-    .execute()
+  const groups = await removeUser(tx, user.organizationId, user.id)
   await tx.query
     .deleteFrom('directory_user')
     .where('organization_id', '=', user.organizationId)
     .where('id', '=', user.id)
     .execute()
   await addToCount(tx, 'directory_user', user.organizationId, user.position, -1)
-  return groups.map((row) => row.group_id)
+  return groups
 }
 
 /** The user with this id in this organization; inside a transaction the row stays locked until its end. */

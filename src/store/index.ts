@@ -109,9 +109,13 @@ export interface Store extends Connection {
   readonly calls: Connection
   /** Commits a work as a whole, with what it collected. Only the database may be awaited inside. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
-  /** The same, and answers only when every live node has heard it, or trusts nothing any more (1 s). */
+  /**
+   * The same, and answers only when every live node has heard it, or trusts nothing any more (1 s); `isNeeded` says
+   * whether a result has to be heard at all.
+   */
   transactionConfirmed<T>(
     work: (tx: Transaction) => Promise<T>,
+    isNeeded?: (result: T) => boolean,
   ): Promise<{ result: T; confirmation: Confirmation }>
   /** Commits a work on the call records. */
   transactionOnCalls<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
@@ -193,8 +197,11 @@ export async function openStore(options: {
     feed,
     transaction: async (work) => (await transact(work)).result,
     transactionOnCalls: handle.transactCalls,
-    async transactionConfirmed(work) {
+    async transactionConfirmed(work, isNeeded) {
       const { result, changes } = await transact(work)
+      if (isNeeded?.(result) === false) {
+        return { result, confirmation: { nodes: 0, silentNodes: 0, tookMs: 0 } }
+      }
       const last = changes.at(-1)?.sequence ?? 0
       return { result, confirmation: await confirmation(last, clock.monotonic()) }
     },

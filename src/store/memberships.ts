@@ -185,6 +185,8 @@ export async function update(
   id: string,
   change: {
     role?: MembershipRole | undefined
+    /** Another person takes this membership over. */
+    userId?: UserId | undefined
     source?: MembershipSource | undefined
     /** null reactivates. */
     deactivatedAt?: number | null | undefined
@@ -197,6 +199,7 @@ export async function update(
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
   if (change.role !== undefined) query = query.set({ role: change.role })
+  if (change.userId !== undefined) query = query.set({ user_id: change.userId })
   if (change.source !== undefined) query = query.set({ source: change.source })
   if (change.deactivatedAt !== undefined) {
     query = query.set({ deactivated_at: change.deactivatedAt })
