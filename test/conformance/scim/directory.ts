@@ -1,5 +1,6 @@
 import { productForTests, type TestProduct } from '../../harness/product.ts'
-import type { Engine } from '../../../src/store/index.ts'
+import { auditEntries, events, organizations, type Engine } from '../../../src/store/index.ts'
+import { withStore } from '../../harness/person.ts'
 import { intercept } from '../../harness/terminal.ts'
 
 /** An answer of the SCIM door. */
@@ -71,6 +72,42 @@ export async function directoryForTests(
       await scimCall(`${base}${path}`, method, { token, body, headers }),
     [Symbol.asyncDispose]: async () => await product[Symbol.asyncDispose](),
   }
+}
+
+/** A row that tells of a change, with what it says of it. */
+export interface Told {
+  readonly name: string
+  // oxlint-disable-next-line typescript/no-explicit-any -- what a test looks at has the shape the test says
+  readonly data: any
+}
+
+/** The audit entries and events of acme while a work is done, in their order. */
+export async function toldWhile(
+  directory: TestDirectory,
+  work: () => Promise<unknown>,
+): Promise<{ audit: Told[]; events: Told[] }> {
+  const before = await allTold(directory)
+  await work()
+  const after = await allTold(directory)
+  return {
+    audit: after.audit.slice(before.audit.length),
+    events: after.events.slice(before.events.length),
+  }
+}
+
+async function allTold({ product }: TestDirectory): Promise<{ audit: Told[]; events: Told[] }> {
+  return await withStore(product, async (store) => {
+    const { id } = (await organizations.findBySlug(store, 'acme'))!
+    const entries = await auditEntries.listFrom(store, id, 0, 10_000)
+    const published = await events.listAfter(store, id, { after: 0, limit: 10_000 })
+    return {
+      audit: entries.map((row) => ({ name: row.action, data: JSON.parse(row.detail) })),
+      events: published.map(({ type, body }) => ({
+        name: type,
+        data: (JSON.parse(body.toString()) as { data: unknown }).data,
+      })),
+    }
+  })
 }
 
 /** One request; a string body is sent as it is. */

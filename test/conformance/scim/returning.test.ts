@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { identities, memberships, organizations } from '../../../src/store/index.ts'
+import { createId } from '../../../src/ids.ts'
+import { addMember, memberOf, withStore } from '../../harness/person.ts'
+import { engines } from '../../harness/store.ts'
+import { directoryForTests, patchUrn, toldWhile, userUrn, type TestDirectory } from './directory.ts'
+
+for (const engine of engines) {
+  describe(`names that are given again, on ${engine}`, () => {
+    let directory: TestDirectory
+    before(async () => {
+      directory = await directoryForTests(engine)
+    })
+    after(async () => await directory[Symbol.asyncDispose]())
+
+    /** A member of some role with a personal key, whom the directory then takes over. */
+    async function employee(more: Record<string, unknown> = {}) {
+      const email = directory.unique()
+      const person = await memberOf(directory.product, 'acme', { email, role: 'admin' })
+      const wish = { name: 'mine', scheme: 'bearer', personal: true }
+      const issued = await person.call('POST /organizations/acme/keys', wish)
+      assert.equal(issued.status, 201, issued.text)
+      const user = await directory.addUser({ userName: email, ...more })
+      return { email, user, key: issued.json.secret as string }
+    }
+
+    async function keyState(key: string): Promise<string> {
+      const answer = await fetch(`${directory.product.baseUrl}/api/v1/intercept`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+      const body = (await answer.json()) as { code?: string }
+      return answer.status === 200 ? 'works' : (body.code ?? String(answer.status))
+    }
+
+    const setActive = async (id: string, active: boolean) =>
+      await directory.call('PATCH', `/Users/${id}`, {
+        schemas: [patchUrn],
+        Operations: [{ op: 'replace', path: 'active', value: active }],
+      })
+
+    const create = async (userName: string, more: Record<string, unknown> = {}) =>
+      await directory.call('POST', '/Users', { schemas: [userUrn], userName, ...more })
+
+    async function membershipOf(id: string) {
+      return await withStore(directory.product, async (store) => {
+        const organization = await organizations.findBySlug(store, 'acme')
+        return await memberships.find(store, organization!.id, id)
+      })
+    }
+
+    test('a user created again under the same external id has its id, role and keys again', async () => {
+      const { email, user, key } = await employee({ externalId: 'hr-1' })
+      await setActive(user.id, false)
+      const again = await create(email.toUpperCase(), { externalId: 'hr-1' })
+      assert.deepEqual([again.status, again.body.id], [201, user.id])
+      assert.equal(await keyState(key), 'works')
+      assert.equal((await membershipOf(user.id))?.role, 'admin')
+    })
+
+    test('K11: a newcomer under a name that was given again gets nothing of whom it belonged to', async () => {
+      const { email, user, key } = await employee()
+      const group = await directory.addGroup([user.id])
+      await setActive(user.id, false)
+      const newcomer = await create(email)
+      assert.deepEqual([newcomer.status, newcomer.body.id], [201, user.id])
+      assert.equal(newcomer.body.active, true)
+      assert.equal(newcomer.body.groups, undefined)
+      assert.equal((await directory.call('GET', `/Groups/${group.id}`)).body.members, undefined)
+      const membership = await membershipOf(user.id)
+      assert.deepEqual([membership?.role, membership?.deactivatedAt], ['viewer', undefined])
+      assert.equal(await keyState(key), 'credential_revoked')
+      // Nor later, when the newcomer leaves and comes back.
+      await setActive(user.id, false)
+      await setActive(user.id, true)
+      assert.equal(await keyState(key), 'credential_revoked')
+    })
+
+    test('an account that opens other doors stays with the person whose it is', async () => {
+      const { email, user } = await employee()
+      const old = (await membershipOf(user.id))!
+      await withStore(directory.product, async (store) => {
+        await store.transaction(async (tx) => {
+          const github = { connectionId: '', issuer: 'https://github.com', subject: user.id }
+          const rest = { email, emailVerified: true, name: undefined, provider: 'github' }
+          const id = createId('idn')
+          await identities.insert(tx, { id, userId: old.userId, ...github, ...rest })
+        })
+      })
+      await setActive(user.id, false)
+      assert.equal((await create(email)).body.id, user.id)
+      assert.notEqual((await membershipOf(user.id))?.userId, old.userId)
+      const back = await setActive(user.id, true)
+      assert.equal(back.body.active, true)
+    })
+
+    test('an inactive user whom the directory knows by another external id keeps its name', async () => {
+      const { email, user } = await employee({ externalId: 'hr-2' })
+      await setActive(user.id, false)
+      const other = await create(email, { externalId: 'hr-3' })
+      assert.deepEqual([other.status, other.body.scimType], [409, 'uniqueness'])
+    })
+
+    test('DELETE of an inactive user does not announce the deactivation again', async () => {
+      const { user } = await employee()
+      const leaving = await toldWhile(directory, async () => await setActive(user.id, false))
+      assert.deepEqual(
+        leaving.events.map(({ name }) => name),
+        ['member.deactivated', 'scim.user_deprovisioned'],
+      )
+      const deleted = await toldWhile(directory, async () => {
+        assert.equal((await directory.call('DELETE', `/Users/${user.id}`)).status, 204)
+      })
+      assert.deepEqual(
+        deleted.audit.map(({ name, data }) => [name, data.how]),
+        [['directory_user.deprovisioned', 'deleted']],
+      )
+      assert.deepEqual(
+        deleted.events.map(({ name }) => name),
+        ['scim.user_deprovisioned'],
+      )
+    })
+  })
+
+  describe(`the last owner on ${engine}`, () => {
+    let directory: TestDirectory
+    before(async () => {
+      directory = await directoryForTests(engine)
+    })
+    after(async () => await directory[Symbol.asyncDispose]())
+
+    test('an owner adopted as inactive leaves, and the audit log says that no owner is left', async () => {
+      const email = directory.unique()
+      await addMember(directory.product, 'acme', { email, role: 'owner' })
+      const { audit } = await toldWhile(directory, async () => {
+        const made = await directory.addUser({ userName: email, active: false })
+        assert.equal(made.active, false)
+      })
+      const left = audit.find(({ name }) => name === 'member.deactivated')
+      assert.equal(left?.data.organization_without_owner, true)
+    })
+  })
+}
