@@ -31,7 +31,7 @@ const timeoutMs = 5_000
 /** Fetches and checks the discovery document of an issuer (OpenID Connect Discovery 1.0, section 4). */
 export async function discover(
   issuer: string,
-  needs: { fetch: Fetch; allowLoopback: boolean; signal?: AbortSignal | undefined },
+  needs: { fetch: Fetch; allowLoopback: boolean },
 ): Promise<Provider> {
   const base = checkedIssuer(issuer, needs.allowLoopback)
   const answer = await call(needs.fetch, {
@@ -40,7 +40,6 @@ export async function discover(
     contentTypes: ['application/json'],
     maximumBytes,
     timeoutMs,
-    signal: needs.signal,
   })
   return checkedDocument(objectOf(answer, 'discovery'), issuer, needs.allowLoopback)
 }

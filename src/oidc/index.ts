@@ -42,8 +42,8 @@ export interface Grant {
 
 /** The relying party: everything that is asked of an OpenID provider, every answer checked. Fails with the problems of `faults.ts`. */
 export interface RelyingParty {
-  /** The checked discovery document, at most ten minutes old; `fresh` asks anew. */
-  provider(issuer: string, options?: { fresh?: boolean; signal?: AbortSignal }): Promise<Provider>
+  /** The checked discovery document, at most ten minutes old; `fresh` asks anew, `freshKeys` lets the keys be asked anew too. */
+  provider(issuer: string, options?: { fresh?: boolean; freshKeys?: boolean }): Promise<Provider>
   /** Exchanges the code and checks id_token and UserInfo; `passed` hears of each step that succeeded. */
   signIn(
     provider: Provider,
@@ -81,14 +81,21 @@ export function createRelyingParty(needs: Needs): RelyingParty {
 
   async function provider(
     issuer: string,
-    options: { fresh?: boolean; signal?: AbortSignal } = {},
+    options: { fresh?: boolean; freshKeys?: boolean } = {},
   ): Promise<Provider> {
-    if (options.fresh === true) return await ask(issuer, options.signal)
-    const known = providers.get(issuer)
-    if (known && isYoung(known.at, providerLifetimeMs)) return known.provider
-    const failure = failures.get(issuer)
-    if (failure && isYoung(failure.at, failureLifetimeMs)) throw failure.error
-    // Many who wait for the same provider share one question, which has a time limit of its own.
+    if (options.fresh !== true) {
+      const known = providers.get(issuer)
+      if (known && isYoung(known.at, providerLifetimeMs)) return known.provider
+      const failure = failures.get(issuer)
+      if (failure && isYoung(failure.at, failureLifetimeMs)) throw failure.error
+    }
+    const found = await shared(issuer)
+    if (options.freshKeys === true) keys.forget(found.keysAddress)
+    return found
+  }
+
+  // Many who wait for the same provider share one question, which has a time limit of its own.
+  async function shared(issuer: string): Promise<Provider> {
     const running = asking.get(issuer) ?? ask(issuer).finally(() => asking.delete(issuer))
     asking.set(issuer, running)
     return await running
@@ -100,11 +107,10 @@ export function createRelyingParty(needs: Needs): RelyingParty {
     return age >= 0 && age < lifetimeMs
   }
 
-  async function ask(issuer: string, signal?: AbortSignal): Promise<Provider> {
+  async function ask(issuer: string): Promise<Provider> {
     try {
       const { allowLoopback } = needs
-      const found = await discover(issuer, { fetch, allowLoopback, signal })
-      keys.forget(found.keysAddress)
+      const found = await discover(issuer, { fetch, allowLoopback })
       if (providers.size >= maximumProviders) providers.clear()
       providers.set(issuer, { provider: found, at: clock.now() })
       failures.delete(issuer)

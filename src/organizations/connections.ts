@@ -115,7 +115,6 @@ interface Needs {
 }
 
 const connectionsAtMost = 100
-const discoveryTimeoutMs = 8_000
 
 /** Opens the connections' rules. */
 export function createConnections(needs: Needs): Connections {
@@ -133,8 +132,7 @@ export function createConnections(needs: Needs): Connections {
 
   async function discover(issuer: string, credential?: 'secret' | 'key'): Promise<Provider> {
     checkedIssuer(issuer, needs.allowLoopback)
-    const signal = AbortSignal.timeout(discoveryTimeoutMs)
-    const provider = await relyingParty.provider(issuer, { fresh: true, signal })
+    const provider = await relyingParty.provider(issuer, { fresh: true, freshKeys: true })
     if (credential !== undefined) clientAuthenticationFor(provider, credential)
     return provider
   }

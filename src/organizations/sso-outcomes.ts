@@ -38,7 +38,8 @@ export function createSsoOutcomes(needs: { store: Store; clock: Clock }): SsoOut
   function spend(connectionId: string): boolean {
     const now = clock.now()
     const known = budgets.get(connectionId) ?? { left: burst, at: now }
-    const left = Math.min(burst, known.left + (now - known.at) / refillMs)
+    // A clock that was set back takes nothing away.
+    const left = Math.min(burst, known.left + Math.max(0, now - known.at) / refillMs)
     if (budgets.size >= connectionsInMemory) budgets.clear()
     budgets.set(connectionId, { left: left < 1 ? left : left - 1, at: now })
     return left >= 1

@@ -16,7 +16,8 @@ export function createGoogle(needs: {
   return {
     name: 'google',
     async start(fresh, redirectUri) {
-      const provider = await relyingParty.provider(needs.issuer)
+      // Nobody is sent to a provider that is down.
+      const provider = await relyingParty.provider(needs.issuer, { fresh: true })
       const url = authorizationUrl(provider, {
         clientId,
         redirectUri,

@@ -8,9 +8,9 @@ import type { Store } from '../store/index.ts'
 import { currentPerson, only, sendPage, type SignInNeeds } from './door.ts'
 import { landingPage } from './pages.ts'
 import { confirmPage, confirmRequiredPage, testedPage } from './sso-pages.ts'
-import { createSsoFinishes, type Visitor } from './sso-finish.ts'
+import { actorOf, createSsoFinishes, type Visitor } from './sso-finish.ts'
 import { createPendingLinks, pendingEndCookie } from './sso-pending.ts'
-import { createSsoStarts } from './sso-start.ts'
+import { createSsoStarts, type Starter } from './sso-start.ts'
 import { transactionEndCookie } from './transaction.ts'
 
 /** What the company sign-in works with besides. */
@@ -32,13 +32,13 @@ export function hangSso(scope: App, needs: SsoNeeds): void {
   const pending = createPendingLinks(needs)
 
   only(scope, 'GET', `${base}/login`, async (request, reply) => {
-    const { location, cookie } = await starts.byName(queryOf(request), await beforeOf(request))
+    const { location, cookie } = await starts.byName(queryOf(request), await starterOf(request))
     return await send(reply, location, cookie)
   })
 
   only(scope, 'GET', `${base}/:connection/login`, async (request, reply) => {
     const id = connectionOf(request)
-    const start = await starts.byConnection(id, queryOf(request), await beforeOf(request))
+    const start = await starts.byConnection(id, queryOf(request), await starterOf(request))
     return await send(reply, start.location, start.cookie)
   })
 
@@ -141,9 +141,10 @@ export function hangSso(scope: App, needs: SsoNeeds): void {
       .send(JSON.stringify({ keys }))
   })
 
-  async function beforeOf(request: AppRequest) {
+  async function starterOf(request: AppRequest): Promise<Starter> {
     const person = await currentPerson(needs, request)
-    return person && { userId: person.userId, sessionId: person.sessionId }
+    const before = person && { userId: person.userId, sessionId: person.sessionId }
+    return { before, actor: actorOf(visitorOf(request)) }
   }
 
   function visitorOf(request: AppRequest): Visitor {

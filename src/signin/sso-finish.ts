@@ -84,7 +84,7 @@ export function createSsoFinishes(needs: {
   ): Promise<CompanyPerson> {
     await needs.transactions.finish(transaction, query)
     const signal = AbortSignal.timeout(budgetMs)
-    const provider = await relyingParty.provider(connection.issuer, { signal })
+    const provider = await relyingParty.provider(connection.issuer)
     // The connection as it was when this browser left (O4, O13).
     if (
       provider.issuer !== transaction.issuer ||
@@ -169,6 +169,7 @@ const passedSentences = {
   userinfo: 'UserInfo speaks of the same person.',
 } as const
 
-function actorOf(visitor: Visitor): Actor {
+/** Who the audit log names while nobody is proven yet. */
+export function actorOf(visitor: Visitor): Actor {
   return { kind: 'system', name: 'sign-in', address: visitor.address, requestId: visitor.requestId }
 }

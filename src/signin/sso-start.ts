@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { authorizationUrl, type RelyingParty } from '../oidc/index.ts'
-import type { Connection, Sso } from '../organizations/index.ts'
+import { createTestLines, type Connection, type Sso } from '../organizations/index.ts'
+import type { Actor } from '../store/index.ts'
 import { localPath } from './return-to.ts'
 import type { SignInTransaction, Transactions } from './transaction.ts'
 
@@ -11,19 +12,19 @@ export interface Start {
   readonly cookie: string
 }
 
+/** Who starts: the session that the browser has, and what the audit log says of it. */
+export interface Starter {
+  readonly before: SignInTransaction['before']
+  readonly actor: Actor
+}
+
 /** Begins sign-ins through an organization's provider. */
 export interface SsoStarts {
   /** `…/sso/login?organization=…|email=…`; `bad_request`, the `sso_…` and `idp_…` problems. */
-  byName(query: URLSearchParams, before: SignInTransaction['before']): Promise<Start>
+  byName(query: URLSearchParams, starter: Starter): Promise<Start>
   /** `…/sso/<connection>/login`: started by the provider (Core 1.0, section 4), by a test, or by a bookmark. */
-  byConnection(
-    id: string,
-    query: URLSearchParams,
-    before: SignInTransaction['before'],
-  ): Promise<Start>
+  byConnection(id: string, query: URLSearchParams, starter: Starter): Promise<Start>
 }
-
-const discoveryBudgetMs = 8_000
 
 /** Opens the starts. */
 export function createSsoStarts(needs: {
@@ -41,15 +42,17 @@ export function createSsoStarts(needs: {
       returnTo: string
       loginHint: string | undefined
       testId?: string | undefined
-      before: SignInTransaction['before']
     },
+    { before, actor }: Starter,
   ): Promise<Start> {
     const isTest = wish.testId !== undefined
-    const provider = await needs.relyingParty.provider(connection.issuer, {
-      // A test shows what is true now.
-      fresh: isTest,
-      signal: AbortSignal.timeout(discoveryBudgetMs),
-    })
+    // Nobody is sent to a provider that is down, and a test shows what is true now.
+    const provider = await needs.relyingParty
+      .provider(connection.issuer, { fresh: true, freshKeys: isTest })
+      .catch(async (error: unknown) => {
+        await note(connection, wish.testId, error, actor)
+        throw error
+      })
     const fresh = transactions.freshen()
     const location = authorizationUrl(provider, {
       clientId: connection.clientId,
@@ -68,14 +71,27 @@ export function createSsoStarts(needs: {
       tokenEndpoint: provider.tokenEndpoint,
       returnTo: wish.returnTo,
       startedAt: needs.clock.now(),
-      before: isTest ? undefined : wish.before,
+      before: isTest ? undefined : before,
       testId: wish.testId,
     })
     return { location, cookie }
   }
 
+  /** A start that the provider prevents is a refused sign-in, or the end of the test. */
+  async function note(
+    connection: Connection,
+    testId: string | undefined,
+    error: unknown,
+    actor: Actor,
+  ): Promise<void> {
+    if (testId === undefined) return await sso.outcomes.refused(connection, error, actor)
+    const lines = createTestLines()
+    lines.fail(error, 'discovery')
+    await sso.tests.finish(connection, testId, lines)
+  }
+
   return {
-    async byName(query, before) {
+    async byName(query, starter) {
       const organization = single(query, 'organization')
       const email = single(query, 'email')
       if ((organization === undefined) === (email === undefined)) {
@@ -84,16 +100,16 @@ export function createSsoStarts(needs: {
       const by = email === undefined ? { organization: organization ?? '' } : { email }
       const connection = await sso.routing.find(by)
       const returnTo = localPath(single(query, 'return_to'))
-      return await start(connection, { returnTo, loginHint: hintOf(email), before })
+      return await start(connection, { returnTo, loginHint: hintOf(email) }, starter)
     },
-    async byConnection(id, query, before) {
+    async byConnection(id, query, starter) {
       const testId = single(query, 'test')
       if (testId !== undefined) {
         const tested = await sso.connections.findForSignIn(id)
         if (!tested || !(await sso.tests.isOpen(tested, testId))) {
           throw new Problem('not_found', 'This test is over. Start another one.')
         }
-        return await start(tested, { returnTo: '/', loginHint: undefined, testId, before })
+        return await start(tested, { returnTo: '/', loginHint: undefined, testId }, starter)
       }
       const connection = await sso.routing.open(id)
       const issuer = single(query, 'iss')
@@ -104,11 +120,11 @@ export function createSsoStarts(needs: {
       const target = single(query, 'target_link_uri')
       const returnTo =
         target === undefined ? localPath(single(query, 'return_to')) : ownPath(target)
-      return await start(connection, {
-        returnTo,
-        loginHint: hintOf(single(query, 'login_hint')),
-        before,
-      })
+      return await start(
+        connection,
+        { returnTo, loginHint: hintOf(single(query, 'login_hint')) },
+        starter,
+      )
     },
   }
 

@@ -50,9 +50,8 @@ describe('a provider that is down', () => {
   const login = (): string => `${product.baseUrl}/api/v1/auth/sso/login?organization=acme`
 
   test('that hangs ends in a page within ten seconds, for everybody who waits at once', async () => {
+    // Nobody is sent to it on the word of what is remembered.
     isHanging = true
-    // What is remembered of the provider has grown old.
-    product.clock.forward(11 * minuteMs)
     const startedAt = performance.now()
     const asked = dying.asked('mortal', '.well-known/openid-configuration')
     const answers = await Promise.all(
@@ -65,7 +64,8 @@ describe('a provider that is down', () => {
       assert.match(await answer.text(), /Sign in another way/)
     }
     assert.equal(dying.asked('mortal', '.well-known/openid-configuration'), asked + 1)
-    product.clock.forward(-11 * minuteMs)
+    // A clock that is set back afterwards keeps no later refusal from being noted.
+    product.clock.forward(-minuteMs)
   })
 
   test('that is gone between start and callback ends in a page; other organizations and break-glass go on', async () => {

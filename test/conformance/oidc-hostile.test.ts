@@ -33,6 +33,57 @@ const truths: Readonly<Record<string, Lie>> = {
     header: () => ({ alg: 'RS256' }),
     keys: (_keys, idp) => ({ keys: [jwkOf(idp.rsa, undefined)] }),
   },
+  'keys beside it that nobody can read': {
+    keys: (keys) => ({
+      keys: [
+        { kty: 'AKP', kid: 'pq-1', alg: 'ML-DSA-9999', pub: 'AAAA' },
+        { kty: 'made-up', kid: 'x-1', use: 'sig' },
+        { kty: 'RSA', kid: 'half' },
+        ...keys,
+        { kty: 'EC', kid: 'curve', crv: 'P-999', x: 'AA', y: 'AA' },
+      ],
+    }),
+  },
+  'a key for encryption of the same name': {
+    keys: (keys, idp) => ({ keys: [jwkOf(idp.stranger, 'rsa-1', { use: 'enc' }), ...keys] }),
+  },
+  'no kid, several keys, one that serves the algorithm': {
+    header: () => ({ alg: 'RS256' }),
+  },
+  'members of discovery that are not known': {
+    discovery: (document) => ({
+      ...document,
+      mtls_endpoint_aliases: { token_endpoint: 'https://mtls.idp.example/token' },
+      claims_supported: ['sub'],
+      'x-vendor': { deep: [1, null] },
+    }),
+  },
+  'claims that are not known, aggregated ones among them': {
+    claims: (claims) => ({
+      ...claims,
+      amr: ['pwd'],
+      acr: '0',
+      'https://vendor.example/claim': { a: [1] },
+      _claim_names: { groups: 'src1' },
+      _claim_sources: { src1: { endpoint: 'http://127.0.0.1:9/groups' } },
+    }),
+  },
+  'no type in the header': { header: () => ({ alg: 'RS256', kid: 'rsa-1' }) },
+  'a charset beside the type': {
+    keys: (keys) => ({
+      headers: { 'content-type': 'Application/JSON; charset=UTF-8' },
+      body: JSON.stringify({ keys }),
+    }),
+  },
+  'times with a fraction': {
+    claims: (claims) => ({ ...claims, exp: Number(claims['exp']) + 0.5 }),
+  },
+  'a clock that is half a minute ahead': {
+    claims: (claims) => ({ ...claims, iat: Number(claims['iat']) + 30 }),
+  },
+  'members of the token answer that are not known': {
+    token: (answer) => ({ ...answer, refresh_token: 'x', scope: 'openid email', foo: { bar: 1 } }),
+  },
   'audience as a list': { claims: (claims) => ({ ...claims, aud: [claims['aud']] }) },
   'several audiences with azp': {
     claims: (claims) => ({ ...claims, aud: [claims['aud'], 'other'], azp: claims['aud'] }),
@@ -131,16 +182,37 @@ function without(object: Json, name: string): Json {
 
 function partyOf(): RelyingParty {
   return createRelyingParty({
-    fetch,
+    fetch: impatient,
     clock: systemClock,
     allowLoopback: true,
     mintTokenId: () => 'jti',
   })
 }
 
+/** Waits 1.5 s where the product waits 5, and fails then as the outbound client does. */
+const impatient: Parameters<typeof createRelyingParty>[0]['fetch'] = async (url, init) => {
+  const limit = AbortSignal.timeout(1_500)
+  const late = (error: unknown): unknown =>
+    limit.aborted ? Object.assign(new Error('late'), { kind: 'timeout' }) : error
+  try {
+    const answer = await fetch(url, { ...init, signal: AbortSignal.any([init.signal, limit]) })
+    return { status: answer.status, headers: answer.headers, body: parts(answer, late) }
+  } catch (error) {
+    throw late(error)
+  }
+}
+
+async function* parts(answer: Response, late: (error: unknown) => unknown) {
+  try {
+    for await (const part of answer.body ?? []) yield part
+  } catch (error) {
+    throw late(error)
+  }
+}
+
 async function signIn(party: RelyingParty, issuer: string): Promise<SignedIn> {
   const signal = AbortSignal.timeout(1_500)
-  const provider = await party.provider(issuer, { signal })
+  const provider = await party.provider(issuer)
   const client = {
     clientId: 'intercept',
     redirectUri: 'http://127.0.0.1:1/callback',

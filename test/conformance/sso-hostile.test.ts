@@ -3,14 +3,16 @@ import { after, before, describe, test } from 'node:test'
 import { faults } from '../../src/oidc/index.ts'
 import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
 import { lies } from '../harness/hostile-lies.ts'
-import { firstOwner, type Person } from '../harness/person.ts'
+import { firstOwner, withStore, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { Jar } from '../harness/sign-in.ts'
 import { command, connect, walk, type Connected } from '../harness/sso.ts'
 import { intercept } from '../harness/terminal.ts'
 
 // What has its own limit of seconds is tested without the product around it.
-const slow = ['discovery-hang', 'discovery-drip', 'token-hang']
+const slow = Object.entries(lies)
+  .filter(([, { stops }]) => stops[1] === 'timeout')
+  .map(([name]) => name)
 const told = Object.entries(lies).filter(([name]) => !slow.includes(name))
 const perOrganization = 60
 
@@ -18,8 +20,17 @@ describe('the whole product refuses a provider that lies', () => {
   let product: TestProduct
   let idp: HostileIdp
   let owner: Person
+  /** What stopped each connection's sign-in, by the connection's id. */
+  const stopped = new Map<string, string>()
+  let turned = false
   before(async () => {
-    idp = await hostileIdp(lies)
+    idp = await hostileIdp({
+      ...lies,
+      turncoat: {
+        discovery: (document) =>
+          turned ? { ...document, issuer: 'https://evil.example' } : document,
+      },
+    })
     product = await productForTests()
     owner = await firstOwner(product)
     await command(product, 'org set-plan acme enterprise')
@@ -56,6 +67,7 @@ describe('the whole product refuses a provider that lies', () => {
         return
       }
       const made = await connectTo(name, organization)
+      stopped.set(made.id, stops[1])
       const jar = new Jar()
       const answer = await walk(jar, made.initiate_login_uri)
       const page = await answer.text()
@@ -72,14 +84,42 @@ describe('the whole product refuses a provider that lies', () => {
   }
 
   test('every refusal is in the audit log with its code and check', async () => {
-    await connectTo('nonce-other', 'acme')
-    const jar = new Jar()
-    await walk(jar, `${product.baseUrl}/api/v1/auth/sso/login?organization=acme`)
-    const { json } = await owner.call('GET /organizations/acme/audit?limit=20')
+    const entries = await withStore(
+      product,
+      async (store) =>
+        await store.query
+          .selectFrom('audit_entry')
+          .select(['subject_id', 'detail'])
+          .where('action', '=', 'sso.refused')
+          .execute(),
+    )
+    const noted = new Map(
+      entries.map(({ subject_id, detail }) => [
+        String(subject_id),
+        JSON.parse(detail) as { code: string; check: string },
+      ]),
+    )
+    for (const [id, check] of stopped) assert.equal(noted.get(id)?.check, check)
+    assert.ok(stopped.size > 150)
+  })
+
+  test('a provider that begins to lie after it was connected: nobody is sent there, the page and the log say why', async () => {
+    const made = await connectTo('turncoat', 'acme')
+    turned = true
+    const answer = await walk(new Jar(), made.initiate_login_uri)
+    assert.equal(answer.headers.get('intercept-refused'), 'idp_discovery_invalid')
+    assert.equal(answer.status, 502)
+    const { json } = await owner.call('GET /organizations/acme/audit?limit=5')
     const text = JSON.stringify(json)
     assert.match(text, /sso\.refused/)
-    assert.match(text, /id_token_invalid/)
-    assert.match(text, /"check":"nonce"/)
+    assert.match(text, /"check":"issuer_mismatch"/)
+    // A test of the connection ends there too, with its reason.
+    const path = `/organizations/acme/connections/${made.id}/tests`
+    const started = await owner.call(`POST ${path}`)
+    assert.equal((await walk(new Jar(), started.json.address as string)).status, 502)
+    const result = await owner.call(`GET ${path}/${started.json.id}`)
+    assert.equal(result.json.passed, false)
+    assert.equal(result.json.lines[0].check, 'issuer_mismatch')
   })
 
   async function connectTo(lie: string, organization: string, domain?: string): Promise<Connected> {

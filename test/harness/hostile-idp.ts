@@ -17,8 +17,11 @@ export interface Raw {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
-  /** `hang`: nothing ever comes; `drip`: a byte now and then; `cut`: the connection ends within the body. */
-  readonly fault?: 'hang' | 'drip' | 'cut'
+  /**
+   * `hang`: nothing ever comes; `drip`: a byte now and then; `endless`: more and more; `cut`: the connection ends within
+   * the body; `close`: before a byte; `garbage`: what comes is no HTTP; `short`: less than was promised.
+   */
+  readonly fault?: 'hang' | 'drip' | 'endless' | 'cut' | 'close' | 'garbage' | 'short'
 }
 
 export type Json = Record<string, unknown>
@@ -281,7 +284,17 @@ async function send(response: ServerResponse, answer: Json | Raw): Promise<void>
     'cache-control': 'no-store',
     ...raw.headers,
   }
-  response.writeHead(raw.status ?? 200, headers)
+  if (raw.fault === 'close') return void response.socket?.destroy()
+  if (raw.fault === 'garbage') return void response.socket?.end('\u0000\u0001 not HTTP\r\n\r\n')
+  response.writeHead(raw.status ?? 200, {
+    ...headers,
+    ...(raw.fault === 'short' ? { 'content-length': '1000' } : {}),
+  })
+  if (raw.fault === 'endless') return pour(response)
+  if (raw.fault === 'short') {
+    response.write('{}')
+    return void setImmediate(() => response.destroy())
+  }
   if (raw.fault === 'cut') {
     response.write('{"issuer":')
     return void setImmediate(() => response.destroy())
@@ -293,6 +306,15 @@ async function send(response: ServerResponse, answer: Json | Raw): Promise<void>
   }
   response.end(raw.body)
   await once(response, 'close')
+}
+
+function pour(response: ServerResponse): void {
+  const more = ' '.repeat(64 * 1024)
+  const go = (): void => {
+    while (!response.destroyed && response.write(more)) continue
+    if (!response.destroyed) response.once('drain', go)
+  }
+  go()
 }
 
 function isRaw(answer: Json | Raw): answer is Raw {

@@ -1,54 +1,15 @@
 import { jwkOf, signed } from './hostile-idp.ts'
 import type { Json, Lie } from './hostile-idp.ts'
+import { transportLies } from './hostile-transport.ts'
 import { tokenLies } from './hostile-tokens.ts'
 import type { ExpectedLie } from './hostile-tokens.ts'
 
 const discovery = (change: Json): Lie => ({ discovery: (document) => ({ ...document, ...change }) })
 const token = (change: Json): Lie => ({ token: (answer) => ({ ...answer, ...change }) })
-const html = { headers: { 'content-type': 'text/html' }, body: '<p>no</p>' }
-const huge = (): string => JSON.stringify({ filler: 'x'.repeat(400_000) })
-const nested = (): string => `{"a":${'['.repeat(100)}${']'.repeat(100)}}`
-
-const transport = (
-  part: 'discovery' | 'keys' | 'token' | 'userinfo',
-): Record<string, ExpectedLie> => ({
-  [`${part}-500`]: { [part]: () => ({ status: 500, body: '{}' }), stops: [part, 'status'] },
-  [`${part}-redirect`]: {
-    [part]: () => ({ status: 302, headers: { location: 'http://127.0.0.1:9/' }, body: '' }),
-    stops: [part, 'redirected'],
-  },
-  [`${part}-html`]: { [part]: () => html, stops: [part, 'content_type'] },
-  [`${part}-gzip`]: {
-    [part]: () => ({ headers: { 'content-encoding': 'br' }, body: 'x' }),
-    stops: [part, 'content_type'],
-  },
-  [`${part}-not-json`]: { [part]: () => ({ body: '{oops' }), stops: [part, 'json'] },
-  [`${part}-list`]: { [part]: () => ({ body: '[]' }), stops: [part, 'json'] },
-  [`${part}-null`]: { [part]: () => ({ body: 'null' }), stops: [part, 'json'] },
-  [`${part}-huge`]: { [part]: () => ({ body: huge() }), stops: [part, 'too_large'] },
-  [`${part}-bad-utf8`]: {
-    [part]: () => ({ body: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]) }),
-    stops: [part, 'encoding'],
-  },
-  [`${part}-doubled`]: {
-    [part]: () => ({ body: '{"a":1,"\\u0061":2}' }),
-    stops: [part, 'json_duplicate'],
-  },
-  [`${part}-deep`]: { [part]: () => ({ body: nested() }), stops: [part, 'json_depth'] },
-  [`${part}-cut`]: { [part]: () => ({ fault: 'cut' }), stops: [part, 'unreachable'] },
-})
-
 /** Every lie that the harness can tell, by name. */
 export const lies: Readonly<Record<string, ExpectedLie>> = {
-  ...transport('discovery'),
-  ...transport('keys'),
-  ...transport('token'),
-  ...transport('userinfo'),
+  ...transportLies,
   ...tokenLies,
-  'discovery-hang': { discovery: () => ({ fault: 'hang' }), stops: ['discovery', 'timeout'] },
-  'discovery-drip': { discovery: () => ({ fault: 'drip' }), stops: ['discovery', 'timeout'] },
-  'token-hang': { token: () => ({ fault: 'hang' }), stops: ['token', 'timeout'] },
-
   // Discovery.
   'other-issuer': {
     ...discovery({ issuer: 'http://127.0.0.1:9' }),
@@ -227,6 +188,44 @@ export const lies: Readonly<Record<string, ExpectedLie>> = {
   },
 
   // UserInfo.
+  'userinfo-sub-list': {
+    userinfo: (said) => ({ ...said, sub: [said['sub']] }),
+    stops: ['userinfo', 'userinfo_subject'],
+  },
+  'userinfo-sub-case': {
+    userinfo: (said) => ({ ...said, sub: String(said['sub']).toUpperCase() }),
+    stops: ['userinfo', 'userinfo_subject'],
+  },
+  'userinfo-aggregated': {
+    userinfo: () => ({
+      _claim_names: { sub: 'src', email: 'src' },
+      _claim_sources: { src: { endpoint: 'http://127.0.0.1:9/claims', access_token: 'x' } },
+    }),
+    stops: ['userinfo', 'userinfo_subject'],
+  },
+  'userinfo-signed-other-issuer': {
+    userinfo: (said, idp, clientId) => ({
+      headers: { 'content-type': 'application/jwt' },
+      body: signed(
+        { alg: 'RS256', kid: 'rsa-1' },
+        { ...said, iss: 'https://evil.example', aud: clientId },
+        'RS256',
+        idp.rsa.privateKey,
+      ),
+    }),
+    stops: ['userinfo', 'issuer'],
+  },
+  'userinfo-signed-as-json': {
+    userinfo: (said, idp, clientId) => ({
+      body: signed(
+        { alg: 'RS256', kid: 'rsa-1' },
+        { ...said, iss: idp.issuer, aud: clientId },
+        'RS256',
+        idp.rsa.privateKey,
+      ),
+    }),
+    stops: ['userinfo', 'json'],
+  },
   'userinfo-other-sub': {
     userinfo: (said) => ({ ...said, sub: 'eve' }),
     stops: ['userinfo', 'userinfo_subject'],

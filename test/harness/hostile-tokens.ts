@@ -1,4 +1,5 @@
 import type { Check, Step } from '../../src/oidc/index.ts'
+import { generateKeyPairSync, sign } from 'node:crypto'
 import { half, jwkOf, signed } from './hostile-idp.ts'
 import type { Json, Lie } from './hostile-idp.ts'
 
@@ -14,6 +15,10 @@ const claims = (change: Json | ((claims: Json) => Json)): Lie => ({
 const without = (name: string): Lie => ({
   claims: (honest) => Object.fromEntries(Object.entries(honest).filter(([key]) => key !== name)),
 })
+const swapCase = (text: string): string =>
+  [...text]
+    .map((one) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase()))
+    .join('')
 const header = (change: Json): Lie => ({ header: (honest) => ({ ...honest, ...change }) })
 
 /** Lies in the id_token: its form, header, signature and claims. */
@@ -43,6 +48,54 @@ export const tokenLies: Readonly<Record<string, ExpectedLie>> = {
   'signature-truncated': {
     sign: ({ header: head, claims: said }, idp) =>
       signed(head, said, 'RS256', idp.rsa.privateKey).slice(0, -2),
+    stops: ['id_token', 'signature'],
+  },
+  // CVE-2022-21449: r and s of zero.
+  'signature-of-zeros': {
+    sign: ({ claims: said }, idp) =>
+      signed({ alg: 'ES256', kid: 'ec-1' }, said, 'ES256', idp.ec.privateKey).replace(
+        /[^.]+$/,
+        Buffer.alloc(64).toString('base64url'),
+      ),
+    stops: ['id_token', 'signature'],
+  },
+  'signature-es256-stranger': {
+    sign: ({ claims: said }) =>
+      signed(
+        { alg: 'ES256', kid: 'ec-1' },
+        said,
+        'ES256',
+        generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
+      ),
+    stops: ['id_token', 'signature'],
+  },
+  'signature-der': {
+    sign: ({ claims: said }, idp) => {
+      const [head, claim] = signed(
+        { alg: 'ES256', kid: 'ec-1' },
+        said,
+        'ES256',
+        idp.ec.privateKey,
+      ).split('.')
+      const der = sign('sha256', Buffer.from(`${head}.${claim}`), idp.ec.privateKey)
+      return `${head}.${claim}.${der.toString('base64url')}`
+    },
+    stops: ['id_token', 'signature'],
+  },
+  // A key of one kind under the name of another algorithm.
+  'algorithm-es256-rsa-key': {
+    sign: ({ claims: said }, idp) =>
+      signed({ alg: 'ES256', kid: 'rsa-1' }, said, 'ES256', idp.ec.privateKey),
+    stops: ['id_token', 'key_unknown'],
+  },
+  'signature-of-another-token': {
+    sign: ({ header: head, claims: said }, idp) => {
+      const other = signed(head, { ...(said as Json), nonce: 'x' }, 'RS256', idp.rsa.privateKey)
+      return signed(head, said, 'RS256', idp.rsa.privateKey).replace(
+        /[^.]+$/,
+        other.split('.')[2] ?? '',
+      )
+    },
     stops: ['id_token', 'signature'],
   },
   'algorithm-none': {
@@ -118,6 +171,20 @@ export const tokenLies: Readonly<Record<string, ExpectedLie>> = {
       signed(head, said, 'RS256', idp.rsa.privateKey).replace('.', '=.'),
     stops: ['id_token', 'token_shape'],
   },
+  'shape-json': {
+    sign: ({ header: head, claims: said }, idp) => {
+      const [protect, payload, signature] = signed(head, said, 'RS256', idp.rsa.privateKey).split(
+        '.',
+      )
+      return JSON.stringify({ protected: protect, payload, signature })
+    },
+    stops: ['id_token', 'token_shape'],
+  },
+  'shape-space': {
+    sign: ({ header: head, claims: said }, idp) =>
+      `${signed(head, said, 'RS256', idp.rsa.privateKey)}\n`,
+    stops: ['id_token', 'token_shape'],
+  },
   'shape-encrypted': { sign: () => 'e30.e30.e30.e30.e30', stops: ['id_token', 'token_encrypted'] },
   'shape-huge': { ...claims({ filler: 'x'.repeat(70_000) }), stops: ['id_token', 'token_size'] },
 
@@ -141,6 +208,24 @@ export const tokenLies: Readonly<Record<string, ExpectedLie>> = {
   'sub-long': { ...claims({ sub: 'a'.repeat(256) }), stops: ['id_token', 'subject'] },
   'sub-unicode': { ...claims({ sub: 'аda' }), stops: ['id_token', 'subject'] },
   'sub-control': { ...claims({ sub: 'ada\u0000' }), stops: ['id_token', 'subject'] },
+  'iss-list': {
+    ...claims((honest) => ({ iss: [honest['iss']] })),
+    stops: ['id_token', 'issuer'],
+  },
+  'iss-http-twin': {
+    ...claims((honest) => ({ iss: String(honest['iss']).replace('http:', 'https:') })),
+    stops: ['id_token', 'issuer'],
+  },
+  'aud-null': { ...claims({ aud: null }), stops: ['id_token', 'audience'] },
+  'aud-case': {
+    ...claims((honest) => ({ aud: String(honest['aud']).toUpperCase() })),
+    stops: ['id_token', 'audience'],
+  },
+  'aud-several-azp-other': {
+    ...claims((honest) => ({ aud: [honest['aud'], 'other'], azp: 'other' })),
+    stops: ['id_token', 'authorized_party'],
+  },
+  'azp-number': { ...claims({ azp: 1 }), stops: ['id_token', 'authorized_party'] },
   'aud-other': { ...claims({ aud: 'somebody-else' }), stops: ['id_token', 'audience'] },
   'aud-missing': { ...without('aud'), stops: ['id_token', 'audience'] },
   'aud-empty': { ...claims({ aud: [] }), stops: ['id_token', 'audience'] },
@@ -183,6 +268,15 @@ export const tokenLies: Readonly<Record<string, ExpectedLie>> = {
   'nbf-text': { ...claims({ nbf: 'now' }), stops: ['id_token', 'not_before'] },
   'nonce-missing': { ...without('nonce'), stops: ['id_token', 'nonce'] },
   'nonce-other': { ...claims({ nonce: 'replayed' }), stops: ['id_token', 'nonce'] },
+  'nonce-empty': { ...claims({ nonce: '' }), stops: ['id_token', 'nonce'] },
+  'nonce-case': {
+    ...claims((honest) => ({ nonce: swapCase(String(honest['nonce'])) })),
+    stops: ['id_token', 'nonce'],
+  },
+  'exp-zero': { ...claims({ exp: 0 }), stops: ['id_token', 'expiry'] },
+  'exp-null': { ...claims({ exp: null }), stops: ['id_token', 'expiry'] },
+  'exp-negative': { ...claims({ exp: -1 }), stops: ['id_token', 'expiry'] },
+  'iat-null': { ...claims({ iat: null }), stops: ['id_token', 'issued_at'] },
   'nonce-list': {
     ...claims((honest) => ({ nonce: [honest['nonce']] })),
     stops: ['id_token', 'nonce'],
