@@ -95,7 +95,7 @@ describe('the whole product refuses a provider that lies', () => {
     )
     const noted = new Map(
       entries.map(({ subject_id, detail }) => [
-        String(subject_id),
+        subject_id,
         JSON.parse(detail) as { code: string; check: string },
       ]),
     )

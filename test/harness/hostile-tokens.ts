@@ -16,9 +16,7 @@ const without = (name: string): Lie => ({
   claims: (honest) => Object.fromEntries(Object.entries(honest).filter(([key]) => key !== name)),
 })
 const swapCase = (text: string): string =>
-  [...text]
-    .map((one) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase()))
-    .join('')
+  text.replaceAll(/[a-z]/gi, (one) => (/[a-z]/.test(one) ? one.toUpperCase() : one.toLowerCase()))
 const header = (change: Json): Lie => ({ header: (honest) => ({ ...honest, ...change }) })
 
 /** Lies in the id_token: its form, header, signature and claims. */
