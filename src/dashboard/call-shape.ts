@@ -8,6 +8,27 @@ import { oneOf, Time, time } from './shapes.ts'
 /** Where the guarded area begins; records hold paths as they were asked for. */
 export const gatewayPrefix = '/api/v1/intercept'
 
+const CapturedMessage = Type.Object(
+  {
+    /** The kept headers by their lower-case names. */
+    headers: Type.Record(Type.String(), Type.String()),
+    /** The first bytes as text, values of the named members and fields as …; missing where there were none. */
+    body: Type.Optional(Type.String()),
+    /** How long the whole body was. */
+    bytes: Type.Integer(),
+  },
+  { title: 'CapturedMessage' },
+)
+const Capture = Type.Object(
+  {
+    request: CapturedMessage,
+    answer: CapturedMessage,
+    /** Names of JSON members and form fields that were blacked out. */
+    redacted: Type.Optional(Type.Array(Type.String())),
+  },
+  { title: 'Capture' },
+)
+
 export const ApiCall = Type.Object(
   {
     id: Type.String(),
@@ -32,7 +53,7 @@ export const ApiCall = Type.Object(
     address: Type.String(),
     agent: Type.Optional(Type.String()),
     /** What the target's capture setting keeps. */
-    capture: Type.Optional(Type.Unknown()),
+    capture: Type.Optional(Capture),
   },
   { title: 'Call' },
 )
@@ -84,7 +105,9 @@ export function toApiCall(call: CallRecord, names: Names): Static<typeof ApiCall
     ...(call.upstreamUs === undefined ? {} : { upstreamMs: call.upstreamUs / 1000 }),
     address: call.address,
     ...(call.agent === undefined ? {} : { agent: call.agent }),
-    ...(call.capture === undefined ? {} : { capture: JSON.parse(call.capture) as unknown }),
+    ...(call.capture === undefined
+      ? {}
+      : { capture: JSON.parse(call.capture) as Static<typeof Capture> }),
   }
 }
 

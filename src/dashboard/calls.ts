@@ -1,56 +1,27 @@
-import { isId } from '../ids.ts'
 import { Problem } from '../errors.ts'
 import { Type } from '../http/index.ts'
-import { calls, type CallRecord } from '../store/index.ts'
+import { calls } from '../store/index.ts'
 import { checks, type Check } from '../targets/index.ts'
-import { ApiCall, gatewayPrefix, namesFor, toApiCall } from './call-shape.ts'
-import { route, type RouteOrganization } from './route.ts'
-import type { Rooms } from './rooms.ts'
+import { callFilterProperties, targetIdOf, text, toCallFilter } from './call-filter.ts'
+import { ApiCall, namesFor, toApiCall } from './call-shape.ts'
+import { route } from './route.ts'
 import { limitOf, pageOf, pageQuery, Time, time, toPage } from './shapes.ts'
-
-const text = (most: number) => Type.Optional(Type.String({ minLength: 1, maxLength: most }))
 
 /** Calls that passed through, and their sums. */
 export const callRoutes = {
   'GET /organizations/:organization/calls': route({
     summary: 'Calls, newest first; `newer` asks for what came after a call',
     permission: 'traffic.see',
-    query: Type.Object({
-      ...pageQuery,
-      newer: text(60),
-      /** An id of a call, or what its path begins with. */
-      q: text(500),
-      target: text(63),
-      key: text(60),
-      /** A check, such as `rules`. */
-      stopped_at: text(20),
-      status: Type.Optional(Type.String({ pattern: '^[1-5](?:xx|\\d\\d)$' })),
-      method: text(20),
-      path: text(500),
-      address: text(60),
-      from: Type.Optional(Time),
-      to: Type.Optional(Time),
-    }),
+    query: Type.Object({ ...pageQuery, newer: text(60), ...callFilterProperties }),
     answer: pageOf(ApiCall),
     handle: async ({ organization, query }, rooms) => {
       const page = {
+        ...(await toCallFilter(organization, query, rooms)),
         before: query.after,
         after: query.newer,
         limit: limitOf(query) + 1,
-        keyId: query.key,
-        targetId: await targetIdOf(organization, query.target, rooms),
-        stoppedAt: query.stopped_at,
-        statuses: statusesOf(query.status),
-        method: query.method?.toUpperCase(),
-        path: recordedPath(query.target, query.path ?? query.q),
-        address: query.address,
-        from: query.from === undefined ? undefined : Date.parse(query.from),
-        to: query.to === undefined ? undefined : Date.parse(query.to),
       }
-      const found =
-        query.q !== undefined && isId('req', query.q)
-          ? await one(organization, query.q, rooms)
-          : await calls.list(rooms.store.calls, organization.id, page)
+      const found = await calls.list(rooms.store.calls, organization.id, page)
       const names = await namesFor(organization, found, rooms)
       return toPage(query, found, {
         item: (call) => toApiCall(call, names),
@@ -64,7 +35,7 @@ export const callRoutes = {
     permission: 'traffic.see',
     answer: ApiCall,
     handle: async ({ organization, param }, rooms) => {
-      const [call] = await one(organization, param('call'), rooms)
+      const call = await calls.find(rooms.store.calls, organization.id, param('call'))
       if (!call)
         throw new Problem('not_found', 'There is no such call, or it is not kept any more.')
       return toApiCall(call, await namesFor(organization, [call], rooms))
@@ -126,38 +97,4 @@ const mostPoints = 2000
 
 function optionalInteger() {
   return Type.Optional(Type.Integer())
-}
-
-async function one(
-  organization: RouteOrganization,
-  id: string,
-  rooms: Rooms,
-): Promise<CallRecord[]> {
-  const call = await calls.find(rooms.store.calls, organization.id, id)
-  return call ? [call] : []
-}
-
-/** A name nobody has finds nothing, as a filter should. */
-async function targetIdOf(
-  organization: RouteOrganization,
-  slug: string | undefined,
-  rooms: Rooms,
-): Promise<string | undefined> {
-  if (slug === undefined) return undefined
-  const all = await rooms.targets.list(organization.id)
-  return all.find((target) => target.slug === slug || target.id === slug)?.id ?? slug
-}
-
-/** How a path that people see begins in the record: below the chosen target, else beginning with a target's name. */
-function recordedPath(target: string | undefined, path: string | undefined): string | undefined {
-  if (path === undefined || path.startsWith(gatewayPrefix)) return path
-  const below = path.startsWith('/') ? path : `/${path}`
-  return `${gatewayPrefix}${target === undefined ? '' : `/${target}`}${below}`
-}
-
-function statusesOf(status: string | undefined): readonly [number, number] | undefined {
-  if (status === undefined) return undefined
-  if (!status.endsWith('xx')) return [Number(status), Number(status) + 1]
-  const least = Number(status.charAt(0)) * 100
-  return [least, least + 100]
 }

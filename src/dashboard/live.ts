@@ -43,7 +43,11 @@ async function* tail(request: RouteRequest, rooms: Rooms): AsyncIterable<string>
   }
 }
 
-async function isStillAllowed(request: RouteRequest, rooms: Rooms): Promise<boolean> {
+/** Whether session and membership of a request go on: a long answer ends with them. */
+export async function isStillAllowed(
+  request: Pick<RouteRequest, 'person' | 'organization'>,
+  rooms: Rooms,
+): Promise<boolean> {
   const { person, organization } = request
   const living = await rooms.sessions.list(person.userId)
   if (!living.some(({ id }) => id === person.sessionId)) return false

@@ -1,5 +1,6 @@
 import { attentionRoutes } from './attention.ts'
 import { auditRoutes } from './audit.ts'
+import { callExportRoutes } from './call-export.ts'
 import { callRoutes } from './calls.ts'
 import { connectionRoutes } from './connections.ts'
 import { credentialRoutes } from './credentials.ts'
@@ -34,6 +35,7 @@ export const routes = {
   ...targetRoutes,
   ...liveRoutes,
   ...callRoutes,
+  ...callExportRoutes,
   ...attentionRoutes,
   ...auditRoutes,
   ...webhookRoutes,

@@ -31,6 +31,7 @@ export function createCapture(
           bytes: requestBody.bytes,
         },
         answer: { headers: answerHeaders, body: answerBody.text(), bytes: answerBody.bytes },
+        ...(settings.redact.length === 0 ? {} : { redacted: settings.redact }),
       }),
   }
 }

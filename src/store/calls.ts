@@ -102,6 +102,7 @@ export async function list(
     /** Ids above (newer than) this one. */
     readonly after?: string | undefined
     readonly limit: number
+    readonly id?: string | undefined
     readonly keyId?: string | undefined
     readonly targetId?: string | undefined
     readonly stoppedAt?: string | undefined
@@ -123,6 +124,7 @@ export async function list(
     .limit(page.limit)
   if (page.before !== undefined) query = query.where('id', '<', page.before)
   if (page.after !== undefined) query = query.where('id', '>', page.after)
+  if (page.id !== undefined) query = query.where('id', '=', page.id)
   if (page.keyId !== undefined) query = query.where('key_id', '=', page.keyId)
   if (page.targetId !== undefined) query = query.where('target_id', '=', page.targetId)
   if (page.stoppedAt !== undefined) query = query.where('stopped_at', '=', page.stoppedAt)

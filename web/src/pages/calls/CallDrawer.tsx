@@ -6,6 +6,7 @@ import { callsWords as w } from '../../../words/en/calls.ts'
 import { ButtonLink } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/Copy.tsx'
 import { Drawer } from '../../parts/Dialogs.tsx'
+import { Captured } from './Captured.tsx'
 import { FullLine } from '../../parts/Line.tsx'
 import { duration, size } from '../../parts/numbers.ts'
 import { Loading, ProblemNotice } from '../../parts/States.tsx'
@@ -132,7 +133,11 @@ function Details({ organization, call }: { readonly organization: string; readon
           {w.like}
         </ButtonLink>
       </div>
-      <p className="muted small">{w.notKept}</p>
+      {call.capture === undefined ? (
+        <p className="muted small">{w.notKept}</p>
+      ) : (
+        <Captured capture={call.capture} />
+      )}
     </div>
   )
 }

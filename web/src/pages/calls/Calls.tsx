@@ -18,6 +18,7 @@ import { CallDrawer } from './CallDrawer.tsx'
 import classes from './calls.module.css'
 import { CallsTable } from './CallsTable.tsx'
 import { CallsTop } from './CallsTop.tsx'
+import { ExportCalls } from './ExportCalls.tsx'
 import { useLive } from './live.ts'
 
 const here = getRouteApi('/frame/o/$organization/calls')
@@ -38,7 +39,7 @@ export function Calls() {
   const change = useCallback(
     (patch: Readonly<Record<string, string | undefined>>) => {
       void navigate({
-        search: (before) => ({ ...before, ...patch }),
+        search: (before) => ({ ...before, ...patch, ...fromOf(patch) }),
         replace: true,
         resetScroll: false,
       })
@@ -54,7 +55,9 @@ export function Calls() {
 
   return (
     <>
-      <PageHead title={w.title} lead={w.lead} />
+      <PageHead title={w.title} lead={w.lead}>
+        <ExportCalls organization={slug} filter={filter} />
+      </PageHead>
       <CallsTop organization={slug} target={filter.target} apiKey={filter.key} />
       <FilterBar
         search={{ id: 'q', label: w.search, value: filter.q }}
@@ -100,6 +103,12 @@ export function Calls() {
   )
 }
 
+/** A span of milliseconds that was chosen, as the moment it reaches back to. */
+function fromOf({ from }: Readonly<Record<string, string | undefined>>) {
+  if (from === undefined || !Object.hasOwn(w.spans, from)) return {}
+  return { from: new Date(Date.now() - Number(from)).toISOString() }
+}
+
 function useFilters(organization: string, filter: CallFilter): readonly Filter[] {
   const things = useQuery(paletteQuery(organization))
   const keyName = things.data?.keys.find((key) => key.id === filter.key)?.name
@@ -138,11 +147,18 @@ function useFilters(organization: string, filter: CallFilter): readonly Filter[]
       id: 'key',
       label: w.filters.key,
       value: filter.key,
+      options: (things.data?.keys ?? []).map((key) => ({ value: key.id, label: key.name })),
       ...(keyName === undefined ? {} : { shown: keyName }),
     },
     { id: 'path', label: w.filters.path, value: filter.path },
     { id: 'address', label: w.filters.address, value: filter.address },
-    { id: 'from', label: w.filters.from, value: filter.from, ...time(filter.from) },
+    {
+      id: 'from',
+      label: w.filters.from,
+      value: filter.from,
+      options: Object.entries(w.spans).map(([value, label]) => ({ value, label })),
+      ...time(filter.from),
+    },
     { id: 'to', label: w.filters.to, value: filter.to, ...time(filter.to) },
   ]
 }

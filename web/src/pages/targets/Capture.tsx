@@ -9,6 +9,14 @@ import { Card, Columns } from '../../parts/Surface.tsx'
 import { useEdit } from './useEdit.ts'
 
 const w = targetsWords.capture
+/** The server refuses these, whoever asks. */
+const neverKept: ReadonlySet<string> = new Set([
+  'authorization',
+  'x-api-key',
+  'cookie',
+  'set-cookie',
+  'proxy-authorization',
+])
 
 /** What is kept of calls besides their record, with a preview in words. */
 export function Capture({
@@ -22,14 +30,13 @@ export function Capture({
 }) {
   const [names, setNames] = useState(it.capture.headers.join('\n'))
   const [bytes, setBytes] = useState(String(it.capture.bodyBytes))
+  const [hidden, setHidden] = useState(it.capture.redact.join('\n'))
   const edit = useEdit(organization, it, w.saved)
-  const headers = names
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .filter(Boolean)
+  const headers = listOf(names.toLowerCase())
+  const redact = listOf(hidden)
   function submit(event: FormEvent) {
     event.preventDefault()
-    edit.mutate({ capture: { headers, bodyBytes: Number(bytes) } })
+    edit.mutate({ capture: { headers, bodyBytes: Number(bytes), redact } })
   }
   return (
     <Columns>
@@ -54,6 +61,16 @@ export function Capture({
             value={bytes}
             onValue={setBytes}
           />
+          <TextArea
+            label={w.redact}
+            hint={w.redactHint}
+            error={fieldError(edit.error, 'capture.redact')}
+            code
+            rows={2}
+            disabled={!editable}
+            value={hidden}
+            onValue={setHidden}
+          />
           {edit.isError ? <ProblemNotice error={edit.error} /> : undefined}
           {editable ? (
             <div>
@@ -70,16 +87,19 @@ export function Capture({
         ) : (
           <ul className="stack-tight mono">
             {headers.map((name) => (
-              <li key={name}>
-                {/authorization|cookie|key|token|secret/.test(name)
-                  ? `${name}: [redacted]`
-                  : `${name}: …`}
-              </li>
+              <li key={name}>{neverKept.has(name) ? w.neverKept(name) : `${name}: ${w.value}`}</li>
             ))}
             {Number(bytes) > 0 ? <li>{w.bodyPreview(bytes)}</li> : undefined}
+            {Number(bytes) > 0
+              ? redact.map((name) => <li key={`body ${name}`}>{`"${name}": "…"`}</li>)
+              : undefined}
           </ul>
         )}
       </Card>
     </Columns>
   )
+}
+
+function listOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean)
 }

@@ -1,0 +1,63 @@
+import type { Call } from '../../api/shapes.ts'
+import { callsWords as w } from '../../../words/en/calls.ts'
+import { Snippet } from '../../parts/Copy.tsx'
+import { size } from '../../parts/numbers.ts'
+import { Facts } from '../../parts/Surface.tsx'
+
+type Capture = NonNullable<Call['capture']>
+
+/** What the target's capture setting kept of a call: headers, the first bytes of bodies, what was blacked out. */
+export function Captured({ capture }: { readonly capture: Capture }) {
+  return (
+    <section className="stack-tight">
+      <h3>{w.captured}</h3>
+      <p className="muted small">
+        {w.capturedLead}
+        {capture.redacted === undefined ? '' : ` ${w.redacted(capture.redacted.join(', '))}`}
+      </p>
+      {(['request', 'answer'] as const).map((part) => (
+        <Message key={part} title={w.capturedParts[part]} message={capture[part]} />
+      ))}
+    </section>
+  )
+}
+
+function Message({
+  title,
+  message,
+}: {
+  readonly title: string
+  readonly message: Capture['request']
+}) {
+  const headers = Object.entries(message.headers)
+  const { body, bytes } = message
+  return (
+    <section className="stack-tight" aria-label={title}>
+      <h4>{title}</h4>
+      {headers.length === 0 ? (
+        <p className="muted small">{w.noHeaders}</p>
+      ) : (
+        <Facts
+          facts={headers.map(([name, value]) => [
+            name,
+            <code key={name} className="break">
+              {value}
+            </code>,
+          ])}
+        />
+      )}
+      {body === undefined ? (
+        <p className="muted small">{w.noBody(size(bytes))}</p>
+      ) : (
+        <>
+          <p className="muted small">
+            {new TextEncoder().encode(body).length < bytes
+              ? w.bodyKept(size(bytes))
+              : w.bodyWhole(size(bytes))}
+          </p>
+          <Snippet label={`${title}: ${w.captured}`} text={body} />
+        </>
+      )}
+    </section>
+  )
+}
