@@ -95,9 +95,15 @@ export function createAnnouncer(store: Store): Announcer {
       if (due.length === 0) return
       const batch = due
       due = []
-      await store.transaction(async (tx) => {
-        for (const sum of batch) publish(tx, eventOf(sum))
-      })
+      try {
+        await store.transaction(async (tx) => {
+          for (const sum of batch) publish(tx, eventOf(sum))
+        })
+      } catch (error) {
+        // Said later, when the database is there again.
+        due = [...batch, ...due].slice(0, sumsAtMost)
+        throw error
+      }
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { ForwardTap } from '../http/index.ts'
 import type { CaptureSettings } from '../targets/index.ts'
+import { redactBody } from './redaction.ts'
 
 /** Keeps of one call what the target's capture setting allows, and nothing else. */
 export interface Capture extends ForwardTap {
@@ -16,10 +17,12 @@ export function createCapture(
   const requestBody = new KeptBody(settings)
   const answerBody = new KeptBody(settings)
   let answerHeaders: Record<string, string> = {}
+  if (isEncoded(requestHeaders)) requestBody.keepNothing()
   return {
     request: (chunk) => requestBody.add(chunk),
     answer: (headers) => {
       answerHeaders = keptHeaders(headers, settings)
+      if (isEncoded(headers)) answerBody.keepNothing()
     },
     body: (chunk) =>
       answerBody.add(typeof chunk === 'string' ? Buffer.from(chunk, 'latin1') : chunk),
@@ -39,16 +42,23 @@ export function createCapture(
 /** The first bytes of a body, blacked out where the setting says so. */
 class KeptBody {
   bytes = 0
-  readonly #settings: CaptureSettings
+  readonly #redact: readonly string[]
+  #room: number
   #kept = Buffer.alloc(0)
 
   constructor(settings: CaptureSettings) {
-    this.#settings = settings
+    this.#redact = settings.redact
+    this.#room = settings.bodyBytes
+  }
+
+  /** Counts only. */
+  keepNothing(): void {
+    this.#room = 0
   }
 
   add(chunk: Buffer): void {
     this.bytes += chunk.length
-    const room = this.#settings.bodyBytes - this.#kept.length
+    const room = this.#room - this.#kept.length
     if (room > 0) this.#kept = Buffer.concat([this.#kept, chunk.subarray(0, room)])
   }
 
@@ -58,7 +68,7 @@ class KeptBody {
     const text = this.#kept
       .toString('utf8')
       .replaceAll(/[\0\u0001-\u0008\u000b\u000c\u000e-\u001f]/g, '\ufffd')
-    return redacted(text, this.#settings.redact)
+    return redactBody(text, this.#redact)
   }
 }
 
@@ -66,29 +76,25 @@ function keptHeaders(
   headers: readonly string[],
   settings: CaptureSettings,
 ): Record<string, string> {
-  const kept: Record<string, string> = {}
+  const kept = new Map<string, string>()
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const name = headers[at]?.toLowerCase() ?? ''
-    if (!settings.headers.includes(name) || name === '__proto__') continue
-    const value = (headers[at + 1] ?? '').slice(0, longestValue)
-    kept[name] = kept[name] === undefined ? value : `${kept[name]}, ${value}`
+    if (!settings.headers.includes(name)) continue
+    const before = kept.get(name)
+    const value = headers[at + 1] ?? ''
+    const joined = before === undefined ? value : `${before}, ${value}`
+    kept.set(name, joined.slice(0, longestValue))
   }
-  return kept
+  return Object.fromEntries([...kept].map(([name, value]) => [name, redactBody(value, [])]))
+}
+
+/** Whether a body is compressed: then nothing in it could be blacked out. */
+function isEncoded(headers: readonly string[]): boolean {
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    if (headers[at]?.toLowerCase() !== 'content-encoding') continue
+    if (headers[at + 1]?.trim().toLowerCase() !== 'identity') return true
+  }
+  return false
 }
 
 const longestValue = 1024
-
-/** Values of the named JSON members and form fields blacked out, also where the end of the text cuts one off. */
-function redacted(text: string, names: readonly string[]): string {
-  let result = text
-  for (const name of names) {
-    const escaped = name.replaceAll('.', '\\.')
-    result = result
-      .replaceAll(
-        new RegExp(`("${escaped}"\\s{0,8}:\\s{0,8})("(?:[^"\\\\]|\\\\.)*"?|[^\\s,}\\]]+)`, 'gi'),
-        '$1"…"',
-      )
-      .replaceAll(new RegExp(`((?:^|&)${escaped}=)[^&\\s]*`, 'gi'), '$1…')
-  }
-  return result
-}

@@ -240,6 +240,10 @@ export function createGateway(needs: GatewayNeeds): Gateway {
       clearInterval(sweep)
       openCalls[Symbol.dispose]()
       await recorder[Symbol.asyncDispose]()
+      // What was summed up for later has no later.
+      await announcer.flush(Infinity).catch((err: unknown) => {
+        log.error({ err }, 'what was to be announced of calls could not be written')
+      })
     },
   }
 }

@@ -4,7 +4,7 @@ import { Problem } from '../errors.ts'
 import { RateLimiter } from './gcra.ts'
 import type { Rate } from './gcra.ts'
 import type { GuardedTarget } from './guarded-target.ts'
-import type { Quotas, QuotaSubject } from './quotas.ts'
+import type { Quotas, QuotaSubject, QuotaVerdict } from './quotas.ts'
 
 /** The limits and quotas of keys and targets. */
 export interface Limits {
@@ -37,6 +37,7 @@ interface Rated {
 
 const nothing: readonly string[] = []
 const dayS = 86_400
+const asksAtMost = 3
 
 /** Opens the limits; rates count on this node, quotas over all nodes. */
 export function createLimits(needs: { clock: Clock; quotas: Quotas }): Limits {
@@ -53,11 +54,9 @@ export function createLimits(needs: { clock: Clock; quotas: Quotas }): Limits {
     if (unlimited) return nothing
     const rates = ratesOf(principal, target)
     const counted = quotasOf(principal, target)
-    const atMs = clock.monotonic()
-    const standings = rates.map((rated) => askRate(rated, atMs, false))
     return counted.length === 0
-      ? settle(rates, counted, standings, spend)
-      : askQuotas(rates, counted, standings, spend)
+      ? settle(rates, counted, [], spend)
+      : askQuotas(rates, counted, spend)
   }
 
   function askRate({ name, subject, rate }: Rated, atMs: number, spend: boolean): Standing {
@@ -74,38 +73,34 @@ export function createLimits(needs: { clock: Clock; quotas: Quotas }): Limits {
   async function askQuotas(
     rates: readonly Rated[],
     counted: readonly QuotaSubject[],
-    standings: readonly Standing[],
     spend: boolean,
   ): Promise<readonly string[]> {
-    const nowMs = clock.now()
-    const more: Standing[] = []
-    for (const subject of counted) {
-      const verdict = await quotas.ask(subject, nowMs)
-      const { calls, period } = subject.quota
-      more.push({
-        name: `${subject.kind}-quota`,
-        calls,
-        windowSeconds: period === 'day' ? dayS : 30 * dayS,
-        ...verdict,
-        refusal: verdict.admitted ? undefined : 'quota_exhausted',
-        retrySeconds: verdict.resetSeconds,
-      })
+    for (let asked = 1; ; asked++) {
+      const nowMs = clock.now()
+      const verdicts = counted.map((subject) => quotas.ask(subject, nowMs))
+      const known = verdicts.filter((verdict): verdict is QuotaVerdict => 'admitted' in verdict)
+      const isKnown = known.length === verdicts.length
+      const answers = isKnown ? known : await Promise.all(verdicts)
+      // What was waited for is asked again: calls that waited together all saw the same rest.
+      if (!isKnown && asked < asksAtMost) continue
+      const standings = counted.flatMap((subject, at) => quotaStanding(subject, answers[at]))
+      return settle(rates, counted, standings, spend)
     }
-    return settle(rates, counted, [...standings, ...more], spend)
   }
 
   // Nothing is spent on a call that one of them refuses.
   function settle(
     rates: readonly Rated[],
     counted: readonly QuotaSubject[],
-    standings: readonly Standing[],
+    quotaStandings: readonly Standing[],
     spend: boolean,
   ): readonly string[] {
+    const atMs = clock.monotonic()
+    const standings = [...rates.map((rated) => askRate(rated, atMs, false)), ...quotaStandings]
     const headers = headersOf(standings)
     const refusing = standings.find((standing) => standing.refusal !== undefined)
     if (refusing?.refusal !== undefined) throw refused(refusing, refusing.refusal, headers)
     if (!spend) return headers
-    const atMs = clock.monotonic()
     for (const { subject, rate } of rates) limiter.ask(subject, rate, atMs, true)
     if (counted.length === 0) return headers
     const nowMs = clock.now()
@@ -114,6 +109,21 @@ export function createLimits(needs: { clock: Clock; quotas: Quotas }): Limits {
   }
 
   return { ask }
+}
+
+function quotaStanding(subject: QuotaSubject, verdict: QuotaVerdict | undefined): Standing[] {
+  if (verdict === undefined) return []
+  const { calls, period } = subject.quota
+  return [
+    {
+      name: `${subject.kind}-quota`,
+      calls,
+      windowSeconds: period === 'day' ? dayS : 30 * dayS,
+      ...verdict,
+      refusal: verdict.admitted ? undefined : 'quota_exhausted',
+      retrySeconds: verdict.resetSeconds,
+    },
+  ]
 }
 
 function ratesOf(principal: KeyPrincipal, target: GuardedTarget): Rated[] {

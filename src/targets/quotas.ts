@@ -44,6 +44,7 @@ const warnAtShare = 0.8
 export function createQuotas(store: Store): Quotas {
   const uses = new Map<string, Use>()
   const loading = new Map<string, Promise<Use>>()
+  let flushing: Promise<void> | undefined
 
   function ask(subject: QuotaSubject, nowMs: number): QuotaVerdict | Promise<QuotaVerdict> {
     const use = present(subject, nowMs)
@@ -80,7 +81,15 @@ export function createQuotas(store: Store): Quotas {
     }
   }
 
+  // One after the other: two at once would write the same calls twice.
   async function flush(): Promise<void> {
+    flushing ??= writePending().finally(() => {
+      flushing = undefined
+    })
+    await flushing
+  }
+
+  async function writePending(): Promise<void> {
     const dirty: { use: Use; calls: number }[] = []
     for (const [subjectId, use] of uses) {
       if (use.pending > 0) dirty.push({ use, calls: use.pending })

@@ -1,0 +1,156 @@
+import { redact } from '../log/index.ts'
+
+/** How many texts within texts are looked into: JSON in a string of JSON. */
+const depthAtMost = 4
+
+/**
+ * A kept body without the values of the named members and fields, and without our own credentials wherever they stand.
+ * The text may be cut off anywhere, and may be JSON, lines of JSON, a form, or several parts; what it is made of is not
+ * taken on trust, so each way of reading it is blacked out in turn.
+ */
+export function redactBody(text: string, names: readonly string[]): string {
+  if (names.length === 0) return redact(text)
+  const wanted = new Set(names.map((name) => name.toLowerCase()))
+  const members = withoutLiteralMembers(withoutMembers(text, wanted, 0), names)
+  return redact(withoutParts(withoutFields(members, wanted), names))
+}
+
+/** JSON members: strings, numbers, and whole arrays and objects, however the name is escaped. */
+function withoutMembers(text: string, wanted: ReadonlySet<string>, depth: number): string {
+  let result = ''
+  let copied = 0
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
+    const end = endOfString(text, at)
+    const valueAt = afterColon(text, end)
+    if (valueAt === undefined) {
+      const inner = innerText(text, at, end, wanted, depth)
+      if (inner !== undefined) {
+        result += text.slice(copied, at) + inner
+        copied = end
+      }
+      at = end
+      continue
+    }
+    if (!wanted.has(unescaped(text.slice(at, end)).toLowerCase())) {
+      at = valueAt
+      continue
+    }
+    result += `${text.slice(copied, valueAt)}"…"`
+    at = endOfValue(text, valueAt)
+    copied = at
+  }
+  return result + text.slice(copied)
+}
+
+/** Members whose names stand there as they are: a stray quote before them hides no such member. */
+function withoutLiteralMembers(text: string, names: readonly string[]): string {
+  const name = new RegExp(String.raw`"(?:${alternatives(names)})"\s*:\s*`, 'gi')
+  let result = ''
+  let copied = 0
+  for (let found = name.exec(text); found !== null; found = name.exec(text)) {
+    result += `${text.slice(copied, name.lastIndex)}"…"`
+    copied = endOfValue(text, name.lastIndex)
+    name.lastIndex = copied
+  }
+  return result + text.slice(copied)
+}
+
+function alternatives(names: readonly string[]): string {
+  return names.map((name) => name.replaceAll('.', String.raw`\.`)).join('|')
+}
+
+/** The place behind a string that begins here, its closing quote included; the end of the text if it was cut off. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const letter = text.charCodeAt(at)
+    if (letter === backslash) at++
+    else if (letter === quote) return at + 1
+  }
+  return text.length
+}
+
+const backslash = 0x5c
+const quote = 0x22
+
+/** Where the value begins, if a colon follows. */
+function afterColon(text: string, end: number): number | undefined {
+  const at = afterBlanks(text, end)
+  return text.charAt(at) === ':' ? afterBlanks(text, at + 1) : undefined
+}
+
+function afterBlanks(text: string, start: number): number {
+  let at = start
+  while (at < text.length && text.charCodeAt(at) <= 0x20) at++
+  return at
+}
+
+function endOfValue(text: string, start: number): number {
+  const first = text.charAt(start)
+  if (first === '"') return endOfString(text, start)
+  if (first !== '{' && first !== '[') {
+    const found = text.slice(start).search(/[\s,}\]]/)
+    return found === -1 ? text.length : start + found
+  }
+  let open = 0
+  for (let at = start; at < text.length; at++) {
+    const letter = text.charAt(at)
+    if (letter === '"') at = endOfString(text, at) - 1
+    else if (letter === '{' || letter === '[') open++
+    else if ((letter === '}' || letter === ']') && --open === 0) return at + 1
+  }
+  return text.length
+}
+
+/** A string that holds JSON or a form itself, blacked out; undefined when there is nothing in it to black out. */
+function innerText(
+  text: string,
+  start: number,
+  end: number,
+  wanted: ReadonlySet<string>,
+  depth: number,
+): string | undefined {
+  const raw = text.slice(start, end)
+  if (depth >= depthAtMost || !/\\|=/.test(raw)) return undefined
+  const inner = unescaped(raw)
+  const cleaned = withoutFields(withoutMembers(inner, wanted, depth + 1), wanted)
+  return cleaned === inner ? undefined : JSON.stringify(cleaned)
+}
+
+/** What a JSON string says; as it stands where it was cut off in an escape. */
+function unescaped(raw: string): string {
+  const whole = raw.length > 1 && raw.endsWith('"') ? raw : `${raw.replace(/\\(?:u.{0,3})?$/, '')}"`
+  try {
+    return JSON.parse(whole) as string
+  } catch {
+    return raw.slice(1).replace(/"$/, '').replaceAll(/\\(.)/g, '$1')
+  }
+}
+
+/** Form fields, `a[name]` and escaped names too. */
+function withoutFields(text: string, wanted: ReadonlySet<string>): string {
+  return text.replaceAll(
+    /(^|[&?;\s"])([^&=\s"]{1,256})=([^&\s"]*)/g,
+    (all, before: string, name: string) =>
+      partsOfName(name).some((part) => wanted.has(part)) ? `${before}${name}=…` : all,
+  )
+}
+
+function partsOfName(name: string): string[] {
+  const plain = name
+    .replaceAll('+', ' ')
+    .replaceAll(/%([0-9a-f]{2})/gi, (_all, digits: string) =>
+      String.fromCharCode(Number.parseInt(digits, 16)),
+    )
+    .toLowerCase()
+  return [plain, ...plain.split(/[[\].]+/)]
+}
+
+/** Fields of multipart/form-data (RFC 7578). */
+function withoutParts(text: string, names: readonly string[]): string {
+  if (!/\bname=/i.test(text)) return text
+  const part = new RegExp(
+    String.raw`(\bname="?(?:${alternatives(names)})"?(?=[;\r\n])[^\r\n]*(?:\r?\n[^\r\n]+)*\r?\n\r?\n)[^]*?(?=\r?\n--|$)`,
+    'gi',
+  )
+  return text.replaceAll(part, '$1…')
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { Problem } from '../../src/errors.ts'
+import { createAddressGuard } from '../../src/http/index.ts'
+import type { OrganizationId } from '../../src/ids.ts'
+import { createOrganizations } from '../../src/organizations/index.ts'
+import { createSealer } from '../../src/secrets/index.ts'
+import type { Actor, Store } from '../../src/store/index.ts'
+import {
+  createTargetRegister,
+  createTargets,
+  defaultSettings,
+  type Targets,
+} from '../../src/targets/index.ts'
+import { until } from '../harness/gateway.ts'
+import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
+
+const operator: Actor = { kind: 'operator' }
+const canary = 'canary-of-the-upstream'
+
+for (const engine of engines) {
+  describe(`targets on ${engine}`, () => {
+    const clock = steadyClock()
+    const sealer = createSealer(['a master secret of the tests, 32 characters'])
+    const defaults = defaultSettings(1000)
+    let opened: TestStore
+    let targets: Targets
+    let acme: OrganizationId
+    let other: OrganizationId
+    before(async () => {
+      opened = await storeForTests(engine, clock)
+      targets = targetsOver(opened.store)
+      const organizations = createOrganizations({ store: opened.store, clock })
+      acme = (await organizations.create({ slug: 'acme' }, operator)).id
+      other = (await organizations.create({ slug: 'other' }, operator)).id
+    })
+    after(async () => await opened[Symbol.asyncDispose]())
+
+    function targetsOver(store: Store): Targets {
+      const guard = createAddressGuard({ allowCidrs: [], allowLoopback: true })
+      return createTargets({ store, sealer, clock, guard, defaults })
+    }
+
+    async function make(slug: string, more: Partial<Parameters<Targets['create']>[1]> = {}) {
+      const wish = { slug, upstream: 'http://127.0.0.1:9000/base/', ...more }
+      return await targets.create(acme, wish, operator)
+    }
+
+    test('a target is found by its id and by its name, and a name is taken once in an organization', async () => {
+      const made = await make('one')
+      assert.deepEqual(await targets.get(acme, made.id), made)
+      assert.deepEqual(await targets.get(acme, 'one'), made)
+      await refused(make('one'), 'conflict')
+      const elsewhere = { slug: 'one', upstream: 'http://127.0.0.1:9000' }
+      await targets.create(other, elsewhere, operator)
+    })
+
+    test('T2: another organization’s target does not exist', async () => {
+      const made = await make('ours')
+      for (const attempt of [
+        targets.get(other, made.id),
+        targets.edit(other, made.id, { name: 'theirs' }, operator),
+        targets.remove(other, 'ours', operator),
+      ]) {
+        await refused(attempt, 'not_found')
+      }
+      assert.equal((await targets.get(acme, 'ours')).name, 'ours')
+    })
+
+    test('E1: a credential is stored sealed, bound to its row, and told to nobody', async () => {
+      const credential = { header: 'X-Upstream-Key', value: canary }
+      const made = await make('sealed', { credential })
+      const rows = await opened.store.query
+        .selectFrom('target')
+        .selectAll()
+        .where('organization_id', '=', acme)
+        .execute()
+      const audited = await opened.store.query.selectFrom('audit_entry').selectAll().execute()
+      const told = [made, await targets.get(acme, 'sealed'), await targets.list(acme)]
+      assert.ok(!JSON.stringify([rows, audited, told]).includes(canary))
+      const sealed = rows.find(({ id }) => id === made.id)?.credential_sealed ?? ''
+      assert.equal(sealer.open(sealed, [acme, made.id, 'credential']), canary)
+      assert.throws(() => sealer.open(sealed, [other, made.id, 'credential']))
+    })
+
+    test('P15: another upstream origin drops the credential, another path keeps it', async () => {
+      const credential = { header: 'X-Upstream-Key', value: canary }
+      await make('moving', { credential })
+      const edit = async (upstream: string) =>
+        await targets.edit(acme, 'moving', { upstream }, operator)
+      assert.equal((await edit('http://127.0.0.1:9000/elsewhere')).credentialDropped, false)
+      assert.equal((await targets.get(acme, 'moving')).credentialHeader, 'X-Upstream-Key')
+      assert.equal((await edit('http://127.0.0.1:9001/elsewhere')).credentialDropped, true)
+      assert.equal((await targets.get(acme, 'moving')).credentialHeader, undefined)
+    })
+
+    test('an edit of an old version is refused; rules keep their order, and their ids where they stay', async () => {
+      const rules = ['/a', '/b', '/c'].map((path) => ({
+        ...{ effect: 'allow' as const, methods: ['GET'], path, trial: false },
+      }))
+      const first = await make('ruled', { rules })
+      const reversed = first.rules.toReversed()
+      const { target: second } = await targets.edit(
+        ...([acme, 'ruled', { rules: reversed }, operator, first.version] as const),
+      )
+      assert.deepEqual(second.rules, reversed)
+      assert.deepEqual((await targets.get(acme, 'ruled')).rules, reversed)
+      await refused(
+        targets.edit(acme, 'ruled', { name: 'late' }, operator, first.version),
+        'version_conflict',
+      )
+    })
+
+    test('R7: a node hears of targets that another process makes, edits and removes', async () => {
+      const elsewhere = targetsOver(await opened.another())
+      const register = createTargetRegister({ store: opened.store, sealer, defaults })
+      const slugs = async () => [...(await register.of(acme)).values()].map(({ slug }) => slug)
+      await slugs()
+      const wish = { slug: 'far', upstream: 'http://127.0.0.1:9000' }
+      await elsewhere.create(acme, wish, operator)
+      await until(async () => (await slugs()).includes('far'))
+      await elsewhere.edit(acme, 'far', { disabled: true }, operator)
+      await until(async () => (await register.of(acme)).get('far')?.disabled === true)
+      await elsewhere.remove(acme, 'far', operator)
+      await until(async () => !(await slugs()).includes('far'))
+    })
+
+    test('values that make no sense are refused in a sentence', async () => {
+      for (const wish of [
+        { slug: 'Up' },
+        { slug: '-' },
+        { slug: 'x'.repeat(64) },
+        { upstream: 'http://127.0.0.1/?a' },
+        { upstream: 'http://127.0.0.1/a%2Fb' },
+        { name: ' ' },
+        { credential: { header: 'Host', value: 'x' } },
+        { credential: { header: 'Intercept-Key-Id', value: 'x' } },
+        { credential: { header: 'X-Key', value: 'a\r\nb' } },
+        { settings: { bodyBytes: -1 } },
+        { settings: { capture: { headers: ['authorization'], bodyBytes: 0, redact: [] } } },
+        { settings: { answerHeaders: ['content-length'] } },
+      ]) {
+        const attempt = make('fine', wish as Partial<Parameters<Targets['create']>[1]>)
+        await refused(attempt, 'invalid_input')
+      }
+      for (const upstream of ['http://10.0.0.1', 'ftp://127.0.0.1', 'http://a:b@127.0.0.1']) {
+        await refused(make('fine', { upstream }), 'outbound_blocked')
+      }
+      await refused(targets.get(acme, 'fine'), 'not_found')
+    })
+  })
+}
+
+async function refused(attempt: Promise<unknown>, code: string): Promise<void> {
+  await assert.rejects(attempt, (error) => error instanceof Problem && error.code === code, code)
+}

@@ -1,0 +1,195 @@
+// What nodes sum up of the traffic: quotas that all of them share, and what they announce of it.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { KeyPrincipal } from '../../src/access/index.ts'
+import { Problem } from '../../src/errors.ts'
+import { createAnnouncer } from '../../src/gateway/announcer.ts'
+import { createId, type OrganizationId } from '../../src/ids.ts'
+import { createOrganizations } from '../../src/organizations/index.ts'
+import type { CallRecord, Store } from '../../src/store/index.ts'
+import { createLimits, createQuotas, type GuardedTarget } from '../../src/targets/index.ts'
+import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
+
+for (const engine of engines) {
+  describe(`traffic on ${engine}`, () => {
+    const clock = steadyClock()
+    let opened: TestStore
+    let store: Store
+    let organizationId: OrganizationId
+    before(async () => {
+      opened = await storeForTests(engine, clock)
+      store = opened.store
+      const organizations = createOrganizations({ store, clock })
+      organizationId = (await organizations.create({ slug: 'acme' }, { kind: 'operator' })).id
+    })
+    after(async () => await opened[Symbol.asyncDispose]())
+
+    /** A key with a quota, and a node's limits over a store. */
+    function keyWith(calls: number): KeyPrincipal {
+      return {
+        organizationId,
+        keyId: createId('key'),
+        quota: { calls, period: 'day' },
+      } as unknown as KeyPrincipal
+    }
+
+    function nodeOver(at: Store) {
+      const quotas = createQuotas(at)
+      const limits = createLimits({ clock, quotas })
+      const target = { settings: {} } as GuardedTarget
+      return {
+        flush: quotas.flush,
+        async pass(key: KeyPrincipal): Promise<string> {
+          try {
+            await limits.ask(key, target, true)
+            return 'passed'
+          } catch (error) {
+            assert.ok(error instanceof Problem)
+            return error.code
+          }
+        },
+      }
+    }
+
+    /** The types and data of what was announced since the test began. */
+    async function announced(since: number) {
+      const rows = await store.query
+        .selectFrom('event')
+        .selectAll()
+        .where('organization_id', '=', organizationId)
+        .where('sequence', '>', since)
+        .orderBy('sequence')
+        .execute()
+      return rows.map(({ type, body }) => ({
+        type,
+        data: (JSON.parse(Buffer.from(body).toString()) as { data: Record<string, unknown> }).data,
+      }))
+    }
+
+    async function eventsSoFar(): Promise<number> {
+      const rows = await store.query.selectFrom('event').select('sequence').execute()
+      return Math.max(0, ...rows.map(({ sequence }) => sequence))
+    }
+
+    test('L5: of many calls at once exactly the quota passes, also when nobody has counted before', async () => {
+      const node = nodeOver(store)
+      const key = keyWith(10)
+      const codes = await Promise.all(Array.from({ length: 50 }, async () => await node.pass(key)))
+      assert.equal(codes.filter((code) => code === 'passed').length, 10)
+      assert.equal(codes.filter((code) => code === 'quota_exhausted').length, 40)
+    })
+
+    test('L5: a quota is one for all nodes, and its warning and its end are announced once', async () => {
+      const since = await eventsSoFar()
+      const [one, two] = [nodeOver(store), nodeOver(await opened.another())]
+      const key = keyWith(10)
+      for (let at = 0; at < 8; at++) assert.equal(await one.pass(key), 'passed')
+      await one.flush()
+      assert.equal(await two.pass(key), 'passed')
+      assert.equal(await two.pass(key), 'passed')
+      assert.equal(await two.pass(key), 'quota_exhausted')
+      await two.flush()
+      // What a node has not asked for between two flushes it reads again.
+      await one.flush()
+      await one.flush()
+      assert.equal(await one.pass(key), 'quota_exhausted')
+      const said = await announced(since)
+      assert.deepEqual(
+        said.map(({ type, data }) => [type, data['used'], data['key_id'] === key.keyId]),
+        [
+          ['quota.warning', 8, true],
+          ['quota.exhausted', 10, true],
+        ],
+      )
+    })
+
+    test('what two flushes at the same time find to write is written once', async () => {
+      const node = nodeOver(store)
+      const key = keyWith(10)
+      for (let at = 0; at < 4; at++) await node.pass(key)
+      await Promise.all([node.flush(), node.flush(), node.flush()])
+      const fresh = nodeOver(await opened.another())
+      for (let at = 0; at < 6; at++) assert.equal(await fresh.pass(key), 'passed')
+      assert.equal(await fresh.pass(key), 'quota_exhausted')
+    })
+
+    function refusedCall(more: Partial<CallRecord> = {}): CallRecord {
+      return {
+        ...{ organizationId, keyId: createId('key'), targetId: createId('tgt'), at: clock.now() },
+        ...{ refusal: 'rule_denied', stoppedAt: 'rules', address: '192.0.2.1', ...more },
+      } as CallRecord
+    }
+
+    test('many refused calls are announced as one event that counts them, at most once a minute', async () => {
+      const since = await eventsSoFar()
+      const announcer = createAnnouncer(store)
+      const call = refusedCall()
+      for (let at = 0; at < 1000; at++) announcer.refused(call)
+      announcer.refused(refusedCall({ refusal: 'rate_limited', stoppedAt: 'limits' }))
+      const nowMs = clock.now()
+      await announcer.flush(nowMs)
+      announcer.refused(call)
+      await announcer.flush(nowMs + 59_000)
+      assert.deepEqual(
+        (await announced(since)).map(({ type, data }) => [type, data['code'], data['count']]),
+        [
+          ['call.refused', 'rule_denied', 1000],
+          ['call.refused', 'rate_limited', 1],
+        ],
+      )
+      await announcer.flush(nowMs + 60_000)
+      assert.equal((await announced(since)).length, 3)
+    })
+
+    test('a key that came from a page is announced once an hour', async () => {
+      const since = await eventsSoFar()
+      const announcer = createAnnouncer(store)
+      const call = refusedCall({ agent: 'a browser' })
+      announcer.exposed(call)
+      announcer.exposed({ ...call, at: call.at + 3_599_000 })
+      await announcer.flush(clock.now())
+      announcer.exposed({ ...call, at: call.at + 3_600_000 })
+      await announcer.flush(clock.now())
+      const said = await announced(since)
+      assert.deepEqual(
+        said.map(({ type }) => type),
+        ['api_key.exposed', 'api_key.exposed'],
+      )
+      assert.equal(said[0]?.data['address'], '192.0.2.1')
+      assert.equal(said[0]?.data['agent'], 'a browser')
+    })
+
+    test('an upstream is unhealthy after five failures in a row, and recovered at its next answer', async () => {
+      const since = await eventsSoFar()
+      const announcer = createAnnouncer(store)
+      const target = { id: createId('tgt'), organizationId, slug: 'up' } as GuardedTarget
+      const tell = (...answers: boolean[]) => {
+        for (const answered of answers) announcer.upstream(target, answered)
+      }
+      tell(false, false, false, false, true, false, false, false, false)
+      await announcer.flush(clock.now())
+      assert.deepEqual(await announced(since), [])
+      tell(false, false, false, true, true)
+      await announcer.flush(clock.now())
+      const types = (await announced(since)).map(({ type }) => type)
+      assert.deepEqual(types, ['target.unhealthy', 'target.recovered'])
+    })
+
+    test('what could not be written is announced when the database is there again', async () => {
+      const since = await eventsSoFar()
+      let isAway = true
+      const announcer = createAnnouncer({
+        ...store,
+        transaction: async (work) => {
+          if (isAway) throw new Error('away')
+          return await store.transaction(work)
+        },
+      } as Store)
+      announcer.exposed(refusedCall())
+      await assert.rejects(announcer.flush(clock.now()))
+      isAway = false
+      await announcer.flush(clock.now())
+      assert.equal((await announced(since)).length, 1)
+    })
+  })
+}
