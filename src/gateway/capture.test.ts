@@ -75,7 +75,7 @@ for (const [name, body] of Object.entries(hidings)) {
   test(`A5: the value of a named field is blacked out in ${name}`, () => {
     assert.ok(!kept([body]).includes(secret), kept([body]))
     // In pieces it is the same text.
-    assert.equal(kept([...body]), kept([body]))
+    assert.equal(kept(body.split('')), kept([body]))
   })
 }
 

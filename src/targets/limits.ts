@@ -80,7 +80,9 @@ export function createLimits(needs: { clock: Clock; quotas: Quotas }): Limits {
       const verdicts = counted.map((subject) => quotas.ask(subject, nowMs))
       const known = verdicts.filter((verdict): verdict is QuotaVerdict => 'admitted' in verdict)
       const isKnown = known.length === verdicts.length
-      const answers = isKnown ? known : await Promise.all(verdicts)
+      const answers = isKnown
+        ? known
+        : await Promise.all(verdicts.map(async (verdict) => await verdict))
       // What was waited for is asked again: calls that waited together all saw the same rest.
       if (!isKnown && asked < asksAtMost) continue
       const standings = counted.flatMap((subject, at) => quotaStanding(subject, answers[at]))

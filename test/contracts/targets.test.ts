@@ -140,7 +140,7 @@ for (const engine of engines) {
         { settings: { capture: { headers: ['authorization'], bodyBytes: 0, redact: [] } } },
         { settings: { answerHeaders: ['content-length'] } },
       ]) {
-        const attempt = make('fine', wish as Partial<Parameters<Targets['create']>[1]>)
+        const attempt = make('fine', wish)
         await refused(attempt, 'invalid_input')
       }
       for (const upstream of ['http://10.0.0.1', 'ftp://127.0.0.1', 'http://a:b@127.0.0.1']) {

@@ -184,7 +184,7 @@ for (const engine of engines) {
           if (isAway) throw new Error('away')
           return await store.transaction(work)
         },
-      } as Store)
+      })
       announcer.exposed(refusedCall())
       await assert.rejects(announcer.flush(clock.now()))
       isAway = false
