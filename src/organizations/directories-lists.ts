@@ -79,7 +79,7 @@ export function createDirectoryLists(needs: DirectoryNeeds): DirectoryLists {
         tokenId: listing.tokenId,
         queryDigest: digest(`${listing.kind} ${listing.asked}`),
       }
-      const after = index > 1 ? await directoryWalks.find(store, key, index) : undefined
+      const after = index > 1 ? await directoryWalks.find(store.calls, key, index) : undefined
       const found = await places(listing, { after, offset: index - 1, limit: count + 1 })
       const page = found.slice(0, count)
       const last = page.at(-1)
@@ -87,7 +87,9 @@ export function createDirectoryLists(needs: DirectoryNeeds): DirectoryLists {
       if (hasMore && last !== undefined) {
         const from = after === undefined ? undefined : { index, place: after }
         const next = { index: index + page.length, place: last.place }
-        await store.transaction(async (tx) => await directoryWalks.note(tx, key, { next, from }))
+        await store.transactionOnCalls(
+          async (tx) => await directoryWalks.note(tx, key, { next, from }),
+        )
       }
       return { ids: page.map((each) => each.id), total: await totalOf(), nextCursor: undefined }
 

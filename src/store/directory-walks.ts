@@ -20,7 +20,7 @@ export interface WalkKey {
 const walksOfToken = 100
 const keptMs = 24 * 3600 * 1000
 
-/** The place behind which the page that begins at an index continues, if the walk got there. */
+/** Where call records are: the place behind which the page that begins at an index continues, if the walk got there. */
 export async function find(
   at: Connection,
   key: WalkKey,
@@ -40,7 +40,7 @@ export async function find(
   return undefined
 }
 
-/** Notes where a page ended and where it began; `from` is undefined on a first page. */
+/** Notes, where call records are, where a page ended and where it began; `from` is undefined on a first page. */
 export async function note(
   tx: Transaction,
   key: WalkKey,

@@ -112,13 +112,21 @@ export async function listByEmailKeys(
   emailKeys: readonly string[],
 ): Promise<MembershipRecord[]> {
   if (emailKeys.length === 0) return []
-  // As a subquery: joined, SQLite would walk through the whole organization.
+  // In two steps: hardly ever is there anybody, and SQLite would make a table of its own for a subquery.
+  const people = await at.query
+    .selectFrom('user')
+    .select('id')
+    .where('email_key', 'in', emailKeys)
+    .execute()
+  if (people.length === 0) return []
   const rows = await at.query
     .selectFrom('membership')
     .selectAll()
     .where('organization_id', '=', organizationId)
-    .where('user_id', 'in', (eb) =>
-      eb.selectFrom('user').select('id').where('email_key', 'in', emailKeys),
+    .where(
+      'user_id',
+      'in',
+      people.map(({ id }) => id),
     )
     .where('deactivated_at', 'is', null)
     .limit(10)

@@ -1,0 +1,2 @@
+-- Kept beside the call records now.
+drop table directory_walk;
