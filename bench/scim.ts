@@ -33,7 +33,7 @@ await memory()
 /** The same way through the server without a directory: what the machine does to every figure below. */
 async function empty(): Promise<void> {
   const times = await measure(asked, async () => {
-    const answer = await fetch(`${server.baseUrl}/health/live`)
+    const answer = await fetch(`${server.baseUrl}/healthz`)
     await answer.text()
   })
   print('no work at all', times.text)
