@@ -11,6 +11,7 @@ export { principalOf } from './trial-principal.ts'
 export { schemeOfKey, schemes, type Grant, type Quota, type Scheme } from './schemes.ts'
 export { openSigningKeys, type SigningKeys } from './signing-keys.ts'
 export { checkMasterKey } from './master-key-check.ts'
+export { countSealed, resealAll, type SealedCounts } from './master-key-rotation.ts'
 export {
   readSessionCookie,
   sessionCookie,

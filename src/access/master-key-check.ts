@@ -1,5 +1,6 @@
 import type { Sealer } from '../secrets/index.ts'
 import { settings, type Store } from '../store/index.ts'
+import { countSealed } from './master-key-rotation.ts'
 
 const settingName = 'master_key_check'
 const context = ['system', settingName, 'value']
@@ -20,9 +21,19 @@ export async function checkMasterKey(store: Store, sealer: Sealer): Promise<void
         { cause },
       )
     }
+    await refuseUnknownKeys(store, sealer)
     if (!sealer.isOld(sealed)) return
   }
   await store.transaction(
     async (tx) => await settings.set(tx, settingName, sealer.seal(plain, context)),
+  )
+}
+
+/** A key that was dropped too early: what is under it must not be lost for good by writing over it. */
+async function refuseUnknownKeys(store: Store, sealer: Sealer): Promise<void> {
+  const { unknown } = await countSealed(store, sealer, { lasting: true })
+  if (unknown === 0) return
+  throw new Error(
+    `${unknown} secrets are sealed under a master key that is not given any more; put it back behind the newest one (INTERCEPT_SECRET=new,old), run \`intercept reseal\`, then take it out`,
   )
 }

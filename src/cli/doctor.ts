@@ -1,4 +1,4 @@
-import { checkMasterKey } from '../access/index.ts'
+import { checkMasterKey, countSealed } from '../access/index.ts'
 import { listSettings, readConfig, remarks, type SettingLine } from '../config.ts'
 import { probe, type Store } from '../store/index.ts'
 import { BadFinding, command } from './command.ts'
@@ -45,7 +45,13 @@ export const commands = {
 async function checkSecrets({ store, sealer }: Rooms): Promise<Finding> {
   try {
     await checkMasterKey(store, sealer)
-    return { check: 'secrets', isWell: true, said: 'What is sealed in the database can be opened.' }
+    const { newest, older } = await countSealed(store, sealer)
+    const said =
+      older === 0
+        ? `What is sealed in the database (${newest}) can be opened, all of it under the newest master key.`
+        : `${older} of ${newest + older} secrets are under an older master key: \`intercept reseal\` seals them again.`
+    const details = { under_newest_key: newest, under_older_keys: older }
+    return { check: 'secrets', isWell: true, said, details }
   } catch (error) {
     return { check: 'secrets', isWell: false, said: messageOf(error) }
   }

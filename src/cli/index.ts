@@ -42,6 +42,10 @@ const nouns: Readonly<Record<string, Noun>> = {
     about: 'find Intercept secrets in files, git history and built bundles',
     load: async () => await import('./scan.ts'),
   },
+  reseal: {
+    about: 'seal every secret again after a new master key',
+    load: async () => await import('./reseal.ts'),
+  },
   audit: { about: 'check the audit chain', load: async () => await import('./audit.ts') },
   backup: { about: 'copy the database', load: async () => await import('./backup.ts') },
   restore: { about: 'put a backup in place', load: async () => await import('./restore.ts') },

@@ -12,6 +12,8 @@ export interface Sealer {
   open(sealed: string, context: readonly string[]): string
   /** Whether a sealed text is under an older master key and should be sealed again. */
   isOld(sealed: string): boolean
+  /** Whether the master key of this id is among those given. */
+  knows(keyId: string): boolean
   /** The newest master key's id, to be remembered with the data: a wrong key then refuses to start. */
   readonly keyId: string
 }
@@ -27,6 +29,7 @@ export function createSealer(masterSecrets: readonly string[]): Sealer {
 
   return {
     keyId: newest.id,
+    knows: (keyId) => keys.some(({ id }) => id === keyId),
     isOld: (sealed) => sealed.split('.')[1] !== newest.id,
     seal(plain, context) {
       const nonce = randomBytes(nonceBytes)

@@ -17,8 +17,8 @@ export interface TestProduct extends AsyncDisposable {
   /** What the command line needs to work on the same database. */
   readonly env: Readonly<Record<string, string>>
   readonly clock: TestClock
-  /** Stops the node as a deployment does and starts it again on the same port and data. */
-  restart(): Promise<void>
+  /** Stops the node as a deployment does and starts it again on the same port and data, with changed settings if any. */
+  restart(changed?: Readonly<Record<string, string>>): Promise<void>
   /** Another node on the same database, with its own port and the same addresses in its settings. */
   anotherNode(): Promise<{ readonly port: number; readonly stop: () => Promise<void> }>
 }
@@ -55,10 +55,10 @@ export async function productForTests(options: ProductOptions = {}): Promise<Tes
     folder,
     env: { ...env, PORT: String(running.port), BASE_URL: running.baseUrl },
     clock,
-    async restart() {
+    async restart(changed = {}) {
       const { port, baseUrl } = running
       await running[Symbol.asyncDispose]()
-      const settings = { ...env, PORT: String(port), BASE_URL: baseUrl }
+      const settings = { ...env, PORT: String(port), BASE_URL: baseUrl, ...changed }
       running = await start(readConfig(settings), { clock, log, ...dns })
     },
     async anotherNode() {

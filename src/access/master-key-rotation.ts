@@ -1,0 +1,96 @@
+import { record } from '../audit/index.ts'
+import type { Sealer } from '../secrets/index.ts'
+import { sealed, type Actor, type SealedColumn, type Store } from '../store/index.ts'
+
+/** How much is sealed under which master key. */
+export interface SealedCounts {
+  readonly newest: number
+  /** Under a key that is still given, behind the newest: `intercept reseal` seals it again. */
+  readonly older: number
+  /** Under a key that is not given any more: nobody can open it. */
+  readonly unknown: number
+}
+
+/** What a sealing again did. */
+export interface Resealed {
+  readonly resealed: number
+  /** Rows that no given key opens; they are left as they are. */
+  readonly unreadable: number
+}
+
+const rowsAtOnce = 200
+
+/** Counts the sealed values by the master key that they are under; `lasting` leaves out what is gone within a day. */
+export async function countSealed(
+  store: Store,
+  sealer: Sealer,
+  options: { lasting?: boolean } = {},
+): Promise<SealedCounts> {
+  const counts = { newest: 0, older: 0, unknown: 0 }
+  for (const column of sealed.sealedColumns) {
+    if (options.lasting === true && column.shortLived === true) continue
+    for (const { keyId, count } of await sealed.countByKey(store, column)) {
+      if (keyId === sealer.keyId) counts.newest += count
+      else if (sealer.knows(keyId)) counts.older += count
+      else counts.unknown += count
+    }
+  }
+  return counts
+}
+
+/**
+ * Seals everything again that is under an older master key, a page of rows at a time, beside running nodes. What a node
+ * writes meanwhile stays; running it twice does no harm.
+ */
+export async function resealAll(store: Store, sealer: Sealer, actor: Actor): Promise<Resealed> {
+  const total = { resealed: 0, unreadable: 0 }
+  for (const column of sealed.sealedColumns) {
+    const { resealed, unreadable } = await resealColumn(store, sealer, column)
+    total.resealed += resealed
+    total.unreadable += unreadable
+  }
+  await store.transaction(async (tx) =>
+    record(tx, {
+      organizationId: 'system',
+      actor,
+      action: 'master_key.resealed',
+      subject: { kind: 'master_key', id: sealer.keyId },
+      detail: { ...total },
+    }),
+  )
+  return total
+}
+
+async function resealColumn(store: Store, sealer: Sealer, column: SealedColumn): Promise<Resealed> {
+  let resealed = 0
+  let unreadable = 0
+  let after: Record<string, string> | undefined
+  for (;;) {
+    const page = { keyId: sealer.keyId, after, limit: rowsAtOnce }
+    const rows = await sealed.listOld(store, column, page)
+    const fresh = rows.map((row) => ({ row, text: sealedAgain(sealer, column, row) }))
+    unreadable += fresh.filter(({ text }) => text === undefined).length
+    resealed += await store.transaction(async (tx) => {
+      let done = 0
+      for (const { row, text } of fresh) {
+        if (text !== undefined && (await sealed.replace(tx, column, row, text))) done++
+      }
+      return done
+    })
+    after = rows.at(-1)
+    if (rows.length < rowsAtOnce) return { resealed, unreadable }
+  }
+}
+
+function sealedAgain(
+  sealer: Sealer,
+  column: SealedColumn,
+  row: Readonly<Record<string, string>>,
+): string | undefined {
+  const context = column.context(row)
+  try {
+    return sealer.seal(sealer.open(row['sealed'] ?? '', context), context)
+  } catch {
+    return undefined
+  }
+}
