@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import { createId } from '../ids.ts'
 import type { Connection, Transaction } from './connection.ts'
-import { fromRow, type EndpointRecord } from './endpoints.ts'
+import { fromRow, type EndpointHealthRecord, type EndpointRecord } from './endpoints.ts'
+import { together } from './together.ts'
 
 /** A pending delivery with the bytes to send. */
 export interface DueDelivery {
@@ -99,7 +100,8 @@ export async function leaseEndpoints(
       lease_until: lease.until,
       lease_token: eb('lease_token', '+', 1),
     }))
-    .where('id', 'in', lease.endpointIds)
+    // Whoever is being taken by another node just now is that node's.
+    .where('id', 'in', inOneOrder(tx, lease.endpointIds, 'skip'))
     .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', tx.now)]))
     .where('state', '!=', 'disabled')
     .where('deleted_at', 'is', null)
@@ -137,7 +139,7 @@ export async function renewLeases(
   const rows = await tx.query
     .updateTable('endpoint')
     .set({ lease_until: lease.until })
-    .where('id', 'in', lease.endpointIds)
+    .where('id', 'in', inOneOrder(tx, lease.endpointIds))
     .where('lease_owner', '=', lease.owner)
     .where('deleted_at', 'is', null)
     .returningAll()
@@ -154,9 +156,65 @@ export async function releaseLeases(
   await tx.query
     .updateTable('endpoint')
     .set({ lease_owner: null, lease_until: null })
-    .where('id', 'in', lease.endpointIds)
+    .where('id', 'in', inOneOrder(tx, lease.endpointIds))
     .where('lease_owner', '=', lease.owner)
     .execute()
+}
+
+/** PostgreSQL locks rows as it meets them: in one order everywhere, no two transactions wait for each other. */
+function inOneOrder(
+  tx: Transaction,
+  ids: readonly string[],
+  whatIsLocked: 'wait' | 'skip' = 'wait',
+) {
+  return tx.query
+    .selectFrom('endpoint')
+    .select('id')
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .$if(tx.engine === 'postgres', (query) =>
+      whatIsLocked === 'skip' ? query.forUpdate().skipLocked() : query.forUpdate(),
+    )
+}
+
+/** Writes how leased endpoints are doing; returns those whose lease still held, and whose health is written. */
+export async function writeHealths(
+  tx: Transaction,
+  healths: readonly {
+    readonly endpoint: Pick<EndpointRecord, 'id' | 'organizationId' | 'leaseToken'>
+    readonly health: EndpointHealthRecord
+    readonly lastAttemptAt: number | undefined
+  }[],
+): Promise<Set<string>> {
+  const written = new Set<string>()
+  for (const part of tx.engine === 'postgres' ? [healths] : inParts(healths)) {
+    if (part.length === 0) continue
+    const ids = part.map(({ endpoint }) => endpoint.id)
+    const values = part.map(({ endpoint, health, lastAttemptAt }) => {
+      const { id, organizationId, leaseToken } = endpoint
+      const { state, disabledReason = null, failures } = health
+      const times = [
+        health.failingSince,
+        health.lastSuccessAt,
+        health.heldAt,
+        health.probeAt,
+        health.probeDelayMs,
+        lastAttemptAt,
+      ].map((time) => sql`cast(${time ?? null} as bigint)`)
+      return sql`(${id}, ${organizationId}, cast(${leaseToken} as bigint), ${state}, cast(${disabledReason} as text), cast(${failures} as bigint), ${sql.join(times)})`
+    })
+    const { rows } = await sql<{ id: string }>`update endpoint set state = v.column4,
+      disabled_reason = v.column5, failures = v.column6, failing_since = v.column7,
+      last_success_at = v.column8, held_at = v.column9, probe_at = v.column10,
+      probe_delay_ms = v.column11, last_attempt_at = coalesce(v.column12, endpoint.last_attempt_at)
+      from (values ${sql.join(values)}) as v
+      where endpoint.id = v.column1 and endpoint.organization_id = v.column2
+        and endpoint.lease_token = v.column3 and endpoint.deleted_at is null
+        and endpoint.id in (${inOneOrder(tx, ids)})
+      returning id`.execute(tx.query)
+    for (const { id } of rows) written.add(id)
+  }
+  return written
 }
 
 /** What is pending for an endpoint, with bodies. */
@@ -257,19 +315,17 @@ const partSizes = [64, 16, 4, 1]
 /**
  * Writes what attempts made of their deliveries. A delivery that somebody else has changed since it was loaded (its
  * version differs, or it is no longer pending) keeps what it is, unless the receiver has accepted it: that stays true.
- * The attempt is recorded in any case: it happened. Returns how many deliveries were written.
+ * The attempt is recorded in any case: it happened.
  */
 export async function complete(
   tx: Transaction,
   outcomes: readonly AttemptOutcome[],
-): Promise<number> {
-  let written = 0
-  for (const part of inParts(outcomes)) {
-    const { numAffectedRows } = await updateStatement(tx, part).execute(tx.query)
-    written += Number(numAffectedRows ?? 0)
-    await tx.query.insertInto('attempt').values(part.map(attemptRow)).execute()
-  }
-  return written
+): Promise<void> {
+  const writes = [...inParts(outcomes)].flatMap((part) => [
+    updateStatement(tx, part),
+    tx.query.insertInto('attempt').values(part.map(attemptRow)),
+  ])
+  await together(tx, writes)
 }
 
 function updateStatement(tx: Transaction, part: readonly AttemptOutcome[]): RawBuilder<unknown> {

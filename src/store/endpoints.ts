@@ -145,20 +145,19 @@ export async function update(
 }
 
 /**
- * Writes health. With a lease token: only if that lease still holds; without one, somebody decided it by hand, and the
- * lease ends, so that whoever held it cannot write what it believed before. Undefined if nothing was written.
+ * Writes health that somebody decided by hand; the lease ends, so that whoever held it cannot write what it believed
+ * before. Undefined if there is no such endpoint.
  */
 export async function updateHealth(
   tx: Transaction,
   organizationId: string,
   id: string,
   health: EndpointHealthRecord,
-  more: { leaseToken?: number; lastAttemptAt?: number | undefined } = {},
 ): Promise<EndpointRecord | undefined> {
   const row = await tx.query
     .updateTable('endpoint')
     .set((eb) => ({
-      ...(more.leaseToken === undefined ? withoutLease(eb) : {}),
+      ...withoutLease(eb),
       state: health.state,
       disabled_reason: health.disabledReason ?? null,
       failures: health.failures,
@@ -167,14 +166,10 @@ export async function updateHealth(
       held_at: health.heldAt ?? null,
       probe_at: health.probeAt ?? null,
       probe_delay_ms: health.probeDelayMs ?? null,
-      ...(more.lastAttemptAt === undefined ? {} : { last_attempt_at: more.lastAttemptAt }),
     }))
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
-    .$if(more.leaseToken !== undefined, (query) =>
-      query.where('lease_token', '=', more.leaseToken ?? 0),
-    )
     .returningAll()
     .executeTakeFirst()
   return row && fromRow(row)

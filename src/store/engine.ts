@@ -2,21 +2,29 @@ import type { Kysely } from 'kysely'
 import type { Change, Connection, Engine, Transaction } from './connection.ts'
 import type { Tables } from './tables.ts'
 
-/** What the two engines have in common; only this folder sees it. */
-export interface EngineHandle {
-  readonly engine: Engine
-  /** For reads outside transactions. */
+/** Reads and transactions over one set of connections. */
+export interface EngineLane {
   readonly query: Kysely<Tables>
-  /** Where call records are. */
-  readonly calls: Connection
   /** Runs a work, then the ledger, then commits. */
   transact<T>(work: (tx: Transaction) => Promise<T>): Promise<{ result: T; changes: Change[] }>
-  /** The same where call records are; nothing is collected there. */
+}
+
+/** What the two engines have in common; only this folder sees it. */
+export interface EngineHandle extends EngineLane {
+  readonly engine: Engine
+  /**
+   * The same database over connections of its own (PostgreSQL): transactions that wait for a lock, and hold all others
+   * meanwhile, keep neither the feed nor the deliveries waiting.
+   */
+  readonly apart: EngineLane
+  /** Where call records are. */
+  readonly calls: Connection
+  /** The same as `transact` where call records are; nothing is collected there. */
   transactCalls<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Whether somebody else may have committed since the last time this was asked. */
   hasForeignCommit(): Promise<boolean>
-  /** Calls back when a notification says that the feed has news: a hint that may get lost. */
-  listen(onHint: () => void): void
+  /** Calls back when a notification says that the feed has news, up to which sequence if it says so: may get lost. */
+  listen(onHint: (sequence: number | undefined) => void): void
   /** Copies the main database into a file while work goes on. */
   backup(file: string): Promise<void>
   close(): Promise<void>

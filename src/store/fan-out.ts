@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { createId } from '../ids.ts'
 import type { Transaction } from './connection.ts'
+import type { Write } from './together.ts'
 
 // A ping is for one endpoint, whatever types that one has chosen.
 const pingType = 'webhook.ping'
@@ -15,21 +16,21 @@ interface WrittenEvent {
 }
 
 /**
- * Writes a delivery for every endpoint that wants an event, in the transaction of the event itself and under the lock of
+ * A delivery for every endpoint that wants an event, written in the transaction of the event itself and under the lock of
  * the organization's head. Disabled endpoints get visible `skipped` rows. Returns the endpoints with something to send.
  */
 export async function fanOut(
   tx: Transaction,
   organizationId: string,
   events: readonly WrittenEvent[],
-): Promise<string[]> {
+): Promise<{ readonly endpointIds: readonly string[]; readonly writes: readonly Write[] }> {
   const endpoints = await tx.query
     .selectFrom('endpoint')
     .select(['id', 'types', 'state'])
     .where('organization_id', '=', organizationId)
     .where('deleted_at', 'is', null)
     .execute()
-  if (endpoints.length === 0) return []
+  if (endpoints.length === 0) return { endpointIds: [], writes: [] }
   const toSend = new Set<string>()
   const rows = endpoints.flatMap((endpoint) => {
     const wanted = endpoint.types === null ? undefined : (JSON.parse(endpoint.types) as string[])
@@ -56,12 +57,12 @@ export async function fanOut(
         }
       })
   })
+  const writes: Write[] = []
   for (let at = 0; at < rows.length; at += rowsInStatement) {
     const part = rows.slice(at, at + rowsInStatement)
-    await tx.query.insertInto('delivery').values(part).execute()
+    writes.push(tx.query.insertInto('delivery').values(part))
   }
-  await enterInBooks(tx, rows)
-  return [...toSend]
+  return { endpointIds: [...toSend], writes: [...writes, ...enterInBooks(tx, rows)] }
 }
 
 function wants(
@@ -74,19 +75,15 @@ function wants(
   return types === undefined || types.includes(event.type)
 }
 
-async function enterInBooks(
-  tx: Transaction,
-  rows: readonly { endpoint_id: string }[],
-): Promise<void> {
+function enterInBooks(tx: Transaction, rows: readonly { endpoint_id: string }[]): Write[] {
   const committed = new Map<string, number>()
   for (const { endpoint_id: id } of rows) committed.set(id, (committed.get(id) ?? 0) + 1)
   // Endpoints with the same number share a statement: usually all of them.
-  for (const number of new Set(committed.values())) {
+  return [...new Set(committed.values())].map((number) => {
     const ids = [...committed].filter(([, own]) => own === number).map(([id]) => id)
-    await tx.query
+    return tx.query
       .updateTable('endpoint_count')
       .set({ committed: sql<number>`committed + ${number}` })
       .where('endpoint_id', 'in', ids)
-      .execute()
-  }
+  })
 }

@@ -50,7 +50,7 @@ export function createFeed(handle: EngineHandle, clock: Clock): OwnFeed {
   async function readOnce(): Promise<void> {
     const startedAt = clock.monotonic()
     if (startedAt - readAt > resetAfterMs) {
-      last = await lastSequence(handle)
+      last = await lastSequence(handle.apart)
       for (const listener of [...listeners.values()].flat()) listener.reset()
     }
     unread ||= await handle.hasForeignCommit()
@@ -66,7 +66,7 @@ export function createFeed(handle: EngineHandle, clock: Clock): OwnFeed {
   async function readChanges(): Promise<boolean> {
     let foreign = false
     for (;;) {
-      const rows = await listAfter(handle, last)
+      const rows = await listAfter(handle.apart, last)
       for (const change of rows) {
         last = change.sequence
         if (own.delete(change.sequence)) continue
@@ -101,6 +101,22 @@ export function createFeed(handle: EngineHandle, clock: Clock): OwnFeed {
     void read().catch(() => undefined)
   }
 
+  /** A notification; of what this node has committed itself there is nothing to read. */
+  function hinted(sequence: number | undefined): void {
+    // It may come a moment before our own commit's answer.
+    setImmediate(() => {
+      if (sequence === undefined || !skipOwn(sequence)) poll()
+    })
+  }
+
+  /** Steps over changes up to a sequence if all of them are our own. */
+  function skipOwn(sequence: number): boolean {
+    if (reading) return false
+    for (let at = last + 1; at <= sequence; at++) if (!own.has(at)) return false
+    for (; last < sequence; last++) own.delete(last + 1)
+    return true
+  }
+
   return {
     on(kind, heard, reset) {
       const list = listeners.get(kind) ?? []
@@ -111,9 +127,9 @@ export function createFeed(handle: EngineHandle, clock: Clock): OwnFeed {
     read,
     sequence: () => last,
     async start() {
-      last = await lastSequence(handle)
+      last = await lastSequence(handle.apart)
       readAt = clock.monotonic()
-      handle.listen(poll)
+      handle.listen(hinted)
       timer = setInterval(poll, pollMs).unref()
     },
     heardOwn(changes) {

@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts'
 import { createId } from '../ids.ts'
 import type { Change, Connection, Engine, Transaction } from './connection.ts'
+import type { EngineLane } from './engine.ts'
 import { createFeed, type Feed } from './feed.ts'
 import * as nodes from './nodes.ts'
 import { forgetChanges } from './changes.ts'
@@ -107,6 +108,11 @@ export interface Confirmation {
 export interface Store extends Connection {
   readonly engine: Engine
   readonly feed: Feed
+  /**
+   * The same database over connections of its own, for what must go on while everybody else waits for a lock: sending
+   * deliveries. What it commits is heard like everything else.
+   */
+  readonly apart: Connection & Pick<Store, 'transaction'>
   /** Where call records are. */
   readonly calls: Connection
   /** Commits a work as a whole, with what it collected. Only the database may be awaited inside. */
@@ -156,8 +162,9 @@ export async function openStore(options: {
 
   async function transact<T>(
     work: (tx: Transaction) => Promise<T>,
+    lane: EngineLane = handle,
   ): Promise<{ result: T; changes: Change[] }> {
-    const done = await handle.transact(work)
+    const done = await lane.transact(work)
     feed.heardOwn(done.changes)
     return done
   }
@@ -167,7 +174,7 @@ export async function openStore(options: {
       await nodes.heartbeat(tx, { id: nodeId, seenSequence: feed.sequence() })
       await nodes.forgetSilent(tx, tx.now - changesKeptMs)
       await forgetChanges(tx, tx.now - changesKeptMs)
-    })
+    }, handle.apart)
   }
 
   async function confirmation(sequence: number, committedAt: number): Promise<Confirmation> {
@@ -195,6 +202,11 @@ export async function openStore(options: {
   return {
     engine: handle.engine,
     query: handle.query,
+    apart: {
+      engine: handle.engine,
+      query: handle.apart.query,
+      transaction: async (work) => (await transact(work, handle.apart)).result,
+    },
     calls: handle.calls,
     feed,
     transaction: async (work) => (await transact(work)).result,

@@ -10,6 +10,7 @@ import type {
   Transaction,
 } from './connection.ts'
 import { fanOut } from './fan-out.ts'
+import { together } from './together.ts'
 
 // One number for all of Intercept's nodes on a database: changes are numbered in the order of their commits.
 const changeLock = 7263941
@@ -91,12 +92,13 @@ async function writeAudits(
     previousHash = hash
     return { ...row, hash }
   })
-  for (const part of inParts(rows)) await tx.query.insertInto('audit_entry').values(part).execute()
-  await tx.query
-    .updateTable('organization_head')
-    .set({ audit_hash: previousHash })
-    .where('organization_id', '=', organizationId)
-    .execute()
+  await together(tx, [
+    ...[...inParts(rows)].map((part) => tx.query.insertInto('audit_entry').values(part)),
+    tx.query
+      .updateTable('organization_head')
+      .set({ audit_hash: previousHash })
+      .where('organization_id', '=', organizationId),
+  ])
 }
 
 /** The columns that an audit entry's hash covers, in their order. */
@@ -130,7 +132,7 @@ async function writeEvents(
   organizationId: string,
   drafts: EventDraft[],
   lastSequence: number,
-): Promise<string[]> {
+): Promise<readonly string[]> {
   if (drafts.length === 0) return []
   let sequence = lastSequence - drafts.length
   const rows = drafts.map((draft) => {
@@ -139,11 +141,13 @@ async function writeEvents(
     const body = eventBody(tx, { ...draft, id, sequence })
     return { organization_id: organizationId, sequence, id, type: draft.type, at: tx.now, body }
   })
-  for (const part of inParts(rows)) await tx.query.insertInto('event').values(part).execute()
+  const insertions = [...inParts(rows)].map((part) => tx.query.insertInto('event').values(part))
   const written = rows.map(({ id, sequence: number, type }, at) => {
     return { id, sequence: number, type, onlyEndpointId: drafts[at]?.onlyEndpointId }
   })
-  return await fanOut(tx, organizationId, written)
+  const { endpointIds, writes } = await fanOut(tx, organizationId, written)
+  await together(tx, [...insertions, ...writes])
+  return endpointIds
 }
 
 /** Serialised once: every delivery of this event sends these bytes. Data that is too large is left out, not the event. */
@@ -170,9 +174,7 @@ function eventBody(
 
 async function writeChanges(tx: Transaction, collected: Collected): Promise<Change[]> {
   if (collected.changes.length === 0) return []
-  if (tx.engine === 'postgres') {
-    await sql`select pg_advisory_xact_lock(${sql.lit(changeLock)})`.execute(tx.query)
-  }
+  if (tx.engine === 'postgres') return await writeChangesAtOnce(tx, collected.changes)
   const changes: Change[] = []
   for (const draft of collected.changes) {
     const { sequence } = await tx.query
@@ -187,10 +189,35 @@ async function writeChanges(tx: Transaction, collected: Collected): Promise<Chan
       .executeTakeFirstOrThrow()
     changes.push({ ...draft, sequence })
   }
-  if (tx.engine === 'postgres') {
-    await sql`select pg_notify('intercept_change', ${String(changes.at(-1)?.sequence ?? 0)})`.execute(
-      tx.query,
-    )
+  return changes
+}
+
+/** All under one lock for all organizations: so it is one statement, sent just before the commit. */
+async function writeChangesAtOnce(
+  tx: Transaction,
+  drafts: readonly ChangeDraft[],
+): Promise<Change[]> {
+  const changes: Change[] = []
+  for (let from = 0; from < drafts.length; from += rowsInStatement) {
+    const part = drafts.slice(from, from + rowsInStatement)
+    const rows = part.map((draft, at) => {
+      return sql`(cast(${at} as bigint), ${draft.kind}, ${draft.organizationId}, ${draft.subjectId})`
+    })
+    const { rows: written } = await sql<{ sequence: number }>`
+      with locked as materialized (select pg_advisory_xact_lock(${sql.lit(changeLock)})),
+      written as (
+        insert into change (kind, organization_id, subject_id, at)
+        select v.column2, v.column3, v.column4, cast(${tx.now} as bigint)
+        from locked, (values ${sql.join(rows)}) as v order by v.column1
+        returning sequence
+      ),
+      told as (select pg_notify('intercept_change', cast(max(sequence) as text)) from written)
+      select sequence from written, told order by sequence`.execute(tx.query)
+    // Numbered in the order of the drafts.
+    for (const [at, draft] of part.entries()) {
+      const sequence = written[at]?.sequence
+      if (sequence !== undefined) changes.push({ ...draft, sequence })
+    }
   }
   return changes
 }

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import { join } from 'node:path'
 import pg from 'pg'
 import { createTransaction, type Connection, type Transaction } from './connection.ts'
-import type { EngineHandle } from './engine.ts'
+import type { EngineHandle, EngineLane } from './engine.ts'
 import { writeLedger } from './ledger.ts'
 import { migrate, migrationsFolder } from './migrate.ts'
 import type { Tables } from './tables.ts'
@@ -11,10 +11,11 @@ const connectTimeoutMs = 3000
 const statementTimeoutMs = 5000
 const reconnectMs = 250
 const attemptsOfTransaction = 5
+const connectionsApart = 4
 // Any number, the same for all versions: only one process migrates at a time.
 const migrationLock = 7263940
 
-/** PostgreSQL through a pool; NOTIFY on a connection of its own. */
+/** PostgreSQL through a pool, with a few connections apart from it; NOTIFY on one of its own. */
 export async function openPostgres(
   url: string,
   clock: { now(): number },
@@ -32,42 +33,20 @@ export async function openPostgres(
     application_name: 'intercept',
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
   }
-  const pool = openPool(settings)
-  const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  try {
-    await migrateDatabase(settings)
-  } catch (error) {
-    await query.destroy()
-    throw error
-  }
-
-  const connection: Connection = { query, engine: 'postgres' }
+  await migrateDatabase(settings)
+  const begin = { now: () => clock.now(), eventBytesMost }
+  const main = openLane(settings, begin)
+  const apart = openLane({ ...settings, max: connectionsApart }, begin)
+  const calls: Connection = { query: main.query, engine: 'postgres' }
   let listener: pg.Client | undefined
   let closed = false
 
-  async function transact<T>(work: (tx: Transaction) => Promise<T>) {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await query.transaction().execute(async (kysely) => {
-          const { transaction, collected } = createTransaction(
-            { query: kysely, engine: 'postgres', eventBytesMost },
-            clock.now(),
-          )
-          const result = await work(transaction)
-          return { result, changes: await writeLedger(transaction, collected) }
-        })
-      } catch (error) {
-        if (attempt >= attemptsOfTransaction || !isWorthAnotherTry(error)) throw error
-      }
-    }
-  }
-
   return {
     engine: 'postgres',
-    query,
-    calls: connection,
-    transact,
-    transactCalls: async (work) => (await transact(work)).result,
+    ...main,
+    apart,
+    calls,
+    transactCalls: async (work) => (await main.transact(work)).result,
     hasForeignCommit: async () => true,
     listen(onHint) {
       const connect = async (): Promise<void> => {
@@ -86,12 +65,12 @@ export async function openPostgres(
         }
         client.on('error', again)
         client.on('end', again)
-        client.on('notification', onHint)
+        client.on('notification', ({ payload }) => onHint(Number(payload) || undefined))
         listener = client
         try {
           await client.connect()
           await client.query('listen intercept_change')
-          onHint()
+          onHint(undefined)
         } catch {
           again()
         }
@@ -106,7 +85,35 @@ export async function openPostgres(
     async close() {
       closed = true
       await listener?.end().catch(() => undefined)
-      await query.destroy()
+      await main.query.destroy()
+      await apart.query.destroy()
+    },
+  }
+}
+
+/** Reads and transactions over a pool. */
+function openLane(
+  settings: pg.PoolConfig,
+  begin: { now(): number; eventBytesMost: number | undefined },
+): EngineLane {
+  const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(settings) }) })
+  return {
+    query,
+    async transact<T>(work: (tx: Transaction) => Promise<T>) {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await query.transaction().execute(async (kysely) => {
+            const { transaction, collected } = createTransaction(
+              { query: kysely, engine: 'postgres', eventBytesMost: begin.eventBytesMost },
+              begin.now(),
+            )
+            const result = await work(transaction)
+            return { result, changes: await writeLedger(transaction, collected) }
+          })
+        } catch (error) {
+          if (attempt >= attemptsOfTransaction || !isWorthAnotherTry(error)) throw error
+        }
+      }
     },
   }
 }

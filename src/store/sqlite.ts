@@ -47,11 +47,13 @@ export async function openSqlite(
   const versionStatement = writerFile.prepare('pragma data_version').pluck()
   let lastVersion = versionStatement.get()
 
+  const lane = { query: reader.query, transact: commits.transact }
   return {
     engine: 'sqlite',
-    query: reader.query,
+    ...lane,
+    // One writer, whose commits everybody shares: there is nothing to keep apart.
+    apart: lane,
     calls,
-    transact: commits.transact,
     transactCalls: async (work) => (await callCommits.transact(work)).result,
     async hasForeignCommit() {
       const version = versionStatement.get()

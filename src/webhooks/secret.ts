@@ -52,7 +52,7 @@ export function createWebhookSecrets(needs: {
   }
 
   async function ensure(organizationId: string) {
-    const found = await webhookSecrets.listValid(store, organizationId, clock.now())
+    const found = await webhookSecrets.listValid(store.apart, organizationId, clock.now())
     if (found.length > 0) return found
     return await store.transaction(async (tx) => {
       // Locked: two who come first at the same time must not make two.

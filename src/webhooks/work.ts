@@ -2,7 +2,6 @@ import type { Clock } from '../clock.ts'
 import {
   deliveries,
   deliveryWork,
-  endpoints,
   type AttemptOutcome,
   type DueDelivery,
   type EndpointRecord,
@@ -47,7 +46,9 @@ export function createDeliveryWork(needs: {
   clock: Clock
   owner: string
 }): DeliveryWork {
-  const { store, clock, owner } = needs
+  const { clock, owner } = needs
+  // Publishers may hold every other connection while they wait for each other.
+  const store = needs.store.apart
   return {
     async lease({ limit, ttlMs, organizationIds }) {
       const search = { now: clock.now(), limit, organizationIds }
@@ -94,13 +95,9 @@ async function complete(
   )) {
     await deliveryWork.lockOrganization(tx, organizationId)
   }
-  const lost = new Set<string>()
-  for (const { endpoint, health, lastAttemptAt } of batch.healths) {
-    const { organizationId, id, leaseToken } = endpoint
-    const more = { leaseToken, lastAttemptAt }
-    const written = await endpoints.updateHealth(tx, organizationId, id, health, more)
-    if (!written) lost.add(id)
-  }
+  const written = await deliveryWork.writeHealths(tx, batch.healths)
+  const asked = new Set(batch.healths.map(({ endpoint }) => endpoint.id as string))
+  const lost = asked.difference(written)
   await deliveryWork.complete(tx, batch.outcomes)
   for (const { endpoint, health } of newlyDisabled) {
     if (!lost.has(endpoint.id)) await announceDisabled(tx, endpoint, health)
