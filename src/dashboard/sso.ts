@@ -1,8 +1,10 @@
+import type { Role as MemberRole } from '../access/index.ts'
 import { Type } from '../http/index.ts'
-import type { UserId } from '../ids.ts'
+import type { OrganizationId, UserId } from '../ids.ts'
+import { sessions } from '../store/index.ts'
 import { route, type RouteRequest } from './route.ts'
 import type { Rooms } from './rooms.ts'
-import { input, nullable } from './shapes.ts'
+import { input, nullable, Role } from './shapes.ts'
 
 const Policy = Type.Object(
   {
@@ -44,6 +46,61 @@ export const ssoRoutes = {
       return await answer(request, rooms)
     },
   }),
+
+  'POST /organizations/:organization/sso/preview': route({
+    summary: 'Who would be signed out of the organization if the company sign-in were required',
+    permission: 'sso.manage',
+    status: 200,
+    body: input({ breakGlass: Type.Array(Type.String({ maxLength: 40 }), { maxItems: 10 }) }),
+    answer: Type.Object(
+      {
+        /** Those seen last come first. */
+        people: Type.Array(
+          Type.Object({
+            userId: Type.String(),
+            name: Type.String(),
+            role: Role,
+            sessions: Type.Integer(),
+          }),
+        ),
+        sessions: Type.Integer(),
+        /** There are so many sessions that not all were looked at. */
+        more: Type.Boolean(),
+      },
+      { title: 'SsoPreview' },
+    ),
+    handle: async ({ organization, body }, rooms) =>
+      await preview(organization.id, body.breakGlass, rooms),
+  }),
+}
+
+const mostLookedAt = 2000
+
+/** What the policy would say of each living session, asked of the rule that will say it. */
+async function preview(organizationId: OrganizationId, breakGlass: string[], rooms: Rooms) {
+  const organization = await rooms.organizations.get(organizationId)
+  const sso = { required: true, breakGlass }
+  const afterwards = { ...organization, settings: { ...organization.settings, sso } }
+  const found = await sessions.listOfMembers(
+    rooms.store,
+    organizationId,
+    rooms.clock.now(),
+    mostLookedAt,
+  )
+  const people = new Map<
+    string,
+    { userId: string; name: string; role: MemberRole; sessions: number }
+  >()
+  let out = 0
+  for (const session of found) {
+    const { userId, userName: name, role } = session
+    if ((await rooms.sso.policies.reachOf(session, afterwards, { role })) !== 'sso_required')
+      continue
+    out++
+    const one = people.get(userId) ?? { userId, name, role, sessions: 0 }
+    people.set(userId, { ...one, sessions: one.sessions + 1 })
+  }
+  return { people: [...people.values()], sessions: out, more: found.length === mostLookedAt }
 }
 
 async function answer({ organization }: Pick<RouteRequest, 'organization'>, rooms: Rooms) {

@@ -1,5 +1,6 @@
-import type { SessionId, UserId } from '../ids.ts'
+import type { OrganizationId, SessionId, UserId } from '../ids.ts'
 import type { Connection, Transaction } from './connection.ts'
+import type { MembershipRole } from './memberships.ts'
 
 export interface SessionTable {
   id: string
@@ -110,6 +111,34 @@ export async function listLiving(
     .limit(200)
     .execute()
   return rows.map(fromRow)
+}
+
+/** Living sessions of an organization's active members, those seen last first. */
+export async function listOfMembers(
+  at: Connection,
+  organizationId: OrganizationId,
+  nowMs: number,
+  limit: number,
+): Promise<(SessionRecord & { userName: string; role: MembershipRole })[]> {
+  const rows = await at.query
+    .selectFrom('membership')
+    .innerJoin('session', 'session.user_id', 'membership.user_id')
+    .innerJoin('user', 'user.id', 'membership.user_id')
+    .selectAll('session')
+    .select(['user.name', 'membership.role'])
+    .where('membership.organization_id', '=', organizationId)
+    .where('membership.deactivated_at', 'is', null)
+    .where('session.ended_at', 'is', null)
+    .where('session.expires_at', '>', nowMs)
+    .orderBy('session.last_seen_at', 'desc')
+    .orderBy('session.id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({
+    ...fromRow(row),
+    userName: row.name,
+    role: row.role as MembershipRole,
+  }))
 }
 
 /** Ends living sessions of a person: one, all, or all but one; returns what ended. */

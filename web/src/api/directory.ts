@@ -34,7 +34,7 @@ export function directoryQuery(organization: string) {
   })
 }
 
-/** SCIM tokens, newest first, revoked ones too. */
+/** SCIM tokens, newest first, revoked ones too; watched, because another administrator may change them. */
 export function directoryTokensQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'tokens'],
@@ -44,6 +44,7 @@ export function directoryTokensQuery(organization: string) {
         { path: { organization } },
         { signal },
       ),
+    refetchInterval: (query) => (query.state.status === 'error' ? false : watchMs),
   })
 }
 

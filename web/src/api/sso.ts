@@ -194,3 +194,18 @@ export async function setPolicy(
     body: { required: policy.required, breakGlass: [...policy.breakGlass] },
   })
 }
+
+/** Who would be signed out if the company sign-in were required. */
+export function policyPreviewQuery(organization: string, breakGlass: readonly string[]) {
+  return queryOptions({
+    queryKey: [organization, 'sso', 'preview', ...breakGlass],
+    staleTime: 0,
+    gcTime: 0,
+    queryFn: ({ signal }) =>
+      call(
+        'POST /organizations/:organization/sso/preview',
+        { path: { organization }, body: { breakGlass } },
+        { signal },
+      ),
+  })
+}

@@ -215,6 +215,12 @@ export const ssoWords = {
     onTitle: 'Require the company sign-in?',
     onText:
       'Sessions of this organization that did not come through the provider stop reaching it with their next request. The owners chosen for emergencies keep theirs.',
+    signedOut: (people: number, sessions: number) =>
+      `${many(sessions, 'session', 'sessions')} of ${many(people, 'person', 'people')} will be signed out of this organization:`,
+    nobodyOut: 'Nobody who is signed in now will be signed out.',
+    andMore: (people: number) => `and ${many(people, 'other', 'others')}`,
+    notAll: 'There are more sessions than were looked at.',
+    you: 'you',
     onAction: 'Require SSO',
     turnedOn: 'SSO is required',
     turnedOff: 'SSO is not required any more',

@@ -11,6 +11,7 @@ import { Check, SwitchRow } from '../../parts/Field.tsx'
 import { Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Card } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
+import { SignedOut } from './SignedOut.tsx'
 
 const w = ssoWords.policy
 const freshMs = 3_600_000
@@ -117,6 +118,7 @@ function Policy({
         onConfirm={() => saving.mutate(true)}
       >
         <p>{w.onText}</p>
+        {asking ? <SignedOut breakGlass={chosen} /> : undefined}
       </ConfirmDialog>
     </div>
   )
