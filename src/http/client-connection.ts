@@ -17,7 +17,7 @@ export interface OpenExchange {
   readonly started: boolean
   readonly awaitsBody: boolean
   readonly requestComplete: boolean
-  onGone?: (() => void) | undefined
+  readonly watcher: { callerLeft(): void } | undefined
   refuse(error: unknown): void
   leave(): void
 }

@@ -11,6 +11,14 @@ export interface BodySink {
   end(): void
 }
 
+/**
+ * Who wants to know that the caller left. An object rather than a function: V8 kept a closure that was made for each
+ * call, with all that the call held, until the next full collection.
+ */
+export interface ExchangeWatcher {
+  callerLeft(): void
+}
+
 /** A connection that left HTTP: the raw stream and the bytes that came with the head. */
 export interface UpgradedStream {
   readonly socket: Socket
@@ -55,8 +63,8 @@ export class Exchange {
   bytesOut = 0
   /** Whether the answer is a stream of events, which has no end of its own. */
   isEventStream = false
-  /** Called at most once, when the caller leaves before the answer ended. */
-  onGone: (() => void) | undefined
+  /** Told at most once, when the caller leaves before the answer ended. */
+  watcher: ExchangeWatcher | undefined
   readonly #request: DirectRequest
   readonly #response: ServerResponse
   readonly #connection: ClientConnection
@@ -169,9 +177,7 @@ export class Exchange {
 
   /** Ends everything at once, a stream that was taken over included; the upstream is let go first. */
   sever(): void {
-    const { onGone } = this
-    this.onGone = undefined
-    onGone?.()
+    this.#letUpstreamGo()
     this.cut()
   }
 
@@ -180,9 +186,7 @@ export class Exchange {
     if (this.upgrade !== undefined && this.finished) {
       this.sever()
     } else if (this.isEventStream && this.started && !this.finished) {
-      const { onGone } = this
-      this.onGone = undefined
-      onGone?.()
+      this.#letUpstreamGo()
       this.end()
     }
   }
@@ -227,7 +231,7 @@ export class Exchange {
     if (this.finished || this.#gone) return
     this.#gone = true
     this.#connection.remove(this)
-    this.onGone?.()
+    this.watcher?.callerLeft()
   }
 
   /** Whether body bytes are awaited from the caller rather than held back by us; what a slow body is judged by. */
@@ -290,6 +294,12 @@ export class Exchange {
     }
     this.#response.shouldKeepAlive = false
     this.#connection.refuseFurther()
+  }
+
+  #letUpstreamGo(): void {
+    const { watcher } = this
+    this.watcher = undefined
+    watcher?.callerLeft()
   }
 
   #finish(): void {

@@ -197,7 +197,7 @@ export function createFront(needs: FrontNeeds): Front {
       const exchange = connection.soleExchange
       if (exchange === undefined || exchange.started) connection.destroy()
       else {
-        exchange.onGone?.()
+        exchange.watcher?.callerLeft()
         exchange.refuse(new Problem('request_timeout', 'The body arrived too slowly.'))
       }
     }

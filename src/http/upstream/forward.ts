@@ -1,5 +1,5 @@
 import { Problem } from '../../errors.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange, ExchangeWatcher } from '../exchange.ts'
 import type { AnswerHead } from './answer-head.ts'
 import { filterAnswerHeaders } from './answer-headers.ts'
 import type { AnswerFilter } from './answer-headers.ts'
@@ -62,7 +62,7 @@ export async function forward(
 const idempotent = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])
 const continueMs = 1000
 
-class Forwarding implements ConnectionUser, BodyOwner {
+class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   readonly #exchange: Exchange
   readonly #origin: UpstreamOrigin
   readonly #plan: ForwardPlan
@@ -100,7 +100,7 @@ class Forwarding implements ConnectionUser, BodyOwner {
 
   start(): void {
     this.#startedAt = performance.now()
-    this.#exchange.onGone = () => this.#abandon()
+    this.#exchange.watcher = this
     const idle = this.#origin.takeIdle()
     if (idle === undefined) void this.#connect()
     else this.#use(idle)
@@ -299,7 +299,7 @@ class Forwarding implements ConnectionUser, BodyOwner {
     }
   }
 
-  #abandon(): void {
+  callerLeft(): void {
     this.#connecting?.abort()
     this.#connection?.destroy()
     this.#settle(undefined, true)
@@ -321,7 +321,7 @@ class Forwarding implements ConnectionUser, BodyOwner {
     this.#settled = true
     this.#body?.stop()
     if (this.#awaitsContinue !== undefined) clearTimeout(this.#awaitsContinue)
-    this.#exchange.onGone = undefined
+    this.#exchange.watcher = undefined
   }
 }
 

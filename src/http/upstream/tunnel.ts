@@ -1,8 +1,8 @@
-import type { Exchange, UpgradedStream } from '../exchange.ts'
+import type { Exchange, ExchangeWatcher, UpgradedStream } from '../exchange.ts'
 import type { TunnelEnd, UpstreamConnection } from './connection.ts'
 
 /** Two raw streams joined after a 101, each slowed by the other; ends when either ends. */
-export class Tunnel implements TunnelEnd {
+export class Tunnel implements TunnelEnd, ExchangeWatcher {
   readonly #client: UpgradedStream
   readonly #upstream: UpstreamConnection
   readonly #exchange: Exchange
@@ -28,7 +28,7 @@ export class Tunnel implements TunnelEnd {
   start(head: string, rest: Buffer): void {
     const { socket } = this.#client
     this.#upstream.switchTo(this)
-    this.#exchange.onGone = () => this.close()
+    this.#exchange.watcher = this
     socket.write(head, 'latin1')
     if (rest.length > 0) this.fromUpstream(rest)
     if (this.#client.head.length > 0) this.#fromClient(this.#client.head)
@@ -57,11 +57,15 @@ export class Tunnel implements TunnelEnd {
     this.close()
   }
 
+  callerLeft(): void {
+    this.close()
+  }
+
   /** Ends both sides at once. */
   close(): void {
     if (!this.#open) return
     this.#open = false
-    this.#exchange.onGone = undefined
+    this.#exchange.watcher = undefined
     this.#exchange.release()
     // What the upstream said last is still written; then the caller's side ends too.
     this.#client.socket.destroySoon()
