@@ -9,7 +9,7 @@ import {
 } from '../organizations/index.ts'
 import { randomToken } from '../secrets/index.ts'
 import type { DomainRecord } from '../store/index.ts'
-import { command, need, UsageError } from './command.ts'
+import { BadFinding, command, need, UsageError } from './command.ts'
 import { withRooms, type Rooms } from './rooms.ts'
 import { isoTime, renderTable } from './table.ts'
 
@@ -90,7 +90,9 @@ export const commands = {
           values.override === true
             ? await domains.override(id, domain.name, rooms.actor)
             : await domains.check(id, domain.name, rooms.actor)
-        return { data: presentDomain(after), text: domainText(after) }
+        const answer = { data: presentDomain(after), text: domainText(after) }
+        if (after.verifiedAt === undefined) throw new BadFinding(answer)
+        return answer
       }),
   }),
 }

@@ -21,6 +21,7 @@ import {
   requireMembership,
   requireOwnDomain,
   requireUnchanged,
+  roleOf,
   seen,
   type Attempt,
 } from './company-conditions.ts'
@@ -277,10 +278,15 @@ async function hasOtherIdentityHere(at: Attempt, user: UserRecord): Promise<bool
 }
 
 function pendingFor(at: Attempt, candidates: readonly UserRecord[]): PendingLink {
-  // It waits in a cookie: of a thousand groups only those that mean something here go along.
+  // It waits in a cookie: of a thousand groups only those go along that decide something here, two at most.
   const { requiredGroup, groupRoles } = at.connection.settings
-  const meant = new Set([requiredGroup, ...groupRoles.map(({ group }) => group)])
-  const groups = at.person.groups?.filter((group) => meant.has(group))
+  const role = roleOf(at.connection.settings, at.person.groups)
+  const deciding = groupRoles.find(
+    (given) => given.role === role && at.person.groups?.includes(given.group),
+  )
+  const groups = at.person.groups?.filter(
+    (group) => group === requiredGroup || group === deciding?.group,
+  )
   return {
     kind: 'confirm',
     connectionId: at.connection.id,

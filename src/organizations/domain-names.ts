@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { Problem } from '../errors.ts'
-import { publicMailDomains } from './public-mail-domains.ts'
+import { isPublicMailDomain } from './public-mail-domains.ts'
 
 /** A mail address in its two parts; the domain is in the form that domains are compared by. */
 export interface MailAddress {
@@ -20,7 +20,7 @@ export function parseDomain(text: string): string {
       'A domain looks like example.com: no address, no URL, no wildcard.',
     )
   }
-  if (publicMailDomains.has(name)) {
+  if (isPublicMailDomain(name)) {
     throw new Problem(
       'domain_public',
       `${name} gives addresses to anybody; it belongs to no organization.`,

@@ -13,6 +13,7 @@ import {
 import { publish } from '../webhooks/index.ts'
 import { lookForChallenge, type Seen } from './domain-check.ts'
 import { parseDomain, parseMailAddress } from './domain-names.ts'
+import { requireEnterprise } from './entitlement.ts'
 
 export { challengeRecord } from './domain-check.ts'
 
@@ -78,6 +79,7 @@ export function createDomains(needs: { store: Store; resolveTxt: ResolveTxt }): 
     get,
     list: async (organizationId) => await domains.list(store, organizationId),
     async add(organizationId, wish, actor) {
+      await requireEnterprise(store, organizationId)
       const name = parseDomain(wish.name)
       if ((await domains.list(store, organizationId)).length >= domainsAtMost) {
         throw new Problem('conflict', `An organization has at most ${domainsAtMost} domains.`)
@@ -97,6 +99,7 @@ export function createDomains(needs: { store: Store; resolveTxt: ResolveTxt }): 
       })
     },
     async check(organizationId, idOrName, actor) {
+      await requireEnterprise(store, organizationId)
       const domain = await get(organizationId, idOrName)
       // What the operator vouched for stays so until it is removed: no DNS shows it.
       if (domain.verifiedBy === 'operator') return domain
@@ -106,6 +109,7 @@ export function createDomains(needs: { store: Store; resolveTxt: ResolveTxt }): 
       return checked
     },
     async override(organizationId, name, actor) {
+      await requireEnterprise(store, organizationId)
       const domain = await get(organizationId, parseDomain(name))
       return await store.transaction(async (tx) => {
         if (!(await domains.hold(tx, domain))) throw taken(domain)
@@ -120,6 +124,7 @@ export function createDomains(needs: { store: Store; resolveTxt: ResolveTxt }): 
       })
     },
     async route(organizationId, idOrName, connectionId, actor) {
+      await requireEnterprise(store, organizationId)
       const domain = await get(organizationId, idOrName)
       return await store.transaction(async (tx) => {
         const routed = await domains.route(tx, organizationId, domain.id, connectionId)

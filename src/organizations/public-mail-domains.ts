@@ -1,6 +1,13 @@
-/** Domains whose addresses anybody can get: no organization can own them. */
-export const publicMailDomains: ReadonlySet<string> = new Set(
-  `126.com 139.com 163.com 188.com 21cn.com aim.com alice.it aliyun.com aol.com aol.de arcor.de att.net
+// These give addresses under nearly every country's ending.
+const families = /^(gmx|hotmail|outlook|rocketmail|yahoo|yandex|ymail)\.([a-z]{2}|com?\.[a-z]{2})$/
+
+/** Whether anybody can get an address in a domain: no organization can own it. */
+export function isPublicMailDomain(name: string): boolean {
+  return named.has(name) || families.test(name)
+}
+
+const named: ReadonlySet<string> = new Set(
+  `10minutemail.com 126.com 139.com 163.com 188.com 21cn.com aim.com alice.it aliyun.com aol.com aol.de arcor.de att.net
   bellsouth.net bigpond.com bk.ru bluewin.ch bol.com.br btinternet.com centrum.cz charter.net cock.li comcast.net
   cox.net daum.net disroot.org duck.com email.com email.cz fastmail.com fastmail.fm foxmail.com free.fr freemail.hu
   freenet.de gmail.com gmx.at gmx.ch gmx.com gmx.de gmx.net googlemail.com guerrillamail.com hanmail.net hey.com
@@ -13,7 +20,8 @@ export const publicMailDomains: ReadonlySet<string> = new Set(
   rocketmail.com rogers.com runbox.com sapo.pt sbcglobal.net seznam.cz sfr.fr shaw.ca sina.cn sina.com sohu.com
   startmail.com sympatico.ca t-online.de talktalk.net telenet.be telia.com tempmail.com terra.com.br tiscali.it
   tlen.pl trashmail.com tuta.com tuta.io tutanota.com tutanota.de ukr.net uol.com.br usa.net verizon.net vip.163.com
-  virgilio.it virgin.net virginmedia.com vodafone.it volny.cz wanadoo.fr web.de windstream.net wp.pl ya.ru yahoo.ca
+  virgilio.it virgin.net virginmedia.com vodafone.it volny.cz wanadoo.fr web.de windstream.net wp.pl ya.ru yahoo.ca yahoogroups.com ymail.com email.it abv.bg mail.bg mail.fr
+  gmx.us gmx.info googlemail.de nifty.com simplelogin.com skynet.be swissmail.com tutamail.com xtra.co.nz
   yahoo.co.in yahoo.co.jp yahoo.co.uk yahoo.com yahoo.com.br yahoo.de yahoo.es yahoo.fr yahoo.it yandex.com yandex.ru
   yeah.net yopmail.com zoho.com zohomail.com zohomail.eu`.split(/\s+/),
 )

@@ -176,7 +176,28 @@ for (const engine of engines) {
       }
     })
 
-    for (const name of ['gmail.com', 'GMAIL.com', 'gmail.com.', 'outlook.com', 'qq.com']) {
+    test('the plan that lacks single sign-on has no domains: none added, checked, vouched for, routed', async () => {
+      const organizations = createOrganizations({ store, clock })
+      const { id } = await organizations.create({ slug: 'small', plan: 'enterprise' }, operator)
+      await add(id, 'small.test')
+      await organizations.setPlan('small', 'standard', operator)
+      const refusal = { code: 'plan_required' }
+      await assert.rejects(add(id, 'other.test'), refusal)
+      await assert.rejects(domains.check(id, 'small.test', person), refusal)
+      await assert.rejects(domains.override(id, 'small.test', operator), refusal)
+      await assert.rejects(domains.route(id, 'small.test', undefined, person), refusal)
+      await domains.remove(id, 'small.test', person)
+    })
+
+    for (const name of [
+      'gmail.com',
+      'GMAIL.com',
+      'gmail.com.',
+      'outlook.com',
+      'qq.com',
+      'yahoo.com.au',
+      'hotmail.nl',
+    ]) {
       test(`the public mail domain ${name} belongs to nobody`, async () => {
         await assert.rejects(add(acme, name), { code: 'domain_public' })
       })

@@ -22,6 +22,9 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
   let owner: Person
   let idp: TestIdp
   let connection: Connected
+  /** The provider of an organization whose directory says who belongs. */
+  let dirIdp: TestIdp
+  let dirToken: string
 
   before(async () => {
     parts = await signInProductForTests()
@@ -41,19 +44,32 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     })
     idp = corp.idp
     connection = corp.connection
+    await command(product, 'org create directed --plan enterprise')
+    const directed = await connectedIdp(product, {
+      organization: 'directed',
+      domain: 'dir.test',
+      people: [
+        { subject: 'd-hedy', email: 'hedy@dir.test', emailVerified: true, name: 'Hedy at the IdP' },
+        { subject: 'd-iris', email: 'iris@dir.test', emailVerified: true, name: 'Iris' },
+      ],
+    })
+    dirIdp = directed.idp
+    const issued = await command<{ secret: string }>(product, 'scim token issue directed')
+    dirToken = issued.secret
     const body = { email: 'ada.github@corp.test', role: 'developer' }
     assert.equal((await owner.call('POST /organizations/acme/invitations', body)).status, 201)
   })
   after(async () => {
     await browser[Symbol.asyncDispose]()
     await idp[Symbol.asyncDispose]()
+    await dirIdp[Symbol.asyncDispose]()
     await parts[Symbol.asyncDispose]()
   })
 
   async function visit(): Promise<Visitor> {
     return await browser.visit({
       origin: parts.product.baseUrl,
-      alsoAllow: [idp.issuer, parts.github.url],
+      alsoAllow: [idp.issuer, dirIdp.issuer, parts.github.url],
       expected: [/Failed to load resource/],
     })
   }
@@ -131,6 +147,71 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.waitForURL(`${baseUrl}/docs`)
     assert.equal((await me(visitor)).name, 'Ada at GitHub')
+  })
+
+  test('SCIM first: who the directory has sent signs in as that member, others do not, and its end is theirs at once', async () => {
+    const { baseUrl } = parts.product
+    const scim = async (method: string, path: string, body: object) =>
+      await fetch(`${baseUrl}/scim/v2${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${dirToken}`,
+          'content-type': 'application/scim+json',
+        },
+        body: JSON.stringify(body),
+      })
+    const setActive = async (id: string, active: boolean) => {
+      const answer = await scim('PATCH', `/Users/${id}`, {
+        schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+        Operations: [{ op: 'replace', value: { active } }],
+      })
+      assert.equal(answer.status, 200, await answer.text())
+    }
+    const made = await scim('POST', '/Users', {
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+      userName: 'Hedy@dir.test',
+      displayName: 'Hedy Directory',
+      active: true,
+    })
+    assert.equal(made.status, 201)
+    const { id } = (await made.json()) as { id: string }
+
+    await using stranger = await visit()
+    await signIn(stranger, 'iris@dir.test', byEmail('iris@dir.test'))
+    await stranger.page.waitForURL(/callback/)
+    assert.match((await stranger.page.textContent('main')) ?? '', /sso_not_admitted/)
+    assert.deepEqual(await stranger.context.cookies(baseUrl), [])
+
+    await using visitor = await visit()
+    await signIn(visitor, 'hedy@dir.test', byEmail('hedy@dir.test'))
+    await visitor.page.waitForURL(`${baseUrl}/docs`)
+    const who = await me(visitor)
+    assert.equal(who.name, 'Hedy Directory')
+    assert.deepEqual(
+      who.organizations.map(({ slug, role }) => [slug, role]),
+      [['directed', 'viewer']],
+    )
+    const members = await command<{ id: string; email: string }[]>(
+      parts.product,
+      'member list directed',
+    )
+    assert.ok(members.some((one) => one.id === id))
+
+    await setActive(id, false)
+    const ended = await visitor.context.request.get(`${baseUrl}/api/v1/me`)
+    assert.equal(ended.status(), 401)
+    await visitor.context.clearCookies()
+    await signIn(visitor, 'hedy@dir.test', byEmail('hedy@dir.test'))
+    await visitor.page.waitForURL(/callback/)
+    assert.match((await visitor.page.textContent('main')) ?? '', /sso_membership_ended/)
+    assert.deepEqual(await visitor.context.cookies(baseUrl), [])
+
+    // Brought back, it is the same person.
+    await setActive(id, true)
+    await visitor.context.clearCookies()
+    await signIn(visitor, 'hedy@dir.test', byEmail('hedy@dir.test'))
+    await visitor.page.waitForURL(`${baseUrl}/docs`)
+    assert.equal((await me(visitor)).name, 'Hedy Directory')
   })
 
   test('the provider can start the sign-in; it ends at the address that it names, if that is ours', async () => {
