@@ -24,6 +24,7 @@ try {
   for (const name of [
     'bin',
     'docs/problems',
+    'docs/guides',
     'web/dist',
     'package.json',
     'README.md',

@@ -1,6 +1,7 @@
 /** The operator's door: is it alive, is it ready, what does it measure, what do its refusals mean. */
 import type { App } from '../http/index.ts'
 import type { Metrics } from '../metrics/index.ts'
+import { hangGuidePages } from './guide-pages.ts'
 import { hangProblemPages } from './problem-pages.ts'
 
 /** Whether this node should get traffic. */
@@ -28,10 +29,11 @@ export function createReadiness(needs: {
   }
 }
 
-/** Hangs what everybody may see: liveness, readiness, the pages of the refusals. */
+/** Hangs what everybody may see: liveness, readiness, the pages of the refusals, the guides. */
 export function hangOperations(app: App, needs: OperationsNeeds): void {
   hangHealth(app, needs)
   hangProblemPages(app)
+  hangGuidePages(app)
 }
 
 /** Hangs what only operators may see; this app listens on METRICS_PORT. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -55,6 +55,27 @@ describe('operations', () => {
       }
       assert.doesNotMatch(html, /<script| style=| on[a-z]+=|\*\*|^\* /m)
     }
+  })
+
+  test('every guide has its page, without scripts, and its links lead to pages', async () => {
+    const names = readdirSync('docs/guides').map((file) => file.replace(/\.md$/, ''))
+    const index = await (await fetch(`${running.baseUrl}/guides`)).text()
+    for (const name of names) {
+      assert.ok(index.includes(`href="/guides/${name}"`), name)
+      const page = await fetch(`${running.baseUrl}/guides/${name}`)
+      assert.equal(page.status, 200, name)
+      assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'none'/)
+      const html = await page.text()
+      assert.doesNotMatch(
+        html.replaceAll(/<pre>.*?<\/pre>/gs, ''),
+        /<script| style=|\*\*|^\* |^\||```/m,
+      )
+      for (const [, to = ''] of html.matchAll(/href="(\/[^"]*)"/g)) {
+        assert.equal((await fetch(`${running.baseUrl}${to}`)).status, 200, `${name}: ${to}`)
+      }
+    }
+    assert.equal((await fetch(`${running.baseUrl}/guides/constructor`)).status, 404)
+    assert.equal((await fetch(`${running.baseUrl}/guides/..%2fproblems%2fnot_found`)).status, 404)
   })
 
   test('an unknown code is a problem of its own', async () => {

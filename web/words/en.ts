@@ -176,6 +176,7 @@ export const frameWords = {
   shortcuts: 'Single-key shortcuts',
   shortcutsHint: 'Switch them off if you use speech input or a screen reader that sends keys.',
   reference: 'API reference',
+  guidePages: 'Guides',
   problemPages: 'What each refusal means',
   commandLine: 'Command line: npx intercept help',
   keysTable: [

@@ -14,6 +14,9 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
           <a href="/docs">{frameWords.reference}</a>
         </li>
         <li>
+          <a href="/guides">{frameWords.guidePages}</a>
+        </li>
+        <li>
           <a href="/problems">{frameWords.problemPages}</a>
         </li>
         <li>{frameWords.commandLine}</li>

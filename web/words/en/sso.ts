@@ -80,6 +80,7 @@ export const ssoWords = {
       other: 'Other OpenID Connect',
     },
     stepsAt: (name: string) => `At ${name}`,
+    wholeGuide: 'The whole guide',
     here: 'Here',
     issuer: 'Issuer',
     issuerHint: 'The address that the provider calls itself by.',
