@@ -3,6 +3,8 @@ import type { PageIds } from './pages.ts'
 import type { Person } from './person.ts'
 import type { TestProduct } from './product.ts'
 
+const recordsWithinMs = 10_000
+
 interface Furniture {
   /** Of the keys, in their order. */
   readonly secrets: readonly string[]
@@ -80,7 +82,14 @@ export async function callOnce(
 export async function idsOf(person: Person, made: Furniture): Promise<PageIds> {
   const [key = '', rotated = ''] = made.keys
   await ask(person, `POST /organizations/acme/keys/${rotated}/rotate`, { overlapSeconds: 86_400 })
-  const refused = await ask(person, 'GET /organizations/acme/calls?stopped_at=rules')
+  // Records of calls are written in batches: the first may come a moment later.
+  const until = Date.now() + recordsWithinMs
+  let call: string | undefined
+  while (call === undefined) {
+    const refused = await ask(person, 'GET /organizations/acme/calls?stopped_at=rules')
+    call = refused.items[0]?.id as string | undefined
+    if (Date.now() > until) throw new Error('no call was recorded')
+  }
   const members = await ask(person, 'GET /organizations/acme/members')
   const entries = await ask(person, 'GET /organizations/acme/audit?action=target.created')
   const { endpoint } = made
@@ -88,7 +97,7 @@ export async function idsOf(person: Person, made: Furniture): Promise<PageIds> {
     key,
     rotated,
     endpoint,
-    call: String(refused.items[0].id),
+    call,
     member: String(members.items.find((one: { source: string }) => one.source === 'directory').id),
     entry: String(entries.items[0].id),
   }

@@ -8,7 +8,8 @@ import { command } from './sso.ts'
 /** The company that the pictures show: its providers, which must live as long as the pages are looked at. */
 export type Company = AsyncDisposable
 
-const people = [
+/** Whom the directory knows: name, login, group. */
+export const people = [
   ['Ada Lovelace', 'ada', 'developer'],
   ['Edsger Dijkstra', 'edsger', 'developer'],
   ['Barbara Liskov', 'barbara', 'platform'],

@@ -52,6 +52,8 @@ export async function visitDashboard(browser: TestBrowser, visit: Visit): Promis
 }
 
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+/** An animation of something that is not drawn never ends. */
+const longestAnimationMs = 400
 const tallestPicture = 1800
 /** Runs in the page: buttons, links and fields that reach beyond what clips them. */
 const cutOff = `[...document.querySelectorAll('button, a[href], input, select, textarea')].flatMap((control) => {
@@ -82,9 +84,29 @@ export async function checkState(
   mkdirSync(pictures, { recursive: true })
   await takePicture(page, join(pictures, `${name}.png`), whole)
   assert.deepEqual(await violations(visitor), [], `${name}: accessibility`)
+  await checkFits(page, name)
+}
+
+async function checkFits(page: Page, name: string): Promise<void> {
   const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
   assert.ok(Number(overflow) <= 0, `${name} is ${String(overflow)} px wider than the window`)
   assert.deepEqual(await page.evaluate(cutOff), [], `${name}: controls that are cut off`)
+}
+
+/** The same of a page in light, dark and 320 px, without a picture and without loading it again. */
+export async function checkWithout(visitor: Visitor, name: string): Promise<void> {
+  const { page } = visitor
+  await settle(page)
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await settle(page)
+    assert.deepEqual(await violations(visitor), [], `${name}, ${colorScheme}: accessibility`)
+  }
+  const before = page.viewportSize() ?? { width: 1360, height: 850 }
+  await page.setViewportSize({ width: 320, height: 844 })
+  await settle(page)
+  await checkFits(page, `${name} at 320 px`)
+  await page.setViewportSize(before)
 }
 
 /** A whole page, but not the thousands of pixels of a long list, and no more than the window under a dialog. */
@@ -117,6 +139,6 @@ async function violations(visitor: Visitor): Promise<string[]> {
 async function settle(page: Page): Promise<void> {
   await page.waitForSelector('text=Reading…', { state: 'detached' })
   await page.evaluate(
-    `Promise.all(document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations !== Infinity).map((one) => one.finished.catch(() => 0))).then(() => 0)`,
+    `Promise.race([new Promise((resolve) => setTimeout(resolve, ${longestAnimationMs})), Promise.all(document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations !== Infinity).map((one) => one.finished.catch(() => 0)))]).then(() => 0)`,
   )
 }

@@ -1,6 +1,7 @@
 import { many } from '../en.ts'
 
 export const membersWords = {
+  agentOn: (browser: string, system: string) => `${browser} on ${system}`,
   title: 'Members',
   lead: 'People of this organization, and what they may do.',
   what: 'members',

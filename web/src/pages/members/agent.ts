@@ -1,3 +1,5 @@
+import { membersWords as w } from '../../../words/en/members.ts'
+
 const browsers = [
   [/Edg\/(\d+)/, 'Edge'],
   [/OPR\/(\d+)/, 'Opera'],
@@ -21,7 +23,7 @@ export function agentName(agent: string | undefined): string | undefined {
   for (const [pattern, name] of browsers) {
     const version = pattern.exec(agent)?.[1]
     if (version !== undefined)
-      return `${name} ${version}${system === undefined ? '' : ` on ${system}`}`
+      return system === undefined ? `${name} ${version}` : w.agentOn(`${name} ${version}`, system)
   }
   return agent.length > longest ? `${agent.slice(0, longest)}…` : agent
 }

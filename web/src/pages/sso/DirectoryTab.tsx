@@ -202,7 +202,7 @@ const userColumns: readonly Column<DirectoryUser>[] = [
   {
     id: 'state',
     head: w.people.columns.state,
-    width: '124px',
+    width: '150px',
     cell: (user) => (
       <Badge tone={user.active ? 'pass' : 'plain'}>
         {user.active ? w.people.active : w.people.inactive}
