@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-router'
 import { Frame } from './frame/Frame.tsx'
 import { NotFound, PageFailed } from './frame/NotFound.tsx'
+import { whole } from './frame/upgrade.ts'
 import { Loading } from './parts/States.tsx'
 
 /** What a list keeps in the address: every value is a text, and none of it is required. */
@@ -28,42 +29,63 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: texts('return_to', 'error', 'request_id'),
-  component: lazyRouteComponent(() => import('./pages/entry/SignIn.tsx'), 'SignIn'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/entry/SignIn.tsx')),
+    'SignIn',
+  ),
 })
 const setup = createRoute({
   getParentRoute: () => root,
   path: '/setup',
   validateSearch: texts('token'),
-  component: lazyRouteComponent(() => import('./pages/entry/Setup.tsx'), 'Setup'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/entry/Setup.tsx')),
+    'Setup',
+  ),
 })
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitations/$token',
-  component: lazyRouteComponent(() => import('./pages/entry/Invitation.tsx'), 'Invitation'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/entry/Invitation.tsx')),
+    'Invitation',
+  ),
 })
 
 const frame = createRoute({ getParentRoute: () => root, id: 'frame', component: Frame })
 const home = createRoute({
   getParentRoute: () => frame,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/entry/Home.tsx'), 'Home'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/entry/Home.tsx')),
+    'Home',
+  ),
 })
 const welcome = createRoute({
   getParentRoute: () => frame,
   path: '/welcome',
-  component: lazyRouteComponent(() => import('./pages/entry/Welcome.tsx'), 'Welcome'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/entry/Welcome.tsx')),
+    'Welcome',
+  ),
 })
 const you = createRoute({
   getParentRoute: () => frame,
   path: '/you',
-  component: lazyRouteComponent(() => import('./pages/you/You.tsx'), 'You'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/you/You.tsx')),
+    'You',
+  ),
 })
 
 const organization = createRoute({ getParentRoute: () => frame, path: '/o/$organization' })
 const overview = createRoute({
   getParentRoute: () => organization,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/overview/Overview.tsx'), 'Overview'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/overview/Overview.tsx')),
+    'Overview',
+  ),
 })
 const calls = createRoute({
   getParentRoute: () => organization,
@@ -83,92 +105,140 @@ const calls = createRoute({
     'call',
     'live',
   ),
-  component: lazyRouteComponent(() => import('./pages/calls/Calls.tsx'), 'Calls'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/calls/Calls.tsx')),
+    'Calls',
+  ),
 })
 const keys = createRoute({
   getParentRoute: () => organization,
   path: '/keys',
   validateSearch: texts('q', 'state', 'sort', 'issue'),
-  component: lazyRouteComponent(() => import('./pages/keys/Keys.tsx'), 'Keys'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/keys/Keys.tsx')),
+    'Keys',
+  ),
 })
 const key = createRoute({
   getParentRoute: () => organization,
   path: '/keys/$key',
-  component: lazyRouteComponent(() => import('./pages/keys/KeyPage.tsx'), 'KeyPage'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/keys/KeyPage.tsx')),
+    'KeyPage',
+  ),
 })
 const targets = createRoute({
   getParentRoute: () => organization,
   path: '/targets',
   validateSearch: texts('q', 'add'),
-  component: lazyRouteComponent(() => import('./pages/targets/Targets.tsx'), 'Targets'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/targets/Targets.tsx')),
+    'Targets',
+  ),
 })
 const target = createRoute({
   getParentRoute: () => organization,
   path: '/targets/$target',
   validateSearch: texts('tab', 'key', 'method', 'path', 'address'),
-  component: lazyRouteComponent(() => import('./pages/targets/TargetPage.tsx'), 'TargetPage'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/targets/TargetPage.tsx')),
+    'TargetPage',
+  ),
 })
 const webhooks = createRoute({
   getParentRoute: () => organization,
   path: '/webhooks',
   validateSearch: texts('add'),
-  component: lazyRouteComponent(() => import('./pages/webhooks/Endpoints.tsx'), 'Endpoints'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/webhooks/Endpoints.tsx')),
+    'Endpoints',
+  ),
 })
 const deliveries = createRoute({
   getParentRoute: () => organization,
   path: '/webhooks/deliveries',
   validateSearch: texts('endpoint', 'state', 'type', 'event', 'from', 'to', 'delivery'),
-  component: lazyRouteComponent(() => import('./pages/webhooks/Deliveries.tsx'), 'Deliveries'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/webhooks/Deliveries.tsx')),
+    'Deliveries',
+  ),
 })
 const types = createRoute({
   getParentRoute: () => organization,
   path: '/webhooks/types',
   validateSearch: texts('type'),
-  component: lazyRouteComponent(() => import('./pages/webhooks/Types.tsx'), 'Types'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/webhooks/Types.tsx')),
+    'Types',
+  ),
 })
 const secret = createRoute({
   getParentRoute: () => organization,
   path: '/webhooks/secret',
-  component: lazyRouteComponent(() => import('./pages/webhooks/Secret.tsx'), 'Secret'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/webhooks/Secret.tsx')),
+    'Secret',
+  ),
 })
 const endpoint = createRoute({
   getParentRoute: () => organization,
   path: '/webhooks/$endpoint',
   validateSearch: texts('delivery'),
-  component: lazyRouteComponent(() => import('./pages/webhooks/EndpointPage.tsx'), 'EndpointPage'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/webhooks/EndpointPage.tsx')),
+    'EndpointPage',
+  ),
 })
 const operation = createRoute({
   getParentRoute: () => organization,
   path: '/operations/$operation',
-  component: lazyRouteComponent(() => import('./pages/webhooks/Operation.tsx'), 'Operation'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/webhooks/Operation.tsx')),
+    'Operation',
+  ),
 })
 const members = createRoute({
   getParentRoute: () => organization,
   path: '/members',
   validateSearch: texts('q', 'role', 'tab'),
-  component: lazyRouteComponent(() => import('./pages/members/Members.tsx'), 'Members'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/members/Members.tsx')),
+    'Members',
+  ),
 })
 const member = createRoute({
   getParentRoute: () => organization,
   path: '/members/$member',
-  component: lazyRouteComponent(() => import('./pages/members/Member.tsx'), 'Member'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/members/Member.tsx')),
+    'Member',
+  ),
 })
 const sso = createRoute({
   getParentRoute: () => organization,
   path: '/sso',
   validateSearch: texts('tab', 'test'),
-  component: lazyRouteComponent(() => import('./pages/sso/Sso.tsx'), 'Sso'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/sso/Sso.tsx')),
+    'Sso',
+  ),
 })
 const audit = createRoute({
   getParentRoute: () => organization,
   path: '/audit',
   validateSearch: texts('actor', 'action', 'subject', 'from', 'to', 'entry'),
-  component: lazyRouteComponent(() => import('./pages/audit/Audit.tsx'), 'Audit'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/audit/Audit.tsx')),
+    'Audit',
+  ),
 })
 const settings = createRoute({
   getParentRoute: () => organization,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./pages/settings/Settings.tsx'), 'Settings'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/settings/Settings.tsx')),
+    'Settings',
+  ),
 })
 
 const tree = root.addChildren([

@@ -1,10 +1,8 @@
-import { Dialog } from '@base-ui/react/dialog'
 import { Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { frameWords } from '../../words/en.ts'
 import { useMe, type Me } from '../api/me.ts'
 import { Button } from '../parts/Button.tsx'
-import { cx } from '../parts/cx.ts'
 import { Brand } from '../parts/Line.tsx'
 import { Loading, ProblemNotice } from '../parts/States.tsx'
 import { TimeTips } from '../parts/Time.tsx'
@@ -13,11 +11,19 @@ import { lastOrganization, rememberOrganization } from './last-organization.ts'
 import { MembershipContext, may, membershipOf } from './membership.ts'
 import { Navigation, places, Switcher } from './Navigation.tsx'
 import { NotFound } from './NotFound.tsx'
-import { OfflineBanner, SignedOutDialog } from './Presence.tsx'
+import { OfflineBanner, SignedOut } from './Presence.tsx'
 import { useShortcuts } from './shortcuts.ts'
+import { whole } from './upgrade.ts'
 
-const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Palette }))
-const Help = lazy(async () => ({ default: (await import('./Help.tsx')).Help }))
+const Palette = lazy(async () => ({
+  default: (await whole(async () => await import('./Palette.tsx'))()).Palette,
+}))
+const Sheet = lazy(async () => ({
+  default: (await whole(async () => await import('./Sheet.tsx'))()).Sheet,
+}))
+const Help = lazy(async () => ({
+  default: (await whole(async () => await import('./Help.tsx'))()).Help,
+}))
 
 /** Everything around a page of somebody who is signed in. */
 export function Frame() {
@@ -57,6 +63,8 @@ function SignedIn({ me }: { readonly me: Me }) {
     if (here !== undefined) rememberOrganization(here.slug)
   }, [here])
   const [floating, setFloating] = useState<'palette' | 'help' | 'menu'>()
+  // Once opened it stays, so that it can also slide out.
+  const [sheetSeen, setSheetSeen] = useState(false)
   const close = useCallback(() => setFloating(undefined), [])
   const navigate = useNavigate()
   const main = useRef<HTMLElement>(null)
@@ -108,7 +116,10 @@ function SignedIn({ me }: { readonly me: Me }) {
             look="quiet"
             icon="menu"
             aria-label={frameWords.openMenu}
-            onClick={() => setFloating('menu')}
+            onClick={() => {
+              setSheetSeen(true)
+              setFloating('menu')
+            }}
           />
           <Brand />
           <Switcher me={me} membership={membership} />
@@ -120,21 +131,18 @@ function SignedIn({ me }: { readonly me: Me }) {
           </main>
         </div>
       </div>
-      <Dialog.Root open={floating === 'menu'} onOpenChange={(open) => (open ? undefined : close())}>
-        <Dialog.Portal>
-          <Dialog.Backdrop className={classes.veil} />
-          <Dialog.Popup className={cx(classes.sheet)} aria-label={frameWords.navigation}>
-            {navigation}
-          </Dialog.Popup>
-        </Dialog.Portal>
-      </Dialog.Root>
       <Suspense fallback={undefined}>
+        {sheetSeen ? (
+          <Sheet open={floating === 'menu'} onClose={close}>
+            {navigation}
+          </Sheet>
+        ) : undefined}
         {floating === 'palette' && membership !== undefined ? (
           <Palette membership={membership} onClose={close} />
         ) : undefined}
         {floating === 'help' ? <Help onClose={close} /> : undefined}
       </Suspense>
-      <SignedOutDialog />
+      <SignedOut />
       <TimeTips />
     </MembershipContext>
   )

@@ -8,7 +8,7 @@ import { sayRefused } from '../parts/Toasts.tsx'
 import classes from './frame.module.css'
 import { may, type Membership } from './membership.ts'
 import { RunningOperation } from './RunningOperation.tsx'
-import { useTheme, type Theme } from './theme.ts'
+import { useTheme } from './theme.ts'
 
 /** The pages of an organization: where they are, their key after `g`, and who may see them. */
 export const places = [
@@ -233,7 +233,7 @@ function You({ me }: { readonly me: Me }) {
         {frameWords.pages.you}
       </MenuItem>
       <MenuLine />
-      <MenuChoice<Theme>
+      <MenuChoice
         label={frameWords.theme}
         value={theme}
         options={[
@@ -241,7 +241,7 @@ function You({ me }: { readonly me: Me }) {
           { value: 'light', label: frameWords.themes.light },
           { value: 'dark', label: frameWords.themes.dark },
         ]}
-        onValue={choose}
+        onValue={(value) => choose(value === 'light' || value === 'dark' ? value : 'system')}
       />
       <MenuLine />
       <MenuItem icon="out" onClick={() => void signOut()}>

@@ -1,13 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { frameWords } from '../../words/en.ts'
 import { onSignedOut, Refused } from '../api/call.ts'
-import { meQuery } from '../api/me.ts'
-import { buttonClass, Lamp } from '../parts/Button.tsx'
-import { FormDialog } from '../parts/Dialogs.tsx'
+import { Lamp } from '../parts/Button.tsx'
 import classes from './frame.module.css'
+import { whole } from './upgrade.ts'
 
 const retryMs = 3000
+const load = whole(async () => await import('./SignedOutDialog.tsx'))
+const SignedOutDialog = lazy(async () => ({ default: (await load()).SignedOutDialog }))
 
 /** Says that the server does not answer, and keeps asking until it does. */
 export function OfflineBanner() {
@@ -40,42 +41,13 @@ export function OfflineBanner() {
 }
 
 /** The session ended while a page was open: sign in beside it, and nothing typed is lost. */
-export function SignedOutDialog() {
-  const client = useQueryClient()
+export function SignedOut() {
   const [open, setOpen] = useState(false)
-  const [error, setError] = useState<unknown>()
   useEffect(() => onSignedOut(() => setOpen(true)), [])
-  async function goOn() {
-    try {
-      await client.fetchQuery({ ...meQuery, staleTime: 0 })
-      setOpen(false)
-      setError(undefined)
-      await client.invalidateQueries()
-    } catch (refusal) {
-      setError(refusal)
-    }
-  }
+  if (!open) return undefined
   return (
-    <FormDialog
-      open={open}
-      onClose={() => setOpen(false)}
-      title={frameWords.signedOutTitle}
-      lead={frameWords.signedOutText}
-      action={frameWords.goOn}
-      busy={false}
-      error={error}
-      onSubmit={() => void goOn()}
-    >
-      <p>
-        <a
-          className={buttonClass('plain')}
-          href="/sign-in?return_to=/you"
-          target="_blank"
-          rel="noreferrer"
-        >
-          {frameWords.signInAgain}
-        </a>
-      </p>
-    </FormDialog>
+    <Suspense fallback={undefined}>
+      <SignedOutDialog onClose={() => setOpen(false)} />
+    </Suspense>
   )
 }

@@ -10,3 +10,8 @@ export function reloadOnceAfterUpgrade(): void {
     window.location.reload()
   })
 }
+
+/** A part of the bundle; where its file is gone and the page already reloads, it never comes instead of failing. */
+export function whole<Module>(load: () => Promise<Module | undefined>): () => Promise<Module> {
+  return async () => (await load()) ?? (await new Promise<never>(() => undefined))
+}

@@ -1,7 +1,28 @@
-import { Menu as Base } from '@base-ui/react/menu'
-import type { ReactElement, ReactNode } from 'react'
-import classes from './dialog.module.css'
-import { Icon, type IconName } from './Icon.tsx'
+import {
+  cloneElement,
+  lazy,
+  Suspense,
+  useId,
+  useRef,
+  useState,
+  type ComponentProps,
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactElement,
+  type ReactNode,
+} from 'react'
+import { whole } from '../frame/upgrade.ts'
+
+// Every page has menus and few visits open one: what they are made of comes with the first look at a button.
+const load = whole(async () => await import('./MenuParts.tsx'))
+const MenuPopup = lazy(async () => ({ default: (await load()).MenuPopup }))
+
+/** One line of a menu; give `render` a link to make it one. */
+export const MenuItem = lazy(async () => ({ default: (await load()).MenuItem }))
+/** Exclusive choices in a menu. */
+export const MenuChoice = lazy(async () => ({ default: (await load()).MenuChoice }))
+/** A line between groups. */
+export const MenuLine = lazy(async () => ({ default: (await load()).MenuLine }))
 
 /** A menu that a button opens. */
 export function Menu({
@@ -10,82 +31,56 @@ export function Menu({
   side = 'bottom',
   align = 'end',
 }: {
-  readonly trigger: ReactElement
+  readonly trigger: ReactElement<ComponentProps<'button'>>
   readonly children: ReactNode
   readonly side?: 'bottom' | 'top'
   readonly align?: 'start' | 'end'
 }) {
+  const id = useId()
+  const button = useRef<HTMLButtonElement>(null)
+  const [opened, setOpened] = useState<'no' | 'pointer' | 'keyboard'>('no')
+  // Once opened it stays, so that it can also fade out.
+  const [seen, setSeen] = useState(false)
+  function open(how: 'pointer' | 'keyboard') {
+    setSeen(true)
+    setOpened(how)
+  }
+  const comes = () => void load().catch(() => undefined)
   return (
-    <Base.Root modal={false}>
-      <Base.Trigger render={trigger} />
-      <Base.Portal>
-        <Base.Positioner side={side} align={align} sideOffset={6} collisionPadding={12}>
-          <Base.Popup className={classes.menu}>{children}</Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
-  )
-}
-
-/** One line of a menu; give `render` a link to make it one. */
-export function MenuItem({
-  icon,
-  onClick,
-  render,
-  children,
-}: {
-  readonly icon?: IconName
-  readonly onClick?: () => void
-  readonly render?: ReactElement
-  readonly children: ReactNode
-}) {
-  return (
-    <Base.Item
-      className={classes.menuItem}
-      {...(onClick === undefined ? {} : { onClick })}
-      {...(render === undefined ? {} : { render })}
-    >
-      {icon === undefined ? undefined : <Icon name={icon} />}
-      <span>{children}</span>
-    </Base.Item>
-  )
-}
-
-/** Exclusive choices in a menu. */
-export function MenuChoice<Value extends string>({
-  label,
-  value,
-  options,
-  onValue,
-}: {
-  readonly label: string
-  readonly value: Value
-  readonly options: readonly { value: Value; label: string }[]
-  readonly onValue: (value: Value) => void
-}) {
-  return (
-    <Base.Group>
-      <Base.GroupLabel className={classes.menuLabel}>{label}</Base.GroupLabel>
-      <Base.RadioGroup value={value} onValueChange={(next: Value) => onValue(next)}>
-        {options.map((option) => (
-          <Base.RadioItem
-            key={option.value}
-            value={option.value}
-            className={classes.menuItem}
-            closeOnClick
+    <>
+      {cloneElement(trigger, {
+        id,
+        ref: button,
+        'aria-haspopup': 'menu',
+        'aria-expanded': opened !== 'no',
+        onPointerEnter: comes,
+        onFocus: comes,
+        onClick: (event: MouseEvent) => {
+          if (trigger.props['aria-disabled'] === true) return
+          // A click without coordinates is Enter or the space bar.
+          if (opened === 'no') open(event.detail === 0 ? 'keyboard' : 'pointer')
+          else setOpened('no')
+        },
+        onKeyDown: (event: KeyboardEvent) => {
+          if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+          event.preventDefault()
+          open('keyboard')
+        },
+      })}
+      {seen ? (
+        <Suspense fallback={undefined}>
+          <MenuPopup
+            trigger={button}
+            open={opened !== 'no'}
+            byKeyboard={opened === 'keyboard'}
+            onClose={() => setOpened('no')}
+            side={side}
+            align={align}
           >
-            <span>{option.label}</span>
-            <Base.RadioItemIndicator>
-              <Icon name="check" />
-            </Base.RadioItemIndicator>
-          </Base.RadioItem>
-        ))}
-      </Base.RadioGroup>
-    </Base.Group>
+            {children}
+          </MenuPopup>
+        </Suspense>
+      ) : undefined}
+    </>
   )
-}
-
-/** A line between groups. */
-export function MenuLine() {
-  return <Base.Separator className={classes.menuLine} />
 }

@@ -1,12 +1,13 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useCallback } from 'react'
+import { lazy, Suspense, useCallback } from 'react'
 import { callsQuery, type CallFilter } from '../../api/calls.ts'
 import { paletteQuery } from '../../api/palette.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
 import { words } from '../../../words/en.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { useShortcuts } from '../../frame/shortcuts.ts'
+import { whole } from '../../frame/upgrade.ts'
 import { Button, ButtonLink, Lamp } from '../../parts/Button.tsx'
 import { Snippet } from '../../parts/Copy.tsx'
 import { FilterBar, type Filter } from '../../parts/Filters.tsx'
@@ -14,7 +15,6 @@ import { stations } from '../../parts/Line.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { PageHead } from '../../parts/Surface.tsx'
 import { exact } from '../../parts/Time.tsx'
-import { CallDrawer } from './CallDrawer.tsx'
 import classes from './calls.module.css'
 import { CallsTable } from './CallsTable.tsx'
 import { CallsTop } from './CallsTop.tsx'
@@ -22,6 +22,9 @@ import { ExportCalls } from './ExportCalls.tsx'
 import { useLive } from './live.ts'
 
 const here = getRouteApi('/frame/o/$organization/calls')
+// Most visits look at the list: the drawer comes with the first call that is opened.
+const loadDrawer = whole(async () => await import('./CallDrawer.tsx'))
+const CallDrawer = lazy(async () => ({ default: (await loadDrawer()).CallDrawer }))
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 
 /** Find one call, and why it ended so. */
@@ -57,18 +60,17 @@ export function Calls() {
     <>
       <PageHead title={w.title} lead={w.lead}>
         <ExportCalls organization={slug} filter={filter} />
+        <Button aria-pressed={live === 'on'} onClick={toggleLive}>
+          <Lamp on={live === 'on'} />
+          {w.live}
+        </Button>
       </PageHead>
       <CallsTop organization={slug} target={filter.target} apiKey={filter.key} />
       <FilterBar
         search={{ id: 'q', label: w.search, value: filter.q }}
         filters={filters}
         onChange={change}
-      >
-        <Button aria-pressed={live === 'on'} onClick={toggleLive}>
-          <Lamp on={live === 'on'} />
-          {w.live}
-        </Button>
-      </FilterBar>
+      />
       <div onFocusCapture={tail.look} onBlurCapture={tail.lookAway}>
         <CallsTable
           calls={rows}
@@ -92,12 +94,14 @@ export function Calls() {
         </div>
       ) : undefined}
       {open === undefined ? undefined : (
-        <CallDrawer
-          organization={slug}
-          id={open}
-          known={rows.find((row) => row.id === open)}
-          onClose={() => change({ call: undefined })}
-        />
+        <Suspense fallback={undefined}>
+          <CallDrawer
+            organization={slug}
+            id={open}
+            known={rows.find((row) => row.id === open)}
+            onClose={() => change({ call: undefined })}
+          />
+        </Suspense>
       )}
     </>
   )

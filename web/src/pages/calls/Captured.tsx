@@ -50,11 +50,7 @@ function Message({
         <p className="muted small">{w.noBody(size(bytes))}</p>
       ) : (
         <>
-          <p className="muted small">
-            {new TextEncoder().encode(body).length < bytes
-              ? w.bodyKept(size(bytes))
-              : w.bodyWhole(size(bytes))}
-          </p>
+          <p className="muted small">{w.bodyKept(size(bytes))}</p>
           <Snippet label={`${title}: ${w.captured}`} text={body} />
         </>
       )}

@@ -12,10 +12,13 @@ import { Empty } from '../../parts/States.tsx'
 import { PageHead, Tag } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { grantsText, KeyState } from './parts.tsx'
+import { whole } from '../../frame/upgrade.ts'
 
 const here = getRouteApi('/frame/o/$organization/keys')
 // Most visits only look: the dialog and its parts come when they are asked for.
-const IssueKey = lazy(async () => ({ default: (await import('./IssueKey.tsx')).IssueKey }))
+const IssueKey = lazy(async () => ({
+  default: (await whole(async () => await import('./IssueKey.tsx'))()).IssueKey,
+}))
 const states = ['active', 'expiring', 'unused', 'revoked', 'expired'] as const
 
 /** All keys: who may call what. */

@@ -7,15 +7,20 @@ import { Empty, Loading } from '../../parts/States.tsx'
 import { Card, PageHead } from '../../parts/Surface.tsx'
 import { Tabs } from '../../parts/Tabs.tsx'
 import { Steps } from './Steps.tsx'
+import { whole } from '../../frame/upgrade.ts'
 
-const DomainsTab = lazy(async () => ({ default: (await import('./DomainsTab.tsx')).DomainsTab }))
+const DomainsTab = lazy(async () => ({
+  default: (await whole(async () => await import('./DomainsTab.tsx'))()).DomainsTab,
+}))
 const ConnectionTab = lazy(async () => ({
-  default: (await import('./ConnectionTab.tsx')).ConnectionTab,
+  default: (await whole(async () => await import('./ConnectionTab.tsx'))()).ConnectionTab,
 }))
 const DirectoryTab = lazy(async () => ({
-  default: (await import('./DirectoryTab.tsx')).DirectoryTab,
+  default: (await whole(async () => await import('./DirectoryTab.tsx'))()).DirectoryTab,
 }))
-const RolesTab = lazy(async () => ({ default: (await import('./RolesTab.tsx')).RolesTab }))
+const RolesTab = lazy(async () => ({
+  default: (await whole(async () => await import('./RolesTab.tsx'))()).RolesTab,
+}))
 
 const here = getRouteApi('/frame/o/$organization/sso')
 

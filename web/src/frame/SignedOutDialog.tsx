@@ -1,0 +1,44 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { frameWords } from '../../words/en.ts'
+import { meQuery } from '../api/me.ts'
+import { buttonClass } from '../parts/Button.tsx'
+import { FormDialog } from '../parts/Dialogs.tsx'
+
+/** Asks to sign in in another tab, then goes on here. */
+export function SignedOutDialog({ onClose }: { readonly onClose: () => void }) {
+  const client = useQueryClient()
+  const [error, setError] = useState<unknown>()
+  async function goOn() {
+    try {
+      await client.fetchQuery({ ...meQuery, staleTime: 0 })
+      onClose()
+      await client.invalidateQueries()
+    } catch (refusal) {
+      setError(refusal)
+    }
+  }
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title={frameWords.signedOutTitle}
+      lead={frameWords.signedOutText}
+      action={frameWords.goOn}
+      busy={false}
+      error={error}
+      onSubmit={() => void goOn()}
+    >
+      <p>
+        <a
+          className={buttonClass('plain')}
+          href="/sign-in?return_to=/you"
+          target="_blank"
+          rel="noreferrer"
+        >
+          {frameWords.signInAgain}
+        </a>
+      </p>
+    </FormDialog>
+  )
+}

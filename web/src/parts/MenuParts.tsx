@@ -1,0 +1,117 @@
+import { Menu as Base } from '@base-ui/react/menu'
+import type { ReactElement, ReactNode, RefObject } from 'react'
+import classes from './dialog.module.css'
+import { Icon, type IconName } from './Icon.tsx'
+
+export interface MenuPopupProps {
+  /** What opened it: the popup stands beside it and gives the focus back to it. */
+  readonly trigger: RefObject<HTMLElement | null>
+  readonly open: boolean
+  readonly byKeyboard: boolean
+  readonly onClose: () => void
+  readonly side: 'bottom' | 'top'
+  readonly align: 'start' | 'end'
+  readonly children: ReactNode
+}
+
+/** What a menu's button opens. */
+export function MenuPopup(props: MenuPopupProps) {
+  const { trigger, open, byKeyboard, onClose, side, align, children } = props
+  return (
+    <Base.Root
+      modal={false}
+      open={open}
+      onOpenChange={(next, details) => {
+        if (next) return
+        const { target } = details.event
+        // The button closes it by itself; otherwise its click would open it again.
+        if (target instanceof Node && trigger.current?.contains(target) === true) details.cancel()
+        else onClose()
+      }}
+    >
+      <Base.Portal>
+        <Base.Positioner
+          anchor={trigger}
+          side={side}
+          align={align}
+          sideOffset={6}
+          collisionPadding={12}
+        >
+          <Base.Popup
+            className={classes.menu}
+            aria-labelledby={trigger.current?.id}
+            finalFocus={trigger}
+            onFocus={({ target, currentTarget }) => {
+              // Somebody at the keyboard begins at the first line, not before it.
+              if (byKeyboard && target === currentTarget) firstItem(currentTarget)?.focus()
+            }}
+          >
+            {children}
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  )
+}
+
+function firstItem(popup: HTMLElement): HTMLElement | null {
+  return popup.querySelector<HTMLElement>('[role^=menuitem]')
+}
+
+export interface MenuItemProps {
+  readonly icon?: IconName
+  readonly onClick?: () => void
+  /** A link makes the line one. */
+  readonly render?: ReactElement
+  readonly children: ReactNode
+}
+
+/** One line of a menu. */
+export function MenuItem({ icon, onClick, render, children }: MenuItemProps) {
+  return (
+    <Base.Item
+      className={classes.menuItem}
+      {...(onClick === undefined ? {} : { onClick })}
+      {...(render === undefined ? {} : { render })}
+    >
+      {icon === undefined ? undefined : <Icon name={icon} />}
+      <span>{children}</span>
+    </Base.Item>
+  )
+}
+
+export interface MenuChoiceProps {
+  readonly label: string
+  readonly value: string
+  readonly options: readonly { readonly value: string; readonly label: string }[]
+  readonly onValue: (value: string) => void
+}
+
+/** Exclusive choices in a menu. */
+export function MenuChoice({ label, value, options, onValue }: MenuChoiceProps) {
+  return (
+    <Base.Group>
+      <Base.GroupLabel className={classes.menuLabel}>{label}</Base.GroupLabel>
+      <Base.RadioGroup value={value} onValueChange={(next: string) => onValue(next)}>
+        {options.map((option) => (
+          <Base.RadioItem
+            key={option.value}
+            value={option.value}
+            className={classes.menuItem}
+            closeOnClick
+          >
+            <span>{option.label}</span>
+            <Base.RadioItemIndicator>
+              <Icon name="check" />
+            </Base.RadioItemIndicator>
+          </Base.RadioItem>
+        ))}
+      </Base.RadioGroup>
+    </Base.Group>
+  )
+}
+
+/** A line between groups. */
+export function MenuLine() {
+  return <Base.Separator className={classes.menuLine} />
+}
