@@ -233,11 +233,19 @@ type Handler = (request: AppRequest, reply: AppReply) => Promise<AppReply>
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** An address that answers one method; 405 for the others. */
-export function only(app: App, method: 'GET' | 'POST', url: string, handle: Handler): void {
-  app.route({ method, url, exposeHeadRoute: false, handler: handle })
+/** An address that answers one method, or both of GET and POST; 405 for the others. */
+export function only(
+  app: App,
+  method: 'GET' | 'POST' | 'GET, POST',
+  url: string,
+  handle: Handler,
+): void {
+  const answered = method.split(', ')
+  app.route({ method: answered, url, exposeHeadRoute: false, handler: handle })
   app.route({
-    method: [...methods.filter((one) => one !== method), ...(method === 'GET' ? ['HEAD'] : [])],
+    method: [...methods, ...(method === 'POST' ? [] : ['HEAD'])].filter(
+      (one) => !answered.includes(one),
+    ),
     url,
     handler: () => {
       throw new Problem('method_not_allowed', undefined, { headers: { Allow: method } })

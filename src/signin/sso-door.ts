@@ -36,10 +36,17 @@ export function hangSso(scope: App, needs: SsoNeeds): void {
     return await send(reply, location, cookie)
   })
 
-  only(scope, 'GET', `${base}/:connection/login`, async (request, reply) => {
+  // A provider may start it either way (OpenID Connect Core 1.0, section 4; Registration 1.0, initiate_login_uri).
+  only(scope, 'GET, POST', `${base}/:connection/login`, async (request, reply) => {
     const id = connectionOf(request)
-    const start = await starts.byConnection(id, queryOf(request), await starterOf(request))
-    return await send(reply, start.location, start.cookie)
+    const form = request.body instanceof URLSearchParams ? request.body : undefined
+    const asked = request.method === 'POST' ? form : queryOf(request)
+    const start = await starts.byConnection(
+      id,
+      asked ?? new URLSearchParams(),
+      await starterOf(request),
+    )
+    return await send(reply, start.location, start.cookie, request.method === 'POST' ? 303 : 302)
   })
 
   only(scope, 'GET', `${base}/:connection/callback`, async (request, reply) => {
@@ -181,12 +188,17 @@ export function hangSso(scope: App, needs: SsoNeeds): void {
 
 const freshForMs = 3_600_000
 
-async function send(reply: AppReply, location: string, cookie: string): Promise<AppReply> {
+async function send(
+  reply: AppReply,
+  location: string,
+  cookie: string,
+  status: 302 | 303 = 302,
+): Promise<AppReply> {
   return await reply
     .header('Set-Cookie', cookie)
     .header('Cache-Control', 'no-store')
     .header('Referrer-Policy', 'no-referrer')
-    .redirect(location, 302)
+    .redirect(location, status)
 }
 
 function queryOf(request: AppRequest): URLSearchParams {

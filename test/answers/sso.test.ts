@@ -119,6 +119,24 @@ describe('the answers of the company sign-in', () => {
     await refused(answer, 'callback_issuer_mismatch')
   })
 
+  test('O17: a provider may start a sign-in by a form too, with the same checks', async () => {
+    const post = async (form: Record<string, string>) =>
+      await fetch(acme.initiate_login_uri, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { origin: 'https://idp.example', 'sec-fetch-site': 'cross-site' },
+        body: new URLSearchParams(form),
+      })
+    const started = await post({ iss: idp.issuerOf('honest'), login_hint: 'ada@acme.test' })
+    assert.equal(started.status, 303)
+    const to = new URL(started.headers.get('location') ?? '')
+    assert.equal(to.searchParams.get('login_hint'), 'ada@acme.test')
+    assert.match(started.headers.getSetCookie()[0] ?? '', /^__Host-sign-in=.*SameSite=Lax/)
+    await refused(await post({ iss: 'https://evil.example' }), 'callback_issuer_mismatch')
+    const put = await fetch(acme.initiate_login_uri, { method: 'PUT' })
+    assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, POST'])
+  })
+
   test('O3: a callback counts once, in the browser that started, with its own state, within ten minutes', async () => {
     const tokens = (): number => idp.asked('honest', 'token')
     const jar = new Jar()
