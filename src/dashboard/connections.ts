@@ -52,6 +52,8 @@ const ConnectionShape = Type.Object(
     /** When a test last passed. */
     testedAt: nullable(Time),
     lastUsedAt: nullable(Time),
+    /** An administrator saved it last: owners confirm their first sign-in through it. */
+    ownersConfirm: Type.Boolean(),
     /** The last refusal, until a sign-in or a test passes. */
     lastRefusal: nullable(Type.Object({ code: Type.String(), sentence: Type.String(), at: Time })),
     version: Type.Integer(),
@@ -339,6 +341,7 @@ function toConnection(connection: Connection): Static<typeof ConnectionShape> {
     createdAt: time(connection.createdAt),
     testedAt: timeOrNull(connection.testedAt),
     lastUsedAt: timeOrNull(connection.lastUsedAt),
+    ownersConfirm: !connection.setByOwner,
     lastRefusal:
       lastRefusal === undefined
         ? null

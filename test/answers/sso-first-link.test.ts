@@ -96,6 +96,8 @@ describe('the first sign-in of somebody who is here already', () => {
 
   test('D4: a provider that an administrator has set does not become an owner’s sign-in unasked', async () => {
     await save(admin)
+    const shown = await owner.call(`GET /organizations/acme/connections/${acme.id}`)
+    assert.equal(shown.json.ownersConfirm, true)
     const claims = { sub: 'not-olga', email: 'olga@acme.test' }
     assert.equal(refusalOf(await arrive(claims)), 'sso_confirmation_required')
     // Whoever is no owner is linked as ever.

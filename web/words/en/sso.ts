@@ -150,8 +150,11 @@ export const ssoWords = {
       credential: 'Credential',
       tested: 'Last passed test',
       used: 'Last sign-in',
+      owners: 'Owners',
       login: 'Sign-in address for people',
     },
+    ownersConfirm:
+      'confirm their first sign-in through it: an administrator saved it last, not an owner',
     credentials: { secret: 'client secret, sealed', key: 'key pair (private_key_jwt)' },
     more: 'More',
     makeDefault: 'Make default',
@@ -169,7 +172,7 @@ export const ssoWords = {
   },
 
   test: {
-    title: 'Test',
+    title: (connection: string) => `Test of ${connection}`,
     lead: 'Opens your provider in a window and shows every check. Nobody is signed in by a test.',
     start: 'Test',
     again: 'Test again',

@@ -49,6 +49,7 @@ export function ConnectionCard({ connection }: { readonly connection: Connection
               [w.scopesName, <code key="scopes">{connection.scopes.join(' ')}</code>],
               [w.facts.tested, <Time key="tested" at={connection.testedAt} form="relative" />],
               [w.facts.used, <Time key="used" at={connection.lastUsedAt} form="relative" />],
+              [w.facts.owners, connection.ownersConfirm ? w.ownersConfirm : undefined],
             ]}
           />
           <Folded title={`${w.addresses}: ${w.kinds[connection.kind]}`} open={isNew(connection)}>

@@ -53,7 +53,7 @@ export function TestCard({ connection }: { readonly connection: Connection }) {
 
   return (
     <Card
-      title={w.title}
+      title={w.title(connection.name)}
       lead={w.lead}
       actions={
         <Button
