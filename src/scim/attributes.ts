@@ -137,7 +137,10 @@ export function resolveTarget(type: ResourceType, path: string): Target | undefi
 function splitUrn(type: ResourceType, path: string): { schema: Schema | undefined; rest: string } {
   const folded = path.toLowerCase()
   for (const schema of [type.schema, type.extension]) {
-    if (schema !== undefined && folded.startsWith(`${schema.id.toLowerCase()}:`)) {
+    // Entra also writes a dot between the schema and its attribute.
+    const mark = schema === undefined ? undefined : path[schema.id.length]
+    if (schema === undefined || (mark !== ':' && mark !== '.')) continue
+    if (folded.startsWith(schema.id.toLowerCase())) {
       return { schema, rest: path.slice(schema.id.length + 1) }
     }
   }

@@ -8,20 +8,23 @@ import { groupSchema } from './schema-group.ts'
 
 type Comparison = Extract<Filter, { kind: 'compare' }>
 
-/** A filter as a condition that the store turns into SQL on both engines. */
-export function toCondition(type: ResourceType, filter: Filter): DirectoryCondition {
+/** Under this name the folded attributes hold the values by which multi-valued attributes sort. */
+export const leadingName = '~leading'
+
+/** A filter as a condition that the store turns into SQL on both engines; `base` is the address of `/scim/v2`. */
+export function toCondition(type: ResourceType, filter: Filter, base: string): DirectoryCondition {
   switch (filter.kind) {
     case 'and':
     case 'or':
-      return { kind: filter.kind, terms: filter.terms.map((term) => toCondition(type, term)) }
+      return { kind: filter.kind, terms: filter.terms.map((term) => toCondition(type, term, base)) }
     case 'not':
-      return { kind: 'not', term: toCondition(type, filter.term) }
+      return { kind: 'not', term: toCondition(type, filter.term, base) }
     case 'never':
       return constant(false)
     case 'present':
       return present(type, filter.target)
     case 'compare':
-      return compare(type, filter)
+      return compare(type, filter, base)
     case 'some':
       return some(type, filter.target, filter.where)
     default:
@@ -35,7 +38,8 @@ export function sortField(
   target: Target,
 ): { field: DirectoryField; type: 'text' | 'number' } | undefined {
   const part = target.sub ?? target.attribute
-  if (target.attribute.multiValued || part.type === 'complex') return undefined
+  if (target.attribute.multiValued) return leadingField(type, target)
+  if (part.type === 'complex') return undefined
   const column = columnOf(type, target)
   const kind = kindOf(part)
   if (column !== undefined) return { field: { column }, type: kind }
@@ -59,30 +63,53 @@ function present(type: ResourceType, target: Target): DirectoryCondition {
   return { kind: 'some', path: pathOf({ ...target, sub: undefined }), where }
 }
 
-function compare(type: ResourceType, filter: Comparison): DirectoryCondition {
+function leadingField(
+  type: ResourceType,
+  { attribute, sub }: Target,
+): ReturnType<typeof sortField> {
+  const hasValue = attribute.subAttributes?.some(({ name }) => name === 'value') === true
+  if (!hasValue || isRelated(type, attribute)) return undefined
+  if (sub !== undefined && sub.name !== 'value') return undefined
+  return { field: { path: [leadingName, attribute.name], type: 'text' }, type: 'text' }
+}
+
+function compare(type: ResourceType, filter: Comparison, base: string): DirectoryCondition {
   const { target, operator, value } = filter
   const { attribute, sub } = target
   const column = columnOf(type, target)
   if (column !== undefined) return { kind: 'compare', field: { column }, operator, value }
-  if (attribute.name === 'meta') return compareMeta(type, filter)
+  if (attribute.name === 'meta') return compareMeta(type, filter, base)
   if (attribute.name === 'schemas') return compareSchemas(type, filter)
-  if (isRelated(type, attribute)) return related(type, partComparison(filter))
+  if (isRelated(type, attribute)) {
+    return orNone(filter, related(type, partComparison(filter)), {
+      kind: 'related',
+      where: undefined,
+    })
+  }
   if (!attribute.multiValued) {
     const field: DirectoryField = { path: pathOf(target), type: kindOf(sub ?? attribute) }
     return { kind: 'compare', field, operator, value }
   }
   if (isEmail(target) && operator === 'eq') return { kind: 'email', value: String(value) }
   const part = sub ?? attribute
-  return {
+  const path = pathOf({ ...target, sub: undefined })
+  const field: DirectoryField = { part: sub?.name ?? '', type: kindOf(part) }
+  const fitting: DirectoryCondition = {
     kind: 'some',
-    path: pathOf({ ...target, sub: undefined }),
-    where: {
-      kind: 'compare',
-      field: { part: sub?.name ?? '', type: kindOf(part) },
-      operator,
-      value,
-    },
+    path,
+    where: { kind: 'compare', field, operator, value },
   }
+  return orNone(filter, fitting, { kind: 'some', path, where: undefined })
+}
+
+// Who has no value at all has none that is equal: `ne` means the same for one value and for many.
+function orNone(
+  { operator }: Comparison,
+  fitting: DirectoryCondition,
+  any: DirectoryCondition,
+): DirectoryCondition {
+  if (operator !== 'ne') return fitting
+  return { kind: 'or', terms: [fitting, { kind: 'not', term: any }] }
 }
 
 /** `emails[type eq "work" and value co "@x"]`: the names inside are parts of one value. */
@@ -190,12 +217,34 @@ function partComparison(filter: Comparison): Filter {
   return { ...filter, target: { extension: undefined, attribute: sub, sub: undefined } }
 }
 
-function compareMeta(type: ResourceType, filter: Comparison): DirectoryCondition {
+function compareMeta(type: ResourceType, filter: Comparison, base: string): DirectoryCondition {
   const name = filter.target.sub?.name
-  if (name !== 'resourceType') {
-    throw refuse('invalidFilter', `'meta.${name ?? ''}' cannot be filtered by.`)
+  if (name === 'resourceType') return constant(textHolds(type.name, filter))
+  if (name === 'location') return compareLocation(`${base}${type.endpoint}/`, filter)
+  throw refuse('invalidFilter', `'meta.${name ?? ''}' cannot be filtered by.`)
+}
+
+/** A location is the same text for all, and then the id: a comparison with it is one with the id, or settled before. */
+function compareLocation(prefix: string, filter: Comparison): DirectoryCondition {
+  const { operator } = filter
+  const value = String(filter.value)
+  const id = (own: Comparison['operator'], text: string): DirectoryCondition => ({
+    kind: 'compare',
+    field: { column: 'id' },
+    operator: own,
+    value: text,
+  })
+  if (operator === 'co' || operator === 'ew') {
+    if (operator === 'co' && prefix.includes(value)) return constant(true)
+    // The text may begin within the prefix and go on in the id.
+    const rests = Array.from({ length: value.length }, (_, at) => at + 1)
+      .filter((at) => prefix.endsWith(value.slice(0, at)))
+      .map((at) => id(operator === 'co' ? 'sw' : 'eq', value.slice(at)))
+    return { kind: 'or', terms: [id(operator, value), ...rests] }
   }
-  return constant(textHolds(type.name, filter))
+  if (value.startsWith(prefix)) return id(operator, value.slice(prefix.length))
+  if (operator === 'sw') return constant(prefix.startsWith(value))
+  return constant(textHolds(prefix, filter))
 }
 
 function compareSchemas(type: ResourceType, filter: Comparison): DirectoryCondition {
@@ -223,6 +272,8 @@ function columnOf(type: ResourceType, target: Target) {
       return 'created_at'
     case 'meta.lastModified':
       return 'modified_at'
+    case 'meta.version':
+      return 'version'
     case 'userName':
       return 'user_name_key'
     case 'active':

@@ -16,11 +16,11 @@ export function operatorOf(word: string): Operator | 'pr' | undefined {
 
 /** A comparison with its value in the form in which the attribute is compared (RFC 7644 section 3.4.2.2). */
 export function compareValue(named: Target, operator: Operator, literal: Token): Filter {
+  if (literal.kind === 'word' && literal.text.toLowerCase() === 'null') {
+    return compareWithNull(named, operator)
+  }
   const target = withDefaultPart(named)
   const compared = target.sub ?? target.attribute
-  if (literal.kind === 'word' && literal.text.toLowerCase() === 'null') {
-    return compareWithNull(target, operator)
-  }
   const value = valueOf(compared, operator, literal)
   // Everything contains, starts and ends with the empty text.
   if (value === '' && textOnly.has(operator)) return { kind: 'present', target }

@@ -34,7 +34,7 @@ export async function listEverything(
   let total = 0
   let room = query.count
   for (const type of [userType, groupType]) {
-    const listing = listingOf(type, query, request.principal, needs.limits, 'absent')
+    const listing = listingOf(type, query, request, needs.limits, 'absent')
     const start = Math.max(1, query.startIndex - total)
     const page = await lists.byIndex(listing, start, room)
     ids.push({ type, ids: page.ids })
@@ -69,7 +69,7 @@ async function readPage(
   query: Query,
 ): Promise<DirectoryPage> {
   const { lists } = needs.directories
-  const listing = listingOf(type, query, request.principal, needs.limits)
+  const listing = listingOf(type, query, request, needs.limits)
   if (query.cursor === undefined) {
     return await lists.byIndex(listing, query.startIndex, query.count)
   }

@@ -48,12 +48,24 @@ function applyWithoutPath(state: State, operation: PatchOperation): void {
     throw refuse('invalidValue', 'Without a path the value must be an object.')
   }
   for (const [name, value] of Object.entries(operation.value)) {
+    if (name.toLowerCase() === state.type.schema.id.toLowerCase() && isObject(value)) {
+      applyQualified(state, operation.op, value)
+      continue
+    }
     const path = namedPath(state, name, value)
     if (path === undefined) continue
     if (path.kind === 'attribute' && isMergeable(path, value)) {
       mergeParts(state, path, value as JsonObject)
     } else applyAt(state, path, { op: operation.op, path: name, value })
   }
+}
+
+// The core's attributes under the core's URN, as some clients group them.
+function applyQualified(state: State, op: PatchOperation['op'], members: JsonObject): void {
+  const qualified = Object.entries(members)
+    .map(([name, value]) => [`${state.type.schema.id}:${name}`, value] as const)
+    .filter(([name]) => resolveTarget(state.type, name) !== undefined)
+  applyWithoutPath(state, { op, path: undefined, value: Object.fromEntries(qualified) })
 }
 
 function namedPath(state: State, name: string, value: Json): PatchPath | undefined {

@@ -82,7 +82,9 @@ function cut(
 
 function namesOf(type: ResourceType, paths: readonly string[]): Names {
   const names = new Map<string, Set<string> | 'all'>()
-  for (const path of paths) {
+  for (const asked of paths) {
+    // Microsoft's collection asks for `emails[type eq "work"]`: the attribute, its values are not picked from.
+    const path = asked.split('[', 1)[0] ?? ''
     const extension = findExtension(type, path)
     if (extension !== undefined) names.set(extension.id, 'all')
     const target = extension === undefined ? resolveTarget(type, path) : undefined

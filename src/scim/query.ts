@@ -124,7 +124,10 @@ export function projectionOf(
 export function listingOf(
   type: ResourceType,
   query: Query,
-  who: { organizationId: DirectoryListing['organizationId']; tokenId: string },
+  who: {
+    principal: { organizationId: DirectoryListing['organizationId']; tokenId: string }
+    base: string
+  },
   bounds: ScimLimits,
   unknown: 'refuse' | 'absent' = 'refuse',
 ): DirectoryListing {
@@ -137,11 +140,11 @@ export function listingOf(
   const target = sortBy === undefined ? undefined : resolveTarget(type, sortBy)
   const sort = target && sortField(type, target)
   return {
-    organizationId: who.organizationId,
-    tokenId: who.tokenId,
+    organizationId: who.principal.organizationId,
+    tokenId: who.principal.tokenId,
     kind: type.name === 'User' ? 'user' : 'group',
     query: {
-      condition: tree ? toCondition(type, tree) : undefined,
+      condition: tree ? toCondition(type, tree, who.base) : undefined,
       sort: sort && { ...sort, descending },
     },
     asked: JSON.stringify([filter ?? '', sortBy ?? '', descending, count]),

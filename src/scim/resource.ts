@@ -62,12 +62,23 @@ function readMember(type: ResourceType, resource: Resource, name: string, json: 
       resource[extension.id] = { ...partsAt(resource, extension.id), ...values }
     return
   }
+  if (name.toLowerCase() === type.schema.id.toLowerCase() && isObject(json)) {
+    return readQualifiedAll(type, resource, json)
+  }
   if (name.toLowerCase().startsWith('urn:')) return readQualified(type, resource, name, json)
   const attribute = findCore(type, name)
   if (attribute === undefined || attribute.mutability === 'readOnly') return
   if (attribute.name === 'schemas') return
   const value = readValue(attribute, json)
   if (value !== undefined) resource[attribute.name] = value
+}
+
+// The core's attributes under the core's URN, as some clients group them.
+function readQualifiedAll(type: ResourceType, resource: Resource, members: JsonObject): void {
+  for (const [name, json] of Object.entries(members)) {
+    const qualified = `${type.schema.id}:${name}`
+    if (resolveTarget(type, qualified) !== undefined) readQualified(type, resource, qualified, json)
+  }
 }
 
 // `urn:…:User:department` as a member name; data of an extension that nobody here knows is refused clearly.

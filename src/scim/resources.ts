@@ -58,7 +58,7 @@ export function createUserDoor(needs: ScimNeeds): ResourceDoor {
   return {
     type: userType,
     async create(request) {
-      const wish = userWish(readResource(userType, bodyOf(request)))
+      const wish = userWish({ active: true, ...readResource(userType, bodyOf(request)) })
       const user = await users.create(request.principal.organizationId, wish, request.actor)
       return show(request, 201, user)
     },
@@ -78,11 +78,11 @@ export function createUserDoor(needs: ScimNeeds): ResourceDoor {
     },
     async patch(request, id) {
       const operations = readPatch(bodyOf(request))
-      const user = await change(
-        request,
-        id,
-        (current) => applyPatch(userType, resourceOf(current), operations).resource,
-      )
+      const user = await change(request, id, (current) => {
+        const { resource } = applyPatch(userType, resourceOf(current), operations)
+        // Taking the word away brings nobody back.
+        return current.active ? resource : { active: false, ...resource }
+      })
       return show(request, 200, user)
     },
     async remove(request, id) {

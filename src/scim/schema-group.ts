@@ -7,7 +7,11 @@ export const groupSchema: Schema = {
   name: 'Group',
   description: 'A group of users of the directory.',
   attributes: [
-    attribute('displayName', 'string', 'The name of the group.', { required: true }),
+    // Two groups of one name are told apart by their external ids only.
+    attribute('displayName', 'string', 'The name of the group.', {
+      required: true,
+      uniqueness: 'server',
+    }),
     attribute('members', 'complex', 'The users in the group.', {
       multiValued: true,
       subAttributes: [

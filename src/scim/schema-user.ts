@@ -4,7 +4,7 @@ import { attribute, type Attribute, type Schema } from './attributes.ts'
 export const userSchema: Schema = {
   id: 'urn:ietf:params:scim:schemas:core:2.0:User',
   name: 'User',
-  description: 'A person of the organization.',
+  description: 'User Account: a person of the organization.',
   attributes: [
     attribute('userName', 'string', 'The name by which the directory knows the user.', {
       required: true,

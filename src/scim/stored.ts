@@ -1,6 +1,7 @@
 import type { DirectoryGroupWish, DirectoryUserWish, MemberChange } from '../organizations/index.ts'
 import type { DirectoryGroupData, DirectoryUserData } from '../store/index.ts'
 import { coreAttributes, findAttribute, type Attribute, type ResourceType } from './attributes.ts'
+import { leadingName } from './condition.ts'
 import { foldCase, foldText, parseTime } from './fold.ts'
 import { matches } from './match.ts'
 import { memberIds, type MemberStep } from './patch-members.ts'
@@ -16,13 +17,12 @@ export function userWish(resource: Resource): DirectoryUserWish {
   const emails = listAt(resource, 'emails').flatMap((email) =>
     typeof email === 'string' ? [] : (textPart(email, 'value') ?? []),
   )
-  const stored: Resource = { ...resource, active }
   const data: DirectoryUserData = {
     userNameKey: foldCase(userName),
     externalId,
     active,
-    attributes: JSON.stringify(stored),
-    folded: JSON.stringify(foldResource(userType, stored)),
+    attributes: JSON.stringify(resource),
+    folded: JSON.stringify(foldResource(userType, resource)),
     emailKeys: [...new Set(emails.map(foldCase))],
   }
   const email = primaryEmail(resource) ?? (userName.includes('@') ? userName : undefined)
@@ -91,7 +91,23 @@ function foldResource(type: ResourceType, resource: Resource): Record<string, Fo
   if (extension !== undefined && resource[extension.id] !== undefined) {
     folded[extension.id] = foldParts(extension.attributes, partsAt(resource, extension.id))
   }
+  const leading = leadingValues(type, resource)
+  if (Object.keys(leading).length > 0) folded[leadingName] = leading
   return folded
+}
+
+// RFC 7644 section 3.4.2.3: a multi-valued attribute sorts by its primary value, or else by its first.
+function leadingValues(type: ResourceType, resource: Resource): Record<string, Folded> {
+  const leading: Record<string, Folded> = {}
+  for (const attribute of type.schema.attributes) {
+    const part = findAttribute(attribute.subAttributes ?? [], 'value')
+    if (!attribute.multiValued || part === undefined) continue
+    const list = listAt(resource, attribute.name).filter((item) => typeof item !== 'string')
+    const chosen = list.find((item) => item['primary'] === true) ?? list[0]
+    const value = chosen && textPart(chosen, 'value')
+    if (value !== undefined) leading[attribute.name] = foldText(part, value)
+  }
+  return leading
 }
 
 function foldParts(attributes: readonly Attribute[], values: Values): Record<string, Folded> {

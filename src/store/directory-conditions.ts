@@ -13,6 +13,7 @@ export type DirectoryColumn =
   | 'active'
   | 'created_at'
   | 'modified_at'
+  | 'version'
 
 /** What is compared: a column, a place in the folded attributes, or a part of the list's value that is looked at. */
 export type DirectoryField =
@@ -84,7 +85,11 @@ export function conditionSql(
 
 /** A field as SQL. */
 export function fieldSql(engine: Engine, table: DirectoryTableName, field: DirectoryField): Sql {
-  if ('column' in field) return sql`${sql.table(table)}.${sql.ref(field.column)}`
+  if ('column' in field) {
+    const column = sql`${sql.table(table)}.${sql.ref(field.column)}`
+    // Compared as the entity tag in which it is told.
+    return field.column === 'version' ? sql`('W/"' || ${column} || '"')` : column
+  }
   if ('part' in field) return partSql(engine, field)
   const { path, type } = field
   if (engine === 'sqlite') return sql`json_extract(${sql.table(table)}.folded, ${jsonPath(path)})`
