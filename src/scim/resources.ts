@@ -49,7 +49,8 @@ export function createUserDoor(needs: ScimNeeds): ResourceDoor {
       id,
       (current) => {
         checkVersion(request, etagOf(current))
-        return userWish(withoutId(next(current)))
+        // Taking the word `active` away deactivates nobody and brings nobody back.
+        return userWish(withoutId(next(current)), current.active)
       },
       request.actor,
     )
@@ -58,7 +59,8 @@ export function createUserDoor(needs: ScimNeeds): ResourceDoor {
   return {
     type: userType,
     async create(request) {
-      const wish = userWish({ active: true, ...readResource(userType, bodyOf(request)) })
+      const resource = { active: true, ...readResource(userType, bodyOf(request)) }
+      const wish = userWish(resource, true)
       const user = await users.create(request.principal.organizationId, wish, request.actor)
       return show(request, 201, user)
     },
@@ -78,11 +80,11 @@ export function createUserDoor(needs: ScimNeeds): ResourceDoor {
     },
     async patch(request, id) {
       const operations = readPatch(bodyOf(request))
-      const user = await change(request, id, (current) => {
-        const { resource } = applyPatch(userType, resourceOf(current), operations)
-        // Taking the word away brings nobody back.
-        return current.active ? resource : { active: false, ...resource }
-      })
+      const user = await change(
+        request,
+        id,
+        (current) => applyPatch(userType, resourceOf(current), operations).resource,
+      )
       return show(request, 200, user)
     },
     async remove(request, id) {

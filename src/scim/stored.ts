@@ -9,10 +9,10 @@ import { listAt, partsAt, textPart, type Resource } from './resource.ts'
 import { groupSchema, groupType, userType } from './schema-group.ts'
 import type { Value, Values } from './values.ts'
 
-/** A user resource in the forms in which it is stored, found and joined to a person. */
-export function userWish(resource: Resource): DirectoryUserWish {
+/** A user resource in the forms in which it is stored, found and joined to a person; `isActive` holds if it does not say. */
+export function userWish(resource: Resource, isActive: boolean): DirectoryUserWish {
   const userName = textPart(resource, 'userName') ?? ''
-  const active = resource['active'] !== false
+  const active = (resource['active'] ?? isActive) !== false
   const externalId = textPart(resource, 'externalId')
   const emails = listAt(resource, 'emails').flatMap((email) =>
     typeof email === 'string' ? [] : (textPart(email, 'value') ?? []),

@@ -135,10 +135,15 @@ for (const engine of engines) {
       }
     })
 
-    test('removing the word active brings nobody back', async () => {
-      const { id } = await directory.addUser({ active: false })
-      const removed = await patch(id, { op: 'remove', path: 'active' })
-      assert.deepEqual([removed.status, removed.body.active], [200, false])
+    test('removing the word active deactivates nobody and brings nobody back', async () => {
+      for (const active of [true, false]) {
+        const { id } = await directory.addUser({ active })
+        const removed = await patch(id, { op: 'remove', path: 'active' })
+        assert.deepEqual([removed.status, removed.body.active], [200, undefined])
+        const filter = `active eq ${active} and id eq "${id}"`
+        const found = await directory.call('GET', `/Users?${new URLSearchParams({ filter })}`)
+        assert.equal(found.body.totalResults, 1)
+      }
     })
 
     test('RFC 7643 7: what is read-only is refused in a PATCH and passed over in POST and PUT', async () => {
