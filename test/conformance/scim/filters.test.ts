@@ -24,7 +24,7 @@ for (const engine of engines) {
     after(async () => await directory[Symbol.asyncDispose]())
 
     const listed = async (search: Record<string, string>): Promise<ScimReply> =>
-      await directory.call('GET', `/Users?${new URLSearchParams(search)}`)
+      await directory.call('GET', `/Users?${new URLSearchParams(search).toString()}`)
 
     /** Which of the three a filter finds, by their numbers. */
     async function found(filter: string, more: Record<string, string> = {}): Promise<string> {

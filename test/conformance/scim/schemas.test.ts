@@ -141,7 +141,10 @@ for (const engine of engines) {
         const removed = await patch(id, { op: 'remove', path: 'active' })
         assert.deepEqual([removed.status, removed.body.active], [200, undefined])
         const filter = `active eq ${active} and id eq "${id}"`
-        const found = await directory.call('GET', `/Users?${new URLSearchParams({ filter })}`)
+        const found = await directory.call(
+          'GET',
+          `/Users?${new URLSearchParams({ filter }).toString()}`,
+        )
         assert.equal(found.body.totalResults, 1)
       }
     })
@@ -198,7 +201,7 @@ for (const engine of engines) {
       const found = async (filter: string): Promise<[boolean, boolean]> => {
         const listed = await directory.call(
           'GET',
-          `/Users?${new URLSearchParams({ filter, count: '1000', attributes: 'id' })}`,
+          `/Users?${new URLSearchParams({ filter, count: '1000', attributes: 'id' }).toString()}`,
         )
         assert.equal(listed.status, 200, `${filter}: ${JSON.stringify(listed.body)}`)
         const ids = new Set((listed.body.Resources as { id: string }[]).map((each) => each.id))

@@ -169,7 +169,7 @@ for (const engine of engines) {
       const call = async (method: string, path: string, body?: unknown): Promise<ScimReply> =>
         await directory.call(method, path, body)
       const found = async (kind: 'Users' | 'Groups', filter: string): Promise<ScimReply['body']> =>
-        (await call('GET', `/${kind}?${new URLSearchParams({ filter })}`)).body
+        (await call('GET', `/${kind}?${new URLSearchParams({ filter }).toString()}`)).body
       const patch = async (path: string, ...Operations: unknown[]): Promise<ScimReply> =>
         await call('PATCH', path, { schemas: [patchUrn], Operations })
 
@@ -303,7 +303,7 @@ for (const engine of engines) {
         assert.equal((await call('POST', '/Groups', wish('g-2'))).status, 201)
         const query = { filter: `displayName eq "${displayName.toUpperCase()}"` }
         const search = new URLSearchParams({ ...query, excludedAttributes: 'members' })
-        assert.equal((await call('GET', `/Groups?${search}`)).body.totalResults, 2)
+        assert.equal((await call('GET', `/Groups?${search.toString()}`)).body.totalResults, 2)
         const { id } = made.body
         const members = (...ids: string[]) => ids.map((value) => ({ $ref: null, value }))
         const added = await patch(`/Groups/${id}`, {
@@ -341,7 +341,7 @@ for (const engine of engines) {
           `DisplayName eq "Andrew Ryan"`,
         ]) {
           const search = new URLSearchParams({ filter, count: '100', startindex: '0' })
-          const listed = await call('GET', `/Users/?${search}`)
+          const listed = await call('GET', `/Users/?${search.toString()}`)
           assert.equal(listed.status, 200, filter)
           const ids = listed.body.Resources.map((each: { id: string }) => each.id)
           assert.ok(ids.includes(user.id), filter)
