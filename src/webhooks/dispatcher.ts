@@ -143,8 +143,8 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     if (lane.loading || stopped || lane.queue.length >= queueLow || !isOpen(lane)) return
     const ordered = endpoint.ordered
     const probe = lane.health.state === 'held'
-    // One after the other: the next in order is known only when the last is written.
-    if ((ordered || probe) && underWay.of(endpoint.id).size > 0) return
+    // One after the other: the next in order is known only when the one before is sent and written.
+    if ((ordered || probe) && underWay.of(endpoint.id).size + lane.queue.length > 0) return
     lane.loading = true
     lane.hinted = false
     try {

@@ -3,10 +3,12 @@ import type { DeliveryWork, HealthOutcome } from './work.ts'
 
 const outcomesInBatch = 256
 const retryStoreMs = 250
-// A commit that carried many is followed by a pause as long as it took: half of the time is for sending, and the next
-// commit carries more. A commit that carried few is followed by the next at once.
-const many = 16
-const pauseMostMs = 20
+// A commit that carried several is followed by a pause: the time is for sending, and the next commit carries more. It
+// ends when enough waits to be worth a commit. A commit that carried few is followed by the next at once.
+const several = 4
+const enough = 96
+const pauseLeastMs = 5
+const pauseMostMs = 40
 
 /** Writes outcomes in batches: whatever ends while one batch is on its way to the disk shares the next. */
 export interface OutcomeWriter {
@@ -34,6 +36,7 @@ export function createOutcomeWriter(needs: {
   const waiting: AttemptOutcome[] = []
   const counts = new Map<string, number>()
   let writing = false
+  let haveEnough: (() => void) | undefined
 
   async function writeAll(): Promise<void> {
     writing = true
@@ -51,8 +54,8 @@ export function createOutcomeWriter(needs: {
         waiting.splice(0, batch.length)
         for (const { delivery } of batch) discount(delivery.endpointId)
         needs.onWritten(batch, healths, lost)
-        if (batch.length >= many && waiting.length < outcomesInBatch) {
-          await pause(Math.min(tookMs, pauseMostMs))
+        if (batch.length >= several) {
+          await gather(Math.min(Math.max(2 * tookMs, pauseLeastMs), pauseMostMs))
         }
       } catch (error) {
         needs.onError(error)
@@ -77,6 +80,18 @@ export function createOutcomeWriter(needs: {
     return lost.difference(new Set(mended.map(({ endpoint }) => endpoint.id)))
   }
 
+  async function gather(ms: number): Promise<void> {
+    if (waiting.length >= enough) return
+    await new Promise<void>((resolve) => {
+      const cancel = needs.after(ms, resolve)
+      haveEnough = () => {
+        cancel()
+        resolve()
+      }
+    })
+    haveEnough = undefined
+  }
+
   async function pause(ms: number): Promise<void> {
     await new Promise<void>((resolve) => void needs.after(ms, resolve))
   }
@@ -93,6 +108,7 @@ export function createOutcomeWriter(needs: {
       waiting.push(outcome)
       counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1)
       if (!writing) void writeAll()
+      else if (waiting.length >= enough) haveEnough?.()
     },
     unwrittenOf: (endpointId) => counts.get(endpointId) ?? 0,
     unwritten: () => waiting.length,
