@@ -48,6 +48,28 @@ for (const engine of engines) {
       assert.ok(failures >= 3)
     })
 
+    test('an ordered endpoint with a rate keeps the order when one that waited for its turn fails', async () => {
+      await using all = await webhooksForTests(engine)
+      const { webhooks, organizationId, receiver, clock } = all
+      const accepted: number[] = []
+      let failed = false
+      receiver.answer = (response, { body }) => {
+        const { sequence } = JSON.parse(body.toString()) as { sequence: number }
+        const fails = sequence === 4 && !failed
+        failed ||= fails
+        if (!fails) accepted.push(sequence)
+        response.writeHead(fails ? 500 : 204).end()
+      }
+      const wish = { url: receiver.url, ordered: true, ratePerSecond: 3 }
+      await webhooks.endpoints.create(organizationId, wish, operator)
+      await all.publish(6)
+      await all.until(async () => {
+        if (failed) clock.forward(10_000)
+        return (await all.books())['delivered'] === 6
+      }, 'all delivered')
+      assert.deepEqual(accepted, [1, 2, 3, 4, 5, 6])
+    })
+
     test('the rate of an endpoint is kept', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver } = all
