@@ -11,6 +11,10 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 
 if (major > 24 || (major === 24 && minor >= 21)) {
   if (here.includes(`${sep}node_modules${sep}`)) stripTypesHere()
+  // The next start neither strips nor compiles: half the time and 40 MB less. Beside the code, where nobody else may
+  // write (a shared folder such as /tmp would let others put code of theirs in our place); without a right to write
+  // there is simply no cache.
+  module.enableCompileCache?.(join(dirname(here), '..', 'node_modules', '.cache', 'intercept'))
   const { run } = await import('../src/cli/index.ts')
   await run(process.argv.slice(2))
 } else {

@@ -1,8 +1,10 @@
 import cluster from 'node:cluster'
+import { flushCompileCache } from 'node:module'
 import { readConfig, remarks, type Config } from '../config.ts'
 import { createLog, type Log } from '../log/index.ts'
 import type { Running } from '../main.ts'
 import { command } from './command.ts'
+import { startGivingMemoryBack } from './idle-memory.ts'
 import type { Terminal } from './terminal.ts'
 import { superviseWorkers } from './workers.ts'
 
@@ -32,7 +34,11 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   if (!cluster.isWorker || cluster.worker?.id === 1) {
     await printSetupLink(running, log)
   }
+  // Written and let go now, not at the end: a process that is killed would leave the next start nothing.
+  flushCompileCache()
+  const givingBack = startGivingMemoryBack((err) => log.warn({ err }, 'no memory was given back'))
   await stopped
+  await givingBack[Symbol.asyncDispose]()
   log.info({}, 'Stopping: open requests finish first')
   await running[Symbol.asyncDispose]()
   // The channel to the supervisor would keep a worker alive.

@@ -29,18 +29,21 @@ export function hangDashboard(
   const { rooms } = needs
   hangRoutes(app, routes, { prefix, rooms, addressOf: needs.addressOf })
   const { baseUrl } = rooms
-  const description = JSON.stringify(describeRoutes(routes, { baseUrl, version: needs.version }))
-  app.get(`${prefix}/openapi.json`, async (_request, reply) =>
-    reply.type('application/json').header('Cache-Control', 'no-cache').send(description),
+  // Two megabytes of text that most nodes are never asked for.
+  const description = onceAsked(() =>
+    JSON.stringify(describeRoutes(routes, { baseUrl, version: needs.version })),
   )
-  const reference = renderReference(routes, baseUrl)
+  const reference = onceAsked(() => renderReference(routes, baseUrl))
+  app.get(`${prefix}/openapi.json`, async (_request, reply) =>
+    reply.type('application/json').header('Cache-Control', 'no-cache').send(description()),
+  )
   app.get('/docs', async (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')
       .header('Content-Security-Policy', contentSecurityPolicy)
       .header('Referrer-Policy', 'no-referrer')
       .header('Cross-Origin-Opener-Policy', 'same-origin')
-      .send(reference),
+      .send(reference()),
   )
   app.get('/docs.css', async (_request, reply) =>
     reply.type('text/css; charset=utf-8').header('Cache-Control', 'no-cache').send(referenceStyle),
@@ -50,4 +53,9 @@ export function hangDashboard(
   app.all(`${prefix}/*`, async () => {
     throw new Problem('not_found')
   })
+}
+
+function onceAsked(render: () => string): () => string {
+  let text: string | undefined
+  return () => (text ??= render())
 }

@@ -1,4 +1,4 @@
-import { IncomingMessage } from 'node:http'
+import { nodeHttp } from './node-http.ts'
 
 /** Takes a body piece by piece as the parser finds it, null at its end; false asks for a pause. */
 export type BodyTaker = (chunk: Buffer | null) => boolean
@@ -7,7 +7,7 @@ export type BodyTaker = (chunk: Buffer | null) => boolean
  * A request whose body can be handed over as it is parsed, past the stream's queue, ticks and events: a third of what a
  * small POST costs. Without a taker it is an ordinary request.
  */
-export class DirectRequest extends IncomingMessage {
+export class DirectRequest extends nodeHttp.IncomingMessage {
   #taker: BodyTaker | undefined
 
   /** Hands the body to a taker; to be called before the first piece was parsed. */

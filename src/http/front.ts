@@ -1,5 +1,4 @@
-import { createServer, ServerResponse } from 'node:http'
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -14,6 +13,7 @@ import type { UpgradedStream } from './exchange.ts'
 import { DirectRequest } from './direct-request.ts'
 import { checkFraming, originForm } from './framing.ts'
 import { readRequestHead } from './head.ts'
+import { nodeHttp } from './node-http.ts'
 
 /** What one listener allows; sizes in bytes, times in milliseconds. */
 export interface FrontLimits {
@@ -68,7 +68,7 @@ export function createFront(needs: FrontNeeds): Front {
   const limits = { ...frontLimits, ...needs.limits }
   const connections = new Set<ClientConnection>()
   const authorities = [new URL(needs.baseUrl).host]
-  const server = createServer<typeof DirectRequest>({
+  const server = nodeHttp.createServer<typeof DirectRequest>({
     IncomingMessage: DirectRequest,
     requireHostHeader: false,
     maxHeaderSize: limits.headBytes,
@@ -94,7 +94,7 @@ export function createFront(needs: FrontNeeds): Front {
   server.on('checkExpectation', (request, response) => take(request, response, undefined, false))
   server.on('upgrade', (request, duplex, head) => {
     const socket = duplex as Socket
-    const response = new ServerResponse(request)
+    const response = new nodeHttp.ServerResponse(request)
     response.shouldKeepAlive = false
     response.assignSocket(socket)
     response.on('finish', () => socket.destroySoon())
