@@ -143,6 +143,7 @@ export function createKeyring(needs: {
       hint: secret.hint,
       scheme: key.scheme === 'bearer' ? 'bearer' : 'x-api-key',
       digest: keyDigest,
+      isOldSecret: secret.validUntil !== undefined,
       grants: key.grants,
       cidrs: key.cidrs,
       rateLimit: key.rateLimit,

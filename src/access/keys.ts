@@ -4,6 +4,7 @@ import { Problem } from '../errors.ts'
 import { createId, type KeyId, type OrganizationId, type UserId } from '../ids.ts'
 import { digest, mintCredential, type Secret } from '../secrets/index.ts'
 import {
+  keyCallers,
   keys,
   keySecrets,
   type Actor,
@@ -66,6 +67,14 @@ export interface Keys {
   find(organizationId: OrganizationId, id: string): Promise<Key | undefined>
   /** `not_found`. */
   get(organizationId: OrganizationId, id: string): Promise<Key>
+  /** Who made its newest calls, and who still calls with an old secret that overlaps. `not_found`. */
+  callers(
+    organizationId: OrganizationId,
+    id: string,
+  ): Promise<{
+    readonly recent: Awaited<ReturnType<typeof keyCallers.listRecent>>
+    readonly stragglers: Awaited<ReturnType<typeof keyCallers.listStragglers>>
+  }>
   list(
     organizationId: OrganizationId,
     page: Omit<Parameters<typeof keys.list>[2], 'nowMs'>,
@@ -186,6 +195,13 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
         })
       })
     },
+    async callers(organizationId, id) {
+      const { id: keyId } = await get(organizationId, id)
+      return {
+        recent: await keyCallers.listRecent(store.calls, organizationId, keyId, callsLookedAt),
+        stragglers: await keyCallers.listStragglers(store, organizationId, keyId, clock.now()),
+      }
+    },
     async list(organizationId, page) {
       const found = await keys.list(store, organizationId, { ...page, nowMs: clock.now() })
       const secrets = await keySecrets.list(
@@ -234,6 +250,7 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
 
 const longestOverlapMs = 90 * 24 * 3600 * 1000
 const announcedAtOnce = 100
+const callsLookedAt = 1000
 const silentAfterMs = 3_600_000
 
 async function addSecret(

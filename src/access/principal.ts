@@ -12,6 +12,8 @@ export interface KeyPrincipal {
   readonly scheme: Scheme
   /** The digest of the secret that was used: it tells old from new during a rotation. */
   readonly digest: string
+  /** The secret has been rotated and works only for the overlap. */
+  readonly isOldSecret: boolean
   /** Undefined = every target, every method. */
   readonly grants: readonly Grant[] | undefined
   /** Undefined = every address. */

@@ -24,6 +24,7 @@ export function principalOf(
     hint: current.hint,
     scheme: key.scheme,
     digest: current.digest,
+    isOldSecret: false,
     grants: key.grants,
     cidrs: key.cidrs,
     rateLimit: key.rateLimit,

@@ -1,4 +1,4 @@
-import type { Key } from '../access/index.ts'
+import type { Key, Keys } from '../access/index.ts'
 import { Type, type Static } from '../http/index.ts'
 import { nullable, oneOf, Time, time, timeOrNull } from './shapes.ts'
 
@@ -122,4 +122,53 @@ function stateOf(key: Key, nowMs: number): 'active' | 'suspended' | 'expired' | 
   if (key.revokedAt !== undefined) return 'revoked'
   if (key.expiresAt !== undefined && key.expiresAt <= nowMs) return 'expired'
   return key.suspendedAt === undefined ? 'active' : 'suspended'
+}
+
+const callerProperties = {
+  address: Type.String(),
+  agent: nullable(Type.String()),
+  /** The target of the last call, as long as it exists. */
+  target: nullable(Type.String()),
+  calls: Type.Integer(),
+  lastSeenAt: Time,
+}
+
+export const KeyCallers = Type.Object(
+  {
+    /** Callers that still use the old secret of a rotation, the last seen first. */
+    stragglers: Type.Array(
+      Type.Object(
+        { hint: Type.String(), ...callerProperties, firstSeenAt: Time },
+        { title: 'KeyStraggler' },
+      ),
+    ),
+    /** Callers of the newest calls, the last seen first. */
+    recent: Type.Array(Type.Object(callerProperties, { title: 'KeyCaller' })),
+    /** How many calls were looked at for them. */
+    recentCalls: Type.Integer(),
+  },
+  { title: 'KeyCallers' },
+)
+
+/** Who calls with a key, as it is answered. */
+export function toKeyCallers(
+  { recent, stragglers }: Awaited<ReturnType<Keys['callers']>>,
+  slugOf: (targetId: string) => string | undefined,
+): Static<typeof KeyCallers> {
+  const caller = (one: (typeof recent)['callers'][number]) => ({
+    address: one.address,
+    agent: one.agent ?? null,
+    target: (one.targetId === undefined ? undefined : slugOf(one.targetId)) ?? null,
+    calls: one.calls,
+    lastSeenAt: time(one.lastSeenAt),
+  })
+  return {
+    stragglers: stragglers.map((one) => ({
+      hint: one.hint,
+      ...caller(one),
+      firstSeenAt: time(one.firstSeenAt),
+    })),
+    recent: recent.callers.map(caller),
+    recentCalls: recent.of,
+  }
 }

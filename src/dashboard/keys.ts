@@ -1,7 +1,7 @@
 import { may, type Key, type KeyWish } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import { Type, type Static } from '../http/index.ts'
-import { ApiKey, keyWishProperties, toApiKey } from './key-shape.ts'
+import { ApiKey, KeyCallers, keyWishProperties, toApiKey, toKeyCallers } from './key-shape.ts'
 import { route, type RouteRequest } from './route.ts'
 import type { Rooms } from './rooms.ts'
 import {
@@ -74,6 +74,19 @@ export const keyRoutes = {
     answer: ApiKey,
     handle: async ({ organization, param }, rooms) =>
       toApiKey(await rooms.keys.get(organization.id, param('key')), rooms.clock.now()),
+  }),
+
+  'GET /organizations/:organization/keys/:key/callers': route({
+    summary:
+      'Who calls with a key: the newest 1,000 calls by caller, and who still uses its old secret',
+    permission: 'traffic.see',
+    answer: KeyCallers,
+    handle: async ({ organization, param }, rooms) => {
+      const found = await rooms.keys.callers(organization.id, param('key'))
+      const targets = await rooms.targets.list(organization.id)
+      const slugs = new Map(targets.map((target) => [target.id as string, target.slug]))
+      return toKeyCallers(found, (id) => slugs.get(id))
+    },
   }),
 
   'PUT /organizations/:organization/keys/:key': route({

@@ -2,6 +2,7 @@ import { createId } from '../ids.ts'
 import type { Metrics } from '../metrics/index.ts'
 import {
   calls,
+  keyCallers,
   keySecrets,
   traffic,
   type CallRecord,
@@ -9,6 +10,7 @@ import {
   type Store,
 } from '../store/index.ts'
 import type { Call } from './call.ts'
+import { createStragglers } from './stragglers.ts'
 
 /** Keeps what passed: call records, counts per minute, rules' counts, last uses; written in batches. */
 export interface Recorder {
@@ -48,6 +50,7 @@ export function createRecorder(needs: {
   let minutes = new Map<string, Minute>()
   let ruleDays = new Map<string, RuleDay>()
   let uses = new Map<string, CallRecord>()
+  const stragglers = createStragglers()
   let usesDueAt = 0
   let flushing: Promise<void> | undefined
   let failing = false
@@ -70,8 +73,10 @@ export function createRecorder(needs: {
     countMinute(entry)
     if (entry.ruleId !== undefined) countRule(entry, entry.ruleId, false)
     if (entry.trialRuleId !== undefined) countRule(entry, entry.trialRuleId, true)
-    const digest = call.principal?.digest
-    if (digest !== undefined) uses.set(digest, entry)
+    const { principal } = call
+    if (principal === undefined) return
+    uses.set(principal.digest, entry)
+    if (principal.isOldSecret) stragglers.note(principal.digest, entry)
   }
 
   function countMinute(entry: CallRecord): void {
@@ -164,12 +169,14 @@ export function createRecorder(needs: {
       const part = batch.slice(at, at + rowsInCommit)
       await store.transaction(async (tx) => await keySecrets.noteUses(tx, part))
     }
+    await stragglers.write(store)
   }
 
   async function forget(olderThanMs: number): Promise<void> {
     // Ids begin with their time, so that an id of the moment parts the old from the young.
     const before = createId('req', olderThanMs)
     await store.transactionOnCalls(async (tx) => await traffic.forgetMinutes(tx, olderThanMs))
+    await store.transaction(async (tx) => await keyCallers.forgetStragglers(tx, olderThanMs))
     let id = await calls.nextOrganization(store.calls, '')
     while (id !== undefined) {
       const organizationId = id

@@ -20,6 +20,7 @@ import type {
 } from './directory-users.ts'
 import type { DirectoryWalkTable } from './directory-walks.ts'
 import type { EventTable } from './events.ts'
+import type { KeyStragglerTable } from './key-callers.ts'
 import type { KeySecretTable } from './key-secrets.ts'
 import type { KeyTable } from './keys.ts'
 import type { IdempotentAnswerTable } from './idempotent-answers.ts'
@@ -70,6 +71,7 @@ export interface Tables {
   identity: IdentityTable
   invitation: InvitationTable
   key_secret: KeySecretTable
+  key_straggler: KeyStragglerTable
   migration: { name: string; digest: string }
   membership: MembershipTable
   node: NodeTable

@@ -1,8 +1,12 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { call } from './call.ts'
+import { call, type Answer } from './call.ts'
 import { listQuery } from './list.ts'
 
 const watchMs = 1000
+const callersMs = 5000
+
+/** Who calls with a key. */
+export type KeyCallers = Answer<'GET /organizations/:organization/keys/:key/callers'>
 
 /** The keys of an organization. */
 export function keysQuery(
@@ -32,5 +36,19 @@ export function keyQuery(organization: string, key: string) {
         { path: { organization, key } },
         { signal },
       ),
+  })
+}
+
+/** Who calls with a key, and who still uses its old secret; watched, because a rotation waits for it. */
+export function keyCallersQuery(organization: string, key: string) {
+  return queryOptions({
+    queryKey: [organization, 'keys', key, 'callers'],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/keys/:key/callers',
+        { path: { organization, key } },
+        { signal },
+      ),
+    refetchInterval: (query) => (query.state.status === 'error' ? false : callersMs),
   })
 }

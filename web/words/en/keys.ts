@@ -105,8 +105,17 @@ export const keysWords = {
     showHistory: 'Show in the audit log',
     olds: 'Old secret',
     stragglers: 'Who still uses the old secret',
-    stragglerLead: (ends: string) =>
-      `The old secret works until ${ends}. These callers have not changed yet.`,
+    stragglerLead: (hint: string, ends: string) =>
+      `The old secret ${hint} works until ${ends}. These callers have not changed yet.`,
+    callers: 'Where it is used',
+    callersLead: (calls: number) =>
+      `Callers of the latest ${many(calls, 'call', 'calls')}, told apart by address and agent.`,
+    callersLeadNone: 'Callers of the latest calls, told apart by address and agent.',
+    noCallers: 'The calls of this key are not kept any more.',
+    target: 'Target',
+    callsOf: 'Calls',
+    noAgent: 'names no agent',
+    onTarget: 'on',
     noStragglers: 'Nobody has used the old secret since the rotation.',
     endOld: 'End the old secret',
     oldEnded: 'The old secret has ended',

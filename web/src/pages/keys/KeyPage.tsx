@@ -2,8 +2,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { latestCallsQuery } from '../../api/calls.ts'
-import { keyQuery } from '../../api/keys.ts'
+import { keyCallersQuery, keyQuery } from '../../api/keys.ts'
 import type { Key } from '../../api/shapes.ts'
+import { targetsQuery } from '../../api/targets.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
 import { useOrganization, usePerson } from '../../frame/membership.ts'
 import { useNames } from '../../frame/useNames.ts'
@@ -14,6 +15,7 @@ import { Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Card, Columns, Facts, Notice, PageHead, Pile } from '../../parts/Surface.tsx'
 import { day, exact, Time } from '../../parts/Time.tsx'
 import { CallsTable } from '../calls/CallsTable.tsx'
+import { Callers } from './Callers.tsx'
 import { EditKey } from './EditKey.tsx'
 import { RevokeKey, RotateKey } from './KeyActions.tsx'
 import { OldSecret } from './OldSecret.tsx'
@@ -30,6 +32,7 @@ export function KeyPage() {
   const client = useQueryClient()
   const key = useQuery(keyQuery(slug, id))
   const calls = useQuery(latestCallsQuery(slug, id, latest))
+  const callers = useQuery(keyCallersQuery(slug, id))
   const [doing, setDoing] = useState<'rotate' | 'revoke' | 'edit'>()
   const back = (
     <Link to="/o/$organization/keys" params={{ organization: slug }}>
@@ -84,13 +87,23 @@ export function KeyPage() {
         <OldSecret organization={slug} it={it} allowed={allowed} onDone={done} />
         <Columns>
           <Card title={w.detail.facts}>
-            <KeyFacts it={it} />
+            <KeyFacts it={it} organization={slug} />
           </Card>
           <Card title={w.detail.grants} lead={w.detail.grantsLead}>
             <Facts facts={[[w.detail.grants, grantsText(it)], ...limits(it)]} />
           </Card>
         </Columns>
         {it.lastUsedAt === undefined && it.state === 'active' ? <NotUsed it={it} /> : undefined}
+        {it.lastUsedAt === undefined ? undefined : (
+          <Card flush title={w.detail.callers} lead={callersLead(callers.data?.recentCalls)}>
+            <Callers
+              label={w.detail.callers}
+              callers={callers.data?.recent ?? []}
+              list={callers}
+              empty={<p className="muted pad">{w.detail.noCallers}</p>}
+            />
+          </Card>
+        )}
         <Card
           flush
           title={w.detail.calls}
@@ -132,6 +145,10 @@ export function KeyPage() {
   )
 }
 
+function callersLead(calls: number | undefined): string {
+  return calls === undefined || calls === 0 ? w.detail.callersLeadNone : w.detail.callersLead(calls)
+}
+
 function StateNotice({ it }: { readonly it: Key }) {
   const names = useNames()
   if (it.state === 'revoked' && it.revokedAt !== undefined) {
@@ -149,8 +166,10 @@ function StateNotice({ it }: { readonly it: Key }) {
   return undefined
 }
 
-function KeyFacts({ it }: { readonly it: Key }) {
+function KeyFacts({ it, organization }: { readonly it: Key; readonly organization: string }) {
   const names = useNames()
+  const targets = useQuery(targetsQuery(organization))
+  const target = targets.data?.items.find(({ id }) => id === it.lastUsedTargetId)?.slug
   return (
     <Facts
       facts={[
@@ -178,6 +197,18 @@ function KeyFacts({ it }: { readonly it: Key }) {
             <span key="used">
               <Time at={it.lastUsedAt} form="relative" />{' '}
               {w.detail.usedFrom(it.lastUsedAddress ?? '', it.lastUsedAgent ?? '')}
+              {target === undefined ? undefined : (
+                <>
+                  {` ${w.detail.onTarget} `}
+                  <Link
+                    to="/o/$organization/targets/$target"
+                    params={{ organization, target }}
+                    className="mono"
+                  >
+                    {target}
+                  </Link>
+                </>
+              )}
             </span>
           ),
         ],

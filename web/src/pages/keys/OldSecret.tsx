@@ -1,14 +1,16 @@
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
+import { keyCallersQuery } from '../../api/keys.ts'
 import type { Key } from '../../api/shapes.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
 import { Button } from '../../parts/Button.tsx'
 import { ConfirmDialog } from '../../parts/Dialogs.tsx'
 import { duration } from '../../parts/numbers.ts'
-import { Card, Facts } from '../../parts/Surface.tsx'
-import { exact, millis, Time } from '../../parts/Time.tsx'
+import { Card } from '../../parts/Surface.tsx'
+import { exact, millis } from '../../parts/Time.tsx'
 import { say } from '../../parts/Toasts.tsx'
+import { Callers } from './Callers.tsx'
 
 /** While a rotation overlaps: who still uses the old secret, and the way to end it early. */
 export function OldSecret({
@@ -26,7 +28,7 @@ export function OldSecret({
   const old = it.secrets
     .slice(1)
     .find((secret) => secret.validUntil !== undefined && millis(secret.validUntil) > Date.now())
-  const rotatedAt = it.secrets[0]?.createdAt ?? ''
+  const callers = useQuery(keyCallersQuery(organization, it.id))
   const end = useMutation({
     mutationFn: () =>
       call('POST /organizations/:organization/keys/:key/end-old-secret', {
@@ -41,11 +43,11 @@ export function OldSecret({
     },
   })
   if (old?.validUntil === undefined || it.state === 'revoked') return undefined
-  const used = old.lastUsedAt !== undefined && old.lastUsedAt > rotatedAt
   return (
     <Card
+      flush
       title={w.detail.stragglers}
-      lead={w.detail.stragglerLead(exact(old.validUntil))}
+      lead={w.detail.stragglerLead(old.hint, exact(old.validUntil))}
       actions={
         allowed ? (
           <Button small look="danger" onClick={() => setAsking(true)}>
@@ -54,18 +56,12 @@ export function OldSecret({
         ) : undefined
       }
     >
-      {used ? (
-        <Facts
-          facts={[
-            [w.columns.hint, <code key="hint">{old.hint}</code>],
-            [w.detail.address, <code key="address">{old.lastUsedAddress}</code>],
-            [w.detail.agent, old.lastUsedAgent],
-            [w.detail.lastSeen, <Time key="seen" at={old.lastUsedAt} form="relative" />],
-          ]}
-        />
-      ) : (
-        <p>{w.detail.noStragglers}</p>
-      )}
+      <Callers
+        label={w.detail.stragglers}
+        callers={callers.data?.stragglers ?? []}
+        list={callers}
+        empty={<p className="muted pad">{w.detail.noStragglers}</p>}
+      />
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}

@@ -1,0 +1,48 @@
+import { keyCallers, type CallRecord, type Store } from '../store/index.ts'
+
+const waitingAtMost = 2000
+
+/** Who calls with old secrets: kept apart by address and agent, written now and then. */
+export interface Stragglers {
+  note(digest: string, call: CallRecord): void
+  /** Writes what was noted; what cannot be written is noted on. */
+  write(store: Store): Promise<void>
+}
+
+type Use = { -readonly [K in keyof keyCallers.StragglerUse]: keyCallers.StragglerUse[K] }
+
+/** Begins to note; more callers than fit between two writes are left out. */
+export function createStragglers(): Stragglers {
+  let noted = new Map<string, Use>()
+
+  function note(digest: string, call: CallRecord): void {
+    const { address, agent = '' } = call
+    const name = `${digest} ${address} ${agent}`
+    const known = noted.get(name)
+    if (known !== undefined) {
+      known.calls++
+      known.lastSeenAt = Math.max(known.lastSeenAt, call.at)
+      known.targetId = call.targetId
+    } else if (noted.size < waitingAtMost) {
+      const { organizationId, keyId, targetId, at } = call
+      const seen = { calls: 1, firstSeenAt: at, lastSeenAt: at }
+      noted.set(name, { digest, address, agent, organizationId, keyId, targetId, ...seen })
+    }
+  }
+
+  return {
+    note,
+    async write(store) {
+      if (noted.size === 0) return
+      const batch = noted
+      noted = new Map()
+      try {
+        const uses = [...batch.values()]
+        await store.transaction(async (tx) => await keyCallers.noteStragglers(tx, uses))
+      } catch (error) {
+        for (const [name, use] of batch) if (!noted.has(name)) noted.set(name, use)
+        throw error
+      }
+    },
+  }
+}
