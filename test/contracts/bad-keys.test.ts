@@ -1,0 +1,76 @@
+// What strangers leave behind who try keys: nothing.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createKeyring, createKeys, type Scheme } from '../../src/access/index.ts'
+import { Problem } from '../../src/errors.ts'
+import type { Call } from '../../src/gateway/call.ts'
+import { createIdentify } from '../../src/gateway/identify.ts'
+import { createOrganizations } from '../../src/organizations/index.ts'
+import { mintCredential } from '../../src/secrets/index.ts'
+import type { Store } from '../../src/store/index.ts'
+import { heapInUse } from '../harness/heap.ts'
+import { engines, steadyClock, storeForTests } from '../harness/store.ts'
+
+const enabledSchemes: readonly Scheme[] = ['x-api-key', 'bearer']
+const tries = 100_000
+const mebibyte = 1024 * 1024
+
+for (const engine of engines) {
+  test(`K13: 100,000 bad keys from 50 addresses leave no row and no lasting memory on ${engine}`, async () => {
+    const clock = steadyClock()
+    await using opened = await storeForTests(engine, clock)
+    const { store } = opened
+    const organizations = createOrganizations({ store, clock })
+    const { id } = await organizations.create({ slug: 'acme' }, { kind: 'operator' })
+    const wish = { name: 'good', scheme: 'x-api-key' } as const
+    const { secret } = await createKeys({ store, clock }).issue(id, wish, { kind: 'operator' })
+    const keyring = createKeyring({ store, clock, enabledSchemes, capacity: 1000 })
+    const failures = { calls: 20, perSeconds: 1, burst: 100 }
+    // Time stands still: an address has its burst of failures, and not one more.
+    const still = { now: clock.now, monotonic: () => 1000 }
+    const identify = createIdentify({ keyring, enabledSchemes, clock: still, failures })
+    const ask = async (key: string, address: string): Promise<string> => {
+      const head = { apiKey: key, apiKeyCount: 1, authorization: undefined, authorizationCount: 0 }
+      try {
+        await identify({ address, exchange: { head } } as unknown as Call)
+        return 'admitted'
+      } catch (error) {
+        return error instanceof Problem ? error.code : String(error)
+      }
+    }
+    // Every other one is of the right shape: only the database can tell that it is nobody's.
+    const badKeyAt = (at: number) =>
+      at % 2 === 0
+        ? mintCredential('svc_live_').secret.reveal()
+        : `${secret.reveal().slice(0, -1)}!`
+
+    for (let at = 0; at < 2000; at++) await ask(badKeyAt(at), '192.0.2.1')
+    const rowsBefore = await rowsIn(store)
+    const heapBefore = heapInUse()
+    const answers = new Map<string, number>()
+    for (let at = 0; at < tries; at++) {
+      const code = await ask(badKeyAt(at), `198.51.100.${Math.floor(at / 2) % 50}`)
+      answers.set(code, (answers.get(code) ?? 0) + 1)
+    }
+    const grownBytes = heapInUse() - heapBefore
+    assert.deepEqual([...answers.keys()].toSorted(), ['credential_invalid', 'rate_limited'])
+    assert.ok(grownBytes < 4 * mebibyte, `${grownBytes} bytes more`)
+    assert.equal(keyring.size, 0)
+    assert.deepEqual(await rowsIn(store), rowsBefore)
+    assert.equal(await ask(secret.reveal(), '192.0.2.9'), 'admitted')
+  })
+}
+
+/** How many rows each table has in which something could be left. */
+async function rowsIn(store: Store): Promise<Record<string, number>> {
+  const rows: Record<string, number> = {}
+  for (const table of ['api_key', 'key_secret', 'audit_entry', 'event'] as const) {
+    const found = await store.query.selectFrom(table).selectAll().execute()
+    rows[table] = found.length
+  }
+  for (const table of ['call', 'call_minute'] as const) {
+    const found = await store.calls.query.selectFrom(table).selectAll().execute()
+    rows[table] = found.length
+  }
+  return rows
+}
