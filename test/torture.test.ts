@@ -5,6 +5,7 @@ import { tortures } from './torture/index.ts'
 
 describe('torture, short', () => {
   for (const [name, torture] of Object.entries(tortures)) {
+    if (torture.isLong === true) continue
     test(`${torture.about} (${name})`, async (context) => {
       const seed = Date.now() % 1_000_000
       const say = (line: string) => context.diagnostic(line)

@@ -31,7 +31,9 @@ interface Server {
   /** Folder of the Unix socket; no TCP port exists. */
   readonly socket: string
   readonly folder: string
-  readonly pid: number
+  /** Where its programs are; a copy goes when the server ends. */
+  readonly native: string
+  readonly isCopy: boolean
 }
 
 // initdb refuses root; this uid exists in passwd on every Linux, though the gid need not.
@@ -63,19 +65,31 @@ export async function postgresProcess(): Promise<number> {
   return Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
 }
 
+/** Starts the server again on its data, after a test has stopped it. */
+export async function startPostgresAgain(): Promise<void> {
+  if (running === undefined) throw new Error('it was never started')
+  await serve(await running)
+}
+
 async function startServer(): Promise<Server> {
   const installed = restoreSymlinks(nativeFolder())
   const native = readableByNobody(installed)
-  const copied = native !== installed
   const folder = mkdtempSync(join(tmpdir(), 'intercept-pg-'))
   const asRoot = process.getuid?.() === 0
   if (asRoot) chownSync(folder, nobody, nobody)
+  const server = { socket: folder, folder, native, isCopy: native !== installed }
+  await serve(server)
+  return server
+}
+
+async function serve({ native, isCopy, folder }: Server): Promise<void> {
+  const asRoot = process.getuid?.() === 0
   const log = join(folder, 'log')
   const out = openSync(log, 'a', 0o644)
   // The shell outlives us: when our end of its stdin closes (also by kill -9), it stops the server and tidies up.
   const child = spawn(
     '/bin/sh',
-    ['-c', script, 'sh', native, folder, copied ? dirname(native) : ''],
+    ['-c', script, 'sh', native, folder, isCopy ? dirname(native) : ''],
     {
       stdio: ['pipe', out, out],
       cwd: '/',
@@ -94,14 +108,12 @@ async function startServer(): Promise<Server> {
   if (child.stdin && 'unref' in child.stdin && typeof child.stdin.unref === 'function') {
     child.stdin.unref()
   }
-  if (!child.pid) throw new Error('PostgreSQL has no process')
-  return { socket: folder, folder, pid: child.pid }
 }
 
 const script = `
 set -e
 native=$1; folder=$2
-"$native/bin/initdb" -D "$folder/data" -U ${user} -A trust --locale=C -E UTF8 --no-sync --no-instructions
+[ -d "$folder/data" ] || "$native/bin/initdb" -D "$folder/data" -U ${user} -A trust --locale=C -E UTF8 --no-sync --no-instructions
 "$native/bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c fsync=off \\
   -c synchronous_commit=off -c full_page_writes=off -c max_connections=200 -c shared_buffers=32MB </dev/null &
 server=$!

@@ -3,11 +3,14 @@ import { fullDisk } from './deliveries-on-full-disk.ts'
 import { disk } from './disk.ts'
 import { drain } from './drain.ts'
 import { fuzz } from './fuzz.ts'
+import { httpKill } from './http-kill.ts'
 import { idle } from './idle.ts'
 import { kill } from './kill.ts'
 import { postgres } from './postgres.ts'
+import { postgresAway } from './postgres-away.ts'
 import { power } from './power.ts'
 import { revocation } from './revocation.ts'
+import { rolling } from './rolling.ts'
 import type { Torture } from './torture.ts'
 import { streams } from './streams.ts'
 import { upstreams } from './upstreams.ts'
@@ -15,15 +18,18 @@ import { upstreams } from './upstreams.ts'
 /** Every torture by the name that `npm run torture` takes. */
 export const tortures: Readonly<Record<string, Torture>> = {
   kill,
+  'http-kill': httpKill,
   power,
   revocation,
   postgres,
+  'postgres-away': postgresAway,
   disk,
   streams,
   upstreams,
   idle,
   fuzz,
   drain,
+  rolling,
   deliveries,
   'deliveries-disk': fullDisk,
 }

@@ -15,6 +15,8 @@ export interface TortureReport {
 
 export interface Torture {
   readonly about: string
+  /** Too long for every run of the tests, even when short: only `npm run torture -- <name>` runs it. */
+  readonly isLong?: true
   run(options: TortureOptions): Promise<TortureReport>
 }
 

@@ -1,0 +1,201 @@
+// T1 through the front door: kill -9 a server while keys are issued, revoked and used over HTTP.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../../src/http/index.ts'
+import { personWith, type Person } from '../harness/person.ts'
+import { postgresForTests } from '../harness/postgres.ts'
+import { startServerProcess, type ServerProcess } from '../harness/server-process.ts'
+import { command, startUpstream } from './guarded.ts'
+import {
+  randomFrom,
+  wait,
+  type Torture,
+  type TortureOptions,
+  type TortureReport,
+} from './torture.ts'
+
+const workers = 4
+const restartsWithinMs = 5000
+/** Records are written in batches: what was answered this long before a kill must be there. */
+const recordedWithinMs = 2000
+
+/** What callers were told, and when. */
+interface Told {
+  readonly issued: Map<string, string>
+  /** Asked for, and perhaps done: nobody was told. */
+  readonly doubtful: Set<string>
+  readonly revoked: Set<string>
+  readonly answered: { readonly requestId: string; readonly at: number }[]
+  readonly wrong: string[]
+}
+
+/** The same on SQLite and on PostgreSQL. */
+export const httpKill: Torture = {
+  about: 'T1: kill -9 while keys are issued, revoked and used over HTTP, on both engines',
+  async run(options) {
+    const sqlite = await onEngine({}, options)
+    if (options.short) return sqlite
+    await using database = await postgresForTests()
+    const postgres = await onEngine({ DATABASE_URL: database.url }, options)
+    return {
+      figures: { ...prefixed('sqlite', sqlite), ...prefixed('postgres', postgres) },
+      findings: [...sqlite.findings, ...postgres.findings],
+    }
+  },
+}
+
+async function onEngine(
+  more: Record<string, string>,
+  options: TortureOptions,
+): Promise<TortureReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-http-kill-'))
+  const port = String(await freePort('127.0.0.1'))
+  const env = { ...more, DATA_DIR: folder, PORT: port, LIMIT_FAILED_CREDENTIALS: 'off' }
+  await using upstream = await startUpstream((_request, response) => response.end('ok'))
+  try {
+    return await killRepeatedly(env, upstream.url, options)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function killRepeatedly(
+  env: Record<string, string>,
+  upstream: string,
+  { short, seed }: TortureOptions,
+): Promise<TortureReport> {
+  const random = randomFrom(seed)
+  const kills = short ? 2 : 20
+  const told: Told = {
+    issued: new Map(),
+    doubtful: new Set(),
+    revoked: new Set(),
+    answered: [],
+    wrong: [],
+  }
+  const killedAt: number[] = []
+  let slowestStartMs = 0
+  const start = async (): Promise<ServerProcess> => {
+    const startedAt = performance.now()
+    const server = await startServerProcess(env)
+    slowestStartMs = Math.max(slowestStartMs, performance.now() - startedAt)
+    return server
+  }
+  let server = await start()
+  const owner = await setUp(env, server)
+  await command(env, 'target', 'set', 'torture', 'up', '--upstream', upstream)
+  for (let at = 0; at < kills; at++) {
+    const stopping = new AbortController()
+    const working = Array.from({ length: workers }, async () => {
+      await work(owner, server.baseUrl, told, stopping.signal)
+    })
+    await wait((short ? 700 : 500) + random() * (short ? 600 : 2500))
+    killedAt.push(performance.now())
+    stopping.abort()
+    server.kill('SIGKILL')
+    await Promise.all([server.ended, ...working])
+    server = await start()
+  }
+  const findings = [...told.wrong, ...(await compare(owner, server.baseUrl, told, killedAt))]
+  const chain = await command(env, 'audit', 'verify')
+  if (String(chain['ok']) !== 'true') findings.push('the audit chain is broken')
+  server.kill('SIGTERM')
+  await server.ended
+  if (told.issued.size < kills) findings.push('hardly anything was issued')
+  if (slowestStartMs > restartsWithinMs)
+    findings.push(`a start took ${Math.round(slowestStartMs)} ms`)
+  return {
+    findings,
+    figures: {
+      kills,
+      issued: told.issued.size,
+      revoked: told.revoked.size,
+      calls: told.answered.length,
+      slowest_start_ms: Math.round(slowestStartMs),
+    },
+  }
+}
+
+/** The first owner, by the link that an operator prints. */
+async function setUp(env: Record<string, string>, server: ServerProcess): Promise<Person> {
+  const { url = '' } = await command(env, 'setup-link')
+  const owner = personWith(server.baseUrl)
+  const made = await owner.call('POST /setup', {
+    token: new URL(url).searchParams.get('token'),
+    name: 'Olga Owner',
+    email: 'olga@torture.test',
+    organization: { slug: 'torture', name: 'Torture' },
+  })
+  if (made.status !== 201) throw new Error(`set-up failed: ${made.text}`)
+  return owner
+}
+
+/** Issues a key, calls with it, revokes every other one; until the server is gone. */
+async function work(owner: Person, baseUrl: string, told: Told, over: AbortSignal): Promise<void> {
+  // A function, so that it is asked anew each time.
+  const isOver = (): boolean => over.aborted
+  for (let at = 0; !isOver(); at++) {
+    try {
+      const issued = await owner.call('POST /organizations/torture/keys', { name: `key ${at}` })
+      if (issued.status !== 201) {
+        if (!isOver()) told.wrong.push(`issuing was answered ${issued.status}`)
+        return
+      }
+      const { id } = issued.json.key as { id: string }
+      told.issued.set(id, String(issued.json.secret))
+      const called = await call(baseUrl, String(issued.json.secret))
+      if (called.status === 200) told.answered.push(called)
+      else if (!isOver()) told.wrong.push(`a new key was answered ${called.status}`)
+      if (at % 2 === 1) continue
+      told.doubtful.add(id)
+      const revoked = await owner.call(`POST /organizations/torture/keys/${id}/revoke`)
+      if (revoked.status !== 200) return
+      told.revoked.add(id)
+    } catch {
+      // The server is gone in the middle of it: nobody was told anything.
+      return
+    }
+  }
+}
+
+async function call(baseUrl: string, secret: string) {
+  const answer = await fetch(`${baseUrl}/api/v1/intercept/up/x`, {
+    headers: { 'X-API-Key': secret },
+    signal: AbortSignal.timeout(10_000),
+  })
+  await answer.arrayBuffer()
+  const requestId = answer.headers.get('intercept-request-id') ?? ''
+  return { status: answer.status, requestId, at: performance.now() }
+}
+
+/** What was told against what is: each key is called, each old call is looked up. */
+async function compare(
+  owner: Person,
+  baseUrl: string,
+  told: Told,
+  killedAt: readonly number[],
+): Promise<string[]> {
+  const findings: string[] = []
+  for (const [id, secret] of told.issued) {
+    const { status } = await call(baseUrl, secret)
+    if (told.revoked.has(id)) {
+      if (status !== 401) findings.push(`${id} was revoked and is answered ${status}`)
+    } else if (status !== 200 && !told.doubtful.has(id)) {
+      findings.push(`${id} was issued and is answered ${status}`)
+    }
+  }
+  for (const { requestId, at } of told.answered) {
+    const nextKill = killedAt.find((killed) => killed >= at) ?? Infinity
+    if (nextKill - at < recordedWithinMs) continue
+    const { status } = await owner.call(`GET /organizations/torture/calls/${requestId}`)
+    if (status !== 200) findings.push(`the call ${requestId} was answered and has no record`)
+  }
+  return findings
+}
+
+function prefixed(prefix: string, { figures }: TortureReport): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(figures).map(([name, value]) => [`${prefix}_${name}`, value]),
+  )
+}

@@ -1,0 +1,80 @@
+import type { ServerProcess } from '../harness/server-process.ts'
+import { wait } from './torture.ts'
+
+/** What callers meet while something happens to the database. */
+export interface Watch {
+  /** Statuses of calls with a good key, by when they began. */
+  readonly good: { at: number; status: number; tookMs: number }[]
+  readonly badLetIn: number[]
+  readonly ready: { at: number; status: number }[]
+  stop(): Promise<void>
+}
+
+/** Calls all the time: with a good key, with a revoked one, and asks for readiness. */
+export function startWatch(server: ServerProcess, goodKey: string, badKey: string): Watch {
+  const good: Watch['good'] = []
+  const badLetIn: number[] = []
+  const ready: Watch['ready'] = []
+  const over = new AbortController()
+  const repeat = async (work: () => Promise<void>): Promise<void> => {
+    while (!over.signal.aborted) {
+      await work()
+      await wait(20)
+    }
+  }
+  const working = [
+    repeat(async () => {
+      const call = await ask(`${server.baseUrl}/api/v1/intercept`, goodKey)
+      good.push(call)
+    }),
+    repeat(async () => {
+      const call = await ask(`${server.baseUrl}/api/v1/intercept`, badKey)
+      if (call.status === 200) badLetIn.push(call.at)
+    }),
+    repeat(async () => void ready.push(await ask(`${server.baseUrl}/readyz`, ''))),
+  ]
+  return {
+    good,
+    badLetIn,
+    ready,
+    stop: async () => {
+      over.abort()
+      await Promise.all(working)
+    },
+  }
+}
+
+async function ask(url: string, key: string) {
+  const at = performance.now()
+  const status = await fetch(url, {
+    headers: key === '' ? {} : { 'X-API-Key': key },
+    signal: AbortSignal.timeout(20_000),
+  })
+    .then(async (answer) => {
+      await answer.arrayBuffer()
+      return answer.status
+    })
+    .catch(() => 0)
+  return { at, status, tookMs: performance.now() - at }
+}
+
+/** Milliseconds from a moment until good calls and readiness succeed again. */
+export async function recovery(watch: Watch, since: number): Promise<number> {
+  await wait(300)
+  await until(
+    () =>
+      watch.good.some((call) => call.at > since + 250 && call.status === 200) &&
+      watch.ready.some((one) => one.at > since + 250 && one.status === 200),
+  )
+  const back = watch.good.find((call) => call.at > since + 250 && call.status === 200)
+  return (back?.at ?? Infinity) - since
+}
+
+/** Waits until something is so; throws after a minute. */
+export async function until(isSo: () => boolean): Promise<void> {
+  const deadline = performance.now() + 60_000
+  while (!isSo()) {
+    if (performance.now() > deadline) throw new Error('waited 60 s in vain')
+    await wait(10)
+  }
+}
