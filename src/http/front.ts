@@ -158,15 +158,18 @@ export function createFront(needs: FrontNeeds): Front {
       needs.handleGateway(new Exchange({ ...parts, url }))
       return
     }
-    handOver(request, response, { url, requestId, expectsContinue })
+    const hasBody = head.contentLength !== undefined || head.transferEncoding !== undefined
+    handOver(request, response, { url, requestId, expectsContinue, hasBody })
   }
 
   function handOver(
     request: IncomingMessage,
     response: ServerResponse,
-    given: { url: string; requestId: string; expectsContinue: boolean },
+    given: { url: string; requestId: string; expectsContinue: boolean; hasBody: boolean },
   ): void {
     request.url = given.url
+    // No body has no type: whoever went by it would wait for a body's end, which then never comes.
+    if (!given.hasBody) delete request.headers['content-type']
     requestIds.set(request, given.requestId)
     response.setHeader('Intercept-Request-Id', given.requestId)
     connectionOf(request.socket)?.hold(response)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { firstOwner } from '../harness/person.ts'
 import { productForTests } from '../harness/product.ts'
+import { exchangeRaw } from '../harness/raw.ts'
 
 test('H1: pages and answers carry their policies; HSTS where the base address is https', async () => {
   await using product = await productForTests({
@@ -57,4 +58,29 @@ test('H3, H4: no CORS, no state change on GET or HEAD, refusals in RFC 9457 with
     }
   }
   assert.equal(await audit(), before)
+})
+
+test('a request that says a type and has no body is answered at once: many programs write it like that', async () => {
+  await using product = await productForTests()
+  const owner = await firstOwner(product)
+  const issued = await owner.call('POST /organizations/acme/keys', { name: 'ci' })
+  const target = { slug: 'up', upstream: 'http://127.0.0.1:9000' }
+  await owner.call('POST /organizations/acme/targets', target)
+  const keyPath = `/api/v1/organizations/acme/keys/${String(issued.json.key.id)}`
+  for (const [method, path, type, status] of [
+    ['POST', `${keyPath}/revoke`, 'application/json', 200],
+    ['DELETE', '/api/v1/organizations/acme/targets/up', 'application/json', 204],
+    ['POST', '/api/v1/organizations/acme/keys', 'application/json', 400],
+    ['DELETE', '/scim/v2/Users/mem_x', 'application/scim+json', 401],
+    ['POST', '/api/v1/credentials/revoke', 'application/json', 400],
+    ['POST', '/api/v1/auth/logout', 'application/json', 204],
+  ] as const) {
+    const answer = await exchangeRaw(
+      product.port,
+      `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nOrigin: ${product.baseUrl}\r\n` +
+        `Cookie: __Host-session=${owner.cookie ?? ''}\r\nContent-Type: ${type}\r\nConnection: close\r\n\r\n`,
+      { quietMs: 10_000 },
+    )
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `), `${method} ${path}`)
+  }
 })

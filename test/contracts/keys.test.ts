@@ -66,6 +66,21 @@ for (const engine of engines) {
       assert.equal(await keys.announceExpired(), 0)
     })
 
+    test('S6: a clock that is set back revives no key that has ended', async () => {
+      await using place = await emptyPlace(engine)
+      let now = 1_900_000_000_000
+      const moving: Clock = { now: () => now, monotonic: () => performance.now() }
+      await using store = await place.open({ clock: moving })
+      const { keys, organizationId, keyring } = await openKeys(store, moving)
+      const wish = { name: 'short', scheme: 'bearer' as const, expiresAt: now + 1000 }
+      const { secret } = await keys.issue(organizationId, wish, operator)
+      await identify(keyring, 'bearer', secret)
+      now += 1000
+      await refused(identify(keyring, 'bearer', secret), 'credential_expired')
+      now -= 2 * 86_400_000
+      await refused(identify(keyring, 'bearer', secret), 'credential_expired')
+    })
+
     test('K12: a rotated key keeps its id; the old secret works for the overlap and can be ended early', async () => {
       await using place = await emptyPlace(engine)
       await using store = await place.open()

@@ -55,7 +55,8 @@ export const fuzz: Torture = {
     const env = { DATA_DIR: folder, LIMIT_FAILED_CREDENTIALS: 'off' }
     const random = randomFrom(options.seed)
     const findings: string[] = []
-    const deadline = performance.now() + (options.short ? 3000 : 60_000)
+    const minutes = options.minutes ?? (options.short ? 0.05 : 1)
+    const deadline = performance.now() + minutes * 60_000
     let arrived = 0
     let key = ''
     await using upstream = await startUpstream((request, response) => {

@@ -1,7 +1,9 @@
+import { clock } from './clock.ts'
 import { deliveries } from './deliveries.ts'
 import { fullDisk } from './deliveries-on-full-disk.ts'
 import { disk } from './disk.ts'
 import { drain } from './drain.ts'
+import { faults } from './faults.ts'
 import { fuzz } from './fuzz.ts'
 import { httpKill } from './http-kill.ts'
 import { idle } from './idle.ts'
@@ -11,8 +13,10 @@ import { postgresAway } from './postgres-away.ts'
 import { power } from './power.ts'
 import { revocation } from './revocation.ts'
 import { rolling } from './rolling.ts'
+import { soak } from './soak.ts'
 import type { Torture } from './torture.ts'
 import { streams } from './streams.ts'
+import { upgrade } from './upgrade.ts'
 import { upstreams } from './upstreams.ts'
 
 /** Every torture by the name that `npm run torture` takes. */
@@ -30,6 +34,10 @@ export const tortures: Readonly<Record<string, Torture>> = {
   fuzz,
   drain,
   rolling,
+  upgrade,
+  faults,
+  clock,
+  soak,
   deliveries,
   'deliveries-disk': fullDisk,
 }

@@ -71,9 +71,9 @@ export async function recovery(watch: Watch, since: number): Promise<number> {
 }
 
 /** Waits until something is so; throws after a minute. */
-export async function until(isSo: () => boolean): Promise<void> {
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 60_000
-  while (!isSo()) {
+  while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error('waited 60 s in vain')
     await wait(10)
   }

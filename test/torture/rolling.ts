@@ -64,7 +64,12 @@ export const rolling: Torture = {
       if (tally.answered < replaced * clients) findings.push('hardly anything was answered')
       return {
         findings,
-        figures: { replaced, answered: tally.answered, slowest_end_ms: Math.round(slowestEndMs) },
+        figures: {
+          replaced,
+          answered: tally.answered,
+          tried_again: balancer.triedAgain,
+          slowest_end_ms: Math.round(slowestEndMs),
+        },
       }
     } finally {
       for (const server of pool) await server[Symbol.asyncDispose]()
@@ -74,12 +79,13 @@ export const rolling: Torture = {
 }
 
 /**
- * Passes requests on to the nodes in turn. Like any balancer it tries another node where nobody listens any more: such a
- * request was never taken on. Everything else that goes wrong is the caller's to see.
+ * Passes requests on to the nodes in turn. Like any balancer it tries another node where nobody listens any more, and
+ * where a kept connection turns out to be closed before an answer began (RFC 9112, section 9.3.1): neither request was
+ * taken on. Everything else that goes wrong is the caller's to see.
  */
 async function startBalancer(
   pool: readonly ServerProcess[],
-): Promise<{ url: string } & AsyncDisposable> {
+): Promise<{ url: string; triedAgain: number } & AsyncDisposable> {
   const agent = new Agent({ keepAlive: true, maxSockets: 100 })
   let turn = 0
   const pass = (incoming: IncomingMessage, answer: ServerResponse, left: number): void => {
@@ -94,16 +100,20 @@ async function startBalancer(
       },
     )
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED' && left > 0) pass(incoming, answer, left - 1)
-      else answer.destroy()
+      const wasClosed = outgoing.reusedSocket && !answer.headersSent
+      if (left > 0 && (error.code === 'ECONNREFUSED' || wasClosed)) {
+        if (wasClosed) balancer.triedAgain++
+        pass(incoming, answer, left - 1)
+      } else answer.destroy()
     })
     outgoing.end()
   }
   const server: Server = createServer((incoming, answer) => pass(incoming, answer, 20))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  return {
+  const balancer = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    triedAgain: 0,
     async [Symbol.asyncDispose]() {
       agent.destroy()
       server.closeAllConnections()
@@ -111,6 +121,7 @@ async function startBalancer(
       await once(server, 'close')
     },
   }
+  return balancer
 }
 
 async function call(url: string, secret: string): Promise<string> {

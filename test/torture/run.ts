@@ -1,15 +1,19 @@
-// npm run torture -- <name> [--short] [--seed N]; without a name: the list.
+// npm run torture -- <name> [--short] [--seed N] [--minutes N]; without a name: the list.
 import { parseArgs } from 'node:util'
 import { tortures } from './index.ts'
 
 const { values, positionals } = parseArgs({
-  options: { short: { type: 'boolean' }, seed: { type: 'string' } },
+  options: {
+    short: { type: 'boolean' },
+    seed: { type: 'string' },
+    minutes: { type: 'string' },
+  },
   allowPositionals: true,
 })
 const [name = ''] = positionals
 const torture = tortures[name]
 if (torture === undefined) {
-  console.log('npm run torture -- <name> [--short] [--seed N]\n')
+  console.log('npm run torture -- <name> [--short] [--seed N] [--minutes N]\n')
   for (const [known, { about }] of Object.entries(tortures)) {
     console.log(`  ${known.padEnd(12)} ${about}`)
   }
@@ -19,7 +23,9 @@ if (torture === undefined) {
 const seed = Number(values.seed ?? Date.now() % 1_000_000)
 const startedAt = performance.now()
 console.log(`${name}, seed ${seed}: ${torture.about}`)
-const report = await torture.run({ short: values.short === true, seed, say: console.log })
+const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
+const short = values.short === true
+const report = await torture.run({ short, seed, minutes, say: console.log })
 for (const [figure, value] of Object.entries(report.figures)) console.log(`  ${figure}: ${value}`)
 for (const finding of report.findings) console.log(`  FOUND ${finding}`)
 const { user, system } = process.cpuUsage()

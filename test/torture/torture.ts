@@ -4,6 +4,8 @@ export interface TortureOptions {
   readonly short: boolean
   /** Same seed, same random choices. */
   readonly seed: number
+  /** How long to go on, for tortures that can go on for any time. */
+  readonly minutes?: number | undefined
   readonly say: (line: string) => void
 }
 

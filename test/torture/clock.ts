@@ -1,0 +1,153 @@
+// T6: the wall clock jumps and runs too fast: what has ended stays ended, limits go on, and no storm breaks loose.
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { firstOwner } from '../harness/person.ts'
+import { productForTests } from '../harness/product.ts'
+import { engines } from '../harness/store.ts'
+import { startUpstream } from './guarded.ts'
+import { wait, type Torture, type TortureOptions, type TortureReport } from './torture.ts'
+
+const hourMs = 3_600_000
+/** What one endpoint gets at once at most. */
+const concurrentAtMost = 8
+const idleShareAtMost = 0.05
+
+/** The product in this process, whose clock a test can move; durations stay true, as they do on a real machine. */
+export const clock: Torture = {
+  about: 'T6: the clock jumps an hour, a day forward, two days back, and runs ten times too fast',
+  isLong: true,
+  async run(options) {
+    const figures: Record<string, number> = {}
+    const findings: string[] = []
+    for (const engine of engines) {
+      const report = await onEngine(engine, options)
+      for (const [name, value] of Object.entries(report.figures)) {
+        figures[`${engine}_${name}`] = value
+      }
+      findings.push(...report.findings.map((finding) => `${engine}: ${finding}`))
+    }
+    return { figures, findings }
+  },
+}
+
+async function onEngine(
+  engine: (typeof engines)[number],
+  options: TortureOptions,
+): Promise<TortureReport> {
+  const findings: string[] = []
+  const expect = (what: string, actual: unknown, ...expected: readonly unknown[]): void => {
+    if (!expected.includes(actual)) findings.push(`${what}: ${String(actual)}`)
+  }
+  await using upstream = await startUpstream((_request, response) => response.end('ok'))
+  await using product = await productForTests({ engine })
+  await using receiver = await startFailingReceiver()
+  const owner = await firstOwner(product)
+  await owner.call('POST /organizations/acme/targets', { slug: 'up', upstream: upstream.url })
+  const issue = async (wish: object): Promise<{ id: string; secret: string }> => {
+    const issued = await owner.call('POST /organizations/acme/keys', { name: 'key', ...wish })
+    if (issued.status !== 201) throw new Error(issued.text)
+    return { id: String(issued.json.key.id), secret: String(issued.json.secret) }
+  }
+  const call = async ({ secret }: { secret: string }): Promise<number> => {
+    const url = `${product.baseUrl}/api/v1/intercept/up/x`
+    const answer = await fetch(url, { headers: { 'X-API-Key': secret } })
+    await answer.arrayBuffer()
+    return answer.status
+  }
+  const signedIn = async (): Promise<number> => (await owner.call('GET /me')).status
+
+  const lasting = await issue({})
+  const limited = await issue({ rateLimit: { calls: 5, perSeconds: 1 } })
+  const ending = await issue({
+    expiresAt: new Date(product.clock.now() + 12 * hourMs).toISOString(),
+  })
+  const revoked = await issue({})
+  await owner.call(`POST /organizations/acme/keys/${revoked.id}/revoke`)
+  for (const key of [lasting, limited, ending]) expect('a good key', await call(key), 200)
+  const url = receiver.url
+  const made = await owner.call('POST /organizations/acme/webhooks/endpoints', { url })
+  expect('making an endpoint', made.status, 201)
+  for (let at = 0; at < (options.short ? 30 : 200); at++) await issue({})
+
+  /** Within a window the limit lets somebody through again, wherever the clock went. */
+  const limitLives = async (when: string): Promise<void> => {
+    for (let at = 0; at < 12; at++) await call(limited)
+    await wait(1100)
+    expect(`the limited key ${when}`, await call(limited), 200)
+  }
+  const always = async (when: string): Promise<void> => {
+    expect(`a good key ${when}`, await call(lasting), 200)
+    expect(`a revoked key ${when}`, await call(revoked), 401)
+    await limitLives(when)
+  }
+
+  product.clock.forward(-hourMs)
+  await always('an hour back')
+  product.clock.forward(2 * hourMs)
+  await always('an hour forward')
+  expect('the session an hour forward', await signedIn(), 200)
+  product.clock.forward(24 * hourMs)
+  await always('a day forward')
+  expect('the session a day forward', await signedIn(), 401)
+  expect('a key that has ended', await call(ending), 401)
+  product.clock.forward(-48 * hourMs)
+  await always('two days back')
+  expect('the session two days back', await signedIn(), 401)
+  expect('a key that had ended, two days back', await call(ending), 401)
+  product.clock.forward(23 * hourMs)
+  for (let at = 0; at < 50; at++) {
+    product.clock.forward(900)
+    await wait(options.short ? 20 : 100)
+  }
+  await always('after running ten times too fast')
+  if (receiver.mostAtOnce() > concurrentAtMost) {
+    findings.push(`${receiver.mostAtOnce()} deliveries at once to one endpoint`)
+  }
+  if (receiver.seen() === 0) findings.push('nothing was delivered')
+  receiver.close()
+  await wait(1000)
+  const before = process.cpuUsage()
+  const idleMs = options.short ? 2000 : 10_000
+  await wait(idleMs)
+  const { user, system } = process.cpuUsage(before)
+  const idleShare = (user + system) / 1000 / idleMs
+  if (idleShare > idleShareAtMost) findings.push(`idle it takes ${Math.round(idleShare * 100)} %`)
+  return {
+    findings,
+    figures: {
+      attempts: receiver.seen(),
+      most_at_once: receiver.mostAtOnce(),
+      idle_cpu_percent: Math.round(idleShare * 1000) / 10,
+    },
+  }
+}
+
+/** Refuses every delivery after a moment, and counts how many come at once. */
+async function startFailingReceiver() {
+  let open = 0
+  let most = 0
+  let seen = 0
+  const server = createServer((request, response) => {
+    seen++
+    most = Math.max(most, ++open)
+    request.resume()
+    setTimeout(() => {
+      open--
+      response.writeHead(500).end()
+    }, 50)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen: () => seen,
+    mostAtOnce: () => most,
+    close: () => server.closeAllConnections(),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
