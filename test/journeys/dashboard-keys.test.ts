@@ -60,6 +60,7 @@ describe('API keys in the dashboard', () => {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'checkout-worker' }).waitFor()
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Issue key')
     await assertForgotten(page, secret)
     assert.deepEqual(visitor.findings, [])
   })
@@ -147,37 +148,47 @@ describe('API keys in the dashboard', () => {
     assert.deepEqual(visitor.findings, [])
   })
 
-  test('K8: a revocation in one browser cuts an open event stream, and the row changes in another browser within 2 s', async () => {
-    await using upstream = await upstreamForTests((_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write('data: first\n\n')
-    })
-    const target = { slug: 'events', upstream: upstream.url }
-    assert.equal((await owner.call('POST /organizations/acme/targets', target)).status, 201)
-    await owner.call('PATCH /organizations/acme/targets/events', {
-      rules: [{ effect: 'allow', methods: [], path: '/*', trial: false }],
-    })
-    const issued = (await owner.call('POST /organizations/acme/keys', { name: 'streaming' })).json
-    const stream = await openStream(`${product.baseUrl}/api/v1/intercept/events/x`, issued.secret)
-    const cut = assert.rejects(stream.text(), 'a stream that is cut is no complete answer')
+  for (const [look, mine, theirs] of [
+    ['narrow-dark', { colorScheme: 'light' }, { colorScheme: 'dark', width: 390 }],
+    ['light', { colorScheme: 'dark', width: 390 }, { colorScheme: 'light' }],
+  ] as const) {
+    const slug = `events-${look}`
+    const name = `streaming-${look}`
+    test(`K8: a revocation in one browser cuts an open event stream, and the row changes in another browser within 2 s (${look})`, async () => {
+      await using upstream = await upstreamForTests((_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write('data: first\n\n')
+      })
+      const target = { slug, upstream: upstream.url }
+      assert.equal((await owner.call('POST /organizations/acme/targets', target)).status, 201)
+      await owner.call(`PATCH /organizations/acme/targets/${slug}`, {
+        rules: [{ effect: 'allow', methods: [], path: '/*', trial: false }],
+      })
+      const issued = (await owner.call('POST /organizations/acme/keys', { name })).json
+      const stream = await openStream(
+        `${product.baseUrl}/api/v1/intercept/${slug}/x`,
+        issued.secret,
+      )
+      const cut = assert.rejects(stream.text(), 'a stream that is cut is no complete answer')
 
-    await using here = await visit()
-    await using there = await visit({ colorScheme: 'dark' })
-    await there.page.goto(`${product.baseUrl}/o/acme/keys`)
-    const row = there.page.locator('tr[data-row]', { hasText: 'streaming' })
-    await row.getByText('Active').waitFor()
-    await here.page.goto(`${product.baseUrl}/o/acme/keys/${issued.key.id}`)
-    await here.page.getByRole('button', { name: 'Revoke key' }).click()
-    const dialog = here.page.getByRole('alertdialog', { name: 'Revoke streaming?' })
-    const typed = dialog.getByRole('textbox')
-    if (await typed.isVisible()) await typed.fill('streaming')
-    await dialog.getByRole('button', { name: 'Revoke key' }).click()
-    await here.page.getByText(/1 node refuses it since (?:< 1|\d+) ms/).waitFor()
-    await row.getByText('Revoked').waitFor({ timeout: 2000 })
-    await cut
-    await checkState(there, 'keys-revoked-elsewhere-dark')
-    assert.deepEqual([...here.findings, ...there.findings], [])
-  })
+      await using here = await visit(mine)
+      await using there = await visit(theirs)
+      await there.page.goto(`${product.baseUrl}/o/acme/keys`)
+      const row = there.page.locator('tr[data-row]', { hasText: name })
+      await row.getByText('Active').waitFor()
+      await here.page.goto(`${product.baseUrl}/o/acme/keys/${issued.key.id}`)
+      await here.page.getByRole('button', { name: 'Revoke key' }).click()
+      const dialog = here.page.getByRole('alertdialog', { name: `Revoke ${name}?` })
+      const typed = dialog.getByRole('textbox')
+      if (await typed.isVisible()) await typed.fill(name)
+      await dialog.getByRole('button', { name: 'Revoke key' }).click()
+      await here.page.getByText(/1 node refuses it since (?:< 1|\d+) ms/).waitFor()
+      await row.getByText('Revoked').waitFor({ timeout: 2000 })
+      await cut
+      await checkState(there, `keys-revoked-elsewhere-${look}`)
+      assert.deepEqual([...here.findings, ...there.findings], [])
+    })
+  }
 })
 
 /** A new target or key is heard a moment later: asks until the stream opens. */

@@ -2,9 +2,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import './styles/tokens.css'
 import { App } from './App.tsx'
-import { reloadOnceAfterUpgrade } from './frame/upgrade.ts'
 
-reloadOnceAfterUpgrade()
 const root = document.querySelector('#root')
 if (root !== null) {
   createRoot(root).render(

@@ -1,6 +1,8 @@
+import { useEffect } from 'react'
 import { frameWords } from '../../words/en.ts'
-import { ButtonLink } from '../parts/Button.tsx'
+import { Button, ButtonLink } from '../parts/Button.tsx'
 import { Card, PageHead } from '../parts/Surface.tsx'
+import { isFileGone, reloadOnceAfterUpgrade } from './upgrade.ts'
 
 /** Nothing here; says nothing about whether it exists elsewhere. */
 export function NotFound() {
@@ -21,17 +23,15 @@ export function NotFound() {
 
 /** A page whose code threw, or whose file is gone after an upgrade. */
 export function PageFailed({ error }: { readonly error: unknown }) {
-  const chunkGone = error instanceof TypeError && /import|module/i.test(error.message)
+  useEffect(() => void reloadOnceAfterUpgrade(error), [error])
   return (
     <Card title={frameWords.failedTitle}>
       <div className="stack">
         <p className="break">
-          {chunkGone ? frameWords.upgraded : error instanceof Error ? error.message : ''}
+          {isFileGone(error) ? frameWords.upgraded : error instanceof Error ? error.message : ''}
         </p>
         <div>
-          <button type="button" onClick={() => window.location.reload()}>
-            {frameWords.reload}
-          </button>
+          <Button onClick={() => window.location.reload()}>{frameWords.reload}</Button>
         </div>
       </div>
     </Card>

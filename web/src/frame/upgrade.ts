@@ -1,17 +1,37 @@
 const mark = 'reloaded-after-upgrade'
+const againAfterMs = 60_000
 
-/** After an upgrade an open tab asks for chunks that are gone: reload once, then let the page say so. */
-export function reloadOnceAfterUpgrade(): void {
-  window.addEventListener('vite:preloadError', (event) => {
-    const last = Number(sessionStorage.getItem(mark) ?? 0)
-    if (Date.now() - last < 60_000) return
-    event.preventDefault()
-    sessionStorage.setItem(mark, String(Date.now()))
-    window.location.reload()
-  })
+/** A file of the page did not come: after an upgrade it is gone, without a network it is only not there now. */
+class FileGone extends Error {
+  override readonly name = 'FileGone'
 }
 
-/** A part of the bundle; where its file is gone and the page already reloads, it never comes instead of failing. */
-export function whole<Module>(load: () => Promise<Module | undefined>): () => Promise<Module> {
-  return async () => (await load()) ?? (await new Promise<never>(() => undefined))
+/** A part of the bundle; where its file does not come, this is told from every other mistake. */
+export function whole<Module>(load: () => Promise<Module>): () => Promise<Module> {
+  return async () => {
+    try {
+      return await load()
+    } catch (cause) {
+      throw new FileGone('A file of this page did not come.', { cause })
+    }
+  }
+}
+
+/** Whether a file of the page did not come. */
+export function isFileGone(error: unknown): boolean {
+  return error instanceof FileGone
+}
+
+/**
+ * Reloads a page whose file is gone, once and only if the server answers. It is called where the page should be shown,
+ * not where its link is pointed at: a reload then would take away what somebody types.
+ */
+export async function reloadOnceAfterUpgrade(error: unknown): Promise<void> {
+  if (!isFileGone(error)) return
+  const last = Number(sessionStorage.getItem(mark) ?? 0)
+  if (Date.now() - last < againAfterMs) return
+  const answer = await fetch('/', { method: 'HEAD' }).catch(() => undefined)
+  if (answer?.ok !== true) return
+  sessionStorage.setItem(mark, String(Date.now()))
+  window.location.reload()
 }

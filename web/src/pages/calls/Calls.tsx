@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback } from 'react'
+import { lazy, Suspense, useCallback, useRef } from 'react'
 import { callsQuery, type CallFilter } from '../../api/calls.ts'
 import { paletteQuery } from '../../api/palette.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
@@ -33,6 +33,7 @@ export function Calls() {
   const { call: open, live, ...filter } = here.useSearch()
   const navigate = here.useNavigate()
   const list = useInfiniteQuery(callsQuery(slug, filter))
+  const liveButton = useRef<HTMLButtonElement>(null)
   const tail = useLive(slug, filter, live === 'on', list.data?.pages[0]?.items[0]?.id)
   const known = list.data?.pages.flatMap((page) => page.items) ?? []
   // The list may be read again while the tail runs: a call that both know is shown once.
@@ -60,7 +61,7 @@ export function Calls() {
     <>
       <PageHead title={w.title} lead={w.lead}>
         <ExportCalls organization={slug} filter={filter} />
-        <Button aria-pressed={live === 'on'} onClick={toggleLive}>
+        <Button ref={liveButton} aria-pressed={live === 'on'} onClick={toggleLive}>
           <Lamp on={live === 'on'} />
           {w.live}
         </Button>
@@ -88,7 +89,14 @@ export function Calls() {
       </div>
       {tail.waiting > 0 ? (
         <div className={classes.pause}>
-          <Button look="primary" onClick={tail.show}>
+          <Button
+            look="primary"
+            onClick={() => {
+              tail.show()
+              // This button goes away, and the focus must not be lost with it.
+              liveButton.current?.focus()
+            }}
+          >
             {w.newCalls(tail.waiting)}
           </Button>
         </div>
