@@ -26,8 +26,8 @@ export function isFileGone(error: unknown): boolean {
  * Reloads a page whose file is gone, once and only if the server answers. It is called where the page should be shown,
  * not where its link is pointed at: a reload then would take away what somebody types.
  */
-export async function reloadOnceAfterUpgrade(error: unknown): Promise<void> {
-  if (!isFileGone(error)) return
+export async function reloadOnceAfterUpgrade(failure: unknown): Promise<void> {
+  if (!isFileGone(failure)) return
   const last = Number(sessionStorage.getItem(mark) ?? 0)
   if (Date.now() - last < againAfterMs) return
   const answer = await fetch('/', { method: 'HEAD' }).catch(() => undefined)
