@@ -50,7 +50,7 @@ export async function seededDirectory(
     let n = 0
     const numbered = text.replaceAll('?', () => `$${++n}`)
     // Prepared under a name of its own, as the store's statements are not: the floor is the floor.
-    const name = createHash('sha256').update(text).digest('hex')
+    const name = createHash('sha256').update(text).digest('base64')
     return (await client.query({ name, text: numbered, values: [...parameters] })).rows
   }
   const [found] = await rows("select id from organization where slug = 'acme'", [])

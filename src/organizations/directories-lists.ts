@@ -3,6 +3,7 @@ import { digest } from '../secrets/index.ts'
 import {
   directoryLists,
   directoryWalks,
+  type Connection,
   type DirectoryPlace,
   type DirectoryQuery,
 } from '../store/index.ts'
@@ -61,12 +62,27 @@ export function createDirectoryLists(needs: DirectoryNeeds): DirectoryLists {
     page: { after: DirectoryPlace | undefined; offset: number; limit: number },
   ): Promise<{ id: string; place: DirectoryPlace }[]> {
     const { organizationId, query } = listing
-    return await directoryLists.listPlaces(store, tableOf(listing), organizationId, query, page)
+    const at = await readerFor(listing)
+    return await directoryLists.listPlaces(at, tableOf(listing), organizationId, query, page)
   }
 
   async function total(listing: DirectoryListing, after?: DirectoryPlace): Promise<number> {
     const { organizationId, query } = listing
-    return await directoryLists.countPlaces(store, tableOf(listing), organizationId, query, after)
+    const at = await readerFor(listing)
+    return await directoryLists.countPlaces(at, tableOf(listing), organizationId, query, after)
+  }
+
+  // What looks at every row of many must not hold up whoever else is served here.
+  async function readerFor({ organizationId, query }: DirectoryListing): Promise<Connection> {
+    if (!directoryLists.readsAll(query)) return store
+    const users = await directoryLists.countPlaces(
+      store,
+      'directory_user',
+      organizationId,
+      plain,
+      undefined,
+    )
+    return users > fewUsers ? store.aside : store
   }
 
   function context(listing: DirectoryListing): string[] {
@@ -138,6 +154,7 @@ export function createDirectoryLists(needs: DirectoryNeeds): DirectoryLists {
   }
 }
 
+const fewUsers = 2000
 const plain: DirectoryQuery = { condition: undefined, sort: undefined }
 
 /** What a cursor holds, sealed. */

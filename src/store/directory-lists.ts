@@ -31,6 +31,12 @@ export interface DirectoryQuery {
   readonly sort: DirectorySort | undefined
 }
 
+/** Whether a query must look at every row, or put all of them in order, before it can answer. */
+export function readsAll(query: DirectoryQuery): boolean {
+  if (query.condition !== undefined) return !isAnchored(query.condition)
+  return query.sort !== undefined
+}
+
 /** A page of ids with their places, behind a place or at an offset. */
 export async function listPlaces(
   at: Connection,

@@ -19,6 +19,8 @@ export interface EngineHandle extends EngineLane {
   readonly apart: EngineLane
   /** Where call records are. */
   readonly calls: Connection
+  /** For reads that may take seconds: they hold up nothing else in this process. */
+  readonly aside: Connection
   /** The same as `transact` where call records are; nothing is collected there. */
   transactCalls<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Whether somebody else may have committed since the last time this was asked. */

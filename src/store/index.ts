@@ -116,6 +116,8 @@ export interface Store extends Connection {
   readonly apart: Connection & Pick<Store, 'transaction'>
   /** Where call records are. */
   readonly calls: Connection
+  /** For reads that may take seconds: they hold up nothing else in this process. */
+  readonly aside: Connection
   /** Commits a work as a whole, with what it collected. Only the database may be awaited inside. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /**
@@ -209,6 +211,7 @@ export async function openStore(options: {
       transaction: async (work) => (await transact(work, handle.apart)).result,
     },
     calls: handle.calls,
+    aside: handle.aside,
     feed,
     transaction: async (work) => (await transact(work)).result,
     transactionOnCalls: handle.transactCalls,

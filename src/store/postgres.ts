@@ -46,6 +46,7 @@ export async function openPostgres(
     ...main,
     apart,
     calls,
+    aside: { query: main.query, engine: 'postgres' },
     transactCalls: async (work) => (await main.transact(work)).result,
     hasForeignCommit: async () => true,
     listen(onHint) {

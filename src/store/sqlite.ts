@@ -13,6 +13,7 @@ import type { EngineHandle } from './engine.ts'
 import { writeLedger } from './ledger.ts'
 import { migrate, migrationsFolder, type MigrationTarget } from './migrate.ts'
 import { finishFile } from './restore.ts'
+import { openAside } from './sqlite-aside.ts'
 import type { Tables } from './tables.ts'
 
 const preparedStatements = 500
@@ -41,6 +42,7 @@ export async function openSqlite(
   const reader = connectionOver(readerFile)
   const writer = { ...connectionOver(writerFile), eventBytesMost }
   const calls = connectionOver(callsFile)
+  const aside = openAside(join(folder, 'intercept.db'))
   const commits = createCommitQueue(writerFile, writer, clock)
   const callCommits = createCommitQueue(callsFile, calls, clock)
 
@@ -54,6 +56,7 @@ export async function openSqlite(
     // One writer, whose commits everybody shares: there is nothing to keep apart.
     apart: lane,
     calls,
+    aside: aside.connection,
     transactCalls: async (work) => (await callCommits.transact(work)).result,
     async hasForeignCommit() {
       const version = versionStatement.get()
@@ -77,6 +80,7 @@ export async function openSqlite(
     async close() {
       await commits.idle()
       await callCommits.idle()
+      await aside.close()
       for (const file of [readerFile, writerFile, callsFile]) file.close()
     },
   }
