@@ -78,6 +78,7 @@ export function openAside(path: string): { connection: Connection; close(): Prom
     const number = ++last
     return await new Promise<unknown[]>((resolve, reject) => {
       waiting.set(number, { resolve, reject })
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
       asked.postMessage({ number, sql, parameters } satisfies AsideQuestion)
       if (waiting.size === 1) watch(asked)
     })

@@ -15,11 +15,11 @@ for (const engine of engines) {
     after(async () => await place[Symbol.asyncDispose]())
 
     test('what is committed is read', async () => {
-      const before_ = await amount(store)
+      const had = await amount(store)
       await store.transaction(async (tx) =>
         tx.changed({ kind: 'organization', organizationId: 'org_1', subjectId: 'org_1' }),
       )
-      assert.equal(await amount(store), before_ + 1)
+      assert.equal(await amount(store), had + 1)
     })
 
     test('a question that takes long holds nobody up', async () => {
