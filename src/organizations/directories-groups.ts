@@ -125,7 +125,7 @@ export function createDirectoryGroups(
         const group =
           added.size === 0 ? made : await directoryGroups.update(tx, made, { members: added.size })
         announce(tx, 'created', group, { added: added.size }, actor)
-        return { ...group, version: 1 }
+        return group
       }),
     async get(organizationId, id) {
       const group = await directoryGroups.find(store, organizationId, id)

@@ -103,13 +103,16 @@ for (const engine of engines) {
         const { person, key, user } = await employee()
         assert.equal((await callWith(key)).status, 200)
         assert.equal((await person.call('GET /me')).status, 200)
-        const stream = await callWith(key, '/stream')
-        const cut = stream.text().catch(() => 'cut')
+        const streams = [
+          await callWith(key, '/stream'),
+          await callWith(key, '/stream', otherNode.port),
+        ]
+        const cut = Promise.all(streams.map(async (each) => await each.text().catch(() => 'cut')))
         const answer = await leave(user)
         assert.ok(answer.status < 300, JSON.stringify(answer.body))
         await assertGone(person, key)
         const ended = await Promise.race([cut.then(() => true), wait(1500, false)])
-        assert.ok(ended, 'the open stream was not cut')
+        assert.ok(ended, 'an open stream was not cut')
         await withStore(directory.product, async (store) => {
           const organization = await organizations.findBySlug(store, 'acme')
           const entries = await auditEntries.listFrom(store, organization!.id, 0, 1000)
