@@ -10,7 +10,7 @@ import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { checkSameOrigin, type App, type AppReply, type AppRequest } from '../http/index.ts'
 import type { Links, People, ProvenIdentity } from '../organizations/index.ts'
-import type { HandOvers } from './hand-over.ts'
+import { isForBase, type HandOvers } from './hand-over.ts'
 import { cookieLostPage, landingPage, signInLinkPage, type Page } from './pages.ts'
 import type { SignInProvider } from './provider.ts'
 import { localPath } from './return-to.ts'
@@ -76,8 +76,7 @@ export async function finishSignIn(
   const provider = providerOf(needs, name)
   const arrived = request.url.split('?')[1] ?? ''
   const code = new URLSearchParams(arrived).get('handover')
-  const hasCookie = (request.headers.cookie ?? '').includes('__Host-sign-in=')
-  if (needs.authUrl !== needs.baseUrl && code === null && !hasCookie) {
+  if (isForBase(needs, { code, cookie: request.headers.cookie })) {
     const handOver = needs.handOvers.make(name, arrived)
     const back = `${needs.baseUrl}/api/v1/auth/${name}/callback?handover=${handOver}`
     return await reply.header('Referrer-Policy', 'no-referrer').redirect(back, 302)
@@ -85,7 +84,7 @@ export async function finishSignIn(
   const transaction = needs.transactions.read(request.headers.cookie, name)
   // Whatever comes of it, this browser has had its answer.
   reply.header('Set-Cookie', transactionEndCookie)
-  const query = code === null ? arrived : await needs.handOvers.use(name, code)
+  const query = code === null ? arrived : await needs.handOvers.use(code, transaction)
   await needs.transactions.finish(transaction, query)
   const proven = await provider.finish({
     ...transaction,

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
+import { readState } from '../oidc/index.ts'
 import { digest, type Sealer } from '../secrets/index.ts'
 import { usedOnce, type Store } from '../store/index.ts'
 
@@ -13,8 +14,24 @@ const context = ['system', 'sign-in', 'hand-over']
 export interface HandOvers {
   /** A code for the query that the provider sent to this provider's callback; 30 s, once. */
   make(provider: string, query: string): string
-  /** The query behind a code; `callback_invalid` (400) for a used, old, altered or swapped one. */
-  use(provider: string, code: string): Promise<string>
+  /**
+   * The query behind a code; `callback_invalid` (400) for a used, old, altered or swapped one, and before anything is
+   * written for one that does not carry the state of this browser's sign-in.
+   */
+  use(code: string, expected: { provider: string; state: string }): Promise<string>
+}
+
+/**
+ * Whether an answer that has just arrived belongs to the base address: always where the browser's cookie would come along
+ * (cookies know no ports), else unless the sign-in was started at the identity address itself.
+ */
+export function isForBase(
+  needs: { baseUrl: string; authUrl: string },
+  arrived: { code: string | null; cookie: string | undefined },
+): boolean {
+  if (needs.authUrl === needs.baseUrl || arrived.code !== null) return false
+  const sameHost = new URL(needs.authUrl).hostname === new URL(needs.baseUrl).hostname
+  return sameHost || !(arrived.cookie ?? '').includes('__Host-sign-in=')
 }
 
 interface Carried {
@@ -34,10 +51,11 @@ export function createHandOvers(needs: { store: Store; sealer: Sealer; clock: Cl
           context,
         ),
       ).toString('base64url'),
-    async use(provider, code) {
+    async use(code, { provider, state }) {
       const carried = open(sealer, code)
       const late = carried === undefined || clock.now() - carried.at > lifetimeMs
       if (late || carried.provider !== provider) throw invalid()
+      readState(carried.query, state)
       const codeDigest = digest(`hand-over ${code}`)
       const first = await store.transaction(
         async (tx) => await usedOnce.use(tx, codeDigest, carried.at + 2 * lifetimeMs),

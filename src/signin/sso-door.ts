@@ -6,6 +6,7 @@ import { endByProvider, type Sso } from '../organizations/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
 import { currentPerson, only, sendPage, type SignInNeeds } from './door.ts'
+import { isForBase } from './hand-over.ts'
 import { landingPage } from './pages.ts'
 import { confirmPage, confirmRequiredPage, testedPage } from './sso-pages.ts'
 import { actorOf, createSsoFinishes, type Visitor } from './sso-finish.ts'
@@ -53,8 +54,7 @@ export function hangSso(scope: App, needs: SsoNeeds): void {
     const id = connectionOf(request)
     const arrived = request.url.split('?')[1] ?? ''
     const code = new URLSearchParams(arrived).get('handover')
-    const hasCookie = (request.headers.cookie ?? '').includes('__Host-sign-in=')
-    if (needs.authUrl !== needs.baseUrl && code === null && !hasCookie) {
+    if (isForBase(needs, { code, cookie: request.headers.cookie })) {
       const handOver = needs.handOvers.make(id, arrived)
       const back = `${needs.baseUrl}${base}/${id}/callback?handover=${handOver}`
       return await reply.header('Referrer-Policy', 'no-referrer').redirect(back, 302)
@@ -62,7 +62,7 @@ export function hangSso(scope: App, needs: SsoNeeds): void {
     const transaction = needs.transactions.read(request.headers.cookie, id)
     // Whatever comes of it, this browser has had its answer.
     reply.header('Set-Cookie', transactionEndCookie)
-    const query = code === null ? arrived : await needs.handOvers.use(id, code)
+    const query = code === null ? arrived : await needs.handOvers.use(code, transaction)
     const end = await finishes.finish(transaction, query, visitorOf(request))
     switch (end.kind) {
       case 'signed-in':

@@ -73,3 +73,30 @@ describe('the company sign-in where the identity address is another one', () => 
     product.clock.forward(-31_000)
   })
 })
+
+describe('the company sign-in where the identity address differs by its port alone', () => {
+  test('the answer is handed over too: cookies know no ports, and people land at the base address', async () => {
+    await using idp = await hostileIdp({})
+    await using product = await productForTests({ settings: { AUTH_URL: 'http://localhost:1' } })
+    await command(product, 'org create acme --plan enterprise')
+    await connect(product, {
+      organization: 'acme',
+      issuer: idp.issuerOf('honest'),
+      clientId: 'intercept',
+      secret: 's',
+      domain: 'acme.test',
+    })
+    const jar = new Jar()
+    const start = await jar.fetch(`${product.baseUrl}/api/v1/auth/sso/login?organization=acme`)
+    const there = await fetch(start.headers.get('location') ?? '', { redirect: 'manual' })
+    const callback = new URL(there.headers.get('location') ?? '')
+    assert.equal(callback.origin, 'http://localhost:1')
+    // What a proxy in front of the identity address passes on, with the browser's cookies of that host.
+    const over = await jar.fetch(product.baseUrl + callback.pathname + callback.search)
+    assert.equal(over.status, 302)
+    const back = over.headers.get('location') ?? ''
+    assert.ok(back.startsWith(`${product.baseUrl}${callback.pathname}?handover=`), back)
+    assert.equal((await jar.fetch(back)).status, 200)
+    assert.ok(jar.get('__Host-session'))
+  })
+})
