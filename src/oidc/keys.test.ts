@@ -55,6 +55,21 @@ describe('published keys', () => {
     assert.equal(state.asked, 6)
   })
 
+  test('who may wait no longer goes alone: the others who wait for the same keys get them', async () => {
+    const { state, keys } = provider('a')
+    const { promise, resolve } = Promise.withResolvers<void>()
+    state.hold = promise
+    const impatient = new AbortController()
+    const wanted = { step: 'id_token', kid: 'a', algorithm: 'EdDSA' } as const
+    const first = keys.find(address, { ...wanted, signal: impatient.signal }, false)
+    const second = find(keys, 'a')
+    impatient.abort()
+    await assert.rejects(first, (error) => faultOf(error)?.check === 'timeout')
+    resolve()
+    assert.equal((await second)['kid'], 'a')
+    assert.equal(state.asked, 1)
+  })
+
   test('logout tokens, which anybody can post, do not use up the budget of sign-ins', async () => {
     const { state, keys } = provider('a')
     await find(keys, 'a')

@@ -71,10 +71,10 @@ export function createKeys(needs: { fetch: Fetch; clock: Clock }): Keys {
     address: string,
     signal: AbortSignal | undefined,
   ): Promise<readonly PublicJwk[]> {
-    entry.running ??= fetchKeys(needs.fetch, address, signal).finally(() => {
+    entry.running ??= fetchKeys(needs.fetch, address).finally(() => {
       entry.running = undefined
     })
-    const keys = await entry.running
+    const keys = await within(entry.running, signal)
     entry.keys = keys
     entry.fetchedAt = needs.clock.now()
     return keys
@@ -83,18 +83,27 @@ export function createKeys(needs: { fetch: Fetch; clock: Clock }): Keys {
   return { find, forget: (address) => void entries.delete(address) }
 }
 
-async function fetchKeys(
-  fetch: Fetch,
-  address: string,
-  signal: AbortSignal | undefined,
-): Promise<readonly PublicJwk[]> {
+/** Waits for what several wait for, but no longer than this one may. */
+async function within<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await shared
+  const { promise: over, reject } = Promise.withResolvers<never>()
+  const end = (): void => reject(fault('timeout', 'keys'))
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end, { once: true })
+  try {
+    return await Promise.race([shared, over])
+  } finally {
+    signal.removeEventListener('abort', end)
+  }
+}
+
+async function fetchKeys(fetch: Fetch, address: string): Promise<readonly PublicJwk[]> {
   const answer = await call(fetch, {
     step: 'keys',
     url: address,
     contentTypes: ['application/json', 'application/jwk-set+json'],
     maximumBytes,
     timeoutMs,
-    signal,
   })
   const { keys } = objectOf(answer, 'keys')
   if (!Array.isArray(keys) || !keys.every(isObject)) throw fault('keys_shape', 'keys')
