@@ -134,7 +134,9 @@ function asFault(step: Step, error: unknown, signal: AbortSignal): unknown {
   // The outbound client says how a call failed, in sentences that hold no secret.
   const { kind, message } = error as { kind?: unknown; message?: unknown }
   const seen =
-    typeof kind === 'string' && typeof message === 'string' ? `It said: ${message}.` : undefined
+    typeof kind === 'string' && typeof message === 'string'
+      ? `It said: ${message.replace(/\.$/, '')}.`
+      : undefined
   if (kind === 'blocked') return fault('address_blocked', step, seen, error)
   if (signal.aborted || kind === 'timeout') return fault('timeout', step, undefined, error)
   if (kind === 'invalid' && seen?.includes('longer')) return fault('too_large', step, seen, error)

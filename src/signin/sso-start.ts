@@ -92,8 +92,9 @@ export function createSsoStarts(needs: {
 
   return {
     async byName(query, starter) {
-      const organization = single(query, 'organization')
-      const email = single(query, 'email')
+      const organization = single(query, 'organization')?.trim().toLowerCase()
+      // A plus sign that nobody encoded arrives as a space, which no address holds.
+      const email = single(query, 'email')?.trim().replaceAll(' ', '+')
       if ((organization === undefined) === (email === undefined)) {
         throw new Problem('bad_request', 'Name either an organization or an email.')
       }

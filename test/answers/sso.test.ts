@@ -94,6 +94,24 @@ describe('the answers of the company sign-in', () => {
     }
   })
 
+  for (const named of [
+    'email=ADA@ACME.TEST',
+    'email=%20ada@acme.test%20',
+    'email=a+b@acme.test',
+    'email=a%2Bb@acme.test',
+    'organization=Acme',
+  ]) {
+    test(`login finds the connection however it is written: ${named}`, async () => {
+      const answer = await fetch(at(`/login?${named}`), { redirect: 'manual' })
+      assert.equal(answer.status, 302)
+      const { searchParams } = new URL(answer.headers.get('location') ?? '')
+      assert.equal(searchParams.get('redirect_uri'), acme.redirect_uri)
+      if (named.includes('a%2Bb') || named.includes('a+b')) {
+        assert.equal(searchParams.get('login_hint'), 'a+b@acme.test')
+      }
+    })
+  }
+
   for (const [name, path, status, code] of [
     ['nothing named', '/login', 400, 'bad_request'],
     ['both named', '/login?organization=acme&email=x@acme.test', 400, 'bad_request'],
