@@ -27,7 +27,7 @@ export interface SsoOutcomes {
 }
 
 const burst = 200
-const refillMs = 1_000
+const refillMs = 10_000
 const connectionsInMemory = 10_000
 
 /** Opens the outcomes. */

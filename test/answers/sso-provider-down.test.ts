@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
-import { firstOwner, type Person } from '../harness/person.ts'
+import { firstOwner, withStore, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { Jar } from '../harness/sign-in.ts'
 import { command, connect, walk, type Connected } from '../harness/sso.ts'
@@ -89,6 +89,26 @@ describe('a provider that is down', () => {
     assert.equal((await owner.call('GET /organizations/acme')).status, 200)
     const shown = await owner.call(`GET /organizations/acme/connections/${acme.id}`)
     assert.equal(shown.json.lastRefusal.code, 'idp_unreachable')
+  })
+
+  test('strangers who start sign-ins at a provider that is down cannot fill the audit log', async () => {
+    const noted = async (): Promise<number> =>
+      await withStore(product, async (store) => {
+        const rows = await store.query
+          .selectFrom('audit_entry')
+          .select('id')
+          .where('action', '=', 'sso.refused')
+          .where('subject_id', '=', acme.id)
+          .execute()
+        return rows.length
+      })
+    const starts = Array.from({ length: 230 }, async () => {
+      const answer = await fetch(login(), { redirect: 'manual' })
+      return answer.headers.get('intercept-refused')
+    })
+    assert.deepEqual([...new Set(await Promise.all(starts))], ['idp_unreachable'])
+    const count = await noted()
+    assert.ok(count > 100 && count < 230, String(count))
   })
 
   test('the last break-glass owner stays one while the company sign-in is required', async () => {
