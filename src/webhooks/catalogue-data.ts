@@ -52,16 +52,26 @@ const target = {
   slug: text('billing', 'Its slug.'),
 }
 const quota = {
+  subject: text('key', 'Whose quota it is: key or target.'),
   key_id: maybe(id('key', 'The key whose quota it is.')),
+  target_id: maybe(id('tgt', 'The target whose quota it is.')),
+  calls: number(100_000, 'Calls that the period allows.'),
   period: text('month', 'day or month (UTC).'),
-  limit: number(100_000, 'Calls in the period.'),
   used: number(80_000, 'Calls so far.'),
+  period_started_at: time('When the period began.'),
 }
 const domain = { domain_id: id('dom', 'The domain.'), name: text('example.com', 'Its name.') }
 const token = { token_id: id('tok', 'The SCIM token.'), name: text('Okta', 'Its name.') }
 const directoryUser = {
   user_id: id('usr', 'The person.'),
   user_name: text('ada@example.com', 'What the directory calls them.'),
+  id: maybe(text(`usr_${ulid}`, 'The user at the SCIM address.')),
+  active: maybe({
+    schema: { type: 'boolean' },
+    sample: true,
+    description: 'Whether the directory lets them in.',
+    required: false,
+  }),
 }
 const endpoint = {
   endpoint_id: id('ep', 'The endpoint.'),
@@ -81,11 +91,15 @@ export const dataOf: Readonly<
   'api_key.expired': { description: 'A key has reached its end.', data: key },
   'api_key.exposed': {
     description: 'A key arrived from a browser page: it is in client-side code.',
-    data: { ...key, origin: maybe(nullable(text('https://app.example', 'The page’s origin.'))) },
+    data: {
+      key_id: key.key_id,
+      address: text('203.0.113.7', 'Where the page was opened.'),
+      agent: nullable(text('Mozilla/5.0', 'With what.')),
+    },
   },
   'api_key.leaked': {
     description: 'Somebody who held the secret reported it; the key was revoked.',
-    data: key,
+    data: { ...key, hint: maybe(hint) },
   },
   'api_key.old_secret_silent': {
     description: 'Nobody has used the old secret of a rotated key for a while: it can be ended.',
@@ -97,21 +111,26 @@ export const dataOf: Readonly<
     },
   },
   'call.refused': {
-    description: 'Calls of a key were refused; one event sums up a minute.',
+    description: 'Calls of a key were refused; one event sums up those of a key, check and code.',
     data: {
       key_id: key.key_id,
-      target: nullable(text('billing', 'The target’s slug.')),
-      code: text('rule_denied', 'Why: the code of the problem.'),
+      target_id: nullable(id('tgt', 'The target; null if none was reached.')),
+      code: nullable(text('rule_denied', 'Why: the code of the problem.')),
+      check: nullable(text('rules', 'The check that refused.')),
+      rule_id: nullable(id('rul', 'The rule, if one refused.')),
       count: number(12, 'How many calls.'),
-      from: time('Start of the minute.'),
-      to: time('Its end.'),
+      first_at: time('The first of them.'),
+      last_at: time('The last.'),
     },
   },
   'target.unhealthy': {
     description: 'A target’s upstream does not answer any more.',
-    data: { ...target, code: text('upstream_unreachable', 'How its calls end.') },
+    data: { ...target, at: time('Since when.') },
   },
-  'target.recovered': { description: 'A target’s upstream answers again.', data: target },
+  'target.recovered': {
+    description: 'A target’s upstream answers again.',
+    data: { ...target, at: time('Since when.') },
+  },
   'quota.warning': { description: '80 % of a quota are used.', data: quota },
   'quota.exhausted': { description: 'A quota is used up; calls are refused.', data: quota },
   'member.invited': {
@@ -164,7 +183,13 @@ export const dataOf: Readonly<
   },
   'scim.group_changed': {
     description: 'The directory changed a group or its members.',
-    data: { group_id: id('grp', 'The group.'), display_name: text('Engineering', 'Its name.') },
+    data: {
+      group_id: id('grp', 'The group.'),
+      display_name: text('Engineering', 'Its name.'),
+      change: maybe(text('updated', 'created, updated or deleted.')),
+      members_added: maybe(number(1, 'Members added.')),
+      members_removed: maybe(number(0, 'Members removed.')),
+    },
   },
   'webhook.endpoint_disabled': {
     description: 'An endpoint is disabled: its events become skipped deliveries.',

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { firstOwner, type Person } from '../harness/person.ts'
+import { organizations } from '../../src/store/index.ts'
+import { eventsThatFit } from '../harness/events.ts'
+import { firstOwner, withStore, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { startReceiver, type Receiver } from '../harness/receiver.ts'
 import { until } from '../harness/webhooks.ts'
@@ -155,5 +157,13 @@ describe('webhooks by the JSON API', { timeout: 60_000 }, () => {
     assert.equal(rotated.old[0].hint, before.current.hint)
     await answer(`POST ${O}/webhooks/secret/end-old`, {}, 204)
     assert.deepEqual((await answer(`GET ${O}/webhooks/secret`)).old, [])
+  })
+
+  test('every event that was published here is what the catalogue says of its type', async () => {
+    const types = await withStore(product, async (store) => {
+      const { id } = (await organizations.findBySlug(store, 'acme'))!
+      return await eventsThatFit(store, id)
+    })
+    assert.ok(types.includes('webhook.ping'))
   })
 })

@@ -9,6 +9,7 @@ import { createSealer } from '../../src/secrets/index.ts'
 import { auditEntries, type Store } from '../../src/store/index.ts'
 import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
 import { lies } from '../harness/hostile-lies.ts'
+import { eventsThatFit } from '../harness/events.ts'
 import { emptyPlace, engines, type Place } from './engines.ts'
 
 const operator = { kind: 'operator' } as const
@@ -207,5 +208,9 @@ for (const engine of engines) {
         })
       })
     }
+
+    test('every event that was published here is what the catalogue says of its type', async () => {
+      assert.ok((await eventsThatFit(store, acme)).length > 0)
+    })
   })
 }

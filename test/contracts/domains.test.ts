@@ -6,6 +6,7 @@ import type { OrganizationId } from '../../src/ids.ts'
 import { createDomains, type Domains } from '../../src/organizations/domains.ts'
 import { createOrganizations } from '../../src/organizations/index.ts'
 import { auditEntries, type Store } from '../../src/store/index.ts'
+import { eventsThatFit } from '../harness/events.ts'
 import { emptyPlace, engines, type Place } from './engines.ts'
 
 const operator = { kind: 'operator' } as const
@@ -232,6 +233,10 @@ for (const engine of engines) {
     test('a look-alike in another script is another domain, shown in ASCII', async () => {
       const domain = await add(acme, 'аcme.test')
       assert.match(domain.name, /^xn--/)
+    })
+
+    test('every event that was published here is what the catalogue says of its type', async () => {
+      assert.ok((await eventsThatFit(store, acme)).length > 0)
     })
   })
 }

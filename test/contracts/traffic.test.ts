@@ -9,6 +9,7 @@ import { createOrganizations } from '../../src/organizations/index.ts'
 import type { CallRecord, Store } from '../../src/store/index.ts'
 import { createLimits, createQuotas, type GuardedTarget } from '../../src/targets/index.ts'
 import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
+import { eventsThatFit } from '../harness/events.ts'
 
 for (const engine of engines) {
   describe(`traffic on ${engine}`, () => {
@@ -190,6 +191,10 @@ for (const engine of engines) {
       isAway = false
       await announcer.flush(clock.now())
       assert.equal((await announced(since)).length, 1)
+    })
+
+    test('every event that was published here is what the catalogue says of its type', async () => {
+      assert.ok((await eventsThatFit(store, organizationId)).length > 0)
     })
   })
 }

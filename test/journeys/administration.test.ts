@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { firstOwner, personWith, withLinks, type Person } from '../harness/person.ts'
+import { organizations } from '../../src/store/index.ts'
+import { eventsThatFit } from '../harness/events.ts'
+import { firstOwner, personWith, withLinks, withStore, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { engines } from '../harness/store.ts'
 
@@ -131,6 +133,14 @@ for (const engine of engines) {
       }
       assert.deepEqual(names.slice(0, 3), ['p3', 'p2', 'p1'])
       assert.equal(new Set(names).size, names.length)
+    })
+
+    test('every event that was published here is what the catalogue says of its type', async () => {
+      const types = await withStore(product, async (store) => {
+        const { id } = (await organizations.findBySlug(store, 'acme'))!
+        return await eventsThatFit(store, id)
+      })
+      assert.ok(types.length > 0)
     })
 
     async function signInAgain(of: TestProduct): Promise<Person> {

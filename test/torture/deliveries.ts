@@ -180,14 +180,23 @@ async function disturb(database: TestDatabase, crash: boolean): Promise<void> {
       "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() and datname = current_database() limit 1",
     )
     const [row] = rows as { pid: number }[]
-    if (row) process.kill(row.pid, 'SIGKILL')
+    if (row) signal(row.pid, 'SIGKILL')
     return
   }
   const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
   const family = [postmaster, ...children.split(' ').filter(Boolean).map(Number)]
-  for (const pid of family) process.kill(pid, 'SIGSTOP')
+  for (const pid of family) signal(pid, 'SIGSTOP')
   await wait(2000)
-  for (const pid of family) process.kill(pid, 'SIGCONT')
+  for (const pid of family) signal(pid, 'SIGCONT')
+}
+
+/** A worker of the server may have ended by itself meanwhile. */
+function signal(pid: number, name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }
 
 /** Three endpoints at a receiver; returns the secret. */

@@ -1,6 +1,7 @@
 import { productForTests, type TestProduct } from '../../harness/product.ts'
 import { auditEntries, events, organizations, type Engine } from '../../../src/store/index.ts'
 import { withStore } from '../../harness/person.ts'
+import { eventsThatFit } from '../../harness/events.ts'
 import { intercept } from '../../harness/terminal.ts'
 
 /** An answer of the SCIM door. */
@@ -99,6 +100,8 @@ async function allTold({ product }: TestDirectory): Promise<{ audit: Told[]; eve
   return await withStore(product, async (store) => {
     const { id } = (await organizations.findBySlug(store, 'acme'))!
     const entries = await auditEntries.listFrom(store, id, 0, 10_000)
+    // Whatever a test looks at: each event is what the catalogue says of its type.
+    await eventsThatFit(store, id)
     const published = await events.listAfter(store, id, { after: 0, limit: 10_000 })
     return {
       audit: entries.map((row) => ({ name: row.action, data: JSON.parse(row.detail) })),
