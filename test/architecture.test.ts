@@ -68,7 +68,8 @@ const keepers: Record<string, readonly string[]> = {
   nodemailer: ['organizations'],
   pino: ['log'],
   'node:cluster': ['main', 'cli'],
-  'node:child_process': ['cli'],
+  // A checkout builds its dashboard in a process of its own.
+  'node:child_process': ['cli', 'dashboard'],
   // Runs no text but the name of V8's collector, which can't be reached otherwise (idle-memory.ts).
   'node:vm': ['cli'],
 }

@@ -1,5 +1,5 @@
+import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import { Problem } from '../errors.ts'
 import type { App, AppReply } from '../http/index.ts'
 import { chooseEncoding, isStale, readPageFiles, type PageFile } from './pages-files.ts'
@@ -142,19 +142,22 @@ function pageHeaders(baseUrl: string): Record<string, string> {
   }
 }
 
-/** Builds in a thread of its own, so that the server answers meanwhile. */
+/** Builds in a process of its own: the server answers meanwhile, and the 300 MB of a build end with it. */
 async function build(webFolder: string): Promise<void> {
-  const worker = new Worker(join(webFolder, 'build.ts'), { stdout: true, stderr: true })
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const timer = setTimeout(() => reject(new Error('the build took too long')), buildTimeoutMs)
-  worker.once('error', reject)
-  worker.once('exit', (code) =>
-    code === 0 ? resolve() : reject(new Error(`the build ended with ${code}`)),
+  const builder = spawn(process.execPath, [join(webFolder, 'build.ts')], {
+    stdio: 'ignore',
+    timeout: buildTimeoutMs,
+  })
+  const endWithUs = () => void builder.kill()
+  process.once('exit', endWithUs)
+  builder.once('error', reject)
+  builder.once('exit', (code, signal) =>
+    code === 0 ? resolve() : reject(new Error(`the build ended with ${code ?? signal}`)),
   )
   try {
     await promise
   } finally {
-    clearTimeout(timer)
-    await worker.terminate()
+    process.off('exit', endWithUs)
   }
 }
