@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { firstOwner, memberOf, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
+import { exchangeRaw } from '../harness/raw.ts'
 import { engines } from '../harness/store.ts'
 
 for (const engine of engines) {
@@ -135,6 +136,80 @@ for (const engine of engines) {
       assert.equal((await attempt({ method: 'GET', path: '/x' })).code, 'credential_missing')
       const after = (await owner.call('GET /organizations/acme/calls')).json.items.length
       assert.equal(after, before)
+    })
+
+    test('try a request and the real call agree, check by check, and trying spends nothing', async () => {
+      const issue = async (wish: object): Promise<{ id: string; secret: string }> => {
+        const issued = await owner.call('POST /organizations/acme/keys', { name: 'try', ...wish })
+        assert.equal(issued.status, 201, issued.text)
+        return { id: issued.json.key.id, secret: issued.json.secret }
+      }
+      const free = await issue({})
+      const elsewhere = await issue({ cidrs: ['192.0.2.0/24'] })
+      const once = await issue({ quota: { calls: 1, period: 'day' } })
+      const revoked = await issue({})
+      await owner.call(`POST /organizations/acme/keys/${revoked.id}/revoke`)
+      for (const [key, slug, method, path, stoppedAt] of [
+        [free, 'echo', 'GET', '/x', null],
+        [free, 'echo', 'DELETE', '/admin/x', 'rules'],
+        [free, 'echo', 'GET', '/a%2Fb', 'rules'],
+        [free, 'echo', 'GET', '/a/../b', 'target'],
+        [elsewhere, 'echo', 'GET', '/x', 'address'],
+        [revoked, 'echo', 'GET', '/x', 'key'],
+        // Twice, and then the real call is the first that counts.
+        [once, 'echo', 'GET', '/x', null],
+        [once, 'echo', 'GET', '/x', null],
+      ] as const) {
+        const body = { keyId: key.id, method, path, address: '127.0.0.1' }
+        const tried = await owner.call(`POST /organizations/acme/targets/${slug}/try`, body)
+        assert.equal(tried.status, 200, tried.text)
+        assert.equal(tried.json.stoppedAt ?? null, stoppedAt, tried.text)
+        if (key === once) continue
+        const real = await exchangeRaw(
+          product.port,
+          `${method} /api/v1/intercept/${slug}${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key.secret}\r\nConnection: close\r\n\r\n`,
+          { quietMs: 10_000 },
+        )
+        const [, code] = /^Intercept-Refused: (\w+)/im.exec(real) ?? []
+        assert.equal(tried.json.code ?? undefined, code, `${method} ${path}`)
+      }
+      const spend = async (): Promise<number> => {
+        const url = `${product.baseUrl}/api/v1/intercept/echo/x`
+        const answer = await fetch(url, { headers: { 'x-api-key': once.secret } })
+        await answer.text()
+        return answer.status
+      }
+      assert.deepEqual([await spend(), await spend()], [200, 429])
+    })
+
+    test('A5: nothing of headers and bodies is kept until a target says so, and then without what it names', async () => {
+      const post = async (): Promise<string> => {
+        const answer = await fetch(`${product.baseUrl}/api/v1/intercept/echo/kept`, {
+          method: 'POST',
+          headers: { 'x-api-key': secret, 'x-note': 'a note', 'content-type': 'application/json' },
+          body: JSON.stringify({ user: 'ada', login: { password: 'hunter2' } }),
+        })
+        await answer.text()
+        return answer.headers.get('intercept-request-id') ?? ''
+      }
+      const recordOf = async (id: string) =>
+        await until(async () => {
+          const found = await owner.call(`GET /organizations/acme/calls/${id}`)
+          return found.status === 200 ? found : undefined
+        })
+      const plain = await recordOf(await post())
+      assert.ok(!/hunter2|a note|ada/.test(plain.text), plain.text)
+      assert.equal(plain.json.capture, undefined)
+      const target = await owner.call('GET /organizations/acme/targets/echo')
+      const head = { 'if-match': `"${target.json.version}"` }
+      const capture = { headers: ['x-note'], bodyBytes: 1000, redact: ['password'] }
+      const changed = await owner.call('PATCH /organizations/acme/targets/echo', { capture }, head)
+      assert.equal(changed.status, 200, changed.text)
+      const kept = await recordOf(await post())
+      assert.deepEqual(kept.json.capture.request.headers, { 'x-note': 'a note' })
+      assert.match(kept.json.capture.request.body, /"user":"ada"/)
+      assert.equal(kept.json.capture.answer.body, 'hello')
+      assert.ok(!kept.text.includes('hunter2') && !kept.text.includes(secret), kept.text)
     })
 
     test('the live tail tells of a call as it ends, and is cut when its session ends', async () => {
