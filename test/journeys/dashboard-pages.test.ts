@@ -128,6 +128,49 @@ describe('every page of the dashboard', { timeout: 240_000 }, () => {
     assert.deepEqual(visitor.findings, [])
   })
 
+  test('the focus is never lost: where a row, a button or a dialog goes away, it stays near', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    const press = async (role: 'button' | 'menuitem', name: string): Promise<void> => {
+      await page.getByRole(role, { name, exact: true }).first().press('Enter')
+    }
+    /** Waits until the focus is within a part of the page: never the document's start. */
+    const focusIn = async (part: string): Promise<void> => {
+      await page.locator(`${part}:focus, ${part} :focus`).waitFor({ state: 'attached' })
+    }
+    await page.goto(`${product.baseUrl}/o/acme/keys`)
+    await page.locator('tr[data-row]').first().press('Enter')
+    await page.getByRole('button', { name: 'Rotate' }).waitFor()
+    await focusIn('main')
+    await page.goto(`${product.baseUrl}${pageAddress('key-rotated', ids)}`)
+    await press('button', 'End the old secret')
+    await page
+      .getByRole('alertdialog')
+      .getByRole('button', { name: 'End the old secret' })
+      .press('Enter')
+    await page.getByText('The old secret has ended').waitFor()
+    await focusIn('main')
+    await page.goto(`${product.baseUrl}/o/acme/calls?stopped_at=rules`)
+    await page.getByRole('button', { name: /^Remove filter/ }).press('Enter')
+    await page.getByRole('button', { name: /^Remove filter/ }).waitFor({ state: 'detached' })
+    await focusIn('main')
+    await page.goto(`${product.baseUrl}/o/acme/targets/payments`)
+    await press('button', 'Add rule')
+    await focusIn('main select')
+    await press('button', 'Done')
+    await focusIn('main')
+    await page.goto(`${product.baseUrl}/o/acme/webhooks/secret`)
+    await press('button', 'Show the secret')
+    await page.locator('[data-secret]').first().waitFor()
+    await focusIn('main')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').fill('audit')
+    await page.keyboard.press('Escape')
+    await page.getByRole('combobox').waitFor({ state: 'detached' })
+    await focusIn('main')
+    assert.deepEqual(visitor.findings, [])
+  })
+
   test('in a language whose words are 40 % longer each page has only texts of the catalogue, and none is cut off', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-pseudo-'))
     try {

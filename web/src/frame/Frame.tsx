@@ -7,6 +7,7 @@ import { Brand } from '../parts/Line.tsx'
 import { Loading, ProblemNotice } from '../parts/States.tsx'
 import { TimeTips } from '../parts/Time.tsx'
 import classes from './frame.module.css'
+import { useKeptFocus } from './kept-focus.ts'
 import { lastOrganization, rememberOrganization } from './last-organization.ts'
 import { MembershipContext, may, membershipOf } from './membership.ts'
 import { Navigation, places, Switcher } from './Navigation.tsx'
@@ -68,6 +69,7 @@ function SignedIn({ me }: { readonly me: Me }) {
   const close = useCallback(() => setFloating(undefined), [])
   const navigate = useNavigate()
   const main = useRef<HTMLElement>(null)
+  useKeptFocus(main)
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
 
   useEffect(() => setFloating(undefined), [path])

@@ -18,6 +18,9 @@ const shownMs = { pass: 5000, undo: 10_000, refuse: 12_000 }
 const listeners = new Set<() => void>()
 let toasts: readonly Toast[] = []
 let lastId = 0
+/** Somebody reads or is about to press a button: nothing disappears meanwhile (WCAG 2.2, 2.2.1). */
+let held = false
+const heldAgainMs = 1000
 
 /** Says what was done, with an Undo where there is one. */
 export function say(title: string, more: { text?: string; undo?: () => void } = {}): void {
@@ -44,6 +47,10 @@ export function Toasts({ children }: { readonly children: ReactNode }) {
           role="region"
           aria-label={words.messages}
           aria-live="polite"
+          onFocus={() => (held = true)}
+          onBlur={() => (held = false)}
+          onPointerEnter={() => (held = true)}
+          onPointerLeave={() => (held = false)}
         >
           {shown.map((toast) => (
             <div key={toast.id} className={classes.toast} data-type={toast.type}>
@@ -84,10 +91,16 @@ function show(toast: Omit<Toast, 'id'>, ms: number): void {
   lastId += 1
   const id = lastId
   put([...toasts, { ...toast, id }].slice(-mostShown))
-  window.setTimeout(() => hide(id), ms)
+  hideLater(id, ms)
+}
+
+function hideLater(id: number, ms: number): void {
+  window.setTimeout(() => (held ? hideLater(id, heldAgainMs) : hide(id)), ms)
 }
 
 function hide(id: number): void {
+  // What goes away under the pointer or the focus says nothing of its leaving.
+  held = false
   put(toasts.filter((toast) => toast.id !== id))
 }
 

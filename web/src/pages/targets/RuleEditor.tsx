@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react'
 import { targetsWords } from '../../../words/en/targets.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Check, SelectField, TextField } from '../../parts/Field.tsx'
@@ -17,8 +18,11 @@ export function RuleEditor({
   readonly onRule: (rule: DraftRule) => void
   readonly onDone: () => void
 }) {
+  const editor = useRef<HTMLDivElement>(null)
+  // Somebody has just opened it: its first field is where they go on.
+  useEffect(() => editor.current?.querySelector('select')?.focus(), [])
   return (
-    <div className={classes.editor}>
+    <div ref={editor} className={classes.editor}>
       <div className={classes.editorRow}>
         <SelectField
           label={w.effect}
