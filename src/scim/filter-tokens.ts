@@ -9,10 +9,10 @@ export type Token =
 
 const maxLength = 2048
 
-/** Cuts a filter into tokens, one look at each character; longer than 2,048 characters is refused. */
-export function tokenize(source: string, wrong: ScimType): Token[] {
-  if (source.length > maxLength) {
-    throw refuse(wrong, `It is longer than ${maxLength} characters.`)
+/** Cuts a filter into tokens, one look at each character; more than so many characters are refused. */
+export function tokenize(source: string, wrong: ScimType, characters = maxLength): Token[] {
+  if (source.length > characters) {
+    throw refuse(wrong, `It is longer than ${characters} characters.`)
   }
   const tokens: Token[] = []
   let at = 0

@@ -143,6 +143,9 @@ describe('the filter parser (RFC 7644 section 3.4.2.2)', () => {
     for (const over of [deep(17), wide(65), long(2049)]) {
       assert.throws(() => parseFilter(over, userType), isInvalidFilter)
     }
+    // Both are settings.
+    parseFilter(long(4096), userType, 'refuse', { depth: 16, characters: 4096 })
+    parseFilter(deep(20), userType, 'refuse', { depth: 20 })
   })
 
   test('D8: huge and hostile filters are refused within 50 ms each', () => {

@@ -13,9 +13,10 @@ export function parseFilter(
   source: string,
   type: ResourceType,
   unknown: 'refuse' | 'absent' = 'refuse',
-  depth = maxDepth,
+  bounds: { readonly depth: number; readonly characters?: number } = { depth: maxDepth },
 ): Filter {
-  const parser = new FilterParser(tokenize(source, 'invalidFilter'), (name) => {
+  const tokens = tokenize(source, 'invalidFilter', bounds.characters)
+  const parser = new FilterParser(tokens, (name) => {
     const target = resolveTarget(type, name)
     if (target === undefined && unknown === 'refuse') {
       throw refuse('invalidFilter', `There is no attribute '${name}' to filter by.`)
@@ -23,7 +24,7 @@ export function parseFilter(
     return target
   })
   // Counted from below, so that a smaller or larger depth is allowed.
-  const filter = parser.filter(maxDepth - depth)
+  const filter = parser.filter(maxDepth - bounds.depth)
   parser.end()
   return filter
 }

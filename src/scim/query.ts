@@ -132,10 +132,8 @@ export function listingOf(
   unknown: 'refuse' | 'absent' = 'refuse',
 ): DirectoryListing {
   const { filter, sortBy, descending, count } = query
-  if (filter !== undefined && filter.length > bounds.filterCharacters) {
-    throw refuse('invalidFilter', `A filter has at most ${bounds.filterCharacters} characters.`)
-  }
-  const tree = filter && parseFilter(filter, type, unknown, bounds.filterDepth)
+  const parserBounds = { depth: bounds.filterDepth, characters: bounds.filterCharacters }
+  const tree = filter && parseFilter(filter, type, unknown, parserBounds)
   // An attribute that nobody knows, or that has no single value, sorts nothing.
   const target = sortBy === undefined ? undefined : resolveTarget(type, sortBy)
   const sort = target && sortField(type, target)

@@ -111,7 +111,7 @@ for (const engine of engines) {
         const answer = await leave(user)
         assert.ok(answer.status < 300, JSON.stringify(answer.body))
         await assertGone(person, key)
-        const ended = await Promise.race([cut.then(() => true), wait(1500, false)])
+        const ended = await Promise.race([cut.then(() => true), wait(5000, false)])
         assert.ok(ended, 'an open stream was not cut')
         await withStore(directory.product, async (store) => {
           const organization = await organizations.findBySlug(store, 'acme')
