@@ -7,6 +7,7 @@ import {
   createResolver,
   createTxtResolver,
   createUpstreams,
+  openEcho,
   peerAddress,
   systemResolve,
   type AppRequest,
@@ -54,7 +55,9 @@ export async function openFoundations(
   const outbound = opened.use(createOutbound(openings))
   const guard = createAddressGuard(openings)
   const resolve = createResolver(systemResolve, () => clock.monotonic())
-  const upstreams = opened.use(createUpstreams({ clock, guard, resolve }))
+  const echo = opened.use(await openEcho())
+  const others = createUpstreams({ clock, guard, resolve })
+  const upstreams = opened.use(echo.among(others, { clock, resolve }))
   const addresses = createClientAddresses(config.trustedProxies)
   const addressOf = (request: AppRequest): string =>
     addresses.of(peerAddress(request), request.headers['x-forwarded-for']?.toString())
@@ -74,7 +77,7 @@ export async function openFoundations(
   const closing = opened.move()
   return {
     ...{ version, clock, log, metrics, tracer, sealer, store },
-    ...{ outbound, guard, upstreams, addresses, addressOf, relyingParty },
+    ...{ outbound, guard, echo, upstreams, addresses, addressOf, relyingParty },
     resolveTxt: surroundings.resolveTxt ?? createTxtResolver(),
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }

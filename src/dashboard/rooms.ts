@@ -10,7 +10,7 @@ import type {
   People,
   Sso,
 } from '../organizations/index.ts'
-import type { Outbound } from '../http/index.ts'
+import type { Echo, Outbound } from '../http/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
 import type { Limits, Rate, RateLimiter, TargetRegister, Targets } from '../targets/index.ts'
@@ -45,6 +45,8 @@ export interface Rooms {
   readonly limits: Limits
   readonly traffic: Traffic
   readonly outbound: Outbound
+  /** The built-in upstream. */
+  readonly echo: Echo
   /** Whether anybody may make an account and an organization. */
   readonly signUp: 'invited' | 'open'
   /** How many found secrets a source may present; no rate = any number. */

@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import { Type } from '../http/index.ts'
+import { echoHost, Type } from '../http/index.ts'
 import { principalOf } from '../access/index.ts'
 import { checks, tryCall, type Target } from '../targets/index.ts'
 import { route, type RouteOrganization, type RouteRequest } from './route.ts'
@@ -189,19 +189,25 @@ async function principal(organization: RouteOrganization, keyId: string | undefi
   return principalOf(key, organization.slug, rooms.clock.now())
 }
 
+async function ask(upstream: string, rooms: Rooms): Promise<number> {
+  if (new URL(upstream).host === echoHost) return await rooms.echo.ask()
+  const { status } = await rooms.outbound.request({
+    url: upstream,
+    method: 'GET',
+    headers: { 'user-agent': 'intercept', accept: '*/*' },
+    deadlineMs: reachMs,
+    maxResponseBytes: reachBytes,
+  })
+  return status
+}
+
 const reachMs = 5000
 const reachBytes = 1024
 
 async function reach(upstream: string, rooms: Rooms): Promise<{ status: number; tookMs: number }> {
   const startedAt = rooms.clock.monotonic()
   try {
-    const { status } = await rooms.outbound.request({
-      url: upstream,
-      method: 'GET',
-      headers: { 'user-agent': 'intercept', accept: '*/*' },
-      deadlineMs: reachMs,
-      maxResponseBytes: reachBytes,
-    })
+    const status = await ask(upstream, rooms)
     return { status, tookMs: Math.round(rooms.clock.monotonic() - startedAt) }
   } catch (cause) {
     if (cause instanceof Problem) throw cause

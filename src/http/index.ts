@@ -7,6 +7,7 @@ export { createFront, requestIdOf } from './front.ts'
 
 export { originHeaders, type AnswerFilter } from './upstream/answer-headers.ts'
 export { forward, type ForwardResult, type ForwardTap } from './upstream/forward.ts'
+export { echoHost, openEcho, type Echo } from './echo.ts'
 export { createUpstreams, type UpstreamOrigin, type Upstreams } from './upstream/pool.ts'
 export { renderRequestHead } from './upstream/request-head.ts'
 export { createTxtResolver, type ResolveTxt, type TxtAnswer } from './txt-resolver.ts'

@@ -33,3 +33,6 @@ export async function addTarget(
     body: target,
   })
 }
+
+/** The built-in echo as a target: for a first call without an API of one's own. */
+export const echoTarget = { slug: 'echo', upstream: 'http://echo.intercept.internal/' } as const

@@ -18,6 +18,9 @@ export const targetsWords = {
   enabled: 'Enabled',
   emptyTitle: 'No targets yet',
   emptyText: 'Add the API that you want to guard: a short name and its address.',
+  addEcho: 'Use the built-in echo',
+  echoHint:
+    'No API at hand? The built-in echo answers what it was asked; take another upstream later.',
   form: {
     title: 'Add a target',
     slug: 'Slug',

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { call } from '../../api/call.ts'
-import { addTarget, targetsQuery } from '../../api/targets.ts'
+import { addTarget, echoTarget, targetsQuery } from '../../api/targets.ts'
 import { entryWords } from '../../../words/en/entry.ts'
 import { keysWords } from '../../../words/en/keys.ts'
 import { targetsWords } from '../../../words/en/targets.ts'
@@ -54,10 +54,14 @@ export function TargetStep({
           value={slug}
           onValue={setSlug}
         />
+        <p className="muted small">{targetsWords.echoHint}</p>
         {add.isError ? <ProblemNotice error={add.error} /> : undefined}
         <div className="row end">
           <Button look="quiet" onClick={onDone}>
             {w.skip}
+          </Button>
+          <Button busy={add.isPending} onClick={() => add.mutate(echoTarget)}>
+            {targetsWords.addEcho}
           </Button>
           <Button type="submit" look="primary" busy={add.isPending}>
             {w.addTarget}

@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { Target } from '../../api/shapes.ts'
-import { targetsQuery } from '../../api/targets.ts'
+import { addTarget, echoTarget, targetsQuery } from '../../api/targets.ts'
 import { targetsWords as w } from '../../../words/en/targets.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -10,7 +10,7 @@ import { FilterBar } from '../../parts/Filters.tsx'
 import { count } from '../../parts/numbers.ts'
 import { Empty } from '../../parts/States.tsx'
 import { Badge, PageHead } from '../../parts/Surface.tsx'
-import { say } from '../../parts/Toasts.tsx'
+import { say, sayRefused } from '../../parts/Toasts.tsx'
 import { AddTarget } from './AddTarget.tsx'
 
 const here = getRouteApi('/frame/o/$organization/targets')
@@ -20,6 +20,7 @@ export function Targets() {
   const { slug, may } = useOrganization()
   const { q, add } = here.useSearch()
   const navigate = here.useNavigate()
+  const client = useQueryClient()
   const list = useQuery(targetsQuery(slug))
   const rows = (list.data?.items ?? []).filter(
     (target) =>
@@ -33,6 +34,15 @@ export function Targets() {
       to: '/o/$organization/targets/$target',
       params: { organization: slug, target },
     })
+  const echo = useMutation({
+    mutationFn: () => addTarget(slug, echoTarget),
+    onError: sayRefused,
+    onSuccess: (target) => {
+      void client.invalidateQueries({ queryKey: [slug] })
+      say(w.added(target.slug))
+      open(target.slug)
+    },
+  })
   const button = may('targets.manage') ? (
     <Button look="primary" icon="plus" onClick={() => change({ add: 'now' })}>
       {w.add}
@@ -60,7 +70,17 @@ export function Targets() {
         empty={
           <Empty title={w.emptyTitle}>
             <p>{w.emptyText}</p>
-            {button}
+            {button === undefined ? undefined : (
+              <>
+                <p className="muted small">{w.echoHint}</p>
+                <div className="row">
+                  {button}
+                  <Button busy={echo.isPending} onClick={() => echo.mutate()}>
+                    {w.addEcho}
+                  </Button>
+                </div>
+              </>
+            )}
           </Empty>
         }
       />
