@@ -11,7 +11,7 @@ export interface HeapOfProcess {
   collect(): void
 }
 
-const intervalMs = 2000
+const intervalMs = 5000
 const busyAtMost = 0.1
 
 /**
