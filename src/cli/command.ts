@@ -7,12 +7,15 @@ export interface Answer {
   readonly text: string
 }
 
+/** Says one of several answers while a command goes on: with `--json` a line of JSON each. */
+export type Say = (answer: Answer) => void
+
 /** A command as the command line calls it. */
 export interface Command {
   /** The words behind the command's name. */
   readonly usage: string
   readonly about: string
-  run(args: readonly string[], terminal: Terminal): Promise<Answer | undefined>
+  run(args: readonly string[], terminal: Terminal, say: Say): Promise<Answer | undefined>
 }
 
 /** Wrong use of a command: exit 2 with its usage. */
@@ -46,14 +49,15 @@ export function command<const O extends ParseArgsOptionsConfig>(definition: {
   readonly run: (
     call: { readonly values: ParsedValues<O>; readonly positionals: readonly string[] },
     terminal: Terminal,
+    say: Say,
   ) => Promise<Answer | undefined>
 }): Command {
   return {
     usage: definition.usage,
     about: definition.about,
-    run: async (args, terminal) => {
+    run: async (args, terminal, say) => {
       const call = parse(args, definition.options, definition.usage)
-      return await definition.run(call, terminal)
+      return await definition.run(call, terminal, say)
     },
   }
 }

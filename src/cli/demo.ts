@@ -210,6 +210,7 @@ function commandsIn(env: Record<string, string>) {
     const answer = await what.run(
       [...words.split(' ').filter(Boolean), ...more],
       quietTerminal(env, input),
+      () => undefined,
     )
     // What lists is cast where it is called; every other command here answers with one object.
     return (answer?.data ?? {}) as Record<string, unknown>
@@ -226,16 +227,19 @@ async function startReceiver(
   const stop = Promise.withResolvers<void>()
   const listening = Promise.withResolvers<string>()
   const receiving = receiveCommands['']
-    .run(['--port', String(port), '--secret-stdin'], {
-      ...terminal,
-      print: (line) => {
-        const [, url] = /^Receiving at (\S+)/.exec(line) ?? []
-        if (url === undefined) terminal.print(`  ${line}`)
+    .run(
+      ['--port', String(port), '--secret-stdin'],
+      {
+        ...terminal,
+        readInput: async () => secret,
+        untilStopped: async () => await stop.promise,
+      },
+      ({ text }) => {
+        const [, url] = /^Receiving at (\S+)/.exec(text) ?? []
+        if (url === undefined) terminal.print(`  ${text}`)
         else listening.resolve(url)
       },
-      readInput: async () => secret,
-      untilStopped: async () => await stop.promise,
-    })
+    )
     .catch((error: unknown) => listening.reject(error))
   opened.defer(async () => {
     stop.resolve()

@@ -95,7 +95,9 @@ async function runWords(
     return 0
   }
   try {
-    const answer = await found.command.run(found.args, terminal)
+    const answer = await found.command.run(found.args, terminal, (part) => {
+      show(part, wantsJson, terminal)
+    })
     show(answer, wantsJson, terminal)
     return 0
   } catch (error) {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { createOutbound, type Outbound } from '../http/index.ts'
 import { verifyDelivery } from '../webhooks/index.ts'
-import { command, UsageError } from './command.ts'
+import { command, UsageError, type Answer } from './command.ts'
 
 const bodyMost = 1024 * 1024
 const forwardMs = 15_000
@@ -24,7 +24,7 @@ export const commands = {
       forward: { type: 'string' },
       'show-body': { type: 'boolean' },
     },
-    run: async ({ values }, terminal) => {
+    run: async ({ values }, terminal, say) => {
       const port = Number(values.port)
       if (!Number.isInteger(port) || port < 0 || port > 65_535) {
         throw new UsageError('--port must be 0 to 65535')
@@ -45,10 +45,11 @@ export const commands = {
             return
           }
           const wrong = secret === '' ? undefined : check(arrival, secret)
-          const forwarded = await forward(outbound, values.forward, arrival)
+          // What did not come from Intercept reaches no application.
+          const forwarded =
+            wrong === undefined ? await forward(outbound, values.forward, arrival) : undefined
           const verdict = secret === '' ? 'unverified' : (wrong ?? 'verified')
-          terminal.print(lineOf(arrival, verdict, forwarded))
-          if (values['show-body'] === true) terminal.print(arrival.body.toString('utf8'))
+          say(told(arrival, { verdict, forwarded, showBody: values['show-body'] === true }))
           response.writeHead(wrong === undefined ? (forwarded ?? 204) : 400).end()
         })().catch((error: unknown) => {
           terminal.complain(error instanceof Error ? error.message : 'failed')
@@ -58,7 +59,8 @@ export const commands = {
       server.listen(port, '127.0.0.1')
       await once(server, 'listening')
       const { port: actual } = server.address() as { port: number }
-      terminal.print(`Receiving at http://127.0.0.1:${actual}/ until Ctrl+C.`)
+      const url = `http://127.0.0.1:${actual}/`
+      say({ data: { url }, text: `Receiving at ${url} until Ctrl+C.` })
       await terminal.untilStopped()
       server.close()
       server.closeAllConnections()
@@ -111,6 +113,25 @@ async function forward(
     return answer.status
   } catch {
     return 502
+  }
+}
+
+function told(
+  arrival: Arrival,
+  how: { verdict: string; forwarded: number | undefined; showBody: boolean },
+): Answer {
+  const { verdict, forwarded, showBody } = how
+  const body = arrival.body.toString('utf8')
+  return {
+    data: {
+      at: new Date().toISOString(),
+      id: arrival.headers['webhook-id'] ?? null,
+      type: typeOf(arrival.body),
+      verdict,
+      forwarded: forwarded ?? null,
+      ...(showBody && { body }),
+    },
+    text: lineOf(arrival, verdict, forwarded) + (showBody ? `\n${body}` : ''),
   }
 }
 

@@ -1,7 +1,7 @@
 import { createOutbound } from '../http/index.ts'
 import { createLog } from '../log/index.ts'
 import { createOrganizations } from '../organizations/index.ts'
-import type { EndpointRecord, OrganizationRecord } from '../store/index.ts'
+import type { EndpointBooks, EndpointRecord, OrganizationRecord } from '../store/index.ts'
 import { createWebhooks, type Webhooks } from '../webhooks/index.ts'
 import { command, need, UsageError } from './command.ts'
 import { withRooms, type Rooms } from './rooms.ts'
@@ -108,7 +108,7 @@ export const commands = {
         )
         const data = found.map((one) => ({
           ...present(one),
-          deliveries: books.get(one.id) ?? null,
+          deliveries: countsOf(books.get(one.id)),
         }))
         return { data, text }
       }),
@@ -205,4 +205,10 @@ function present(endpoint: EndpointRecord) {
     created_at: isoTime(endpoint.createdAt),
     last_success_at: isoTime(health.lastSuccessAt),
   }
+}
+
+function countsOf(book: EndpointBooks | undefined) {
+  if (book === undefined) return null
+  const { endpointId: _, ...counts } = book
+  return counts
 }

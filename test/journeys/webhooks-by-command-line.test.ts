@@ -61,6 +61,14 @@ describe('operator: webhooks by the command line', { timeout: 60_000 }, () => {
     assert.ok(lines[1]?.includes(ping['event_id'] ?? '–'))
     assert.equal(application.arrivals[0]?.headers['webhook-id'], ping['event_id'])
 
+    // A forgery is told, refused, and reaches no application.
+    const forged = await fetch(url, { method: 'POST', body: '{"type":"webhook.ping"}' })
+    assert.equal(forged.status, 400)
+    await until(() => lines.length > 2, 'the forgery')
+    assert.doesNotMatch(lines[2] ?? '', / verified|forwarded/)
+    assert.equal(application.arrivals.length, 1)
+    lines.pop()
+
     await answerOf('webhook secret acme --rotate')
     await answerOf('webhook ping acme')
     await until(() => lines.length > 2, 'the second ping')
@@ -77,7 +85,24 @@ describe('operator: webhooks by the command line', { timeout: 60_000 }, () => {
     await answerOf('webhook ping acme')
     await until(() => lines.length > 3, 'the third ping')
     assert.match(lines[3] ?? '', /no signature matches/, 'a leaked secret signs nothing any more')
-    assert.equal(application.arrivals.length, 3)
+    assert.equal(application.arrivals.length, 2)
+
+    const told: string[] = []
+    const asJson = run(['receive', '--port', '0', '--json'], {
+      env,
+      isPerson: false,
+      print: (line) => void told.push(line),
+      complain: (line) => void told.push(line),
+      readInput: async () => '',
+      untilStopped: async () => await until(() => told.length > 1, 'a delivery'),
+    })
+    await until(() => told.length > 0, 'the receiver listens')
+    const body = '{"type":"webhook.ping"}'
+    await fetch((JSON.parse(told[0] ?? '') as { url: string }).url, { method: 'POST', body })
+    await asJson
+    const { at: _, ...said } = JSON.parse(told[1] ?? '') as Record<string, unknown>
+    const wanted = { id: null, type: 'webhook.ping', verdict: 'unverified', forwarded: null }
+    assert.deepEqual(said, wanted)
 
     await answerOf(`webhook remove acme ${endpoint['id']}`)
     const gone = await intercept(['webhook', 'ping', endpoint['id'] ?? ''], { env })
