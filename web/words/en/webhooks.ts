@@ -54,6 +54,7 @@ export const webhookWords = {
       'One per line, such as X-Team: billing. They are sealed and never shown again; only their names are.',
     headersKept: (names: string) =>
       `Set now: ${names}. Leave this empty to keep them; what you type replaces all of them.`,
+    headersDrop: 'Send none of these headers any more',
     headersWrong: (line: string) => `“${line}” is not a header: write Name: value.`,
     rate: 'Rate',
     rateHint: 'Deliveries per second at most. Empty means as fast as it answers.',

@@ -31,6 +31,7 @@ export function EndpointForm({
   const [some, setSome] = useState(endpoint?.types !== undefined)
   const [types, setTypes] = useState<readonly string[]>(endpoint?.types ?? [])
   const [headers, setHeaders] = useState('')
+  const [bare, setBare] = useState(false)
   const [rate, setRate] = useState(endpoint?.ratePerSecond?.toString() ?? '')
   const [ordered, setOrdered] = useState(endpoint?.ordered ?? false)
   const [asymmetric, setAsymmetric] = useState(endpoint?.publicKey !== undefined)
@@ -48,7 +49,7 @@ export function EndpointForm({
       ratePerSecond: rate === '' ? null : Number(rate),
       ordered,
       asymmetric,
-      ...(headers.trim() === '' ? {} : { headers: parsed.headers }),
+      ...(bare ? { headers: {} } : headers.trim() === '' ? {} : { headers: parsed.headers }),
     })
   }
 
@@ -106,9 +107,13 @@ export function EndpointForm({
           hint={kept.length === 0 ? w.headersHint : w.headersKept(kept.join(', '))}
           error={headersWrong ?? fieldError(sending.error, 'headers')}
           code
+          disabled={bare}
           value={headers}
           onValue={setHeaders}
         />
+        {kept.length === 0 ? undefined : (
+          <Check label={w.headersDrop} checked={bare} onValue={setBare} />
+        )}
         <TextField
           label={w.rate}
           hint={w.rateHint}
