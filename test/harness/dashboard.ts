@@ -53,7 +53,7 @@ export async function visitDashboard(browser: TestBrowser, visit: Visit): Promis
 
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 /** An animation of something that is not drawn never ends. */
-const longestAnimationMs = 400
+const longestAnimationMs = 150
 const tallestPicture = 1800
 /** Runs in the page: buttons, links and fields that reach beyond what clips them. */
 const cutOff = `[...document.querySelectorAll('button, a[href], input, select, textarea')].flatMap((control) => {

@@ -1,0 +1,60 @@
+import { callOnce, furnish, idsOf } from './acme.ts'
+import { browserForTests, type TestBrowser, type Visitor } from './browser.ts'
+import { companyFor } from './company.ts'
+import { freshDashboard, visitDashboard } from './dashboard.ts'
+import { organizationPages, opensDialog, ownPages, pageAddress, type PageIds } from './pages.ts'
+import { firstOwner, withLinks } from './person.ts'
+import { productForTests } from './product.ts'
+import { command } from './sso.ts'
+import { upstreamForTests } from './upstream.ts'
+
+const names = Object.keys(organizationPages) as (keyof typeof organizationPages)[]
+
+/** The product with one of everything in organization acme, and a browser for its owner. */
+export interface Furnished extends AsyncDisposable {
+  readonly baseUrl: string
+  readonly ids: PageIds
+  /** Every page: its name and its address without the origin. */
+  readonly addresses: readonly (readonly [string, string])[]
+  visit(expected?: readonly RegExp[]): Promise<Visitor>
+  /** Opens a page and waits for its head, and for the dialog that its address opens. */
+  open(visitor: Visitor, name: string, address: string): Promise<void>
+}
+
+/** Builds the dashboard, starts the product and a browser, and furnishes the organization with 40 calls. */
+export async function furnishedForTests(): Promise<Furnished> {
+  await using starting = new AsyncDisposableStack()
+  freshDashboard()
+  const product = starting.use(await productForTests({ settings: { SIGN_UP: 'open' } }))
+  const browser: TestBrowser = starting.use(await browserForTests())
+  const upstream = starting.use(await upstreamForTests((_, response) => response.end('ok')))
+  const owner = await firstOwner(product)
+  await command(product, 'org set-plan acme enterprise')
+  starting.use(await companyFor(product, browser, owner))
+  const made = await furnish(owner, upstream.url)
+  for (let number = 0; number < 40; number++) await callOnce(product, made.secrets, number)
+  const ids = await idsOf(owner, made)
+  const parts = starting.move()
+  const { baseUrl } = product
+  return {
+    baseUrl,
+    ids,
+    addresses: [
+      ...names.map((name) => [name, pageAddress(name, ids)] as const),
+      ...ownPages.map((name) => [name, `/${name}`] as const),
+    ],
+    visit: async (expected = []) => {
+      const link = await withLinks(
+        product,
+        async (links) => await links.signInLink('olga@acme.test'),
+      )
+      return await visitDashboard(browser, { baseUrl, link, expected })
+    },
+    open: async ({ page }, name, address) => {
+      await page.goto(baseUrl + address)
+      await page.locator('h1').first().waitFor()
+      if (opensDialog.has(name)) await page.getByRole('dialog').first().waitFor()
+    },
+    [Symbol.asyncDispose]: async () => await parts.disposeAsync(),
+  }
+}

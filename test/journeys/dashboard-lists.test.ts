@@ -1,0 +1,100 @@
+// Every list of the dashboard in all its states, and the focus where things go away.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { furnishedForTests, type Furnished } from '../harness/furnished.ts'
+import { walkStates, type ListPage } from '../harness/list-states.ts'
+import { pageAddress } from '../harness/pages.ts'
+
+const directory = '/o/acme/sso?tab=directory'
+const here = '/organizations/acme'
+const lists: readonly ListPage[] = [
+  { page: '/o/acme/calls', api: `${here}/calls`, empty: 'No calls yet' },
+  { page: '/o/acme/keys', api: `${here}/keys`, empty: 'No keys yet' },
+  { page: '/o/acme/targets', api: `${here}/targets`, empty: 'No targets yet' },
+  { page: '/o/acme/webhooks', api: `${here}/webhooks/endpoints`, empty: 'No endpoints yet' },
+  {
+    page: '/o/acme/webhooks/deliveries',
+    api: `${here}/webhooks/deliveries`,
+    empty: 'Nothing sent yet',
+  },
+  { page: '/o/acme/members', api: `${here}/members`, empty: 'You are alone here' },
+  {
+    page: '/o/acme/members?tab=invitations',
+    api: `${here}/invitations`,
+    empty: 'No invitations',
+  },
+  { page: '/o/acme/sso', api: `${here}/domains`, empty: 'No domains yet', many: 20 },
+  {
+    page: '/o/acme/sso?tab=connection',
+    api: `${here}/connections`,
+    empty: 'Connect your identity provider',
+    many: 6,
+  },
+  { page: directory, api: `${here}/directory/tokens`, empty: 'No tokens yet', many: 20 },
+  { page: directory, api: `${here}/directory/requests`, empty: 'Nothing has come yet' },
+  { page: directory, api: `${here}/directory/users`, empty: 'The directory has sent nobody yet.' },
+  { page: '/o/acme/sso?tab=roles', api: `${here}/directory/groups`, empty: 'No groups yet' },
+  { page: '/o/acme/audit', api: `${here}/audit`, empty: 'Nothing was changed yet' },
+]
+
+describe('every list of the dashboard', { timeout: 120_000 }, () => {
+  let parts: Furnished
+  before(async () => {
+    parts = await furnishedForTests()
+  })
+  after(async () => await parts[Symbol.asyncDispose]())
+
+  test('each list says whether it is being read, could not be read, is empty or is old, keeps old rows and bears many', async () => {
+    await using visitor = await parts.visit([/net::ERR_/, /status of 500/])
+    await visitor.page.clock.install()
+    for (const list of lists) {
+      await walkStates(visitor, parts.baseUrl, list).catch((cause: unknown) => {
+        throw new Error(`${list.page} with ${list.api}`, { cause })
+      })
+    }
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('the focus is never lost: where a row, a button or a dialog goes away, it stays near', async () => {
+    await using visitor = await parts.visit()
+    const { page } = visitor
+    const press = async (role: 'button' | 'menuitem', name: string): Promise<void> => {
+      await page.getByRole(role, { name, exact: true }).first().press('Enter')
+    }
+    /** Waits until the focus is within a part of the page: never the document's start. */
+    const focusIn = async (part: string): Promise<void> => {
+      await page.locator(`${part}:focus, ${part} :focus`).waitFor({ state: 'attached' })
+    }
+    await page.goto(`${parts.baseUrl}/o/acme/keys`)
+    await page.locator('tr[data-row]').first().press('Enter')
+    await page.getByRole('button', { name: 'Rotate' }).waitFor()
+    await focusIn('main')
+    await page.goto(`${parts.baseUrl}${pageAddress('key-rotated', parts.ids)}`)
+    await press('button', 'End the old secret')
+    await page
+      .getByRole('alertdialog')
+      .getByRole('button', { name: 'End the old secret' })
+      .press('Enter')
+    await page.getByText('The old secret has ended').waitFor()
+    await focusIn('main')
+    await page.goto(`${parts.baseUrl}/o/acme/calls?stopped_at=rules`)
+    await page.getByRole('button', { name: /^Remove filter/ }).press('Enter')
+    await page.getByRole('button', { name: /^Remove filter/ }).waitFor({ state: 'detached' })
+    await focusIn('main')
+    await page.goto(`${parts.baseUrl}/o/acme/targets/payments`)
+    await press('button', 'Add rule')
+    await focusIn('main select')
+    await press('button', 'Done')
+    await focusIn('main')
+    await page.goto(`${parts.baseUrl}/o/acme/webhooks/secret`)
+    await press('button', 'Show the secret')
+    await page.locator('[data-secret]').first().waitFor()
+    await focusIn('main')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').fill('audit')
+    await page.keyboard.press('Escape')
+    await page.getByRole('combobox').waitFor({ state: 'detached' })
+    await focusIn('main')
+    assert.deepEqual(visitor.findings, [])
+  })
+})

@@ -1,0 +1,60 @@
+// Every page of the dashboard in a language that is none: no text of its own, and nothing cut off.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { people } from '../harness/company.ts'
+import { furnishedForTests, type Furnished } from '../harness/furnished.ts'
+import { cutTexts, plainTexts, showLengthened } from '../harness/pseudo.ts'
+
+/** What people, programs and the outside world are called here; everything else must be in the catalogue. */
+const data = [
+  /\S+@\S+|https?:\/\/\S+|svc_\S+/g,
+  /\b[a-z]+(?:_[a-z]+)*(?:\.[a-z_]+)+\b|\/(?:v1|admin)\/\S*/g,
+  // What Intl writes: times, numbers with units.
+  /\d{1,2} \w{3,4} \d{4}, [\d:]+|[\d.,]+ (?:ms|s|min|bytes?|[KMG]iB|days?|hours?|minutes?)\b|\bUTC\b/g,
+  // What programs call it: methods, effects, types, fields, record types, languages.
+  /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TXT|allow|deny|false|true)\b/g,
+  /\b(?:api_key|call|target|quota|member|session|sso|domain|scim|webhook|organization)\b(?:\.\w+)?/g,
+  /\b(?:slug|name|upstream|settings|disabled|rules|Node\.js|Python|Go|Ruby|PHP|Java)\b/g,
+  // Names that people gave.
+  /\b(?:Acme|acme|Intercept|Olga Owner|Deployment bot|payments|ledger|(?:partner|nightly|mobile|checkout)-\w+)\b/g,
+  /\b(?:Okta production|Okta trial|Entra of the sister company|Keycloak, not yet tried|Google Workspace until 2025)\b/g,
+  /\b(?:developer|platform|audit|search|Mozilla.*|HeadlessChrome\S*|node|Okta SCIM Client 1\.0\.0)\b/g,
+  new RegExp(people.map(([name]) => name).join('|'), 'g'),
+  // Sentences of the server, which come with a code.
+  /An API key was issued\.|Token: It did not exchange.*|There is (?:no attribute|a user).*/g,
+]
+
+describe('the words of every page', { timeout: 120_000 }, () => {
+  let parts: Furnished
+  before(async () => {
+    parts = await furnishedForTests()
+  })
+  after(async () => await parts[Symbol.asyncDispose]())
+
+  test('in a language whose words are 40 % longer each page has only texts of the catalogue, and none is cut off', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'intercept-pseudo-'))
+    try {
+      await using visitor = await parts.visit()
+      await showLengthened(visitor.context, folder)
+      const wrong: Record<string, readonly string[]> = {}
+      for (const [name, address] of parts.addresses) {
+        await visitor.page.setViewportSize({ width: 1360, height: 850 })
+        await parts.open(visitor, name, address)
+        await visitor.page.getByText('⟦').first().waitFor()
+        await visitor.page.waitForSelector('p[role=status] > span', { state: 'detached' })
+        const found = (await plainTexts(visitor.page, data)).map((text) => `plain: ${text}`)
+        found.push(...(await cutTexts(visitor.page)).map((text) => `cut off: ${text}`))
+        await visitor.page.setViewportSize({ width: 390, height: 844 })
+        found.push(...(await cutTexts(visitor.page)).map((text) => `cut off at 390 px: ${text}`))
+        if (found.length > 0) wrong[name] = found
+      }
+      assert.deepEqual(wrong, {})
+      assert.deepEqual(visitor.findings, [])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
