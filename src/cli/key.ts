@@ -13,6 +13,7 @@ import { createOrganizations } from '../organizations/index.ts'
 import type { Confirmation } from '../store/index.ts'
 import { parseCallsPerSeconds, parseDuration } from '../units.ts'
 import { command, need, read, UsageError } from './command.ts'
+import { parseScheme } from './scheme.ts'
 import { withRooms } from './rooms.ts'
 import { isoTime, renderTable, shortTime } from './table.ts'
 
@@ -151,13 +152,6 @@ function presented(text: string, enabled: readonly Scheme[]) {
       ? { xApiKey: [], authorization: [`Bearer ${text}`] }
       : { xApiKey: [text], authorization: [] }
   return readKey(headers, enabled)
-}
-
-function parseScheme(text: string): Scheme {
-  if (text !== 'x-api-key' && text !== 'bearer') {
-    throw new UsageError('--scheme must be x-api-key or bearer')
-  }
-  return text
 }
 
 /** `echo` or `echo:GET,POST`. */

@@ -4,6 +4,7 @@ import type { OrganizationRecord, Plan } from '../store/index.ts'
 import { parseDuration } from '../units.ts'
 import { command, read, UsageError } from './command.ts'
 import { withRooms } from './rooms.ts'
+import { parseScheme } from './scheme.ts'
 import { isoTime, renderTable, shortTime } from './table.ts'
 
 const mostListed = 1000
@@ -96,13 +97,6 @@ function parseAfter(text: string): number | undefined {
   const ms = read('--expires', text, parseDuration)
   if (ms % dayMs !== 0) throw new UsageError('--expires must be whole days such as 90d, or never')
   return ms
-}
-
-function parseScheme(text: string): KeyDefaults['scheme'] {
-  if (text !== 'x-api-key' && text !== 'bearer') {
-    throw new UsageError('--scheme must be x-api-key or bearer')
-  }
-  return text
 }
 
 function parsePlan(text: string): Plan {

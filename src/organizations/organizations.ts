@@ -77,7 +77,8 @@ export function createOrganizations(needs: { store: Store; clock: Clock }): Orga
     async change(id, wish, actor, expectedVersion) {
       const name = wish.name === undefined ? undefined : nameOf(wish.name)
       return await store.transaction(async (tx) => {
-        const before = await organizations.find(tx, id)
+        // Locked: the settings hold more than the keys' defaults, and somebody else may change that now.
+        const before = await organizations.find(tx, id, true)
         const settings = before && settingsOf(before, wish.keyDefaults)
         const changed = await organizations.update(tx, id, { name, settings, expectedVersion })
         if (!before || !changed) {

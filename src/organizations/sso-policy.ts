@@ -94,7 +94,8 @@ export function createSsoPolicies(needs: {
         )
       }
       return await store.transaction(async (tx) => {
-        const before = await organizations.find(tx, organizationId)
+        // Locked: the settings hold more than the policy, and somebody else may change that now.
+        const before = await organizations.find(tx, organizationId, true)
         if (!before) throw new Problem('not_found', 'There is no such organization.')
         for (const userId of policy.breakGlass) await requireOwner(tx, organizationId, userId)
         if (policy.required) await requireWayIn(tx, organizationId, policy)
@@ -133,7 +134,8 @@ export async function keepBreakGlass(
   tx: Transaction,
   leaving: Pick<MembershipRecord, 'organizationId' | 'userId'>,
 ): Promise<void> {
-  const found = await organizations.find(tx, leaving.organizationId)
+  // Locked: the policy that would name this owner may be on its way.
+  const found = await organizations.find(tx, leaving.organizationId, true)
   const policy = found && policyOf(found)
   if (!policy?.required || !policy.breakGlass.includes(leaving.userId)) return
   const left = policy.breakGlass.filter((userId) => userId !== leaving.userId)

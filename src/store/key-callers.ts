@@ -66,9 +66,10 @@ export async function noteStragglers(
         last_seen_at: use.lastSeenAt,
       })
       .onConflict((conflict) =>
-        conflict
-          .columns(['digest', 'address', 'agent'])
-          .doUpdateSet((eb) => ({ calls: eb('key_straggler.calls', '+', use.calls) })),
+        conflict.columns(['digest', 'address', 'agent']).doUpdateSet((eb) => ({
+          calls: eb('key_straggler.calls', '+', use.calls),
+          last_seen_at: use.lastSeenAt,
+        })),
       )
       .execute()
   }

@@ -60,13 +60,19 @@ export async function insert(
   return fromRow(row)
 }
 
-/** The organization with this id, if it exists. */
-export async function find(at: Connection, id: string): Promise<OrganizationRecord | undefined> {
+/** The organization with this id, if it exists; inside a transaction the row can be locked until its end. */
+export async function find(
+  at: Connection,
+  id: string,
+  lock = false,
+): Promise<OrganizationRecord | undefined> {
   const row = await at.query
     .selectFrom('organization')
     .selectAll()
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
+    // Not stronger than a change of the row itself: rows that refer to it are still added meanwhile.
+    .$if(lock && at.engine === 'postgres', (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
   return row && fromRow(row)
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId, type UserId } from '../../src/ids.ts'
-import { createLinks } from '../../src/organizations/index.ts'
+import { createLinks, createOrganizations } from '../../src/organizations/index.ts'
+import { createSsoPolicies } from '../../src/organizations/sso-policy.ts'
 import {
   idempotentAnswers,
   identities,
@@ -54,6 +55,25 @@ for (const engine of engines) {
       assert.ok(row)
       return id
     }
+
+    test('what several change of an organization at the same time is all kept', async () => {
+      const needs = { store, clock: systemClock, directory: { isOn: async () => false } }
+      const [changes, policies] = [createOrganizations(needs), createSsoPolicies(needs)]
+      const operator = { kind: 'operator' } as const
+      const { id } = await changes.create({ slug: 'busy', plan: 'enterprise' }, operator)
+      const userId = await makeUser()
+      await join(id, userId, 'owner')
+      for (let days = 1; days <= 20; days++) {
+        const keyDefaults = { scheme: 'x-api-key', expiresAfterMs: days * 86_400_000 } as const
+        const sso = { required: false, breakGlass: days % 2 === 1 ? [userId] : [] }
+        await Promise.all([
+          policies.set(id, sso, operator),
+          changes.change(id, { keyDefaults }, operator),
+        ])
+        const { settings } = await changes.get(id)
+        assert.deepEqual(settings, { sso, keyDefaults })
+      }
+    })
 
     test('an e-mail address is found whatever its case, and may be several people’s', async () => {
       const one = await makeUser('Ünal@X.test')
