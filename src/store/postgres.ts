@@ -14,6 +14,9 @@ const attemptsOfTransaction = 5
 const connectionsApart = 4
 // Any number, the same for all versions: only one process migrates at a time.
 const migrationLock = 7263940
+// What is acknowledged is on the disk, also where the server's default is `off`. Stronger settings, as with replicas, stay.
+const keepCommits = `select set_config('synchronous_commit', 'on', false)
+  where current_setting('synchronous_commit') = 'off'`
 
 /** PostgreSQL through a pool, with a few connections apart from it; NOTIFY on one of its own. */
 export async function openPostgres(
@@ -131,6 +134,7 @@ function openPool(settings: pg.PoolConfig): pg.Pool {
   pool.on('error', () => undefined)
   // One that is just being closed belongs to nobody, and its error would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined))
+  pool.on('connect', (client) => void client.query(keepCommits).catch(() => undefined))
   return pool
 }
 

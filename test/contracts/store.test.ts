@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { sql } from 'kysely'
 import { createId, type OrganizationId } from '../../src/ids.ts'
 import { auditEntries, auditHash, organizations, type Store } from '../../src/store/index.ts'
 import { emptyPlace, engines } from './engines.ts'
@@ -21,6 +22,18 @@ for (const engine of engines) {
       )
       assert.equal(second, undefined)
       assert.equal((await organizations.findBySlug(store, 'acme'))?.id, first)
+    })
+
+    test('what is acknowledged is on the disk, whatever the server would do by itself', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const setting =
+        engine === 'sqlite'
+          ? sql<{ value: unknown }>`select synchronous as value from pragma_synchronous`
+          : sql<{ value: unknown }>`select current_setting('synchronous_commit') as value`
+      const seen = await store.transaction(async (tx) => await setting.execute(tx.query))
+      // SQLite numbers FULL with 2; the tests' PostgreSQL has `off` as its default.
+      assert.equal(seen.rows[0]?.value, engine === 'sqlite' ? 2 : 'on')
     })
 
     test('a work that throws leaves nothing behind, and its neighbours commit', async () => {

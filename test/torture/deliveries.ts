@@ -36,8 +36,6 @@ export const deliveries: Torture = {
   async run(options) {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-deliveries-'))
     await using database = await postgresForTests()
-    // The server of the tests is quick and forgetful: here a commit that was answered must outlive a crash.
-    await database.sql(`alter database ${database.name} set synchronous_commit = on`)
     const size = options.short ? { kills: 3, events: 600 } : { kills: 50, events: 20_000 }
     try {
       const sqlite = await torture({ folder }, { nodes: 1, ...size }, options)

@@ -101,13 +101,12 @@ export const postgresAway: Torture = {
   },
 }
 
-/** Somebody whom limits of connections bind, unlike the superuser; and commits that survive the server. */
+/** Somebody whom limits of connections bind, unlike the superuser. */
 async function asOrdinaryUser(database: TestDatabase): Promise<string> {
   await database.sql(
     "do $$ begin if not exists (select from pg_roles where rolname = 'app') then create role app login; end if; end $$",
   )
   await database.sql(`alter database ${database.name} owner to app`)
-  await database.sql(`alter database ${database.name} set synchronous_commit = on`)
   return database.url.replace('postgres://postgres@', 'postgres://app@')
 }
 
