@@ -58,11 +58,11 @@ for (const engine of engines) {
     test('T2: another organization’s target does not exist', async () => {
       const made = await make('ours')
       for (const attempt of [
-        targets.get(other, made.id),
-        targets.edit(other, made.id, { name: 'theirs' }, operator),
-        targets.remove(other, 'ours', operator),
+        async () => await targets.get(other, made.id),
+        async () => await targets.edit(other, made.id, { name: 'theirs' }, operator),
+        async () => await targets.remove(other, 'ours', operator),
       ]) {
-        await refused(attempt, 'not_found')
+        await refused(attempt(), 'not_found')
       }
       assert.equal((await targets.get(acme, 'ours')).name, 'ours')
     })
