@@ -2,6 +2,7 @@ import type { Id, OrganizationId } from '../ids.ts'
 import { besideIds } from './beside-ids.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { addToCount, takePosition } from './directory-counts.ts'
+import { rowById, rowsByIds } from './rows-by-id.ts'
 
 export interface DirectoryGroupTable {
   id: string
@@ -127,13 +128,7 @@ export async function find(
   id: string,
   lock = false,
 ): Promise<DirectoryGroupRecord | undefined> {
-  const row = await at.query
-    .selectFrom('directory_group')
-    .select(columns)
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .$if(lock && at.engine === 'postgres', (query) => query.forUpdate())
-    .executeTakeFirst()
+  const row = await rowById(at, { table: 'directory_group', columns, lock }, organizationId, id)
   return row && fromRow(row)
 }
 
@@ -143,13 +138,7 @@ export async function findAll(
   organizationId: OrganizationId,
   ids: readonly string[],
 ): Promise<Map<string, DirectoryGroupRecord>> {
-  if (ids.length === 0) return new Map()
-  const rows = await at.query
-    .selectFrom('directory_group')
-    .select(columns)
-    .where(besideIds(at, organizationId))
-    .where('id', 'in', ids)
-    .execute()
+  const rows = await rowsByIds(at, { table: 'directory_group', columns }, organizationId, ids)
   return new Map(rows.map((row) => [row.id, fromRow(row)]))
 }
 

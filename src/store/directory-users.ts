@@ -1,8 +1,8 @@
 import type { Id, OrganizationId, UserId } from '../ids.ts'
-import { besideIds } from './beside-ids.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { addToCount, takePosition } from './directory-counts.ts'
 import { removeUser } from './directory-members.ts'
+import { rowById, rowsByIds } from './rows-by-id.ts'
 
 export interface DirectoryUserTable {
   id: string
@@ -136,13 +136,7 @@ export async function find(
   id: string,
   lock = false,
 ): Promise<DirectoryUserRecord | undefined> {
-  const row = await at.query
-    .selectFrom('directory_user')
-    .select(columns)
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .$if(lock && at.engine === 'postgres', (query) => query.forUpdate())
-    .executeTakeFirst()
+  const row = await rowById(at, { table: 'directory_user', columns, lock }, organizationId, id)
   return row && fromRow(row)
 }
 
@@ -167,13 +161,7 @@ export async function findAll(
   organizationId: OrganizationId,
   ids: readonly string[],
 ): Promise<Map<string, DirectoryUserRecord>> {
-  if (ids.length === 0) return new Map()
-  const rows = await at.query
-    .selectFrom('directory_user')
-    .select(columns)
-    .where(besideIds(at, organizationId))
-    .where('id', 'in', ids)
-    .execute()
+  const rows = await rowsByIds(at, { table: 'directory_user', columns }, organizationId, ids)
   return new Map(rows.map((row) => [row.id, fromRow(row)]))
 }
 

@@ -139,7 +139,8 @@ describe('answers of upstreams', () => {
     const startedAt = performance.now()
     assert.match(await ask(), /^HTTP\/1\.1 504 [^]*upstream_timeout/)
     const tookMs = performance.now() - startedAt
-    assert.ok(tookMs > 900 && tookMs < 2000, `${tookMs} ms`)
+    // Its own deadline of 1 s, not the default of a minute; how busy the machine is says nothing.
+    assert.ok(tookMs > 900 && tookMs < 30_000, `${tookMs} ms`)
   })
 
   test('L4: an answer that stalls is cut at its idle deadline', async () => {
