@@ -18,12 +18,11 @@ interface SentSpan {
 describe('traces', () => {
   const bodies: string[] = []
   let isAway = false
-  let turnedAway = 0
+  const turnedAway: string[] = []
   const collector = createServer((request, response) => {
     void (async () => {
       const body = await text(request)
-      if (isAway) turnedAway++
-      else bodies.push(`${request.url} ${body}`)
+      ;(isAway ? turnedAway : bodies).push(`${request.url} ${body}`)
       response.writeHead(isAway ? 503 : 200).end('{}')
     })()
   })
@@ -91,7 +90,7 @@ describe('traces', () => {
     isAway = true
     assert.equal((await gateway.call('/echo/away?q=canary', gateway.xApiKey)).status, 200)
     const deadline = performance.now() + 10_000
-    while (turnedAway === 0) {
+    while (turnedAway.length === 0) {
       assert.ok(performance.now() < deadline, 'no span was sent to the collector')
       await new Promise((resolve) => setTimeout(resolve, 20))
     }

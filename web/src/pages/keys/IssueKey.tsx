@@ -41,7 +41,8 @@ export function IssueKey({
   readonly organization: string
   readonly onClose: () => void
 }) {
-  const defaults = useQuery(organizationQuery(organization)).data?.keyDefaults
+  const known = useQuery(organizationQuery(organization))
+  const defaults = known.data?.keyDefaults
   const [typed, setTyped] = useState<Partial<Draft>>({})
   const draft = { ...startOf(defaults), ...typed }
   const targets = useQuery(targetsQuery(organization))
@@ -72,8 +73,9 @@ export function IssueKey({
       title={w.form.title}
       action={w.issue}
       busy={issue.isPending}
-      error={issue.error}
-      disabled={draft.name.trim() === ''}
+      error={issue.error ?? known.error}
+      // What the form shows is said in full: without the defaults it would take them away.
+      disabled={draft.name.trim() === '' || defaults === undefined}
       onSubmit={() => issue.mutate()}
     >
       <TextField

@@ -1,13 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { Organization } from '../../api/organizations.ts'
-import { words } from '../../../words/en.ts'
 import { keysWords } from '../../../words/en/keys.ts'
 import { settingsWords as w } from '../../../words/en/settings.ts'
-import { Button } from '../../parts/Button.tsx'
 import { SelectField, TextArea, TextField } from '../../parts/Field.tsx'
-import { fieldError, ProblemNotice } from '../../parts/States.tsx'
+import { fieldError } from '../../parts/States.tsx'
+import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
 
@@ -37,13 +36,9 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
       void client.invalidateQueries({ queryKey: [it.slug, 'organization'] })
     },
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    save.mutate()
-  }
   return (
     <Card title={w.keyDefaults} lead={w.keyDefaultsLead}>
-      <form className="stack" onSubmit={submit}>
+      <SaveForm layout="stack" saving={save} onSave={() => save.mutate()}>
         <SelectField
           label={w.scheme}
           value={scheme}
@@ -71,13 +66,7 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
           value={cidrs}
           onValue={setCidrs}
         />
-        {save.isError ? <ProblemNotice error={save.error} /> : undefined}
-        <div>
-          <Button type="submit" look="primary" busy={save.isPending}>
-            {words.save}
-          </Button>
-        </div>
-      </form>
+      </SaveForm>
     </Card>
   )
 }

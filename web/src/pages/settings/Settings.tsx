@@ -1,9 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { organizationQuery, type Organization } from '../../api/organizations.ts'
-import { words } from '../../../words/en.ts'
 import { settingsWords as w } from '../../../words/en/settings.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -11,6 +10,7 @@ import { CopyText } from '../../parts/Copy.tsx'
 import { ConfirmDialog } from '../../parts/Dialogs.tsx'
 import { TextField } from '../../parts/Field.tsx'
 import { fieldError, Loading, ProblemNotice } from '../../parts/States.tsx'
+import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card, Columns, Facts, PageHead, Pile } from '../../parts/Surface.tsx'
 import { span } from '../../parts/numbers.ts'
 import { Time } from '../../parts/Time.tsx'
@@ -60,13 +60,14 @@ function General({ it }: { readonly it: Organization }) {
       void client.invalidateQueries({ queryKey: [it.slug, 'organization'] })
     },
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    save.mutate()
-  }
   return (
     <Card title={w.general}>
-      <form className="stack" onSubmit={submit}>
+      <SaveForm
+        layout="stack"
+        saving={save}
+        disabled={name.trim() === '' || name === it.name}
+        onSave={() => save.mutate()}
+      >
         <TextField
           label={w.name}
           required
@@ -84,18 +85,7 @@ function General({ it }: { readonly it: Organization }) {
           ]}
         />
         <p className="muted small">{w.planHint}</p>
-        {save.isError ? <ProblemNotice error={save.error} /> : undefined}
-        <div>
-          <Button
-            type="submit"
-            look="primary"
-            busy={save.isPending}
-            disabled={name.trim() === '' || name === it.name}
-          >
-            {words.save}
-          </Button>
-        </div>
-      </form>
+      </SaveForm>
     </Card>
   )
 }

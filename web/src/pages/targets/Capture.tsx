@@ -1,10 +1,9 @@
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import type { Target } from '../../api/shapes.ts'
-import { words } from '../../../words/en.ts'
 import { targetsWords } from '../../../words/en/targets.ts'
-import { Button } from '../../parts/Button.tsx'
 import { TextArea, TextField } from '../../parts/Field.tsx'
-import { fieldError, ProblemNotice } from '../../parts/States.tsx'
+import { fieldError } from '../../parts/States.tsx'
+import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card, Columns } from '../../parts/Surface.tsx'
 import { useEdit } from './useEdit.ts'
 
@@ -34,14 +33,13 @@ export function Capture({
   const edit = useEdit(organization, it, w.saved)
   const headers = listOf(names.toLowerCase())
   const redact = listOf(hidden)
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function onSave() {
     edit.mutate({ capture: { headers, bodyBytes: Number(bytes), redact } })
   }
   return (
     <Columns>
       <Card title={w.title} lead={w.lead}>
-        <form className="form" onSubmit={submit}>
+        <SaveForm saving={edit} editable={editable} onSave={onSave}>
           <TextArea
             label={w.headers}
             hint={w.headersHint}
@@ -71,15 +69,7 @@ export function Capture({
             value={hidden}
             onValue={setHidden}
           />
-          {edit.isError ? <ProblemNotice error={edit.error} /> : undefined}
-          {editable ? (
-            <div>
-              <Button type="submit" look="primary" busy={edit.isPending}>
-                {words.save}
-              </Button>
-            </div>
-          ) : undefined}
-        </form>
+        </SaveForm>
       </Card>
       <Card title={w.preview}>
         {headers.length === 0 && Number(bytes) === 0 ? (

@@ -1,10 +1,9 @@
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import type { Target } from '../../api/shapes.ts'
-import { words } from '../../../words/en.ts'
 import { targetsWords } from '../../../words/en/targets.ts'
-import { Button } from '../../parts/Button.tsx'
 import { SelectField, TextField } from '../../parts/Field.tsx'
-import { fieldError, ProblemNotice } from '../../parts/States.tsx'
+import { fieldError } from '../../parts/States.tsx'
+import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card } from '../../parts/Surface.tsx'
 import classes from './targets.module.css'
 import { useEdit } from './useEdit.ts'
@@ -26,8 +25,7 @@ export function Limits({
   const [quota, setQuota] = useState(String(it.quota?.calls ?? ''))
   const [period, setPeriod] = useState<'day' | 'month'>(it.quota?.period ?? 'day')
   const edit = useEdit(organization, it, w.saved)
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function onSave() {
     edit.mutate({
       rateLimit: calls === '' ? null : { calls: Number(calls), perSeconds: Number(seconds) },
       quota: quota === '' ? null : { calls: Number(quota), period },
@@ -35,7 +33,7 @@ export function Limits({
   }
   return (
     <Card title={w.title} lead={w.lead}>
-      <form className="form" onSubmit={submit}>
+      <SaveForm saving={edit} editable={editable} onSave={onSave}>
         <div className={classes.three}>
           <TextField
             label={w.limit}
@@ -79,15 +77,7 @@ export function Limits({
             onValue={(value) => setPeriod(value === 'month' ? 'month' : 'day')}
           />
         </div>
-        {edit.isError ? <ProblemNotice error={edit.error} /> : undefined}
-        {editable ? (
-          <div>
-            <Button type="submit" look="primary" busy={edit.isPending}>
-              {words.save}
-            </Button>
-          </div>
-        ) : undefined}
-      </form>
+      </SaveForm>
     </Card>
   )
 }

@@ -1,13 +1,13 @@
 import { useMutation } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { Target } from '../../api/shapes.ts'
-import { words } from '../../../words/en.ts'
 import { targetsWords } from '../../../words/en/targets.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Check, SwitchRow, TextField } from '../../parts/Field.tsx'
 import { duration } from '../../parts/numbers.ts'
 import { fieldError, ProblemNotice } from '../../parts/States.tsx'
+import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card, Columns, Notice } from '../../parts/Surface.tsx'
 import classes from './targets.module.css'
 import { useEdit } from './useEdit.ts'
@@ -31,8 +31,7 @@ export function Upstream({
   const [value, setValue] = useState('')
   const [drop, setDrop] = useState(false)
   const edit = useEdit(organization, it, w.saved)
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function onSave() {
     const credential = drop
       ? { credential: null }
       : value === ''
@@ -43,7 +42,7 @@ export function Upstream({
   return (
     <Columns>
       <Card title={w.title} lead={w.lead} actions={<Reach organization={organization} it={it} />}>
-        <form className="form" onSubmit={submit}>
+        <SaveForm saving={edit} editable={editable} onSave={onSave}>
           <TextField
             label={w.address}
             error={fieldError(edit.error, 'upstream')}
@@ -86,15 +85,7 @@ export function Upstream({
           {it.credentialHeader === undefined ? undefined : (
             <Check label={w.drop} checked={drop} disabled={!editable} onValue={setDrop} />
           )}
-          {edit.isError ? <ProblemNotice error={edit.error} /> : undefined}
-          {editable ? (
-            <div>
-              <Button type="submit" look="primary" busy={edit.isPending}>
-                {words.save}
-              </Button>
-            </div>
-          ) : undefined}
-        </form>
+        </SaveForm>
       </Card>
       <Passing organization={organization} it={it} editable={editable} />
     </Columns>
@@ -144,8 +135,7 @@ function Passing({
   const edit = useEdit(organization, it, w.saved)
   const [times, setTimes] = useState(it.timeouts)
   const [mib, setMib] = useState(String(it.bodyLimitBytes / bytesPerMiB))
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function onSave() {
     edit.mutate({ timeouts: times, bodyLimitBytes: Math.round(Number(mib) * bytesPerMiB) })
   }
   return (
@@ -161,7 +151,7 @@ function Passing({
             onValue={(on) => edit.mutate({ [name]: on })}
           />
         ))}
-        <form className="form" onSubmit={submit}>
+        <SaveForm saving={edit} editable={editable} look="plain" onSave={onSave}>
           <div className={classes.three}>
             {timeouts.map(([name, label]) => (
               <TextField
@@ -182,15 +172,7 @@ function Passing({
               onValue={setMib}
             />
           </div>
-          {edit.isError ? <ProblemNotice error={edit.error} /> : undefined}
-          {editable ? (
-            <div>
-              <Button type="submit" busy={edit.isPending}>
-                {words.save}
-              </Button>
-            </div>
-          ) : undefined}
-        </form>
+        </SaveForm>
       </div>
     </Card>
   )

@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { sessionsQuery } from '../../api/entry.ts'
-import { frameWords, words } from '../../../words/en.ts'
+import { frameWords } from '../../../words/en.ts'
 import { membersWords } from '../../../words/en/members.ts'
 import { usePerson } from '../../frame/membership.ts'
 import { useSingleKeys } from '../../frame/shortcuts.ts'
@@ -11,6 +11,7 @@ import { Button } from '../../parts/Button.tsx'
 import { Segmented, SwitchRow, TextField } from '../../parts/Field.tsx'
 import { duration } from '../../parts/numbers.ts'
 import { fieldError, Loading, ProblemNotice } from '../../parts/States.tsx'
+import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card, Columns, PageHead, Pile } from '../../parts/Surface.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
 import { SessionList } from '../members/SessionList.tsx'
@@ -46,13 +47,14 @@ function Profile() {
       void client.invalidateQueries({ queryKey: ['me'] })
     },
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    save.mutate()
-  }
   return (
     <Card title={w.profile}>
-      <form className="stack" onSubmit={submit}>
+      <SaveForm
+        layout="stack"
+        saving={save}
+        disabled={name.trim() === '' || name === me.name}
+        onSave={() => save.mutate()}
+      >
         <TextField
           label={w.name}
           autoComplete="name"
@@ -63,18 +65,7 @@ function Profile() {
           onValue={setName}
         />
         <TextField label={w.email} hint={w.emailHint} readOnly value={me.email ?? ''} />
-        {save.isError ? <ProblemNotice error={save.error} /> : undefined}
-        <div>
-          <Button
-            type="submit"
-            look="primary"
-            busy={save.isPending}
-            disabled={name.trim() === '' || name === me.name}
-          >
-            {words.save}
-          </Button>
-        </div>
-      </form>
+      </SaveForm>
     </Card>
   )
 }
