@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {
-  firstOwner,
   addMember,
   memberOf,
   personWith,
@@ -12,6 +11,7 @@ import {
 import {
   atGithub,
   Jar,
+  ownerWithAda,
   refused,
   signInProductForTests,
   type SignInProduct,
@@ -24,23 +24,13 @@ describe('who a sign-in lets in', () => {
   let parts: SignInProduct
   let base: string
   let owner: Person
+  let invite: (email: string) => Promise<void>
   before(async () => {
     parts = await signInProductForTests()
     base = parts.product.baseUrl
-    owner = await firstOwner(parts.product)
-    await invite('ada.github@corp.test')
-    // Ada has an account that her GitHub identity made.
-    const jar = new Jar()
-    await jar.fetch(await atGithub(jar, parts, 'ada'))
-    assert.ok(jar.get('__Host-session'))
+    ;({ owner, invite } = await ownerWithAda(parts))
   })
   after(async () => await parts[Symbol.asyncDispose]())
-
-  async function invite(email: string): Promise<void> {
-    const body = { email, role: 'viewer' }
-    const answer = await owner.call('POST /organizations/acme/invitations', body)
-    assert.equal(answer.status, 201, answer.text)
-  }
 
   test('O8, O9: a verified e-mail address never opens an account that somebody uses (CVE-2023-3128)', async () => {
     const known = await withStore(parts.product, async (store) =>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { firstOwner, type Person } from '../harness/person.ts'
 import {
   atGithub,
   Jar,
+  ownerWithAda,
   refused,
   signInProductForTests,
   type SignInProduct,
@@ -14,24 +14,12 @@ const transactionCookie = '__Host-sign-in'
 describe('attacks on the sign-in', () => {
   let parts: SignInProduct
   let base: string
-  let owner: Person
   before(async () => {
     parts = await signInProductForTests()
     base = parts.product.baseUrl
-    owner = await firstOwner(parts.product)
-    await invite('ada.github@corp.test')
-    // Ada has an account that her GitHub identity made.
-    const jar = new Jar()
-    await jar.fetch(await atGithub(jar, parts, 'ada'))
-    assert.ok(jar.get('__Host-session'))
+    await ownerWithAda(parts)
   })
   after(async () => await parts[Symbol.asyncDispose]())
-
-  async function invite(email: string): Promise<void> {
-    const body = { email, role: 'viewer' }
-    const answer = await owner.call('POST /organizations/acme/invitations', body)
-    assert.equal(answer.status, 201, answer.text)
-  }
 
   for (const provider of ['github', 'google']) {
     const login = () => `${base}/api/v1/auth/${provider}/login`

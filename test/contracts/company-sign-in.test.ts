@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId, type UserId } from '../../src/ids.ts'
-import { createRelyingParty } from '../../src/oidc/index.ts'
 import {
   createOrganizations,
   createSso,
@@ -14,6 +13,7 @@ import {
 import { createSealer } from '../../src/secrets/index.ts'
 import { identities, memberships, users, type Store } from '../../src/store/index.ts'
 import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
+import { localRelyingParty } from '../harness/relying-party.ts'
 import { emptyPlace, engines, type Place } from './engines.ts'
 
 const operator = { kind: 'operator' } as const
@@ -45,12 +45,7 @@ for (const engine of engines) {
         store,
         sealer: createSealer(['x'.repeat(32)]),
         clock: systemClock,
-        relyingParty: createRelyingParty({
-          fetch,
-          clock: systemClock,
-          allowLoopback: true,
-          mintTokenId: () => 'jti',
-        }),
+        relyingParty: localRelyingParty(),
         resolveTxt: async () => ({ kind: 'none' }),
         directory: {
           isOn: async (_at, organizationId) => organizationId === directoryOf,

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
 import type { OrganizationId } from '../../src/ids.ts'
-import { createRelyingParty } from '../../src/oidc/index.ts'
 import { createConnections, type Connections } from '../../src/organizations/connections.ts'
 import { createOrganizations } from '../../src/organizations/index.ts'
 import { createSealer } from '../../src/secrets/index.ts'
@@ -10,6 +9,7 @@ import { auditEntries, type Store } from '../../src/store/index.ts'
 import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
 import { lies } from '../harness/hostile-lies.ts'
 import { eventsThatFit } from '../harness/events.ts'
+import { localRelyingParty } from '../harness/relying-party.ts'
 import { emptyPlace, engines, type Place } from './engines.ts'
 
 const operator = { kind: 'operator' } as const
@@ -40,12 +40,7 @@ for (const engine of engines) {
         store,
         sealer: createSealer(['x'.repeat(32)]),
         clock: systemClock,
-        relyingParty: createRelyingParty({
-          fetch,
-          clock: systemClock,
-          allowLoopback: true,
-          mintTokenId: () => 'jti',
-        }),
+        relyingParty: localRelyingParty(),
         authUrl: 'http://localhost:8080',
         allowLoopback: true,
       })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Engine } from '../../src/store/index.ts'
-import { sessionOf } from './person.ts'
+import { firstOwner, sessionOf, type Person } from './person.ts'
 import { githubForTests, type TestGithub } from './github.ts'
 import { idpForTests, type TestIdp } from './idp.ts'
 import { productForTests, type TestProduct } from './product.ts'
@@ -139,4 +139,22 @@ export async function refused(
   assert.equal(sessionOf(answer.headers), undefined)
   const asked = parts.github.tokenRequests() + parts.idp.tokenRequests() - before
   assert.equal(asked, expected.tokenRequests ?? 0)
+}
+
+/** The first owner, an invitation of theirs, and Ada, who has an account that her GitHub identity made. */
+export async function ownerWithAda(parts: SignInProduct): Promise<{
+  readonly owner: Person
+  invite(email: string): Promise<void>
+}> {
+  const owner = await firstOwner(parts.product)
+  async function invite(email: string): Promise<void> {
+    const body = { email, role: 'viewer' }
+    const answer = await owner.call('POST /organizations/acme/invitations', body)
+    assert.equal(answer.status, 201, answer.text)
+  }
+  await invite('ada.github@corp.test')
+  const jar = new Jar()
+  await jar.fetch(await atGithub(jar, parts, 'ada'))
+  assert.ok(jar.get('__Host-session'))
+  return { owner, invite }
 }
