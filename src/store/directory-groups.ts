@@ -128,7 +128,12 @@ export async function find(
   id: string,
   lock = false,
 ): Promise<DirectoryGroupRecord | undefined> {
-  const row = await rowById(at, { table: 'directory_group', columns, lock }, organizationId, id)
+  const row = await rowById<Row>(
+    at,
+    { table: 'directory_group', columns, lock },
+    organizationId,
+    id,
+  )
   return row && fromRow(row)
 }
 
@@ -138,7 +143,7 @@ export async function findAll(
   organizationId: OrganizationId,
   ids: readonly string[],
 ): Promise<Map<string, DirectoryGroupRecord>> {
-  const rows = await rowsByIds(at, { table: 'directory_group', columns }, organizationId, ids)
+  const rows = await rowsByIds<Row>(at, { table: 'directory_group', columns }, organizationId, ids)
   return new Map(rows.map((row) => [row.id, fromRow(row)]))
 }
 
@@ -172,6 +177,8 @@ const columns = [
   'modified_at',
 ] as const
 
+type Row = Pick<DirectoryGroupTable, (typeof columns)[number]>
+
 function columnsOf(data: DirectoryGroupData) {
   return {
     display_name_key: data.displayNameKey,
@@ -181,7 +188,7 @@ function columnsOf(data: DirectoryGroupData) {
   }
 }
 
-function fromRow(row: Pick<DirectoryGroupTable, (typeof columns)[number]>): DirectoryGroupRecord {
+function fromRow(row: Row): DirectoryGroupRecord {
   return {
     id: row.id as Id<'grp'>,
     organizationId: row.organization_id as OrganizationId,

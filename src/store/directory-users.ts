@@ -136,7 +136,7 @@ export async function find(
   id: string,
   lock = false,
 ): Promise<DirectoryUserRecord | undefined> {
-  const row = await rowById(at, { table: 'directory_user', columns, lock }, organizationId, id)
+  const row = await rowById<Row>(at, { table: 'directory_user', columns, lock }, organizationId, id)
   return row && fromRow(row)
 }
 
@@ -161,7 +161,7 @@ export async function findAll(
   organizationId: OrganizationId,
   ids: readonly string[],
 ): Promise<Map<string, DirectoryUserRecord>> {
-  const rows = await rowsByIds(at, { table: 'directory_user', columns }, organizationId, ids)
+  const rows = await rowsByIds<Row>(at, { table: 'directory_user', columns }, organizationId, ids)
   return new Map(rows.map((row) => [row.id, fromRow(row)]))
 }
 
@@ -231,6 +231,8 @@ const columns = [
   'modified_at',
 ] as const
 
+type Row = Pick<DirectoryUserTable, (typeof columns)[number]>
+
 async function insertEmails(
   tx: Transaction,
   organizationId: OrganizationId,
@@ -261,7 +263,7 @@ function columnsOf(data: DirectoryUserData) {
   }
 }
 
-function fromRow(row: Pick<DirectoryUserTable, (typeof columns)[number]>): DirectoryUserRecord {
+function fromRow(row: Row): DirectoryUserRecord {
   return {
     id: row.id as Id<'mem'>,
     organizationId: row.organization_id as OrganizationId,
