@@ -140,6 +140,18 @@ describe('architecture', () => {
     assert.deepEqual(wrong, [])
   })
 
+  test('a node takes node:http as CommonJS sees it: an import would load fetch (docs/decisions/015)', () => {
+    const wrong = product
+      .filter((file) => roomOf(file.path) !== 'cli')
+      .filter(({ imports }) =>
+        imports.some((one) => one.specifier === 'node:http' && !one.typeOnly),
+      )
+    assert.deepEqual(
+      wrong.map((file) => file.path),
+      [],
+    )
+  })
+
   test('only the store speaks SQL', () => {
     const sql = /\b(select\s+[\w*,. ]+\s+from|insert\s+into|delete\s+from|create\s+table)\s+\w/i
     const wrong = product.filter((file) => roomOf(file.path) !== 'store' && sql.test(code(file)))

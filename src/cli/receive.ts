@@ -131,7 +131,10 @@ function told(
       forwarded: forwarded ?? null,
       ...(showBody && { body }),
     },
-    text: lineOf(arrival, verdict, forwarded) + (showBody ? `\n${body}` : ''),
+    text: [
+      lineOf(arrival, verdict, forwarded),
+      ...(showBody ? body.split('\n').map(printable) : []),
+    ].join('\n'),
   }
 }
 

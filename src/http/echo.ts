@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { nodeHttp } from './node-http.ts'
 import { createAddressGuard } from './outbound/guard.ts'
 import { createUpstreams, type UpstreamNeeds, type Upstreams } from './upstream/pool.ts'
 
@@ -32,7 +33,7 @@ const told = [
 
 /** Opens the echo on a free port of this machine. */
 export async function openEcho(): Promise<Echo> {
-  const server = createServer((request, response) => {
+  const server = nodeHttp.createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')
@@ -40,7 +41,7 @@ export async function openEcho(): Promise<Echo> {
   const { port } = server.address() as { port: number }
   return {
     async ask() {
-      const asked = get({ host: '127.0.0.1', port, timeout: 5000 })
+      const asked = nodeHttp.get({ host: '127.0.0.1', port, timeout: 5000 })
       const [response] = (await once(asked, 'response')) as [IncomingMessage]
       response.resume()
       return response.statusCode ?? 0
