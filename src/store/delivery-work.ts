@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { createId } from '../ids.ts'
+import type { Id } from '../ids.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { fromRow, type EndpointHealthRecord, type EndpointRecord } from './endpoints.ts'
 import { together } from './together.ts'
@@ -23,6 +23,8 @@ export interface DueDelivery {
 
 /** What an attempt made of its delivery. */
 export interface AttemptOutcome {
+  /** The attempt's: writing it twice is writing it once. */
+  readonly id: Id<'att'>
   readonly delivery: Pick<
     DueDelivery,
     'id' | 'organizationId' | 'endpointId' | 'version' | 'attempts' | 'attemptsEver'
@@ -315,7 +317,8 @@ const partSizes = [64, 16, 4, 1]
 /**
  * Writes what attempts made of their deliveries. A delivery that somebody else has changed since it was loaded (its
  * version differs, or it is no longer pending) keeps what it is, unless the receiver has accepted it: that stays true.
- * The attempt is recorded in any case: it happened.
+ * The attempt is recorded in any case: it happened. An outcome of which nobody knows whether it was written (the answer to
+ * the commit got lost) is simply written again.
  */
 export async function complete(
   tx: Transaction,
@@ -323,7 +326,10 @@ export async function complete(
 ): Promise<void> {
   const writes = [...inParts(outcomes)].flatMap((part) => [
     updateStatement(tx, part),
-    tx.query.insertInto('attempt').values(part.map(attemptRow)),
+    tx.query
+      .insertInto('attempt')
+      .values(part.map(attemptRow))
+      .onConflict((conflict) => conflict.column('id').doNothing()),
   ])
   await together(tx, writes)
 }
@@ -347,7 +353,7 @@ function updateStatement(tx: Transaction, part: readonly AttemptOutcome[]): RawB
 
 function attemptRow(outcome: AttemptOutcome) {
   return {
-    id: createId('att', outcome.startedAt),
+    id: outcome.id,
     delivery_id: outcome.delivery.id,
     organization_id: outcome.delivery.organizationId,
     number: outcome.delivery.attemptsEver + 1,

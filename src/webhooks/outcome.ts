@@ -1,3 +1,4 @@
+import { createId } from '../ids.ts'
 import type { AttemptOutcome, DueDelivery } from '../store/index.ts'
 import type { AttemptVerdict } from './endpoint-health.ts'
 import { nextAttemptAt } from './schedule.ts'
@@ -24,6 +25,7 @@ export function outcomeOf(
 ): AttemptOutcome {
   const { probe, nowMs, random } = circumstances
   const common = {
+    id: createId('att', result.startedAt),
     delivery,
     probe,
     startedAt: result.startedAt,

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { createId, type OrganizationId } from '../../src/ids.ts'
-import { auditEntries, auditHash, organizations, type Store } from '../../src/store/index.ts'
+import {
+  attempts,
+  auditEntries,
+  auditHash,
+  deliveryWork,
+  organizations,
+  type Store,
+} from '../../src/store/index.ts'
 import { emptyPlace, engines } from './engines.ts'
 
 for (const engine of engines) {
@@ -34,6 +41,24 @@ for (const engine of engines) {
       const seen = await store.transaction(async (tx) => await setting.execute(tx.query))
       // SQLite numbers FULL with 2; the tests' PostgreSQL has `off` as its default.
       assert.equal(seen.rows[0]?.value, engine === 'sqlite' ? 2 : 'on')
+    })
+
+    test('an attempt is recorded once, however often its outcome is written', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const [id, organizationId] = [createId('dlv'), createId('org')]
+      const delivery = { id, organizationId, endpointId: createId('ep'), version: 1 }
+      const answer = { status: 500, failure: undefined, responseBody: undefined }
+      const outcome = {
+        ...{ id: createId('att'), delivery: { ...delivery, attempts: 0, attemptsEver: 0 } },
+        ...({ state: 'pending', dueAt: 2, probe: false, startedAt: 1, durationMs: 1 } as const),
+        ...{ ...answer, responseTruncated: false },
+      }
+      const write = async () =>
+        await store.transaction(async (tx) => await deliveryWork.complete(tx, [outcome]))
+      await write()
+      await write()
+      assert.equal((await attempts.list(store, organizationId, id)).length, 1)
     })
 
     test('a work that throws leaves nothing behind, and its neighbours commit', async () => {
