@@ -8,6 +8,8 @@ export interface ConnectionLimits {
   readonly bodyWindowBytes: number
   /** Requests of one connection under way at once; beyond it reading pauses. */
   readonly pipelined: number
+  /** Answers that may wait behind the one being written; whoever asks for more is cut off. */
+  readonly queued: number
   /** How long what a refused caller still sends is read, so that the refusal reaches it. */
   readonly lingerMs: number
 }
@@ -36,16 +38,17 @@ export class ClientConnection {
   refused = false
   /** True once the process stops: every answer says that the connection ends with it. */
   draining = false
+  readonly socket: Socket
   readonly #responses = new Set<ServerResponse>()
-  readonly #socket: Socket
   readonly #limits: ConnectionLimits
   readonly #exchanges = new Set<OpenExchange>()
   #rest: IncomingMessage | undefined
+  #queued = 0
   #windowEndsAt = 0
   #windowBytes = 0
 
   constructor(socket: Socket, limits: ConnectionLimits) {
-    this.#socket = socket
+    this.socket = socket
     this.#limits = limits
     this.peerAddress = foldMapped(socket.remoteAddress ?? '')
     connections.set(socket, this)
@@ -60,19 +63,19 @@ export class ClientConnection {
 
   add(exchange: OpenExchange): void {
     this.#exchanges.add(exchange)
-    if (this.#exchanges.size === this.#limits.pipelined) this.#socket.pause()
+    if (this.#exchanges.size === this.#limits.pipelined) this.socket.pause()
   }
 
   remove(exchange: OpenExchange): void {
     if (!this.#exchanges.delete(exchange)) return
-    if (this.#exchanges.size === this.#limits.pipelined - 1) this.#socket.resume()
+    if (this.#exchanges.size === this.#limits.pipelined - 1) this.socket.resume()
   }
 
   /** Executes nothing more that arrives here, and lets the last answer reach a caller who is still sending. */
   refuseFurther(): void {
     if (this.refused) return
     this.refused = true
-    const socket = this.#socket
+    const socket = this.socket
     // Node destroys a finished connection at once; with unread bytes in the kernel that would reset the answer away.
     socket.destroySoon = () => {
       if (socket.destroyed) return
@@ -88,11 +91,31 @@ export class ClientConnection {
     this.#rest = request
   }
 
-  /** Watches an answer that somebody else writes. */
+  /** Watches an answer that somebody else writes, and the body that comes for it. */
   hold(response: ServerResponse): void {
     if (this.draining) response.shouldKeepAlive = false
     this.#responses.add(response)
-    response.on('close', () => this.#responses.delete(response))
+    response.on('close', () => {
+      this.#responses.delete(response)
+      // Answered before its body has come: Node reads the rest and throws it away, however long that takes.
+      if (!response.req.complete) this.#rest = response.req
+    })
+  }
+
+  /**
+   * Takes an answer's place behind the one being written, or cuts the connection: Node executes all the requests of one
+   * read (64 KiB hold more than a thousand) and keeps every answer until the caller has read those before it.
+   */
+  queue(response: ServerResponse): boolean {
+    if (response.socket !== null) return true
+    if (this.#queued === this.#limits.queued) {
+      this.refused = true
+      this.destroy()
+      return false
+    }
+    this.#queued++
+    response.once('close', () => this.#queued--)
+    return true
   }
 
   drain(): void {
@@ -101,7 +124,7 @@ export class ClientConnection {
   }
 
   destroy(): void {
-    this.#socket.destroy()
+    this.socket.destroy()
   }
 
   /** Whether the only request under way is still arriving: then a parse error is about that one. */
@@ -135,7 +158,7 @@ export class ClientConnection {
       this.#windowEndsAt = 0
       return false
     }
-    const { bytesRead } = this.#socket
+    const { bytesRead } = this.socket
     if (this.#windowEndsAt === 0 || nowMs >= this.#windowEndsAt) {
       const slow =
         this.#windowEndsAt !== 0 && bytesRead - this.#windowBytes < this.#limits.bodyWindowBytes
@@ -150,6 +173,7 @@ export class ClientConnection {
     if (this.#rest?.complete === true) this.#rest = undefined
     if (this.#rest !== undefined) return true
     for (const exchange of this.#exchanges) if (exchange.awaitsBody) return true
+    for (const response of this.#responses) if (!response.req.complete) return true
     return false
   }
 

@@ -198,9 +198,11 @@ export class Exchange {
   }
 
   /** Relays an interim answer's links (103). */
-  sendEarlyHints(link: string[]): void {
+  sendEarlyHints(links: readonly string[]): void {
     if (this.finished || this.#gone || this.started || this.httpVersion === '1.0') return
-    this.#response.writeEarlyHints({ link })
+    // One line may hold several (RFC 8288, section 3).
+    const link = links.flatMap((line) => line.split(/,\s*(?=<)/)).filter((one) => isPlainLink(one))
+    if (link.length > 0) this.#response.writeEarlyHints({ link })
   }
 
   /** Gives the body to the sink, as it comes; what has come already at once. */
@@ -306,6 +308,14 @@ export class Exchange {
     this.finished = true
     this.#connection.remove(this)
   }
+}
+
+/**
+ * Whether a link may be handed to Node, which throws at what it cannot read and takes time exponential in the number of
+ * its parameters to find that out. Each part here ends where the next begins, so that this and Node's are linear.
+ */
+function isPlainLink(link: string): boolean {
+  return /^<[^<>]*>(?:\s*;\s*[^;"=\s]+(?:="[^;"=\s]*"|=[^;"=\s]+)?)*$/.test(link)
 }
 
 function pairs(flat: readonly string[]): [string, string][] {

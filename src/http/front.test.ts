@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { exchangeRaw, statusesOf } from '../../test/harness/raw.ts'
 import { systemClock } from '../clock.ts'
@@ -165,6 +168,21 @@ describe('the front', () => {
     assert.deepEqual(executed, [`${guarded}/refused`])
   })
 
+  for (const path of ['/app', `${guarded}/refused`]) {
+    const message = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+
+    test(`L1: who pipelines without end on ${path} is cut off before it costs memory`, async () => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(message.repeat(1000)))
+      await once(socket.resume(), 'close')
+      assert.ok(executed.length <= 101, `${executed.length} were executed`)
+    })
+
+    test(`a hundred requests in one piece on ${path} are all answered`, async () => {
+      const answers = statusesOf(await exchangeRaw(port, message.repeat(100)))
+      assert.equal(answers.length, 100)
+    })
+  }
+
   test('a refusal without a body keeps the connection for the next request', async () => {
     const transcript = await exchangeRaw(
       port,
@@ -202,6 +220,24 @@ describe('the front', () => {
   })
 })
 
+const slowPost = 'POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc'
+
+async function slowAppForTests(
+  handleApp: (request: IncomingMessage, response: ServerResponse) => unknown,
+): Promise<AsyncDisposable & { readonly port: number }> {
+  const front = createFront({
+    baseUrl: 'http://localhost:1',
+    gatewayPrefix: guarded,
+    clock: systemClock,
+    limits: { bodyWindowMs: 80, bodyWindowBytes: 1000 },
+    log: { error: () => {} },
+    handleApp,
+    handleGateway: () => {},
+  })
+  const { port } = await front.listen({ host: '127.0.0.1', port: 0 })
+  return { port, [Symbol.asyncDispose]: async () => await front.drain(100) }
+}
+
 describe('the front under slow callers', () => {
   test('L1: a body below the pace is cut with 408', async () => {
     const front = createFront({
@@ -221,6 +257,18 @@ describe('the front under slow callers', () => {
     )
     assert.deepEqual(statusesOf(transcript), [408])
     await front.drain(100)
+  })
+
+  test('L1: a body below the pace is cut outside the guarded area too', async () => {
+    await using front = await slowAppForTests((request) => request.resume())
+    const transcript = await exchangeRaw(front.port, slowPost, { quietMs: 5000 })
+    assert.deepEqual(statusesOf(transcript), [408])
+  })
+
+  test('L1: a connection whose answered request never sends the rest of its body is ended', async () => {
+    await using front = await slowAppForTests((_request, response) => response.end('enough'))
+    const socket = connect(front.port, '127.0.0.1', () => socket.write(slowPost))
+    await once(socket.resume(), 'close')
   })
 
   test('L1: a head that does not end is cut', async () => {

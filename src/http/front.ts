@@ -84,7 +84,12 @@ export function createFront(needs: FrontNeeds): Front {
   sweep.unref()
 
   server.on('connection', (socket: Socket) => {
-    const connection = new ClientConnection(socket, { ...limits, pipelined: 32, lingerMs: 1000 })
+    const connection = new ClientConnection(socket, {
+      ...limits,
+      pipelined: 32,
+      queued: 100,
+      lingerMs: 1000,
+    })
     connections.add(connection)
     socket.on('close', () => connections.delete(connection))
   })
@@ -128,7 +133,7 @@ export function createFront(needs: FrontNeeds): Front {
     expectsContinue: boolean,
   ): void {
     const connection = connectionOf(request.socket)
-    if (connection === undefined || connection.refused) return
+    if (connection === undefined || connection.refused || !connection.queue(response)) return
     const head = readRequestHead(request.rawHeaders)
     const line = {
       method: request.method ?? '',
@@ -197,11 +202,15 @@ export function createFront(needs: FrontNeeds): Front {
     const nowMs = needs.clock.monotonic()
     for (const connection of connections) {
       if (!connection.isBodyTooSlow(nowMs)) continue
+      const problem = new Problem('request_timeout', 'The body arrived too slowly.')
       const exchange = connection.soleExchange
-      if (exchange === undefined || exchange.started) connection.destroy()
-      else {
+      if (exchange !== undefined && !exchange.started) {
         exchange.watcher?.callerLeft()
-        exchange.refuse(new Problem('request_timeout', 'The body arrived too slowly.'))
+        exchange.refuse(problem)
+      } else if (exchange === undefined && connection.mayAnswerRaw) {
+        refuseRaw(connection.socket, problem)
+      } else {
+        connection.destroy()
       }
     }
   }

@@ -249,7 +249,8 @@ function checkUpstream(text: string, guard: AddressGuard): string {
 // RFC 9110, section 5.1 and 5.5; nothing that frames or routes a message, nothing that only we say.
 function checkCredential(credential: { header: string; value: string }): void {
   const { header, value } = credential
-  const name = header.toLowerCase()
+  // Many servers read "_" as "-": an alias of a name of ours is that name (GHSA-5m6w-wvh7-57vm).
+  const name = header.toLowerCase().replaceAll('_', '-')
   if (
     !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/.test(header) ||
     reserved.has(name) ||

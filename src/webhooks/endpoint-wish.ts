@@ -75,7 +75,9 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
     if (!headerName.test(name) || seen.has(lower)) {
       throw new Problem('invalid_input', 'A header has a name of letters, digits and dashes, once.')
     }
-    if (ownHeaders.has(lower) || /^(webhook|intercept|sec|proxy)-/.test(lower)) {
+    // Many receivers read "_" as "-": an alias of a name of ours would stand beside it, or in its place.
+    const plain = lower.replaceAll('_', '-')
+    if (ownHeaders.has(plain) || /^(webhook|intercept|sec|proxy)-/.test(plain)) {
       throw new Problem('invalid_input', `The header ${lower} is ours to set.`)
     }
     if (!headerValue.test(value)) {

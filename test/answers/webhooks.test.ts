@@ -135,6 +135,7 @@ describe('webhooks by the JSON API', { timeout: 60_000 }, () => {
       [{ url: receiver.url, types: ['no.such'] }, 400, 'invalid_input'],
       [{ url: receiver.url, headers: { Host: 'x' } }, 400, 'invalid_input'],
       [{ url: receiver.url, headers: { 'webhook-id': 'x' } }, 400, 'invalid_input'],
+      [{ url: receiver.url, headers: { Webhook_Signature: 'x' } }, 400, 'invalid_input'],
       [{ url: receiver.url, headers: { 'X-A': 'a\r\nb: c' } }, 400, 'invalid_input'],
       [{ url: receiver.url, ratePerSecond: 0 }, 400, 'invalid_input'],
       [{ url: receiver.url, state: 'disabled' }, 400, 'invalid_input'],

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { gatewayForTests, prefix, until } from '../harness/gateway.ts'
 import type { TestGateway } from '../harness/gateway.ts'
+import { statusesOf } from '../harness/raw.ts'
 import { rawUpstream } from '../harness/upstream.ts'
 import type { RawUpstream } from '../harness/upstream.ts'
 
@@ -235,6 +236,19 @@ describe('answers of upstreams', () => {
       'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload; as=style\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
     assert.match(await ask(), /^HTTP\/1\.1 103 [^]*a\.css[^]*HTTP\/1\.1 200 /)
   })
+
+  for (const [name, link, relayed] of [
+    ['several links in one line', '</a.css>; rel=preload, </b.js>; rel="preload"', true],
+    ['a link that nobody can read', 'a.css; rel=preload', false],
+    ['a link that takes Node for ever', `<a.css>${';a='.repeat(60)} "`, false],
+  ] as const) {
+    test(`P10 L7: 103 with ${name} does not spoil the answer that follows`, async () => {
+      end = false
+      answer = `HTTP/1.1 103 Early Hints\r\nLink: ${link}\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`
+      const statuses = statusesOf(await ask())
+      assert.deepEqual(statuses, relayed ? [103, 200] : [200])
+    })
+  }
 
   test('P11: a caller that leaves cancels the upstream before its first byte', async () => {
     end = false

@@ -192,6 +192,7 @@ describe('what of a request reaches the upstream', () => {
       'CF-Connecting-IP',
       'X-Upstream-Key',
       'X_Upstream_Key',
+      'Proxy',
     ]
     const seen = await through(names.map((name) => `${name}: forged-canary\r\n`).join(''))
     assert.doesNotMatch(JSON.stringify(seen), /forged-canary/)

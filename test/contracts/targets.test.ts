@@ -135,6 +135,8 @@ for (const engine of engines) {
         { name: ' ' },
         { credential: { header: 'Host', value: 'x' } },
         { credential: { header: 'Intercept-Key-Id', value: 'x' } },
+        { credential: { header: 'intercept_organization', value: 'x' } },
+        { credential: { header: 'Transfer_Encoding', value: 'x' } },
         { credential: { header: 'X-Key', value: 'a\r\nb' } },
         { settings: { bodyBytes: -1 } },
         { settings: { capture: { headers: ['authorization'], bodyBytes: 0, redact: [] } } },

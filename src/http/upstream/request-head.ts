@@ -59,6 +59,8 @@ const dropped: readonly string[] = [
   'transfer-encoding',
   'upgrade',
   'http2-settings',
+  // No header of HTTP: a CGI program takes it for HTTP_PROXY, where its own calls go (CVE-2016-5385).
+  'proxy',
   // Framing and routing, written anew.
   'host',
   'content-length',
