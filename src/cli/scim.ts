@@ -71,7 +71,7 @@ async function withDirectory<T>(
       sealer: rooms.sealer,
       clock: systemClock,
       // Tokens are all that the command line touches; people are changed by the directory itself.
-      endSessions: async () => undefined,
+      endSessions: async () => [],
       mostTokens: rooms.config.limits.scimTokens,
       cursorTimeoutMs: 0,
     })

@@ -113,7 +113,7 @@ export const deliveryRoutes = {
     permission: 'traffic.see',
     query: Type.Object({
       /** The `next` of the page before; nothing = from the oldest kept. */
-      after: Type.Optional(Type.String({ pattern: '^\\d{1,15}$' })),
+      after: Type.Optional(Type.String({ pattern: '^\\d{0,15}$' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: eventsInPage })),
       /** Types, separated by commas. */
       types: Type.Optional(Type.Array(idText, { maxItems: 50 })),
@@ -127,13 +127,13 @@ export const deliveryRoutes = {
     handle: async ({ organization, query }, { webhooks }) => {
       const limit = limitOf(query)
       const { after, types } = query
-      const page = { after: Number(after ?? 0), limit: limit + 1, types }
+      const page = { after: Number(after ?? ''), limit: limit + 1, types }
       const found = await webhooks.events.listAfter(organization.id, page)
       const shown = found.slice(0, limit)
       const last = shown.at(-1)?.sequence
       return {
         items: shown.map(toEvent),
-        next: last === undefined ? (after ?? null) : String(last),
+        next: last === undefined ? after || null : String(last),
         more: found.length > limit,
       }
     },

@@ -23,7 +23,7 @@ export interface RequestLine {
 export function checkFraming(
   line: RequestLine,
   head: RequestHead,
-  urlBytes: number,
+  { urlBytes, headBytes }: { readonly urlBytes: number; readonly headBytes: number },
 ): Problem | undefined {
   const { httpVersion } = line
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
@@ -36,6 +36,10 @@ export function checkFraming(
   }
   if (line.url.length > urlBytes) {
     return new Problem('uri_too_long', `The URL may have up to ${urlBytes} bytes.`)
+  }
+  // The request line ends with ` HTTP/1.1`, each line with CR and LF, the head with an empty line.
+  if (line.method.length + line.url.length + 14 + head.bytes > headBytes) {
+    return new Problem('head_too_large', `The request head may have up to ${headBytes} bytes.`)
   }
   return checkHost(head, httpVersion) ?? checkBodyFraming(head, httpVersion) ?? checkExpect(head)
 }

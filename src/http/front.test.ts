@@ -95,6 +95,11 @@ const refused: [name: string, status: number, message: string][] = [
   ['a URL above 8 KiB', 414, `GET /${'a'.repeat(8200)} HTTP/1.1\r\nHost: a\r\n\r\n`],
   ['a URL above the whole head', 414, `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
   ['a head above 16 KiB', 431, `GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(17_000)}\r\n\r\n`],
+  [
+    'a head above 16 KiB of many lines',
+    431,
+    `GET / HTTP/1.1\r\nHost: a\r\n${`X-123: ${'a'.repeat(12)}\r\n`.repeat(850)}\r\n`,
+  ],
 ]
 
 describe('the front', () => {

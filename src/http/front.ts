@@ -151,7 +151,7 @@ export function createFront(needs: FrontNeeds): Front {
       upgrade,
       expectsContinue,
     }
-    const problem = checkFraming(line, head, limits.urlBytes)
+    const problem = checkFraming(line, head, limits)
     const url = problem ?? originForm(line, head, authorities)
     if (typeof url !== 'string') {
       connection.refuseFurther()

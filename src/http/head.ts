@@ -1,5 +1,7 @@
 /** What a request head says, read once from the raw header lines (Node's parsed headers hide duplicates). */
 export interface RequestHead {
+  /** Bytes of all header lines with their line ends; Node counts names and values only. */
+  bytes: number
   host: string | undefined
   hostCount: number
   apiKey: string | undefined
@@ -31,6 +33,7 @@ export function readRequestHead(rawHeaders: readonly string[]): RequestHead {
   const head = emptyHead()
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
+    head.bytes += name.length + (rawHeaders[at + 1]?.length ?? 0) + 4
     const reader = readers.get(name) ?? readers.get(name.toLowerCase())
     if (reader !== undefined) reader(head, rawHeaders[at + 1] ?? '')
   }
@@ -49,6 +52,7 @@ export function connectionNames(value: string, before: readonly string[] = none)
 
 function emptyHead(): RequestHead {
   return {
+    bytes: 0,
     host: undefined,
     hostCount: 0,
     apiKey: undefined,

@@ -8,12 +8,12 @@ export interface DirectoryNeeds {
   readonly store: Store
   readonly clock: Clock
   readonly sealer: Sealer
-  /** Ends all sessions of a person within a transaction that does more. */
+  /** Ends all sessions of a person within a transaction that does more; which they were. */
   readonly endSessions: (
     tx: Transaction,
     userId: UserId,
     why: { by: string | undefined; reason: string },
-  ) => Promise<unknown>
+  ) => Promise<readonly { readonly id: string }[]>
   /** Active SCIM tokens of an organization, at most. */
   readonly mostTokens: number
   /** Milliseconds for which a cursor stays good. */

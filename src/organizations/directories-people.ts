@@ -15,6 +15,7 @@ import {
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import type { DirectoryNeeds } from './directories-needs.ts'
+import { announceEnded } from './ended-sessions.ts'
 
 /** What the directory says of a person beyond what SCIM stores. */
 export interface DirectoryPerson {
@@ -74,7 +75,8 @@ export function createDirectoryMemberships(
     if (isMember) {
       await memberships.update(tx, organizationId, membership.id, { deactivatedAt: tx.now })
     }
-    await needs.endSessions(tx, userId, { by: actor.id, reason: 'deactivated' })
+    const why = { by: actor.id, reason: 'deactivated' }
+    announceEnded(tx, user, await needs.endSessions(tx, userId, why), why.reason)
     const suspended = await keys.suspendPersonal(tx, organizationId, userId, tx.now)
     announceKeys(tx, organizationId, suspended)
     tx.changed({ kind: 'membership', organizationId, subjectId: user.id })

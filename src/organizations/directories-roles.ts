@@ -12,6 +12,7 @@ import {
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import type { DirectoryNeeds } from './directories-needs.ts'
+import { announceEnded } from './ended-sessions.ts'
 
 /** The roles that groups give, the mightiest first; owner is not among them. */
 const order: readonly GroupRole[] = ['admin', 'developer', 'viewer']
@@ -55,7 +56,9 @@ export function createDirectoryRoles(needs: Pick<DirectoryNeeds, 'endSessions'>)
         for (const change of changes) {
           await memberships.update(tx, organizationId, change.membershipId, { role: change.after })
           // A role change ends sessions, as it does when a person makes it.
-          await needs.endSessions(tx, change.userId, { by: actor.id, reason: 'role_changed' })
+          const why = { by: actor.id, reason: 'role_changed' }
+          const ended = await needs.endSessions(tx, change.userId, why)
+          announceEnded(tx, { organizationId, userId: change.userId }, ended, why.reason)
           await announce(tx, organizationId, change, actor)
         }
         changed += changes.length

@@ -18,6 +18,7 @@ import {
   type UserRecord,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
+import { announceEnded } from './ended-sessions.ts'
 import { join } from './join.ts'
 import { emailOf, nameOf } from './name.ts'
 import { keepBreakGlass, type SsoPolicies } from './sso-policy.ts'
@@ -114,7 +115,7 @@ export function createMembers(needs: Needs): Members {
   ): Promise<number> {
     const why = { by: actor.id, reason }
     const ended = await needs.sessions.endIn(tx, membership.userId, {}, why)
-    for (const session of ended) announceEnd(tx, membership, session, reason)
+    announceEnded(tx, membership, ended, reason)
     return ended.length
   }
 
@@ -217,7 +218,7 @@ export function createMembers(needs: Needs): Members {
         if (which.id !== undefined && ended.length === 0) {
           throw new Problem('not_found', 'The member has no such living session.')
         }
-        for (const session of ended) announceEnd(tx, member, session, why.reason)
+        announceEnded(tx, member, ended, why.reason)
         recordOnly(tx, 'sessions_ended', member, actor, { sessions: ended.map((one) => one.id) })
         return ended.length
       })
@@ -246,7 +247,7 @@ export function createMembers(needs: Needs): Members {
             subject: { kind: 'user', id: userId },
             detail: { sessions: ended.map(({ id }) => id) },
           })
-          for (const session of ended) announceEnd(tx, membership, session, 'ended_by_owner')
+          announceEnded(tx, membership, ended, 'ended_by_owner')
         }
       })
     },
@@ -327,19 +328,6 @@ function recordOnly(
     kind: 'membership',
     organizationId: member.organizationId,
     subjectId: member.userId,
-  })
-}
-
-function announceEnd(
-  tx: Transaction,
-  member: Pick<MembershipRecord, 'organizationId' | 'userId'>,
-  session: SessionRecord,
-  reason: string,
-): void {
-  publish(tx, {
-    organizationId: member.organizationId,
-    type: 'session.revoked',
-    data: { session_id: session.id, user_id: member.userId, reason },
   })
 }
 

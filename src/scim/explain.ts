@@ -4,6 +4,8 @@ import { ScimError, type ScimType } from './errors.ts'
 /** An error as SCIM says it. */
 export interface Explained {
   readonly status: number
+  /** Our own word for it, which goes into `Intercept-Refused` only: the body is SCIM's. */
+  readonly code: ProblemCode
   readonly scimType: ScimType | undefined
   readonly detail: string
   readonly headers: Readonly<Record<string, string>>
@@ -17,6 +19,20 @@ const scimTypes: Partial<Record<ProblemCode, ScimType>> = {
   body_too_large: 'tooMany',
 }
 
+// And SCIM's own refusals in ours.
+const codesOfStatus: Readonly<Record<number, ProblemCode>> = {
+  401: 'credential_missing',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  409: 'conflict',
+  412: 'version_conflict',
+  413: 'body_too_large',
+  415: 'unsupported_media_type',
+  429: 'rate_limited',
+  // `/Me`: an address that RFC 7644 knows and nobody has here.
+  501: 'not_found',
+}
+
 /** Explains whatever was thrown; what nobody expected is a bare 500. */
 export function createExplain(
   translate: (error: unknown) => Problem | undefined,
@@ -24,13 +40,19 @@ export function createExplain(
   return (error) => {
     if (error instanceof ScimError) {
       const { status, scimType, message: detail, headers } = error
-      return { status, scimType, detail, headers }
+      return { status, code: codeOf(error), scimType, detail, headers }
     }
     const problem = error instanceof Problem ? error : (translate(error) ?? fromFramework(error))
     const detail =
       problem.code === 'internal_error' ? 'Something went wrong here.' : problem.message
-    return { status: problem.status, scimType: scimTypes[problem.code], detail, headers: {} }
+    const { status, code } = problem
+    return { status, code, scimType: scimTypes[code], detail, headers: {} }
   }
+}
+
+function codeOf({ status, scimType }: ScimError): ProblemCode {
+  if (scimType === 'invalidSyntax') return 'bad_request'
+  return codesOfStatus[status] ?? 'invalid_input'
 }
 
 function fromFramework(error: unknown): Problem {

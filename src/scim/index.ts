@@ -218,7 +218,8 @@ function sendBody(reply: AppReply, status: number, body: Record<string, unknown>
 }
 
 function sendWrong(reply: AppReply, wrong: Explained): AppReply {
-  const { status, scimType, detail, headers } = wrong
+  const { status, code, scimType, detail, headers } = wrong
+  reply.header('Intercept-Refused', code)
   return sendBody(reply.headers(headers), status, errorBody(status, scimType, detail))
 }
 

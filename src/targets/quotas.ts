@@ -125,25 +125,27 @@ export function createQuotas(store: Store): Quotas {
   async function announceCrossings(use: Use, before: number, after: number): Promise<void> {
     const { organizationId, subjectId, kind, quota } = use.subject
     const crossed = (mark: number) => before < mark && after >= mark
-    const type = crossed(quota.calls)
-      ? 'quota.exhausted'
-      : crossed(Math.ceil(quota.calls * warnAtShare))
-        ? 'quota.warning'
-        : undefined
-    if (type === undefined) return
+    // Whoever spends it all at once has passed the warning too: a receiver of warnings hears of it.
+    const types = [
+      ...(crossed(Math.ceil(quota.calls * warnAtShare)) ? ['quota.warning'] : []),
+      ...(crossed(quota.calls) ? ['quota.exhausted'] : []),
+    ]
+    if (types.length === 0) return
     await store.transaction(async (tx) => {
-      publish(tx, {
-        organizationId,
-        type,
-        data: {
-          subject: kind,
-          [`${kind}_id`]: subjectId,
-          calls: quota.calls,
-          period: quota.period,
-          used: after,
-          period_started_at: new Date(use.periodAt).toISOString(),
-        },
-      })
+      for (const type of types) {
+        publish(tx, {
+          organizationId,
+          type,
+          data: {
+            subject: kind,
+            [`${kind}_id`]: subjectId,
+            calls: quota.calls,
+            period: quota.period,
+            used: after,
+            period_started_at: new Date(use.periodAt).toISOString(),
+          },
+        })
+      }
     })
   }
 

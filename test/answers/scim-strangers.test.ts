@@ -14,6 +14,7 @@ test("D1: a stranger is refused before any of the body is awaited, in SCIM's wor
     )
     assert.match(answer, /^HTTP\/1\.1 401 /)
     assert.match(answer, /\r\nwww-authenticate: Bearer /i)
+    assert.match(answer, /\r\nintercept-refused: credential_(missing|invalid)\r\n/i)
     assert.match(answer, /"status":"401"/)
     // What is left of the body is nobody's request.
     assert.equal(answer.split('HTTP/1.1 ').length, 2)

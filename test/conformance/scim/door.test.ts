@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { problems } from '../../../src/errors.ts'
 import { exchangeRaw } from '../../harness/raw.ts'
 import { engines } from '../../harness/store.ts'
 import {
@@ -19,6 +20,9 @@ function assertScimError(reply: ScimReply, status: number, what: string): void {
   assert.deepEqual(reply.body.schemas, [errorUrn], what)
   assert.equal(reply.body.status, String(status), what)
   assert.equal(typeof reply.body.detail, 'string', what)
+  // Ours and not an upstream's: said in a header, as the body is SCIM's alone.
+  const code = reply.headers.get('intercept-refused') ?? ''
+  assert.ok(code in problems, `${what}: Intercept-Refused: ${code}`)
   for (const name of Object.keys(reply.body)) {
     assert.ok(['schemas', 'status', 'scimType', 'detail'].includes(name), `${what}: ${name}`)
   }

@@ -106,7 +106,7 @@ for (const engine of engines) {
       const leaving = await toldWhile(directory, async () => await setActive(user.id, false))
       assert.deepEqual(
         leaving.events.map(({ name }) => name),
-        ['member.deactivated', 'scim.user_deprovisioned'],
+        ['session.revoked', 'member.deactivated', 'scim.user_deprovisioned'],
       )
       const deleted = await toldWhile(directory, async () => {
         assert.equal((await directory.call('DELETE', `/Users/${user.id}`)).status, 204)

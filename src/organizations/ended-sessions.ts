@@ -1,0 +1,19 @@
+import type { UserId } from '../ids.ts'
+import type { Transaction } from '../store/index.ts'
+import { publish } from '../webhooks/index.ts'
+
+/** Announces sessions that somebody else or a rule ended, to an organization that the person belongs to. */
+export function announceEnded(
+  tx: Transaction,
+  of: { readonly organizationId: string; readonly userId: UserId },
+  sessions: readonly { readonly id: string }[],
+  reason: string,
+): void {
+  for (const { id } of sessions) {
+    publish(tx, {
+      organizationId: of.organizationId,
+      type: 'session.revoked',
+      data: { session_id: id, user_id: of.userId, reason },
+    })
+  }
+}
