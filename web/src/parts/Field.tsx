@@ -49,27 +49,22 @@ export function Field({
   )
 }
 
-/** A one-line text field; `code` sets it in mono for ids, paths and addresses. */
-export function TextField({
-  label,
-  hint,
-  error,
-  code = false,
-  onValue,
-  ...rest
-}: FieldProps & {
+type TextProps<Tag extends 'input' | 'textarea'> = FieldProps & {
   readonly code?: boolean
   readonly onValue?: (value: string) => void
-} & ComponentProps<'input'>) {
+} & ComponentProps<Tag>
+
+/** A one-line text field; `code` sets it in mono for ids, paths and addresses. */
+export function TextField({ label, hint, error, code, onValue, ...rest }: TextProps<'input'>) {
   return (
     <Field label={label} hint={hint} error={error}>
       {(marks) => (
         <input
           autoComplete="off"
-          spellCheck={!code && rest.type === undefined}
+          spellCheck={code !== true && rest.type === undefined}
           {...rest}
           {...marks}
-          className={cx(classes.input, code && classes.code)}
+          className={textClass(code)}
           onChange={(event) => onValue?.(event.target.value)}
         />
       )}
@@ -78,31 +73,25 @@ export function TextField({
 }
 
 /** A text of several lines. */
-export function TextArea({
-  label,
-  hint,
-  error,
-  code = false,
-  onValue,
-  ...rest
-}: FieldProps & {
-  readonly code?: boolean
-  readonly onValue?: (value: string) => void
-} & ComponentProps<'textarea'>) {
+export function TextArea({ label, hint, error, code, onValue, ...rest }: TextProps<'textarea'>) {
   return (
     <Field label={label} hint={hint} error={error}>
       {(marks) => (
         <textarea
           rows={3}
-          spellCheck={!code}
+          spellCheck={code !== true}
           {...rest}
           {...marks}
-          className={cx(classes.input, code && classes.code)}
+          className={textClass(code)}
           onChange={(event) => onValue?.(event.target.value)}
         />
       )}
     </Field>
   )
+}
+
+function textClass(code: boolean | undefined): string {
+  return cx(classes.input, code === true && classes.code)
 }
 
 export interface Option {
