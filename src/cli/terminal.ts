@@ -23,10 +23,26 @@ export function processTerminal(): Terminal {
     print: (line) => void process.stdout.write(`${line}\n`),
     complain: (line) => void process.stderr.write(`${line}\n`),
     readInput: async () => (await text(process.stdin)).trim(),
-    untilStopped: async () =>
-      await new Promise<void>((resolve) => {
-        // Once: a second signal ends the process at once, as people expect.
-        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
-      }),
+    untilStopped,
   }
+}
+
+/**
+ * One Ctrl+C comes up to four times: from the terminal, and passed on by npx, npm and our own launcher. What comes
+ * within this time of the first is the same wish; a later signal ends the process at once, as people expect.
+ */
+const sameWishMs = 1000
+
+async function untilStopped(): Promise<void> {
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  await new Promise<void>((resolve) => {
+    let timer: NodeJS.Timeout | undefined
+    const onSignal = (): void => {
+      timer ??= setTimeout(() => {
+        for (const signal of signals) process.off(signal, onSignal)
+      }, sameWishMs).unref()
+      resolve()
+    }
+    for (const signal of signals) process.on(signal, onSignal)
+  })
 }

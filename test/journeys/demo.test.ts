@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { freePort } from '../../src/http/index.ts'
 
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'intercept.js')
@@ -132,10 +133,13 @@ describe('a newcomer runs the demo', () => {
     )
   })
 
-  test('Ctrl+C ends it and removes its data', async () => {
+  test('Ctrl+C, however many launchers pass it on, ends it and removes its data', async () => {
     const [, folder = ''] = /DATA_DIR=(\S+)/.exec(lineWith('DATA_DIR=')) ?? []
     assert.ok(existsSync(folder))
-    demo.kill('SIGINT')
+    for (let times = 0; times < 3; times++) {
+      demo.kill('SIGINT')
+      await nextTurn()
+    }
     const [code] = (await once(demo, 'exit')) as [number]
     assert.equal(code, 0)
     assert.ok(!existsSync(folder))
