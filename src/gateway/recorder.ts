@@ -163,7 +163,10 @@ export function createRecorder(needs: {
     const nowMs = Date.now()
     if (uses.size === 0 || (!now && nowMs < usesDueAt)) return
     usesDueAt = nowMs + usesEveryMs
-    const batch = [...uses].map(([digest, entry]) => useOf(digest, entry))
+    // In one order on every node, so that no two of them wait for each other's rows.
+    const batch = [...uses]
+      .map(([digest, entry]) => useOf(digest, entry))
+      .toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
     uses = new Map()
     for (let at = 0; at < batch.length; at += rowsInCommit) {
       const part = batch.slice(at, at + rowsInCommit)

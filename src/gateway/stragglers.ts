@@ -41,7 +41,14 @@ export function createStragglers(): Stragglers {
         const uses = [...batch].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, use]) => use)
         await store.transaction(async (tx) => await keyCallers.noteStragglers(tx, uses))
       } catch (error) {
-        for (const [name, use] of batch) if (!noted.has(name)) noted.set(name, use)
+        for (const [name, use] of batch) {
+          const later = noted.get(name)
+          if (later === undefined) noted.set(name, use)
+          else {
+            later.calls += use.calls
+            later.firstSeenAt = use.firstSeenAt
+          }
+        }
         throw error
       }
     },
