@@ -38,12 +38,22 @@ interface Use {
 }
 
 const usesAtMost = 200_000
+const dueAtMost = 10_000
 const warnAtShare = 0.8
+
+/** A total that was written and is to be announced. */
+interface Crossing {
+  readonly use: Use
+  readonly used: number
+  readonly types: readonly string[]
+}
 
 /** Opens the counts. */
 export function createQuotas(store: Store): Quotas {
   const uses = new Map<string, Use>()
   const loading = new Map<string, Promise<Use>>()
+  // Written and still to be announced: what cannot be said now is said with the next flush.
+  const due: Crossing[] = []
   let flushing: Promise<void> | undefined
 
   function ask(subject: QuotaSubject, nowMs: number): QuotaVerdict | Promise<QuotaVerdict> {
@@ -97,7 +107,19 @@ export function createQuotas(store: Store): Quotas {
       else if (use.idle) uses.delete(subjectId)
       use.idle = true
     }
-    if (dirty.length === 0) return
+    if (dirty.length > 0) await write(dirty)
+    for (let next = due.shift(); next !== undefined; next = due.shift()) {
+      try {
+        await announce(next)
+      } catch (error) {
+        // Behind the others, so that one that never can be said stops none of them.
+        if (due.length < dueAtMost) due.push(next)
+        throw error
+      }
+    }
+  }
+
+  async function write(dirty: readonly { use: Use; calls: number }[]): Promise<void> {
     const totals = await store.transactionOnCalls(async (tx) => {
       const sums: number[] = []
       for (const { use, calls } of dirty) {
@@ -117,20 +139,17 @@ export function createQuotas(store: Store): Quotas {
       const total = totals[at] ?? use.base + calls
       use.pending -= calls
       use.base = total
-      await announceCrossings(use, total - calls, total)
+      const crossing = {
+        use,
+        used: total,
+        types: crossedBy(use.subject.quota, total - calls, total),
+      }
+      if (crossing.types.length > 0) due.push(crossing)
     }
   }
 
-  // The total grows in steps, each by one node: exactly one of them crosses a mark.
-  async function announceCrossings(use: Use, before: number, after: number): Promise<void> {
+  async function announce({ use, used, types }: Crossing): Promise<void> {
     const { organizationId, subjectId, kind, quota } = use.subject
-    const crossed = (mark: number) => before < mark && after >= mark
-    // Whoever spends it all at once has passed the warning too: a receiver of warnings hears of it.
-    const types = [
-      ...(crossed(Math.ceil(quota.calls * warnAtShare)) ? ['quota.warning'] : []),
-      ...(crossed(quota.calls) ? ['quota.exhausted'] : []),
-    ]
-    if (types.length === 0) return
     await store.transaction(async (tx) => {
       for (const type of types) {
         publish(tx, {
@@ -141,7 +160,7 @@ export function createQuotas(store: Store): Quotas {
             [`${kind}_id`]: subjectId,
             calls: quota.calls,
             period: quota.period,
-            used: after,
+            used,
             period_started_at: new Date(use.periodAt).toISOString(),
           },
         })
@@ -180,4 +199,14 @@ function periodEnd(period: Quota['period'], nowMs: number): number {
   return period === 'day'
     ? Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
     : Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)
+}
+
+// The total grows in steps, each by one node: exactly one of them crosses a mark. Whoever spends it all at once has
+// passed the warning too: a receiver of warnings hears of it.
+function crossedBy(quota: Quota, before: number, after: number): string[] {
+  const crossed = (mark: number) => before < mark && after >= mark
+  return [
+    ...(crossed(Math.ceil(quota.calls * warnAtShare)) ? ['quota.warning'] : []),
+    ...(crossed(quota.calls) ? ['quota.exhausted'] : []),
+  ]
 }

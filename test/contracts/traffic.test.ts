@@ -104,6 +104,34 @@ for (const engine of engines) {
       )
     })
 
+    test('an announcement that fails lets nothing be counted twice, and is made later', async () => {
+      const since = await eventsSoFar()
+      let isDown = true
+      const node = nodeOver({
+        ...store,
+        transaction: async (work) => {
+          if (isDown) throw new Error('the database is away')
+          return await store.transaction(work)
+        },
+      })
+      const keys = [keyWith(2), keyWith(2)]
+      for (const key of [...keys, ...keys]) assert.equal(await node.pass(key), 'passed')
+      await assert.rejects(node.flush())
+      isDown = false
+      await node.flush()
+      const fresh = nodeOver(store)
+      for (const key of keys) assert.equal(await fresh.pass(key), 'quota_exhausted')
+      const said = await announced(since)
+      assert.deepEqual(
+        said
+          .map(({ type, data }) => `${type} ${String(data['key_id'])} ${String(data['used'])}`)
+          .sort(),
+        keys
+          .flatMap(({ keyId }) => [`quota.exhausted ${keyId} 2`, `quota.warning ${keyId} 2`])
+          .sort(),
+      )
+    })
+
     test('what two flushes at the same time find to write is written once', async () => {
       const node = nodeOver(store)
       const key = keyWith(10)
