@@ -65,8 +65,10 @@ export function createIdentityProofs(needs: {
     look: (proof, holder) => read(proof, holder).proven,
     async use(proof, holder) {
       const found = read(proof, holder)
+      // What it says, not how it is written: base64url has several spellings of the same bytes.
+      const said = digest(`proof ${JSON.stringify(found)}`)
       const first = await store.transaction(
-        async (tx) => await usedOnce.use(tx, digest(`proof ${proof}`), found.at + 2 * lifetimeMs),
+        async (tx) => await usedOnce.use(tx, said, found.at + 2 * lifetimeMs),
       )
       if (!first) throw invalid()
       return found.proven

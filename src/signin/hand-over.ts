@@ -56,7 +56,8 @@ export function createHandOvers(needs: { store: Store; sealer: Sealer; clock: Cl
       const late = carried === undefined || clock.now() - carried.at > lifetimeMs
       if (late || carried.provider !== provider) throw invalid()
       readState(carried.query, state)
-      const codeDigest = digest(`hand-over ${code}`)
+      // What it says, not how it is written: base64url has several spellings of the same bytes.
+      const codeDigest = digest(`hand-over ${JSON.stringify(carried)}`)
       const first = await store.transaction(
         async (tx) => await usedOnce.use(tx, codeDigest, carried.at + 2 * lifetimeMs),
       )

@@ -242,7 +242,10 @@ describe('who a sign-in lets in', () => {
       'link_invalid',
     )
     assert.equal((await linker.call('POST /me/identities', { proof })).status, 201)
-    assert.equal((await linker.call('POST /me/identities', { proof })).json.code, 'link_invalid')
+    for (const spelling of [proof, `${proof}=`, `${proof.slice(0, 9)} ${proof.slice(9)}`]) {
+      const again = await linker.call('POST /me/identities', { proof: spelling })
+      assert.equal(again.json.code, 'link_invalid')
+    }
     const taken = await proofFor(other)
     const refusedLink = await other.call('POST /me/identities', { proof: taken })
     assert.equal(refusedLink.json.code, 'identity_taken')

@@ -237,6 +237,15 @@ describe('answers of upstreams', () => {
     assert.match(await ask(), /^HTTP\/1\.1 103 [^]*a\.css[^]*HTTP\/1\.1 200 /)
   })
 
+  test('P13: no trailer says what the head may not', async () => {
+    end = false
+    answer =
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nAccess_Control-Allow-Origin: *\r\nSet-Cookie: canary=1\r\nIntercept-Refused: canary\r\nX-Sum: 7\r\n\r\n'
+    const transcript = await ask()
+    assert.match(transcript, /\r\nX-Sum: 7\r\n/)
+    assert.doesNotMatch(transcript, /canary|Access/)
+  })
+
   for (const [name, link, relayed] of [
     ['several links in one line', '</a.css>; rel=preload, </b.js>; rel="preload"', true],
     ['a link that nobody can read', 'a.css; rel=preload', false],

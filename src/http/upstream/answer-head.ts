@@ -44,7 +44,7 @@ export function parseTrailers(text: string): string[] {
   for (let at = 0; at < fields.list.length; at += 2) {
     const name = fields.list[at] ?? ''
     const lower = name.toLowerCase().replaceAll('_', '-')
-    if (forbiddenTrailers.has(lower) || lower.startsWith('intercept-')) continue
+    if (forbiddenTrailers.has(lower) || /^(?:intercept|access-control)-/.test(lower)) continue
     kept.push(name, fields.list[at + 1] ?? '')
   }
   return kept
