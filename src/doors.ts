@@ -29,7 +29,8 @@ export async function hangDoors(config: Config, rooms: Foundations & Rules): Pro
   const bodyLimitBytes = config.limits.jsonBodyBytes
   const appNeeds = { baseUrl, bodyLimitBytes, requestIdOf, translate, log }
 
-  const app = createApp({ ...appNeeds, ownRefusals: [scimRefusals] })
+  const ownRefusals = [scimRefusals]
+  const app = createApp({ ...appNeeds, ownRefusals })
   hangSignin(app, { ...rooms, baseUrl, authUrl, providers, translate })
   hangScim(app, {
     ...{ ...rooms, baseUrl, translate },
@@ -63,7 +64,7 @@ export async function hangDoors(config: Config, rooms: Foundations & Rules): Pro
     handleGateway: gateway.handle,
     handleApp: answerWith(app),
     limits: { headBytes: config.limits.requestHeadBytes, urlBytes: config.limits.urlBytes },
-    ...{ gatewayPrefix, baseUrl, clock, log },
+    ...{ gatewayPrefix, baseUrl, ownRefusals, clock, log },
   })
 
   const closing = opened.move()

@@ -46,9 +46,12 @@ export const callRoutes = {
     summary: 'Calls per step, and where refused ones stopped',
     permission: 'traffic.see',
     query: Type.Object({
-      from: Time,
-      to: Time,
-      stepMs: Type.Integer({ minimum: 60_000, maximum: 31 * 24 * 3_600_000 }),
+      /** Left out: an hour before the end. */
+      from: Type.Optional(Time),
+      /** Left out: now. */
+      to: Type.Optional(Time),
+      /** Left out: a minute. */
+      stepMs: Type.Optional(Type.Integer({ minimum: 60_000, maximum: 31 * 24 * 3_600_000 })),
       target: text(63),
       key: text(60),
     }),
@@ -69,9 +72,10 @@ export const callRoutes = {
       { title: 'Rollup' },
     ),
     handle: async ({ organization, query }, rooms) => {
-      const { stepMs } = query
-      const from = Math.floor(Date.parse(query.from) / stepMs) * stepMs
-      const to = Date.parse(query.to)
+      const { stepMs = minuteMs } = query
+      const to = query.to === undefined ? rooms.clock.now() : Date.parse(query.to)
+      const asked = query.from === undefined ? to - 60 * minuteMs : Date.parse(query.from)
+      const from = Math.floor(asked / stepMs) * stepMs
       if (!(to > from) || (to - from) / stepMs > mostPoints) {
         throw new Problem('invalid_input', `A rollup has 1 to ${mostPoints} steps.`)
       }
@@ -93,6 +97,7 @@ export const callRoutes = {
   }),
 }
 
+const minuteMs = 60_000
 const mostPoints = 2000
 
 function optionalInteger() {

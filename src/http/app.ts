@@ -2,20 +2,12 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { Problem } from '../errors.ts'
-import { renderProblem } from './problem.ts'
+import { ownRefusalsOf, renderProblem, type OwnRefusals } from './problem.ts'
 
 /** Routes of a door, to be hung on the app. */
 export type App = FastifyInstance
 export type AppRequest = FastifyRequest
 export type AppReply = FastifyReply
-
-/** How a door words refusals that are made before any of its routes is found. */
-export interface OwnRefusals {
-  /** The addresses that are the door's: this one and all below it. */
-  readonly prefix: string
-  readonly contentType: string
-  render(problem: Problem): Uint8Array
-}
 
 /** Builds what answers everything outside the guarded area: Fastify with our strictness and our refusals. */
 export function createApp(needs: {
@@ -29,10 +21,7 @@ export function createApp(needs: {
   readonly log: { error(fields: object, text: string): void }
 }): App {
   function refuse(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
-    const path = request.url.split('?', 1)[0] ?? ''
-    const own = needs.ownRefusals?.find(
-      ({ prefix }) => path === prefix || path.startsWith(`${prefix}/`),
-    )
+    const own = ownRefusalsOf(needs.ownRefusals, request.url)
     if (own === undefined) {
       return sendProblem(reply, problem, { requestId: request.id, baseUrl: needs.baseUrl })
     }

@@ -14,6 +14,7 @@ import { DirectRequest } from './direct-request.ts'
 import { checkFraming, originForm } from './framing.ts'
 import { readRequestHead } from './head.ts'
 import { nodeHttp } from './node-http.ts'
+import { ownRefusalsOf, renderOwn, type OwnRefusals } from './problem.ts'
 
 /** What one listener allows; sizes in bytes, times in milliseconds. */
 export interface FrontLimits {
@@ -43,6 +44,8 @@ export interface FrontNeeds {
   readonly gatewayPrefix: string
   readonly baseUrl: string
   readonly limits?: Partial<FrontLimits>
+  /** Doors that don't speak of problems; the others' refusals are RFC 9457. */
+  readonly ownRefusals?: readonly OwnRefusals[]
   readonly clock: Clock
   readonly log: { error(fields: object, text: string): void }
 }
@@ -156,7 +159,13 @@ export function createFront(needs: FrontNeeds): Front {
     if (typeof url !== 'string') {
       connection.refuseFurther()
       response.shouldKeepAlive = false
-      new Exchange({ ...parts, url: line.url }).refuse(url)
+      const exchange = new Exchange({ ...parts, url: line.url })
+      const own = ownRefusalsOf(needs.ownRefusals, line.url)
+      if (own === undefined) exchange.refuse(url)
+      else {
+        const { status, headers, body } = renderOwn(own, url, requestId)
+        exchange.answer(status, headers, body)
+      }
       return
     }
     if (isBelow(url, needs.gatewayPrefix)) {

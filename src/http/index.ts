@@ -18,8 +18,8 @@ export {
   type App,
   type AppReply,
   type AppRequest,
-  type OwnRefusals,
 } from './app.ts'
 export { cookieValues, hostCookie } from './cookies.ts'
 export { Type, type Static, type TSchema } from './schema.ts'
 export { checkContentType, checkSameOrigin } from './origin.ts'
+export type { OwnRefusals } from './problem.ts'

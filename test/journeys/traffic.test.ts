@@ -114,6 +114,9 @@ for (const engine of engines) {
         )
         assert.ok(sums.json.p95Ms > 0)
       }
+      const lastHour = await owner.call('GET /organizations/acme/rollups')
+      assert.equal(lastHour.json.stepMs, 60_000)
+      assert.equal(lastHour.json.answered, 1)
       const again = await owner.call('GET /organizations/acme/targets/echo')
       assert.equal(again.json.calls24h, 2)
       assert.equal(again.json.refused24h, 1)

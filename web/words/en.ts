@@ -46,7 +46,10 @@ const problems: Readonly<Record<string, ProblemWords | undefined>> = {
   },
   not_found: { title: 'There is nothing here' },
   invalid_input: { title: 'Some of the values are not acceptable' },
-  conflict: { title: 'This already exists', todo: 'Choose another name.' },
+  conflict: {
+    title: 'This does not fit what is there already',
+    todo: 'Choose another name, or make room first.',
+  },
   version_conflict: {
     title: 'Somebody else changed this in the meantime',
     todo: 'Reload to see their change, then make yours again.',
