@@ -3,12 +3,14 @@ import { createId, type Id, type OrganizationId, type UserId } from '../ids.ts'
 import {
   directoryGroups,
   directoryMembers,
+  directoryNewcomers,
   directoryUsers,
   identities,
   keys,
   memberships,
   users,
   type Actor,
+  type DirectoryUserData,
   type DirectoryUserRecord,
   type MembershipRecord,
   type Transaction,
@@ -35,6 +37,13 @@ export interface DirectoryMemberships {
     organizationId: OrganizationId,
     person: DirectoryPerson,
   ): Promise<{ membershipId: Id<'mem'>; userId: UserId; how: 'returned' | 'adopted' | 'made' }>
+  /** An account, a membership and a user of the directory for somebody new; undefined if the user name is taken. */
+  make(
+    tx: Transaction,
+    organizationId: OrganizationId,
+    person: DirectoryPerson,
+    data: DirectoryUserData,
+  ): Promise<DirectoryUserRecord | undefined>
   /** Brings the membership in step with a user that was changed; the person's name too, when only the directory knows it. */
   follow(
     tx: Transaction,
@@ -122,6 +131,15 @@ export function createDirectoryMemberships(
       const made = await makeMember(tx, organizationId, person)
       announceJoined(tx, made, person)
       return { membershipId: made.id, userId: made.userId, how: 'made' }
+    },
+    async make(tx, organizationId, person, data) {
+      const { name, email, active } = person
+      const id = createId('mem', tx.now)
+      const userId = createId('usr', tx.now)
+      const made = { id, organizationId, userId, name, email, active, data }
+      const user = await directoryNewcomers.insert(tx, made)
+      if (user !== undefined) announceJoined(tx, { ...made, role: 'viewer' }, person)
+      return user
     },
     async follow(tx, before, person, actor) {
       const { organizationId, userId } = before
@@ -262,7 +280,7 @@ async function isKnownElsewhere(tx: Transaction, user: DirectoryUserRecord): Pro
 
 function announceJoined(
   tx: Transaction,
-  membership: MembershipRecord,
+  membership: Pick<MembershipRecord, 'id' | 'organizationId' | 'userId' | 'role'>,
   person: DirectoryPerson,
 ): void {
   const { organizationId, id, userId, role } = membership

@@ -4,6 +4,7 @@ import type { OrganizationId } from '../ids.ts'
 import {
   directoryGroups,
   directoryMembers,
+  directoryNewcomers,
   directoryUsers,
   type Actor,
   type DirectoryUserData,
@@ -120,6 +121,15 @@ export function createDirectoryUsers(
   return {
     async create(organizationId, wish, actor) {
       return await confirmed(async (tx) => {
+        const { data, person } = wish
+        const by = { ...data, emailKeys: person.adoptionKeys }
+        // Nearly always: what else must be asked one after the other is asked at once.
+        if (await directoryNewcomers.isNew(tx, organizationId, by)) {
+          const made = await people.make(tx, organizationId, person, data)
+          if (!made) throw taken()
+          announce(tx, 'created', made, actor, 'made')
+          return { result: { ...made, groups: [] }, hasEnded: false }
+        }
         const same = await directoryUsers.findByName(tx, organizationId, wish.data.userNameKey)
         if (same !== undefined) {
           refuseUnlessReturning(same, wish)

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { createId } from '../ids.ts'
 import type { Transaction } from './connection.ts'
 import type { Write } from './together.ts'
@@ -6,6 +6,13 @@ import type { Write } from './together.ts'
 // A ping is for one endpoint, whatever types that one has chosen.
 const pingType = 'webhook.ping'
 const rowsInStatement = 500
+
+/** What of an endpoint decides whether it gets an event. */
+export interface EndpointWish {
+  readonly id: string
+  readonly types: string | null
+  readonly state: string
+}
 
 /** An event that has just been written. */
 interface WrittenEvent {
@@ -19,17 +26,12 @@ interface WrittenEvent {
  * A delivery for every endpoint that wants an event, written in the transaction of the event itself and under the lock of
  * the organization's head. Disabled endpoints get visible `skipped` rows. Returns the endpoints with something to send.
  */
-export async function fanOut(
+export function fanOut(
   tx: Transaction,
   organizationId: string,
   events: readonly WrittenEvent[],
-): Promise<{ readonly endpointIds: readonly string[]; readonly writes: readonly Write[] }> {
-  const endpoints = await tx.query
-    .selectFrom('endpoint')
-    .select(['id', 'types', 'state'])
-    .where('organization_id', '=', organizationId)
-    .where('deleted_at', 'is', null)
-    .execute()
+  endpoints: readonly EndpointWish[],
+): { readonly endpointIds: readonly string[]; readonly writes: readonly Write[] } {
   if (endpoints.length === 0) return { endpointIds: [], writes: [] }
   const toSend = new Set<string>()
   const rows = endpoints.flatMap((endpoint) => {
@@ -63,6 +65,12 @@ export async function fanOut(
     writes.push(tx.query.insertInto('delivery').values(part))
   }
   return { endpointIds: [...toSend], writes: [...writes, ...enterInBooks(tx, rows)] }
+}
+
+/** The endpoints of an organization: read under the lock of its head, so that none that is already there is missed. */
+export function endpointsOf(organizationId: string): RawBuilder<EndpointWish> {
+  return sql<EndpointWish>`select id, types, state from endpoint
+    where organization_id = ${organizationId} and deleted_at is null`
 }
 
 function wants(

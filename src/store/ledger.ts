@@ -9,8 +9,8 @@ import type {
   EventDraft,
   Transaction,
 } from './connection.ts'
-import { fanOut } from './fan-out.ts'
-import { together } from './together.ts'
+import { endpointsOf, fanOut } from './fan-out.ts'
+import { together, togetherThen, type Write } from './together.ts'
 
 // One number for all of Intercept's nodes on a database: changes are numbered in the order of their commits.
 const changeLock = 7263941
@@ -52,8 +52,12 @@ async function writeForOrganization(
     .returning(['audit_sequence', 'event_sequence', 'audit_hash'])
     .executeTakeFirstOrThrow(() => new Error(`organization ${organizationId} has no head row`))
 
-  await writeAudits(tx, organizationId, drafts.audits, head)
-  const toSend = await writeEvents(tx, organizationId, drafts.events, head.event_sequence)
+  const audits = auditWrites(tx, organizationId, drafts.audits, head)
+  if (drafts.events.length === 0) return await together(tx, audits)
+  const toSend = await writeEvents(tx, organizationId, drafts.events, {
+    lastSequence: head.event_sequence,
+    audits,
+  })
   if (toSend.length > 0) {
     // Named where they are few: nobody then looks at the others.
     const subjectId = toSend.length <= endpointsNamed ? toSend.join(' ') : organizationId
@@ -61,13 +65,13 @@ async function writeForOrganization(
   }
 }
 
-async function writeAudits(
+function auditWrites(
   tx: Transaction,
   organizationId: string,
   drafts: AuditDraft[],
   head: { audit_sequence: number; audit_hash: string },
-): Promise<void> {
-  if (drafts.length === 0) return
+): Write[] {
+  if (drafts.length === 0) return []
   let previousHash = head.audit_hash
   let sequence = head.audit_sequence - drafts.length
   const rows = drafts.map((draft) => {
@@ -92,13 +96,13 @@ async function writeAudits(
     previousHash = hash
     return { ...row, hash }
   })
-  await together(tx, [
+  return [
     ...[...inParts(rows)].map((part) => tx.query.insertInto('audit_entry').values(part)),
     tx.query
       .updateTable('organization_head')
       .set({ audit_hash: previousHash })
       .where('organization_id', '=', organizationId),
-  ])
+  ]
 }
 
 /** The columns that an audit entry's hash covers, in their order. */
@@ -126,14 +130,13 @@ export function auditHash(
   return digest(JSON.stringify(hashedAuditColumns.map((column) => row[column])))
 }
 
-/** Writes events and their deliveries; returns the endpoints with something to send. */
+/** Writes events with the audit entries beside them, and their deliveries; returns the endpoints with something to send. */
 async function writeEvents(
   tx: Transaction,
   organizationId: string,
   drafts: EventDraft[],
-  lastSequence: number,
+  { lastSequence, audits }: { lastSequence: number; audits: readonly Write[] },
 ): Promise<readonly string[]> {
-  if (drafts.length === 0) return []
   let sequence = lastSequence - drafts.length
   const rows = drafts.map((draft) => {
     sequence += 1
@@ -145,8 +148,9 @@ async function writeEvents(
   const written = rows.map(({ id, sequence: number, type }, at) => {
     return { id, sequence: number, type, onlyEndpointId: drafts[at]?.onlyEndpointId }
   })
-  const { endpointIds, writes } = await fanOut(tx, organizationId, written)
-  await together(tx, [...insertions, ...writes])
+  const endpoints = await togetherThen(tx, [...audits, ...insertions], endpointsOf(organizationId))
+  const { endpointIds, writes } = fanOut(tx, organizationId, written, endpoints)
+  await together(tx, writes)
   return endpointIds
 }
 

@@ -46,7 +46,9 @@ export interface MemberRecord extends MembershipRecord {
 /** Adds a membership; undefined if the person is (or was) in already. */
 export async function insert(
   tx: Transaction,
-  membership: Pick<MembershipRecord, 'id' | 'organizationId' | 'userId' | 'role' | 'source'>,
+  membership: Pick<MembershipRecord, 'id' | 'organizationId' | 'userId' | 'role' | 'source'> & {
+    deactivatedAt?: number | undefined
+  },
 ): Promise<MembershipRecord | undefined> {
   const row = await tx.query
     .insertInto('membership')
@@ -57,7 +59,7 @@ export async function insert(
       role: membership.role,
       source: membership.source,
       created_at: tx.now,
-      deactivated_at: null,
+      deactivated_at: membership.deactivatedAt ?? null,
       version: 1,
     })
     .onConflict((conflict) => conflict.columns(['organization_id', 'user_id']).doNothing())
