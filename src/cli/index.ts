@@ -2,6 +2,7 @@
 import { ConfigError } from '../config.ts'
 import { Problem } from '../errors.ts'
 import { BadFinding, UsageError, type Answer, type Command } from './command.ts'
+import { sentenceOf } from './system-error.ts'
 import { processTerminal, type Terminal } from './terminal.ts'
 
 interface Noun {
@@ -151,10 +152,7 @@ function misuse(
 /** Public sentences as they are; anything else is named by its message, which no secret is in. */
 function complain(error: unknown, wantsJson: boolean, terminal: Terminal): void {
   const code = error instanceof Problem ? error.code : 'failed'
-  const sentences =
-    error instanceof ConfigError
-      ? error.sentences
-      : [error instanceof Error ? error.message : String(error)]
+  const sentences = error instanceof ConfigError ? error.sentences : [sentenceOf(error)]
   if (wantsJson) {
     terminal.complain(JSON.stringify({ error: { code, detail: sentences.join(' ') } }))
   } else {

@@ -94,8 +94,12 @@ async function nameObject(path: string, id: string): Promise<string> {
   return commit ? `${commit} ${file ?? ''}`.trim() : `object ${id.slice(0, 12)}`
 }
 
+function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
+
 function render(findings: readonly Finding[], files: number, objects: number): string {
-  const looked = `${files} files${objects > 0 ? ` and ${objects} git objects` : ''}`
+  const looked = `${counted(files, 'file')}${objects > 0 ? ` and ${counted(objects, 'git object')}` : ''}`
   if (findings.length === 0) return `No Intercept secret in ${looked}.`
   return [
     ...findings.map(({ place, line, hint, kind }) => `${place}:${line}  ${hint}  ${kind}`),

@@ -31,7 +31,7 @@ export const commands = {
       const clientId = need('--client-id', values['client-id'])
       const fromInput = values['client-secret-stdin'] === true
       if (fromInput === (values['private-key'] === true)) {
-        throw new UsageError('either --client-secret-stdin or --private-key is needed')
+        throw new UsageError('Either --client-secret-stdin or --private-key is needed')
       }
       const credential = fromInput
         ? ({ kind: 'secret', secret: await terminal.readInput() } as const)
