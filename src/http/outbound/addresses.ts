@@ -20,6 +20,12 @@ export function plainAddress(text: string): PlainAddress | undefined {
   return { family: 6, address: groups.map((group) => group.toString(16)).join(':') }
 }
 
+/** Whether this IP address is an IPv4 address in IPv6's clothes: mapped, translated or NAT64. */
+export function isWrapped(text: string): boolean {
+  const bare = withoutZone(text)
+  return isIP(bare) === 6 && wrappedIPv4(groupsOf(bare)) !== undefined
+}
+
 /** RFC 4007, section 11: a zone says which link is meant; it makes no address a better one. */
 function withoutZone(text: string): string {
   const inner = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text

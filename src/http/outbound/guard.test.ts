@@ -103,6 +103,9 @@ const blockedUrls = [
   'http://[64:ff9b::169.254.169.254]/',
   'http://[64:ff9b::a00:1]/',
   'http://[64:ff9b::]/',
+  'http://[::ffff:8.8.8.8]/',
+  'http://[::ffff:0:8.8.8.8]/',
+  'http://[64:ff9b::8.8.8.8]/',
   'http://[64:ff9b:1::7f00:1]/',
   'http://[64:ff9b:1::1]/',
   'http://[2002:7f00:1::]/',
@@ -207,8 +210,6 @@ const openUrls = [
   'http://[2003::1]/',
   'http://[2a00:1450:4001::1]/',
   'http://[3fff:1000::1]/',
-  'http://[::ffff:8.8.8.8]/',
-  'http://[64:ff9b::8.8.8.8]/',
 ] as const
 
 /** What a resolver may answer, and whether a connection may be tried. */
@@ -269,6 +270,21 @@ describe('the address guard', () => {
       )
       assert.deepEqual(tried, [], answer.join())
     }
+  })
+
+  test('W3: what DNS64 answers for a public address is connected to', async () => {
+    const tried: string[] = []
+    const connector = createConnector({
+      guard: closed,
+      resolve: async () => ['64:ff9b::808:808'],
+      connect: (address) => {
+        tried.push(address)
+        throw new OutboundError('connect', 'no network in this test')
+      },
+      timeoutMs: 1000,
+    })
+    await assert.rejects(connector({ host: 'receiver.example', port: 443, secure: true }))
+    assert.deepEqual(tried, ['64:ff9b::808:808'])
   })
 
   test('W4: a name that was public when saved and is private when called is refused (DNS rebinding)', async () => {

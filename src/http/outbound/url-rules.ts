@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { Problem } from '../../errors.ts'
+import { isWrapped } from './addresses.ts'
 import type { AddressGuard } from './guard.ts'
 
 const longestUrl = 2048
@@ -38,6 +39,8 @@ export function checkUrl(text: string, guard: AddressGuard): OutboundUrl {
   if (badPorts.has(port)) throw refused(`Port ${port} does not speak HTTP.`)
   const host = bareHost(url.hostname)
   if (isIP(host) !== 0) {
+    // A resolver may answer so (DNS64); who writes it into a URL hides an address.
+    if (isWrapped(host)) throw refused('An IPv4 address must not be wrapped in an IPv6 address.')
     const reason = guard.checkAddress(host)
     if (reason !== undefined) throw refused(`Addresses of this kind must not be called: ${reason}.`)
     return { url, secure, host, port }
