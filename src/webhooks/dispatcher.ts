@@ -67,6 +67,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     after: needs.after,
     onError: needs.onError,
     healthOf: (id) => lanes.get(id),
+    leasesKnown: async () => await leases.known(),
     onWritten: settle,
   })
 

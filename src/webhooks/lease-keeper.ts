@@ -12,6 +12,8 @@ export interface LeaseKeeper {
   /** Somebody has published in an organization: its endpoints are looked at now. */
   look(organizationId: string): void
   release(endpointIds: readonly string[]): Promise<void>
+  /** Resolves when the search under way, if there is one, has told what it took. */
+  known(): Promise<void>
   /** Takes no more; resolves when nothing is being taken. */
   stop(): Promise<void>
 }
@@ -111,6 +113,9 @@ export function createLeaseKeeper(needs: LeaseKeeperNeeds): LeaseKeeper {
         // They run out by themselves.
         needs.onError(error)
       }
+    },
+    async known() {
+      await leasing
     },
     async stop() {
       stopped = true

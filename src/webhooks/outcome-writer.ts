@@ -26,6 +26,8 @@ export function createOutcomeWriter(needs: {
   readonly onError: (error: unknown) => void
   /** An endpoint's health as it is known now; undefined if this node no longer sends to it. */
   readonly healthOf: (endpointId: string) => HealthOutcome | undefined
+  /** Resolves when a search for leases that is under way has told what it took. */
+  readonly leasesKnown: () => Promise<void>
   /** A batch is on the disk; `lost` are endpoints that somebody else has taken. */
   readonly onWritten: (
     batch: readonly AttemptOutcome[],
@@ -70,6 +72,9 @@ export function createOutcomeWriter(needs: {
     lost: ReadonlySet<string>,
     written: readonly HealthOutcome[],
   ): Promise<ReadonlySet<string>> {
+    if (lost.size === 0) return lost
+    // The lease may have been taken anew in the database, and our knowing of it be still on its way.
+    await needs.leasesKnown()
     const renewed = written.flatMap(({ endpoint }) => {
       const now = lost.has(endpoint.id) ? needs.healthOf(endpoint.id) : undefined
       return now && now.endpoint.leaseToken !== endpoint.leaseToken ? [now] : []

@@ -34,6 +34,7 @@ for (const engine of engines) {
       receiver.answer = (response) => response.writeHead(200).end('fine')
       clock.forward(3 * hourMs)
       await all.until(async () => (await all.books())['delivered'] === 1, 'delivered in the end')
+      await all.quiet()
       const [delivery] = await webhooks.deliveries.list(organizationId, { limit: 10 })
       const attempts = await webhooks.deliveries.attempts(organizationId, delivery!.id)
       assert.deepEqual(
