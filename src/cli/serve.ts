@@ -16,7 +16,14 @@ export const commands = {
       const config = readConfig(terminal.env)
       const log = createLog({ level: config.logLevel, pretty: terminal.isPerson })
       if (config.workers > 1 && cluster.isPrimary) await superviseWorkers(config, terminal, log)
-      else await serve(config, terminal, log)
+      else {
+        try {
+          await serve(config, terminal, log)
+        } finally {
+          // The channel to the supervisor would keep a worker alive, also one whose start failed.
+          if (process.connected) process.disconnect()
+        }
+      }
       return undefined
     },
   }),
@@ -41,8 +48,6 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   await givingBack[Symbol.asyncDispose]()
   log.info({}, 'Stopping: open requests finish first')
   await running[Symbol.asyncDispose]()
-  // The channel to the supervisor would keep a worker alive.
-  if (process.connected) process.disconnect()
 }
 
 /** A database that is away at this moment is no reason to end: `intercept setup-link` prints it later. */

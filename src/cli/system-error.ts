@@ -8,7 +8,8 @@ type SystemError = NodeJS.ErrnoException & {
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { code, syscall, address, port, hostname, path }: SystemError = error
-  if (syscall === 'listen') {
+  // Workers bind what a single process listens at.
+  if (syscall === 'listen' || syscall === 'bind') {
     const where = `${address?.includes(':') ? `[${address}]` : address}:${port}`
     if (code === 'EADDRINUSE') return `Another program listens at ${where}; choose another port.`
     if (code === 'EACCES') return `This user may not listen at ${where}; choose a port above 1023.`

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { startServerProcess } from '../harness/server-process.ts'
+
+const launcher = join(import.meta.dirname, '..', '..', 'bin', 'intercept.js')
 
 describe('a server process', () => {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-process-'))
@@ -44,6 +49,30 @@ describe('a server process', () => {
     server.kill('SIGTERM')
     assert.deepEqual(await server.ended, { code: 0, signal: null })
     for (const child of children) assert.throws(() => process.kill(child, 0))
+  })
+
+  test('workers that cannot start end, say why, are tried again, and the node still ends on SIGTERM', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const env = { PATH: process.env['PATH'], DATA_DIR: join(folder, 'taken'), WORKERS: '2' }
+    const child = spawn(process.execPath, [launcher, 'serve'], {
+      env: { ...env, PORT: String(port) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    try {
+      let text = ''
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (part: string) => (text += part))
+      }
+      await until(() => /Another program listens/.test(text) && /has died/.test(text))
+      child.kill('SIGTERM')
+      const [code] = (await once(child, 'exit')) as [number]
+      assert.equal(code, 0)
+    } finally {
+      child.kill('SIGKILL')
+      taken.close()
+    }
   })
 
   test('workers do not outlive a supervisor that was killed', async () => {
