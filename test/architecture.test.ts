@@ -10,7 +10,7 @@ import { problems } from '../src/errors.ts'
 const root = join(import.meta.dirname, '..')
 
 /** Files at the root of src that belong to no room; everybody may use these. */
-const common = ['clock', 'errors', 'ids', 'timers', 'units']
+const common = ['clock', 'errors', 'folder', 'ids', 'timers', 'units']
 /** Small foundations below the others: they know nothing and everybody may use them. */
 const grounds = ['log', 'metrics', 'traces']
 const doors = ['gateway', 'signin', 'scim', 'dashboard', 'operations']

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { readConfig } from '../config.ts'
+import { makeFolder } from '../folder.ts'
 import { freePort } from '../http/index.ts'
 import { createLog } from '../log/index.ts'
 import { start } from '../main.ts'
@@ -111,7 +112,7 @@ async function startDemo(
 
 /** The test provider's client has the same secret each time, so that the connection made first goes on working. */
 function clientSecretIn(folder: string): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const file = join(folder, 'demo-client.secret')
   if (!existsSync(file)) writeFileSync(file, randomToken(), { mode: 0o600 })
   return readFileSync(file, 'utf8')

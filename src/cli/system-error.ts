@@ -19,6 +19,7 @@ export function sentenceOf(error: unknown): string {
   if (syscall === 'mkdir') {
     if (code === 'EEXIST' || code === 'ENOTDIR')
       return `${path} is or crosses a file, not a folder.`
+    if (code === 'ENOENT') return `No folder can be made at ${path}.`
     if (code === 'EACCES' || code === 'EROFS') return `This user may not make the folder ${path}.`
   }
   return error.message

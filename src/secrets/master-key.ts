@@ -4,12 +4,12 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder } from '../folder.ts'
 
 /**
  * The master secrets, newest first: from the setting (comma-separated, the older ones behind), or from
@@ -26,7 +26,7 @@ export function loadMasterSecrets(
 }
 
 function writeNew(file: string, folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   try {
     const handle = openSync(file, 'wx', 0o600)
     writeSync(handle, `${randomBytes(32).toString('base64url')}\n`)

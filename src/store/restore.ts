@@ -5,12 +5,12 @@ import {
   copyFileSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   renameSync,
   rmSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '../folder.ts'
 
 /**
  * Puts a backup in the place of a database that is not there. Throws a sentence if there is one, or if the file is
@@ -24,7 +24,7 @@ export function restoreBackup(file: string, folder: string): void {
     )
   }
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const unfinished = `${place}.restoring`
   try {
     copyFileSync(file, unfinished)

@@ -1,7 +1,8 @@
 import Database from 'better-sqlite3'
 import { Kysely, SqliteDialect } from 'kysely'
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '../folder.ts'
 import {
   createTransaction,
   type Change,
@@ -29,7 +30,7 @@ export async function openSqlite(
   clock: { now(): number },
   eventBytesMost: number | undefined,
 ): Promise<EngineHandle> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const writerFile = openFile(join(folder, 'intercept.db'), 'FULL')
   const callsFile = openFile(join(folder, 'calls.db'), 'NORMAL')
   await migrateFile(writerFile, 'sqlite')
@@ -87,7 +88,7 @@ export async function openSqlite(
 }
 
 function openFile(path: string, synchronous: 'FULL' | 'NORMAL'): Database.Database {
-  mkdirSync(dirname(path), { recursive: true })
+  makeFolder(dirname(path))
   const file = new Database(path, { timeout: busyTimeoutMs })
   chmodSync(path, 0o600)
   file.pragma('journal_mode = WAL')
