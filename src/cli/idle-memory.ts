@@ -7,7 +7,7 @@ import { every } from '../timers.ts'
 export interface HeapOfProcess {
   /** The share of the time since the last question that the event loop was at work, 0 to 1. */
   busy(): number
-  /** Collects everything and gives back what is free; stops the process for 0.1 s or so. */
+  /** Collects everything and gives back what is free; nothing else happens meanwhile. */
   collect(): void
 }
 

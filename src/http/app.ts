@@ -1,6 +1,5 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import { Problem } from '../errors.ts'
 import { ownRefusalsOf, renderProblem, type OwnRefusals } from './problem.ts'
 
@@ -62,13 +61,6 @@ export function createApp(needs: {
     return sendProblem(reply, problem, { requestId: request.id, baseUrl: needs.baseUrl })
   })
   app.setNotFoundHandler((request, reply) => refuse(request, reply, new Problem('not_found')))
-  // The front's empty requests have ended before anybody listens: a parser would wait for their end for ever.
-  app.addHook('preParsing', (request, _reply, payload, done) => {
-    const { headers } = request
-    const isEmpty =
-      headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
-    done(null, isEmpty ? Readable.from([]) : payload)
-  })
   app.addHook('onSend', async (request, reply) => {
     reply.header('Intercept-Request-Id', request.id)
     reply.header('X-Content-Type-Options', 'nosniff')

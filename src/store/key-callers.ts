@@ -1,4 +1,5 @@
 import type { KeyId, OrganizationId } from '../ids.ts'
+import { besideIds } from './beside-ids.ts'
 import type { Connection, Transaction } from './connection.ts'
 
 export interface KeyStragglerTable {
@@ -50,6 +51,7 @@ export async function noteStragglers(
       .selectFrom('key_straggler')
       .select((eb) => eb.fn.countAll<number>().as('known'))
       .where('digest', '=', use.digest)
+      .where(besideIds(tx, use.organizationId))
       .executeTakeFirstOrThrow()
     if (known >= mostPerSecret) continue
     await tx.query
@@ -84,6 +86,7 @@ async function addTo(tx: Transaction, use: StragglerUse): Promise<boolean> {
       last_seen_at: use.lastSeenAt,
       target_id: use.targetId ?? null,
     }))
+    .where(besideIds(tx, use.organizationId))
     .where('digest', '=', use.digest)
     .where('address', '=', use.address)
     .where('agent', '=', use.agent)

@@ -144,7 +144,7 @@ export function createQuotas(store: Store): Quotas {
         used: total,
         types: crossedBy(use.subject.quota, total - calls, total),
       }
-      if (crossing.types.length > 0) due.push(crossing)
+      if (crossing.types.length > 0 && due.length < dueAtMost) due.push(crossing)
     }
   }
 

@@ -1,6 +1,6 @@
 export const auditWords = {
   title: 'Audit log',
-  lead: 'Who changed what, from where, when. Kept for 400 days, unless the operator says otherwise.',
+  lead: 'Who changed what, from where, when. The settings page says how long it is kept.',
   what: 'entries',
   columns: { time: 'Time', actor: 'Who', action: 'What', subject: 'On what', address: 'From' },
   filters: { actor: 'Who', action: 'What', subject: 'On what', from: 'From', to: 'Until' },
