@@ -263,11 +263,9 @@ async function makeMember(
     userId: user.id,
     role: 'viewer',
     source: 'directory',
+    deactivatedAt: person.active ? undefined : tx.now,
   })
   if (membership === undefined) throw new Error('a new person is a member already')
-  if (!person.active) {
-    await memberships.update(tx, organizationId, membership.id, { deactivatedAt: tx.now })
-  }
   return membership
 }
 
