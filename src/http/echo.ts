@@ -41,7 +41,7 @@ export async function openEcho(): Promise<Echo> {
   const { port } = server.address() as { port: number }
   return {
     async ask() {
-      const asked = nodeHttp.get({ host: '127.0.0.1', port, timeout: 5000 })
+      const asked = nodeHttp.get({ host: '127.0.0.1', port, signal: AbortSignal.timeout(5000) })
       const [response] = (await once(asked, 'response')) as [IncomingMessage]
       response.resume()
       return response.statusCode ?? 0
