@@ -13,8 +13,16 @@ export const limits = {
 
 type Json = Record<string, unknown>
 
-/** `/ServiceProviderConfig` (RFC 7643 section 5, RFC 9865 section 4); `base` is the address of `/scim/v2`. */
-export function providerConfig(needs: Pick<ScimNeeds, 'limits' | 'baseUrl'>, base: string): Json {
+/**
+ * `/ServiceProviderConfig` (RFC 7643 section 5, RFC 9865 section 4); `base` is the address of `/scim/v2`,
+ * `attributes` the names that were asked for. The document is always whole; a name only adds what is
+ * returned on request.
+ */
+export function providerConfig(
+  needs: Pick<ScimNeeds, 'limits' | 'baseUrl'>,
+  base: string,
+  attributes: readonly string[],
+): Json {
   const guide = `${needs.baseUrl}/docs`
   return {
     schemas: [providerConfigSchema.id],
@@ -29,14 +37,7 @@ export function providerConfig(needs: Pick<ScimNeeds, 'limits' | 'baseUrl'>, bas
     changePassword: { supported: false },
     sort: { supported: true },
     etag: { supported: true },
-    pagination: {
-      cursor: true,
-      index: true,
-      defaultPaginationMethod: 'index',
-      defaultPageSize: limits.defaultPageSize,
-      maxPageSize: limits.pageSize,
-      cursorTimeout: limits.cursorTimeoutMs / 1000,
-    },
+    ...(attributes.some(namesPagination) ? { pagination } : {}),
     authenticationSchemes: [
       {
         type: 'oauthbearertoken',
@@ -49,6 +50,24 @@ export function providerConfig(needs: Pick<ScimNeeds, 'limits' | 'baseUrl'>, bas
     ],
     meta: { resourceType: 'ServiceProviderConfig', location: `${base}/ServiceProviderConfig` },
   }
+}
+
+// Strict clients refuse a document with a member that RFC 7643 doesn't know: it comes when it is asked for.
+const pagination = {
+  cursor: true,
+  index: true,
+  defaultPaginationMethod: 'index',
+  defaultPageSize: limits.defaultPageSize,
+  maxPageSize: limits.pageSize,
+  cursorTimeout: limits.cursorTimeoutMs / 1000,
+}
+
+// By itself, by one of its parts, or with its schema in front (RFC 7644 section 3.10).
+function namesPagination(path: string): boolean {
+  const folded = path.toLowerCase()
+  const prefix = `${providerConfigSchema.id.toLowerCase()}:`
+  const name = folded.startsWith(prefix) ? folded.slice(prefix.length) : folded
+  return name.split('.', 1)[0] === 'pagination'
 }
 
 /** The documents of `/ResourceTypes` (RFC 7643 section 6). */

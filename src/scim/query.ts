@@ -44,6 +44,13 @@ export function queryOfUrl(search: URLSearchParams): Query {
   })
 }
 
+/** The attributes that a URL asks for; on a discovery address nothing about a query is refused. */
+export function askedAttributes(search: URLSearchParams): string[] {
+  return [...search].flatMap(([name, text]) =>
+    name.toLowerCase() === 'attributes' ? names(text) : [],
+  )
+}
+
 /** The query of a `.search` body. */
 export function queryOfBody(body: Json | undefined): Query {
   if (!isObject(body)) throw refuse('invalidSyntax', 'The body must be a JSON object.')

@@ -3,7 +3,7 @@ import { providerConfig, resourceTypeDocuments, schemaDocuments } from './discov
 import { ScimError, type ScimType } from './errors.ts'
 import type { ScimAnswer, ScimNeeds, ScimRequest } from './exchange.ts'
 import { listEverything, listPlain, listResources } from './lists.ts'
-import { queryOfBody, queryOfUrl } from './query.ts'
+import { askedAttributes, queryOfBody, queryOfUrl } from './query.ts'
 import { createGroupDoor, createUserDoor, type ResourceDoor } from './resources.ts'
 
 /** Finds what a request asks for and does it. */
@@ -39,7 +39,9 @@ export function createRouter(
         // RFC 7644 section 3.11: not every service has a "me"; a directory's token is nobody.
         throw new ScimError(501, undefined, '/Me is not supported.')
       case 'serviceproviderconfig':
-        return discovery(request, second, () => providerConfig(needs, request.base))
+        return discovery(request, second, () =>
+          providerConfig(needs, request.base, askedAttributes(request.query)),
+        )
       case 'resourcetypes':
         return discoveryList(request, second, resourceTypeDocuments(request.base))
       case 'schemas':
@@ -109,7 +111,8 @@ function discoveryList(
   return { status: 200, body: found }
 }
 
-// RFC 7644 section 4: a filter on these addresses is answered with 403.
+// RFC 7644 section 4: a filter on these addresses is answered with 403; the other parameters of a query
+// are passed over, but for `attributes`, which adds what /ServiceProviderConfig returns on request.
 function readOnly(request: ScimRequest): void {
   allow(request, 'GET')
   if (request.query.has('filter')) {

@@ -1,6 +1,6 @@
 import { attribute, type Attribute, type Schema } from './attributes.ts'
 
-type Part = readonly [name: string, type: Attribute['type'], description: string]
+type Part = readonly [name: string, type: Attribute['type'], description: string, need?: 'required']
 
 /** The schema of `/ServiceProviderConfig` (RFC 7643 section 5, RFC 9865 section 4). */
 export const providerConfigSchema: Schema = {
@@ -12,31 +12,35 @@ export const providerConfigSchema: Schema = {
     group('patch', 'PATCH.', [supported()]),
     group('bulk', 'Bulk.', [
       supported(),
-      ['maxOperations', 'integer', 'The most operations of one request.'],
-      ['maxPayloadSize', 'integer', 'The most bytes of one request.'],
+      ['maxOperations', 'integer', 'The most operations of one request.', 'required'],
+      ['maxPayloadSize', 'integer', 'The most bytes of one request.', 'required'],
     ]),
     group('filter', 'Filters.', [
       supported(),
-      ['maxResults', 'integer', 'The most resources of one page.'],
+      ['maxResults', 'integer', 'The most resources of one page.', 'required'],
     ]),
     group('changePassword', 'Changing passwords.', [supported()]),
     group('sort', 'Sorting.', [supported()]),
     group('etag', 'ETags.', [supported()]),
-    group('pagination', 'Paging (RFC 9865).', [
-      ['cursor', 'boolean', 'Whether cursors are supported.'],
-      ['index', 'boolean', 'Whether indexes are supported.'],
-      ['defaultPaginationMethod', 'string', 'What is used when nothing is asked for.'],
-      ['defaultPageSize', 'integer', 'Resources of a page when no count is asked for.'],
-      ['maxPageSize', 'integer', 'The most resources of a page.'],
-      ['cursorTimeout', 'integer', 'Seconds for which a cursor stays good.'],
-    ]),
+    {
+      ...group('pagination', 'Paging (RFC 9865), answered when it is asked for by name.', [
+        ['cursor', 'boolean', 'Whether cursors are supported.', 'required'],
+        ['index', 'boolean', 'Whether indexes are supported.', 'required'],
+        ['defaultPaginationMethod', 'string', 'What is used when nothing is asked for.'],
+        ['defaultPageSize', 'integer', 'Resources of a page when no count is asked for.'],
+        ['maxPageSize', 'integer', 'The most resources of a page.'],
+        ['cursorTimeout', 'integer', 'Seconds for which a cursor stays good.'],
+      ]),
+      required: false,
+      returned: 'request',
+    },
     group(
       'authenticationSchemes',
       'How to authenticate.',
       [
-        ['type', 'string', 'The scheme.'],
-        ['name', 'string', 'Its name.'],
-        ['description', 'string', 'What it is.'],
+        ['type', 'string', 'The scheme.', 'required'],
+        ['name', 'string', 'Its name.', 'required'],
+        ['description', 'string', 'What it is.', 'required'],
         ['specUri', 'reference', 'Its specification.'],
         ['documentationUri', 'reference', 'Its guide.'],
         ['primary', 'boolean', 'Whether it is preferred.'],
@@ -57,15 +61,14 @@ export const resourceTypeSchema: Schema = {
     fixed('description', 'string', 'What it is.'),
     fixed('endpoint', 'reference', 'Its address below the base address.', true),
     fixed('schema', 'reference', 'The URN of its schema.', true),
-    group(
-      'schemaExtensions',
-      'Its extensions.',
-      [
-        ['schema', 'reference', 'The URN of the extension.'],
-        ['required', 'boolean', 'Whether each resource must carry it.'],
-      ],
-      true,
-    ),
+    {
+      ...group('schemaExtensions', 'Its extensions.', [
+        ['schema', 'reference', 'The URN of the extension.', 'required'],
+        ['required', 'boolean', 'Whether each resource must carry it.', 'required'],
+      ]),
+      required: false,
+      multiValued: true,
+    },
   ],
 }
 
@@ -112,7 +115,7 @@ export const schemaSchema: Schema = {
 }
 
 function supported(): Part {
-  return ['supported', 'boolean', 'Whether it is supported.']
+  return ['supported', 'boolean', 'Whether it is supported.', 'required']
 }
 
 function group(
@@ -122,8 +125,10 @@ function group(
   multiValued = false,
 ): Attribute {
   return {
-    ...fixed(name, 'complex', description, name !== 'pagination', multiValued),
-    subAttributes: parts.map(([part, type, text]) => fixed(part, type, text, part === 'supported')),
+    ...fixed(name, 'complex', description, true, multiValued),
+    subAttributes: parts.map(([part, type, text, need]) =>
+      fixed(part, type, text, need === 'required'),
+    ),
   }
 }
 

@@ -32,9 +32,8 @@ for (const engine of engines) {
           config.body.filter.supported,
           config.body.sort.supported,
           config.body.etag.supported,
-          config.body.pagination.cursor,
         ],
-        [true, 1000, true, true, true, true],
+        [true, 1000, true, true, true],
       )
       const types = await call('GET', '/ResourceTypes')
       assert.deepEqual(
@@ -48,6 +47,77 @@ for (const engine of engines) {
       assert.equal((await call('GET', `/Schemas/${userUrn}`)).body.id, userUrn)
       assert.equal((await call('GET', '/Schemas?filter=id%20pr')).status, 403)
       assert.equal((await call('GET', '/Me')).status, 501)
+    })
+
+    test('RFC 7643 5: a client that knows no more than that section can read the configuration', async () => {
+      const { body } = await call('GET', '/ServiceProviderConfig')
+      assert.deepEqual(Object.keys(body).sort(), [
+        'authenticationSchemes',
+        'bulk',
+        'changePassword',
+        'documentationUri',
+        'etag',
+        'filter',
+        'meta',
+        'patch',
+        'schemas',
+        'sort',
+      ])
+    })
+
+    test('RFC 9865 4, RFC 7643 7: pagination is told to who asks for it, as /Schemas declares', async () => {
+      const plain = (await call('GET', '/ServiceProviderConfig')).body
+      const urn = plain.schemas[0] as string
+      for (const query of [
+        'attributes=pagination',
+        'attributes=patch,%20Pagination',
+        'ATTRIBUTES=pagination.cursor',
+        `attributes=patch&attributes=${urn}:pagination`,
+        'attributes=pagination&excludedAttributes=patch&sortBy=patch&startIndex=x&count=0',
+      ]) {
+        const asked = await call('GET', `/ServiceProviderConfig?${query}`)
+        assert.equal(asked.status, 200, query)
+        const { pagination, ...rest } = asked.body
+        // RFC 7644 section 4: a query is otherwise passed over, so the document is whole.
+        assert.deepEqual(rest, plain, query)
+        assert.deepEqual(pagination, {
+          cursor: true,
+          index: true,
+          defaultPaginationMethod: 'index',
+          defaultPageSize: 100,
+          maxPageSize: 1000,
+          cursorTimeout: 86_400,
+        })
+      }
+      for (const query of [
+        'attributes=patch',
+        'attributes=paginations',
+        'excludedAttributes=bulk',
+      ]) {
+        assert.deepEqual((await call('GET', `/ServiceProviderConfig?${query}`)).body, plain, query)
+      }
+      const schema = (await call('GET', `/Schemas/${urn}`)).body
+      type Declared = { name: string; required: boolean; returned: string }
+      const declared = schema.attributes as Declared[]
+      for (const { name, required, returned } of declared) {
+        const expected = name === 'pagination' ? 'request' : 'default'
+        assert.equal(returned, expected, name)
+        if (returned === 'default') assert.ok(name in plain, name)
+        else assert.ok(!required && !(name in plain), name)
+      }
+    })
+
+    test('RFC 7644 4: a query on a list of discovery is passed over, but for a filter', async () => {
+      for (const path of ['/Schemas', '/ResourceTypes', '/ResourceTypes/User']) {
+        const plain = (await call('GET', path)).body
+        const query = 'attributes=id&sortBy=name&sortOrder=x&startIndex=2&count=1'
+        const asked = await call('GET', `${path}?${query}`)
+        assert.deepEqual([asked.status, asked.body], [200, plain], path)
+      }
+      for (const path of ['/Schemas', '/ResourceTypes', '/ServiceProviderConfig']) {
+        const refused = await call('GET', `${path}?attributes=pagination&filter=id%20pr`)
+        assert.deepEqual([refused.status, refused.body.status], [403, '403'], path)
+      }
     })
 
     test('D1, D11: without an exact token every address is 401 in SCIM’s form', async () => {
