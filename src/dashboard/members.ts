@@ -1,10 +1,7 @@
-import { may } from '../access/index.ts'
-import { Problem } from '../errors.ts'
 import { Type, type Static } from '../http/index.ts'
 import type { MemberRecord } from '../store/index.ts'
 import { checkFresh } from './admit.ts'
-import { route, type RouteRequest } from './route.ts'
-import type { Rooms } from './rooms.ts'
+import { route } from './route.ts'
 import { Session, toSession } from './sessions.ts'
 import {
   Confirmed,
@@ -76,15 +73,16 @@ export const memberRoutes = {
     handle: async (request, rooms) => {
       const { organization, body, actor, expectedVersion } = request
       const id = request.param('member')
-      await checkOwnersOnly(request, rooms, body.role)
+      const { members } = rooms
+      const stepUp = (): void => checkFresh(request.person, rooms)
       if (body.role !== undefined) {
         const { role } = body
-        const change = { organizationId: organization.id, id, role, actor, expectedVersion }
-        await rooms.members.setRole(change)
+        const change = { organizationId: organization.id, id, role, actor, expectedVersion, stepUp }
+        await members.setRole(change)
       }
-      if (body.active === false) await rooms.members.deactivate(organization.id, id, actor)
-      if (body.active === true) await rooms.members.reactivate(organization.id, id, actor)
-      return toMember(await rooms.members.get(organization.id, id))
+      if (body.active === false) await members.deactivate(organization.id, id, actor, stepUp)
+      if (body.active === true) await members.reactivate(organization.id, id, actor, stepUp)
+      return toMember(await members.get(organization.id, id))
     },
   }),
 
@@ -94,9 +92,10 @@ export const memberRoutes = {
     status: 200,
     answer: Ended,
     handle: async (request, rooms) => {
-      await checkOwnersOnly(request, rooms, undefined)
       const { organization, actor } = request
-      const ended = await rooms.members.remove(organization.id, request.param('member'), actor)
+      const id = request.param('member')
+      const stepUp = (): void => checkFresh(request.person, rooms)
+      const ended = await rooms.members.remove(organization.id, id, actor, stepUp)
       return { ...ended, confirmation: toConfirmed(ended.confirmation) }
     },
   }),
@@ -133,23 +132,6 @@ export const memberRoutes = {
       return { ...ended, confirmation: toConfirmed(ended.confirmation) }
     },
   }),
-}
-
-/** Only owners touch owners, and with a fresh sign-in; a role that becomes or was owner counts. */
-async function checkOwnersOnly(
-  request: RouteRequest,
-  rooms: Rooms,
-  roleAfter: string | undefined,
-): Promise<void> {
-  const { organization, person } = request
-  const member = await rooms.members.get(organization.id, request.param('member'))
-  if (member.role !== 'owner' && roleAfter !== 'owner') return
-  if (!may(organization.role, 'owners.manage')) {
-    throw new Problem('permission_required', 'Only an owner decides about owners.', {
-      members: { permission: 'owners.manage', role: organization.role },
-    })
-  }
-  checkFresh(person, rooms)
 }
 
 function toMember(member: MemberRecord): Static<typeof Member> {

@@ -20,13 +20,18 @@ import { publish } from '../webhooks/index.ts'
 import { joinByInvitation } from './join.ts'
 import type { Post } from './mail.ts'
 import { emailOf } from './name.ts'
+import { requireActingOwner } from './owners.ts'
 
 const lifetimeMs = 7 * 24 * 3600 * 1000
 const tokenBytes = 32
+const onlyOwners = {
+  permission: 'owners.manage',
+  detail: 'Only an owner invites owners.',
+} as const
 
 /** Invitations: by link, and by mail where a mail server is set. */
 export interface Invitations {
-  /** The link is in this answer (and the mail) and nowhere else. `invalid_input`. */
+  /** The link is in this answer (and the mail) and nowhere else. `invalid_input`, `permission_required`. */
   invite(
     organizationId: OrganizationId,
     wish: { email: string; role: Role },
@@ -115,6 +120,9 @@ export function createInvitations(needs: {
       if (!isRole(wish.role)) throw new Problem('invalid_input', 'There is no such role.')
       const token = randomToken(tokenBytes)
       const invitation = await store.transaction(async (tx) => {
+        if (wish.role === 'owner') {
+          await requireActingOwner(tx, { organizationId, actor }, onlyOwners)
+        }
         await invitations.revokeOpenFor(tx, organizationId, email)
         const made = await invitations.insert(tx, {
           id: createId('inv', clock.now()),

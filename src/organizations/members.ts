@@ -23,6 +23,7 @@ import { join } from './join.ts'
 import { emailOf, nameOf } from './name.ts'
 import { keepBreakGlass, type SsoPolicies } from './sso-policy.ts'
 import { checkOrganization, insertOrganization } from './organizations.ts'
+import { requireActingOwner } from './owners.ts'
 
 /** Somebody's place in an organization, as long as it is active. */
 export interface Place {
@@ -30,6 +31,11 @@ export interface Place {
   readonly slug: string
   readonly role: Role
 }
+
+const onlyOwners = {
+  permission: 'owners.manage',
+  detail: 'Only an owner decides about owners.',
+} as const
 
 /** Members of organizations: who, in what role, until when. */
 export interface Members {
@@ -51,19 +57,30 @@ export interface Members {
     wish: { email: string; name?: string | undefined; role: Role },
     actor: Actor,
   ): Promise<MemberRecord>
-  /** Changes a role and ends the person's sessions. `not_found`, `version_conflict`, `last_owner`. */
+  /** Changes a role and ends the person's sessions. `not_found`, `version_conflict`, `last_owner`, `permission_required`. */
   setRole(change: {
     readonly organizationId: OrganizationId
     readonly id: string
     readonly role: Role
     readonly actor: Actor
     readonly expectedVersion?: number | undefined
+    readonly stepUp?: StepUp | undefined
   }): Promise<MemberRecord>
-  /** Ends every session and suspends the personal keys, until reactivation. `not_found`, `last_owner`. */
-  deactivate(organizationId: OrganizationId, id: string, actor: Actor): Promise<Ended>
-  reactivate(organizationId: OrganizationId, id: string, actor: Actor): Promise<MemberRecord>
-  /** Ends the membership, every session, and the personal keys for good. `not_found`, `last_owner`. */
-  remove(organizationId: OrganizationId, id: string, actor: Actor): Promise<Ended>
+  /** Ends every session and suspends the personal keys, until reactivation. `not_found`, `last_owner`, `permission_required`. */
+  deactivate(
+    organizationId: OrganizationId,
+    id: string,
+    actor: Actor,
+    stepUp?: StepUp,
+  ): Promise<Ended>
+  reactivate(
+    organizationId: OrganizationId,
+    id: string,
+    actor: Actor,
+    stepUp?: StepUp,
+  ): Promise<MemberRecord>
+  /** Ends the membership, every session, and the personal keys for good. `not_found`, `last_owner`, `permission_required`. */
+  remove(organizationId: OrganizationId, id: string, actor: Actor, stepUp?: StepUp): Promise<Ended>
   /** Living sessions of a member. `not_found`. */
   sessionsOf(organizationId: OrganizationId, id: string): Promise<SessionRecord[]>
   /** Ends one session of a member, or all. `not_found`. */
@@ -82,6 +99,9 @@ export interface Members {
   /** Says in every organization of a person which sessions they ended themselves. */
   noteSessionsEnded(userId: UserId, ended: readonly SessionRecord[], actor: Actor): Promise<void>
 }
+
+/** Called where an act turns out to concern an owner; throws if the sign-in is too old for that. */
+type StepUp = () => void
 
 /** What ended with a change, and when every node had heard. */
 export interface Ended {
@@ -156,9 +176,9 @@ export function createMembers(needs: Needs): Members {
       })
       return await get(organizationId, id)
     },
-    async setRole({ organizationId, id, role, actor, expectedVersion }) {
+    async setRole({ organizationId, id, role, actor, expectedVersion, stepUp }) {
       await store.transactionConfirmed(async (tx) => {
-        const before = await getIn(tx, organizationId, id)
+        const before = await getToDecide(tx, organizationId, id, { actor, stepUp, role })
         if (before.role === role) return
         await keepAnOwner(tx, before, role)
         const changed = await memberships.update(tx, organizationId, id, { role, expectedVersion })
@@ -168,9 +188,9 @@ export function createMembers(needs: Needs): Members {
       })
       return await get(organizationId, id)
     },
-    async deactivate(organizationId, id, actor) {
+    async deactivate(organizationId, id, actor, stepUp) {
       const done = await store.transactionConfirmed(async (tx) => {
-        const before = await getIn(tx, organizationId, id)
+        const before = await getToDecide(tx, organizationId, id, { actor, stepUp })
         if (before.deactivatedAt !== undefined) return { sessions: 0, keys: 0 }
         await keepAnOwner(tx, before, undefined)
         await memberships.update(tx, organizationId, id, { deactivatedAt: tx.now })
@@ -182,9 +202,9 @@ export function createMembers(needs: Needs): Members {
       })
       return { ...done.result, confirmation: done.confirmation }
     },
-    async reactivate(organizationId, id, actor) {
+    async reactivate(organizationId, id, actor, stepUp) {
       await store.transaction(async (tx) => {
-        const before = await getIn(tx, organizationId, id)
+        const before = await getToDecide(tx, organizationId, id, { actor, stepUp })
         if (before.deactivatedAt === undefined) return
         await memberships.update(tx, organizationId, id, { deactivatedAt: null })
         const resumed = await keys.suspendPersonal(tx, organizationId, before.userId, undefined)
@@ -193,9 +213,9 @@ export function createMembers(needs: Needs): Members {
       })
       return await get(organizationId, id)
     },
-    async remove(organizationId, id, actor) {
+    async remove(organizationId, id, actor, stepUp) {
       const done = await store.transactionConfirmed(async (tx) => {
-        const before = await getIn(tx, organizationId, id)
+        const before = await getToDecide(tx, organizationId, id, { actor, stepUp })
         await keepAnOwner(tx, before, undefined)
         await memberships.remove(tx, organizationId, id)
         const by = actor.id ?? actor.kind
@@ -286,6 +306,26 @@ async function getIn(
 ): Promise<MemberRecord> {
   const member = await memberships.find(tx, organizationId, id)
   if (!member) throw notFound()
+  return member
+}
+
+/**
+ * A member whom somebody is about to change. Only owners touch owners, and with a fresh sign-in; a role that becomes
+ * or was owner counts. Who is what is read here, locked: it may have changed since the request was let in.
+ */
+async function getToDecide(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: string,
+  by: { actor: Actor; stepUp: StepUp | undefined; role?: Role },
+): Promise<MemberRecord> {
+  const { actor } = by
+  const userId = actor.kind === 'user' ? actor.id : undefined
+  await memberships.lock(tx, organizationId, { id, userId })
+  const member = await getIn(tx, organizationId, id)
+  if (member.role !== 'owner' && by.role !== 'owner') return member
+  await requireActingOwner(tx, { organizationId, actor }, onlyOwners)
+  by.stepUp?.()
   return member
 }
 

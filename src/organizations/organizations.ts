@@ -13,7 +13,12 @@ import {
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { nameOf } from './name.ts'
+import { requireActingOwner } from './owners.ts'
 
+const onlyOwners = {
+  permission: 'organization.delete',
+  detail: 'Only an owner deletes the organization.',
+} as const
 const longestName = 100
 const slugShape = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/
 
@@ -44,7 +49,7 @@ export interface Organizations {
     actor: Actor,
     expectedVersion?: number,
   ): Promise<OrganizationRecord>
-  /** Deletes it for its people and programs; its rows stay for the operator. */
+  /** Deletes it for its people and programs; its rows stay for the operator. `permission_required`. */
   remove(id: OrganizationId, actor: Actor): Promise<void>
   /** `not_found`. */
   setPlan(slugOrId: string, plan: Plan, actor: Actor): Promise<OrganizationRecord>
@@ -98,6 +103,7 @@ export function createOrganizations(needs: { store: Store; clock: Clock }): Orga
     },
     async remove(id, actor) {
       await store.transactionConfirmed(async (tx) => {
+        await requireActingOwner(tx, { organizationId: id, actor }, onlyOwners)
         const removed = await organizations.remove(tx, id)
         if (removed) recordChange(tx, id, 'deleted', actor, { slug: removed.slug })
       })

@@ -1,3 +1,5 @@
+import type { Permission } from '../access/index.ts'
+import { Problem } from '../errors.ts'
 import type { OrganizationId, UserId } from '../ids.ts'
 import { memberships, users, type Actor, type Transaction } from '../store/index.ts'
 
@@ -16,7 +18,10 @@ export async function isActiveOwner(
   )
 }
 
-/** Whether an owner of the organization does this, or the operator, who stands above owners. */
+/**
+ * Whether an owner of the organization does this, or the operator, who stands above owners. Who is an owner here is
+ * one until the transaction's end.
+ */
 export async function isOwner(
   tx: Transaction,
   organizationId: OrganizationId,
@@ -24,5 +29,23 @@ export async function isOwner(
 ): Promise<boolean> {
   if (actor.kind === 'operator') return true
   if (actor.kind !== 'user' || actor.id === undefined) return false
+  await memberships.lock(tx, organizationId, { userId: actor.id })
   return await isActiveOwner(tx, organizationId, actor.id as UserId)
+}
+
+/**
+ * Refuses what only owners do to everybody who is none at this moment, whatever they were when they asked:
+ * `permission_required`. To be asked inside the transaction that then writes.
+ */
+export async function requireActingOwner(
+  tx: Transaction,
+  act: { readonly organizationId: OrganizationId; readonly actor: Actor },
+  refusal: { readonly permission: Permission; readonly detail: string },
+): Promise<void> {
+  const { organizationId, actor } = act
+  if (await isOwner(tx, organizationId, actor)) return
+  const own = await memberships.findByUser(tx, organizationId, (actor.id ?? '') as UserId)
+  const role = own === undefined ? {} : { role: own.role }
+  const members = { permission: refusal.permission, ...role }
+  throw new Problem('permission_required', refusal.detail, { members })
 }

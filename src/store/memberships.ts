@@ -68,6 +68,27 @@ export async function insert(
   return row && fromRow(row)
 }
 
+/**
+ * Keeps a membership and a person's own as they are until the transaction's end, so that what is read of them next
+ * still holds when it commits. SQLite has one writer anyway.
+ */
+export async function lock(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  which: { readonly id?: string | undefined; readonly userId?: string | undefined },
+): Promise<void> {
+  if (tx.engine === 'sqlite') return
+  await tx.query
+    .selectFrom('membership')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where((eb) => eb.or([eb('id', '=', which.id ?? ''), eb('user_id', '=', which.userId ?? '')]))
+    // In one order: two owners who decide about each other wait rather than deadlock.
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
+}
+
 /** Somebody's membership in an organization, active or not. */
 export async function findByUser(
   at: Connection,
