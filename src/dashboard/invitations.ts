@@ -71,15 +71,16 @@ export const invitationRoutes = {
       /** Whether the operator's mail server took it. */
       mailed: Type.Boolean(),
     }),
-    handle: async ({ organization, body, actor, person }, rooms) => {
-      if (body.role === 'owner') {
-        if (!may(organization.role, 'owners.manage')) {
-          throw new Problem('permission_required', 'Only an owner invites owners.', {
-            members: { permission: 'owners.manage', role: organization.role },
-          })
-        }
-        checkFresh(person, rooms)
+    check: async ({ organization, body, person }, rooms) => {
+      if (body.role !== 'owner') return
+      if (!may(organization.role, 'owners.manage')) {
+        throw new Problem('permission_required', 'Only an owner invites owners.', {
+          members: { permission: 'owners.manage', role: organization.role },
+        })
       }
+      checkFresh(person, rooms)
+    },
+    handle: async ({ organization, body, actor }, rooms) => {
       const made = await rooms.invitations.invite(organization.id, body, actor)
       return { ...made, invitation: toInvitation(made.invitation, rooms.clock.now()) }
     },

@@ -109,11 +109,10 @@ export const keyRoutes = {
     status: 201,
     body: input({ overlapSeconds: Type.Integer({ minimum: 0, maximum: longestOverlapSeconds }) }),
     answer: Type.Object({ key: ApiKey, secret: Type.String(), confirmation: Confirmed }),
-    handle: async (request, rooms) => {
-      const { id } = await reach(request, rooms)
-      const { organization, body, actor } = request
+    check: async (request, rooms) => void (await reach(request, rooms)),
+    handle: async ({ organization, body, actor, param }, rooms) => {
       const overlapMs = body.overlapSeconds * 1000
-      const rotated = await rooms.keys.rotate(organization.id, id, overlapMs, actor)
+      const rotated = await rooms.keys.rotate(organization.id, param('key'), overlapMs, actor)
       return {
         key: toApiKey(rotated.key, rooms.clock.now()),
         secret: rotated.secret.reveal(),

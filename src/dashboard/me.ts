@@ -183,10 +183,9 @@ export const meRoutes = {
     status: 201,
     body: input({ proof: Type.String({ minLength: 20, maxLength: 4000 }) }),
     answer: Identity,
-    handle: async ({ person, body, actor }, rooms) => {
-      requireOwnSignIn(person)
-      return toIdentity(await rooms.people.addIdentity(body.proof, person, actor))
-    },
+    check: async ({ person }) => requireOwnSignIn(person),
+    handle: async ({ person, body, actor }, rooms) =>
+      toIdentity(await rooms.people.addIdentity(body.proof, person, actor)),
   }),
 
   'DELETE /me/identities/:identity': route({

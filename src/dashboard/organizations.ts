@@ -70,7 +70,7 @@ export const organizationRoutes = {
       name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     }),
     answer: Organization,
-    handle: async ({ person, body, actor }, rooms) => {
+    check: async ({ person }, rooms) => {
       requireOwnSignIn(person)
       if (rooms.signUp !== 'open') {
         throw new Problem(
@@ -78,8 +78,9 @@ export const organizationRoutes = {
           'The operator makes organizations here: npx intercept org create <slug>.',
         )
       }
-      return toOrganization(await rooms.members.createOrganization(person.userId, body, actor))
     },
+    handle: async ({ person, body, actor }, rooms) =>
+      toOrganization(await rooms.members.createOrganization(person.userId, body, actor)),
   }),
 
   'GET /organizations/:organization': route({

@@ -102,6 +102,7 @@ function hangRoute(
         admitted: admitted.get(request),
         address: needs.addressOf(request),
       })
+      await route.check?.(given as never, rooms)
       const handle = async () => await route.handle(given as never, rooms)
       return await send(reply, hung, await handleOnce(hung, request, given, { rooms, handle }))
     },

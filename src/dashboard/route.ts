@@ -68,6 +68,11 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   /** Whether the route may be called from anywhere, without our origin: only where no cookie counts. */
   readonly anyOrigin: boolean
   readonly status: 200 | 201 | 202 | 204
+  /**
+   * Refuses what this person may not ask for now. Asked before every answer, also before one that an Idempotency-Key
+   * gives again: what the person could have then, they may not have any more.
+   */
+  readonly check: ((request: RouteRequest<Query, Body>, rooms: Rooms) => Promise<void>) | undefined
   readonly query: TSchema | undefined
   readonly body: TSchema | undefined
   readonly answer: TSchema | undefined
@@ -93,6 +98,7 @@ interface RouteRow<Query, Body, Answer> {
   readonly freshSignIn?: boolean
   readonly anyOrigin?: boolean
   readonly status?: 200 | 201 | 202 | 204
+  readonly check?: (request: RouteRequest<Typed<Query>, Typed<Body>>, rooms: Rooms) => Promise<void>
   readonly query?: Query
   readonly body?: Body
   readonly answer?: Answer
@@ -113,6 +119,7 @@ export function route<Query = undefined, Body = undefined, Answer = undefined>(
     freshSignIn: row.freshSignIn ?? false,
     anyOrigin: row.anyOrigin ?? false,
     status: row.status ?? (row.answer || row.streams ? 200 : 204),
+    check: row.check,
     query: row.query as TSchema | undefined,
     body: row.body as TSchema | undefined,
     answer: row.answer as TSchema | undefined,

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { memberships } from '../../src/store/index.ts'
+import type { OrganizationId } from '../../src/ids.ts'
+import { firstOwner, memberOf, withStore, type Person } from '../harness/person.ts'
+import { productForTests, type TestProduct } from '../harness/product.ts'
+
+const at = '/organizations/acme'
+const hourMs = 3_600_000
+const once = { 'idempotency-key': 'the same' }
+
+describe('an answer kept for an Idempotency-Key', () => {
+  let product: TestProduct
+  before(async () => {
+    product = await productForTests({ settings: { SIGN_UP: 'open' } })
+    await firstOwner(product)
+  })
+  after(async () => await product[Symbol.asyncDispose]())
+
+  /** Changes a role behind the product's back, so that the session stays. */
+  async function changeRole(person: Person, role: 'admin' | 'developer'): Promise<void> {
+    const { id } = (await person.call('GET /me')).json
+    const organization = (await person.call(`GET ${at}`)).json.id as OrganizationId
+    await withStore(product, async (store) => {
+      const own = await memberships.findByUser(store, organization, id)
+      assert.ok(own)
+      await store.transaction(async (tx) => {
+        await memberships.update(tx, organization, own.id, { role })
+        tx.changed({ kind: 'membership', organizationId: organization, subjectId: id })
+      })
+    })
+  }
+
+  test('S9: the link of an owner’s invitation is given again only to a sign-in of the last hour', async () => {
+    const owner = await memberOf(product, 'acme', { email: 'late@acme.test', role: 'owner' })
+    const wish = { email: 'new@acme.test', role: 'owner' }
+    const first = await owner.call(`POST ${at}/invitations`, wish, once)
+    assert.equal(first.status, 201)
+    const again = await owner.call(`POST ${at}/invitations`, wish, once)
+    assert.equal(again.json.link, first.json.link)
+    product.clock.forward(hourMs + 1000)
+    const late = await owner.call(`POST ${at}/invitations`, wish, once)
+    assert.equal(late.json.code, 'sign_in_too_old')
+  })
+
+  test('T6: and to nobody who is an owner no more', async () => {
+    const owner = await memberOf(product, 'acme', { email: 'then@acme.test', role: 'owner' })
+    const wish = { email: 'other@acme.test', role: 'owner' }
+    assert.equal((await owner.call(`POST ${at}/invitations`, wish, once)).status, 201)
+    await changeRole(owner, 'admin')
+    const later = await owner.call(`POST ${at}/invitations`, wish, once)
+    assert.equal(later.json.code, 'permission_required')
+  })
+
+  test('T6: the secret of somebody else’s key is given again only to who may still rotate it', async () => {
+    const maker = await memberOf(product, 'acme', { email: 'maker@acme.test', role: 'developer' })
+    const { id } = (await maker.call(`POST ${at}/keys`, { name: 'k' })).json.key
+    const admin = await memberOf(product, 'acme', { email: 'adm@acme.test', role: 'admin' })
+    const rotate = async () =>
+      await admin.call(`POST ${at}/keys/${id}/rotate`, { overlapSeconds: 0 }, once)
+    const { secret } = (await rotate()).json
+    assert.equal((await rotate()).json.secret, secret)
+    await changeRole(admin, 'developer')
+    assert.equal((await rotate()).json.code, 'permission_required')
+  })
+})
