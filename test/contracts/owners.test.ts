@@ -148,10 +148,10 @@ async function outcomeOf(act: () => Promise<unknown>): Promise<string> {
 
 /** Until the act waits for somebody's lock, or has come to its end without asking for one. */
 async function waitsOrEnds(store: Store, acting: Promise<unknown>): Promise<void> {
-  let ended = false
-  void acting.finally(() => (ended = true))
+  const state = { ended: false }
+  void acting.finally(() => (state.ended = true))
   const waiting = CompiledQuery.raw(
     `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
   )
-  while (!ended && (await store.query.executeQuery(waiting)).rows.length === 0);
+  while (!state.ended && (await store.query.executeQuery(waiting)).rows.length === 0);
 }
