@@ -146,7 +146,9 @@ export function hangScim(
     principal: ScimRequest['principal'],
     at: { base: string; address: string },
   ): ScimRequest {
-    const [path, search] = splitOnce(request.url.slice(prefix.length), '?')
+    const [below, search] = splitOnce(request.url.slice(prefix.length), '?')
+    // Some clients put a whole `$ref` or location behind the address they were given.
+    const path = below.startsWith(`/${at.base}/`) ? below.slice(at.base.length + 1) : below
     const segments = path.split('/').slice(1)
     // One slash at the end is forgiven, as IdPs are given the address with and without it.
     if (segments.at(-1) === '') segments.pop()

@@ -5,7 +5,7 @@ import type { Json } from './json.ts'
 import { matches } from './match.ts'
 import type { PatchOperation } from './patch-request.ts'
 import type { PatchPath } from './path.ts'
-import { isBlank, readValue, sameValue, type Value, type Values } from './values.ts'
+import { distinct, isBlank, readValue, sameValue, type Value, type Values } from './values.ts'
 
 type Item = string | Values
 type Path = PatchPath & { kind: 'attribute' }
@@ -21,7 +21,7 @@ export function changeList(
   operation: PatchOperation,
 ): Value | undefined {
   const list: readonly Item[] = Array.isArray(before) ? (before as readonly Item[]) : []
-  const after = changed(path, list, operation)
+  const after = distinct(path.target.attribute, changed(path, list, operation))
   if (after.length > maxValues) {
     throw refuse('invalidValue', `'${path.target.attribute.name}' has too many values.`)
   }

@@ -89,12 +89,15 @@ function resourcesOnly(route: ScimRouter): ScimRouter {
   }
 }
 
+// RFC 7644 section 4: the parameters of a query are passed over on these addresses; a filter on a list is
+// answered with 403, so that nobody takes the whole list for what was asked for. `attributes` adds what
+// /ServiceProviderConfig returns on request.
 function discovery(
   request: ScimRequest,
   id: string | undefined,
   document: () => Record<string, unknown>,
 ): ScimAnswer {
-  readOnly(request)
+  allow(request, 'GET')
   if (id !== undefined) throw notFound()
   return { status: 200, body: document() }
 }
@@ -104,20 +107,14 @@ function discoveryList(
   id: string | undefined,
   documents: readonly Record<string, unknown>[],
 ): ScimAnswer {
-  readOnly(request)
-  if (id === undefined) return listPlain(documents)
-  const found = documents.find((document) => document['id'] === id)
-  if (found === undefined) throw notFound()
-  return { status: 200, body: found }
-}
-
-// RFC 7644 section 4: a filter on these addresses is answered with 403; the other parameters of a query
-// are passed over, but for `attributes`, which adds what /ServiceProviderConfig returns on request.
-function readOnly(request: ScimRequest): void {
   allow(request, 'GET')
   if (request.query.has('filter')) {
     throw new ScimError(403, undefined, 'The discovery documents cannot be filtered.')
   }
+  if (id === undefined) return listPlain(documents)
+  const found = documents.find((document) => document['id'] === id)
+  if (found === undefined) throw notFound()
+  return { status: 200, body: found }
 }
 
 function allow(request: ScimRequest, ...methods: readonly string[]): void {

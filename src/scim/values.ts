@@ -69,6 +69,36 @@ export function isBlank(value: Values): boolean {
   return Object.keys(value).every((name) => name === 'type' || name === 'primary')
 }
 
+/**
+ * The values of a list with each (type, value) once (RFC 7643 section 2.4); of two that are the same, what
+ * the later one says besides is added to the first.
+ */
+export function distinct(
+  attribute: Attribute,
+  list: readonly (string | Values)[],
+): readonly (string | Values)[] {
+  const parts = ['type', 'value'].map((name) => findAttribute(attribute.subAttributes ?? [], name))
+  const kept: (string | Values)[] = []
+  const places = new Map<string, number>()
+  for (const each of list) {
+    const pair = typeof each === 'object' ? pairOf(parts, each) : undefined
+    const at = pair === undefined ? undefined : places.get(pair)
+    if (at !== undefined) kept[at] = { ...(kept[at] as Values), ...(each as Values) }
+    else if (pair !== undefined) places.set(pair, kept.length)
+    if (at === undefined) kept.push(each)
+  }
+  return kept
+}
+
+function pairOf(parts: readonly (Attribute | undefined)[], item: Values): string | undefined {
+  const [type, value] = parts.map((part) => {
+    const text = part === undefined ? undefined : item[part.name]
+    if (part === undefined || typeof text !== 'string') return undefined
+    return part.caseExact ? text : foldCase(text)
+  })
+  return value === undefined ? undefined : JSON.stringify([type ?? '', value])
+}
+
 /** Refuses a list with more than one primary value (RFC 7643 section 2.4). */
 export function checkPrimary(attribute: Attribute, list: readonly (string | Values)[]): void {
   const primary = list.filter((each) => typeof each === 'object' && each['primary'] === true)
@@ -88,8 +118,9 @@ function readList(attribute: Attribute, json: Json): Value | undefined {
     if (typeof value === 'string' || (typeof value === 'object' && !isBlank(value)))
       list.push(value)
   }
-  checkPrimary(attribute, list)
-  return list.length === 0 ? undefined : list
+  const values = distinct(attribute, list)
+  checkPrimary(attribute, values)
+  return values.length === 0 ? undefined : values
 }
 
 function readWrapped(attribute: Attribute, items: readonly Json[]): Value | undefined {

@@ -141,6 +141,57 @@ for (const engine of engines) {
       assert.equal(patched.body[enterpriseUrn].manager.value, 'boss-1')
     })
 
+    test('RFC 7643 2.4: a (type, value) is there once, whichever way it comes twice', async () => {
+      const email = { value: 'twice@x.test', type: 'work' }
+      const twice = [email, { ...email, value: 'Twice@X.test', primary: true }]
+      const once = [{ value: 'Twice@X.test', type: 'work', primary: true }]
+      const made = await call('POST', '/Users', {
+        schemas: [userUrn],
+        userName: unique(),
+        emails: [...twice, { ...email, type: 'home' }, { value: 'twice@x.test' }],
+        addresses: [{ locality: 'Rome' }, { locality: 'Rome' }],
+      })
+      assert.deepEqual(made.body.emails.length, 3)
+      assert.deepEqual(made.body.emails[0], once[0])
+      // Without a value there is no pair to compare.
+      assert.equal(made.body.addresses.length, 2)
+      const { id, userName } = made.body
+      const put = { schemas: [userUrn], userName, emails: twice }
+      assert.deepEqual((await call('PUT', `/Users/${id}`, put)).body.emails, once)
+      for (const operation of [
+        { op: 'replace', path: 'emails', value: twice },
+        { op: 'add', path: 'emails', value: [{ ...email, primary: true }] },
+        { op: 'add', path: 'emails', value: [{ ...email, display: 'Again' }] },
+      ]) {
+        const Operations = [operation]
+        const { status, body } = await call('PATCH', `/Users/${id}`, {
+          schemas: [patchUrn],
+          Operations,
+        })
+        assert.deepEqual([status, body.emails.length], [200, 1], JSON.stringify(operation))
+        assert.equal(body.emails[0].primary, true)
+      }
+      assert.equal((await call('GET', `/Users/${id}`)).body.emails[0].display, 'Again')
+    })
+
+    test('RFC 7643 2.3.7: a $ref leads to its resource, also behind the address of the service', async () => {
+      const user = await addUser()
+      const { members } = await addGroup([user.id])
+      const ref = members[0].$ref as string
+      const direct = await fetch(ref, { headers: { authorization: `Bearer ${directory.token}` } })
+      assert.deepEqual(
+        [direct.status, ((await direct.json()) as { id: string }).id],
+        [200, user.id],
+      )
+      // Clients that put every address behind the base, as the open Go suite does.
+      const behind = await call('GET', `/${ref}`)
+      assert.deepEqual([behind.status, behind.body.id], [200, user.id])
+      assert.equal(
+        (await call('GET', `/http://elsewhere.test/scim/v2/Users/${user.id}`)).status,
+        404,
+      )
+    })
+
     test('RFC 7644 3.14: If-Match guards, If-None-Match spares', async () => {
       const user = await addUser()
       const body = { schemas: [userUrn], userName: user.userName, title: 'x' }
