@@ -129,7 +129,7 @@ const table = {
   ),
   LIMIT_FAILED_CREDENTIALS: setting(
     '20/s burst 100',
-    'failed credentials per address; off for tests',
+    'failed credentials, and failed sign-ins, per address; off for tests',
     parseOff(parseRate),
   ),
   LIMIT_DRAIN: setting(

@@ -31,7 +31,10 @@ export async function hangDoors(config: Config, rooms: Foundations & Rules): Pro
 
   const ownRefusals = [scimRefusals]
   const app = createApp({ ...appNeeds, ownRefusals })
-  hangSignin(app, { ...rooms, baseUrl, authUrl, providers, translate })
+  hangSignin(app, {
+    ...{ ...rooms, baseUrl, authUrl, providers, translate },
+    failures: rateOf(config.limits.failedCredentials),
+  })
   hangScim(app, {
     ...{ ...rooms, baseUrl, translate },
     limits: scimLimits(config.limits),

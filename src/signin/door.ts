@@ -12,6 +12,7 @@ import { checkSameOrigin, type App, type AppReply, type AppRequest } from '../ht
 import type { Links, People, ProvenIdentity } from '../organizations/index.ts'
 import { isForBase, type HandOvers } from './hand-over.ts'
 import { cookieLostPage, landingPage, signInLinkPage, type Page } from './pages.ts'
+import type { CallbackLimit } from './callback-limit.ts'
 import type { SignInProvider } from './provider.ts'
 import { localPath } from './return-to.ts'
 import { transactionEndCookie, type SignInTransaction, type Transactions } from './transaction.ts'
@@ -23,6 +24,7 @@ export interface SignInNeeds {
   readonly links: Links
   readonly transactions: Transactions
   readonly handOvers: HandOvers
+  readonly callbackLimit: CallbackLimit
   readonly providers: readonly SignInProvider[]
   readonly clock: Clock
   readonly baseUrl: string
@@ -81,19 +83,21 @@ export async function finishSignIn(
     const back = `${needs.baseUrl}/api/v1/auth/${name}/callback?handover=${handOver}`
     return await reply.header('Referrer-Policy', 'no-referrer').redirect(back, 302)
   }
-  const transaction = needs.transactions.read(request.headers.cookie, name)
-  // Whatever comes of it, this browser has had its answer.
-  reply.header('Set-Cookie', transactionEndCookie)
-  const query = code === null ? arrived : await needs.handOvers.use(code, transaction)
-  await needs.transactions.finish(transaction, query)
-  const proven = await provider.finish({
-    ...transaction,
-    query,
-    redirectUri: redirectUri(needs, name),
+  const read = () => needs.transactions.read(request.headers.cookie, name)
+  return await needs.callbackLimit.watch(needs.addressOf(request), read, async (transaction) => {
+    // Whatever comes of it, this browser has had its answer.
+    reply.header('Set-Cookie', transactionEndCookie)
+    const query = code === null ? arrived : await needs.handOvers.use(code, transaction)
+    await needs.transactions.finish(transaction, query)
+    const proven = await provider.finish({
+      ...transaction,
+      query,
+      redirectUri: redirectUri(needs, name),
+    })
+    return transaction.linking === true
+      ? await proposeLink(needs, transaction, proven, reply)
+      : await signIn(needs, transaction, proven, { request, reply })
   })
-  return transaction.linking === true
-    ? await proposeLink(needs, transaction, proven, reply)
-    : await signIn(needs, transaction, proven, { request, reply })
 }
 
 async function signIn(
@@ -185,7 +189,11 @@ export async function useSignInLink(
 ): Promise<AppReply> {
   checkSameOrigin(request.headers, needs.baseUrl)
   const token = (request.body as URLSearchParams).get('token') ?? ''
-  const user = await needs.links.useSignInLink(token)
+  const user = await needs.callbackLimit.watch(
+    needs.addressOf(request),
+    () => token,
+    async () => await needs.links.useSignInLink(token),
+  )
   const started = await needs.sessions.start({
     userId: user.id,
     provider: 'sign_in_link',

@@ -2,6 +2,8 @@
 import type { SigningKeys } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import type { App } from '../http/index.ts'
+import type { Rate } from '../targets/index.ts'
+import { createCallbackLimit } from './callback-limit.ts'
 import {
   finishSignIn,
   land,
@@ -26,7 +28,9 @@ const longestForm = 16 * 1024
 /** Hangs the sign-in door on the app. */
 export function hangSignin(
   app: App,
-  given: Omit<SsoNeeds, 'transactions' | 'handOvers'> & {
+  given: Omit<SsoNeeds, 'transactions' | 'handOvers' | 'callbackLimit'> & {
+    /** Failed ends of sign-ins per source; undefined = not limited. */
+    readonly failures: Rate | undefined
     readonly signingKeys: SigningKeys
     /** Turns what is thrown below into a refusal, if it is one. */
     readonly translate: (error: unknown) => Problem | undefined
@@ -37,6 +41,7 @@ export function hangSignin(
     ...given,
     transactions: createTransactions(given),
     handOvers: createHandOvers(given),
+    callbackLimit: createCallbackLimit(given),
   }
   app.get('/.well-known/jwks.json', async (_request, reply) => {
     reply.header('Cache-Control', `public, max-age=${jwksFreshSeconds}`)

@@ -59,11 +59,14 @@ export function hangSso(scope: App, needs: SsoNeeds): void {
       const back = `${needs.baseUrl}${base}/${id}/callback?handover=${handOver}`
       return await reply.header('Referrer-Policy', 'no-referrer').redirect(back, 302)
     }
-    const transaction = needs.transactions.read(request.headers.cookie, id)
-    // Whatever comes of it, this browser has had its answer.
-    reply.header('Set-Cookie', transactionEndCookie)
-    const query = code === null ? arrived : await needs.handOvers.use(code, transaction)
-    const end = await finishes.finish(transaction, query, visitorOf(request))
+    const visitor = visitorOf(request)
+    const read = () => needs.transactions.read(request.headers.cookie, id)
+    const end = await needs.callbackLimit.watch(visitor.address, read, async (transaction) => {
+      // Whatever comes of it, this browser has had its answer.
+      reply.header('Set-Cookie', transactionEndCookie)
+      const query = code === null ? arrived : await needs.handOvers.use(code, transaction)
+      return await finishes.finish(transaction, query, visitor)
+    })
     switch (end.kind) {
       case 'signed-in':
         reply.header('Set-Cookie', sessionCookie(end.token))
