@@ -1,7 +1,9 @@
 import { record, toCsv, toJsonLines, type AuditEntry } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
 import { Type, type Static } from '../http/index.ts'
-import { route, Streamed } from './route.ts'
+import { requireStillAllowed } from './live.ts'
+import type { Rooms } from './rooms.ts'
+import { route, Streamed, type RouteRequest } from './route.ts'
 import { limitOf, nullable, oneOf, pageOf, pageQuery, Time, time, toPage } from './shapes.ts'
 
 const Entry = Type.Object(
@@ -80,7 +82,8 @@ export const auditRoutes = {
       { format: oneOf(['ndjson', 'csv']), ...filter },
       { additionalProperties: false },
     ),
-    handle: async ({ organization, body, actor }, rooms) => {
+    handle: async (request, rooms) => {
+      const { organization, body, actor } = request
       const chosen = toFilter(body)
       const { format } = body
       await rooms.store.transaction(async (tx) => {
@@ -92,13 +95,28 @@ export const auditRoutes = {
           detail: { format },
         })
       })
-      const entries = rooms.audit.all(organization.id, chosen)
+      const entries = whileAllowed(request, rooms.audit.all(organization.id, chosen), rooms)
       const name = `audit-${organization.slug}`
       return format === 'csv'
         ? new Streamed('text/csv; charset=utf-8', toCsv(entries), `${name}.csv`)
         : new Streamed('application/x-ndjson', toJsonLines(entries), `${name}.ndjson`)
     },
   }),
+}
+
+const checkedEvery = 500
+
+/** Entries as long as the session and the membership that asked for them go on. */
+async function* whileAllowed(
+  request: Pick<RouteRequest, 'person' | 'organization'>,
+  entries: AsyncIterable<AuditEntry>,
+  rooms: Rooms,
+): AsyncIterable<AuditEntry> {
+  let given = 0
+  for await (const entry of entries) {
+    if (++given % checkedEvery === 0) await requireStillAllowed(request, rooms)
+    yield entry
+  }
 }
 
 function toFilter(query: {

@@ -3,7 +3,7 @@ import { Type, type Static } from '../http/index.ts'
 import { calls } from '../store/index.ts'
 import { callFilterProperties, toCallFilter } from './call-filter.ts'
 import { namesFor, toApiCall, type ApiCall } from './call-shape.ts'
-import { isStillAllowed } from './live.ts'
+import { requireStillAllowed } from './live.ts'
 import { route, Streamed, type RouteRequest } from './route.ts'
 import type { Rooms } from './rooms.ts'
 import { input, oneOf } from './shapes.ts'
@@ -50,7 +50,7 @@ export const callExportRoutes = {
   }),
 }
 
-/** Page after page, as fast as the caller reads; ends with the caller, the session, the membership, the node. */
+/** Page after page, as fast as the caller reads; breaks off with the session and the membership. */
 async function* walk(
   request: Pick<RouteRequest, 'person' | 'organization' | 'signal'>,
   { filter, limit }: { readonly filter: Filter; readonly limit: number },
@@ -59,8 +59,8 @@ async function* walk(
   const { organization, signal } = request
   let before: string | undefined
   for (let left = limit; left > 0;) {
-    if (signal.aborted || rooms.stopping.aborted) return
-    if (before !== undefined && !(await isStillAllowed(request, rooms))) return
+    if (signal.aborted) return
+    if (before !== undefined) await requireStillAllowed(request, rooms)
     const page = { ...filter, before, limit: Math.min(pageSize, left) }
     const found = await calls.list(rooms.store.calls, organization.id, page)
     const names = await namesFor(organization, found, rooms)

@@ -1,3 +1,4 @@
+import { Problem } from '../errors.ts'
 import { calls } from '../store/index.ts'
 import { Type } from '../http/index.ts'
 import { namesFor, toApiCall } from './call-shape.ts'
@@ -44,7 +45,7 @@ async function* tail(request: RouteRequest, rooms: Rooms): AsyncIterable<string>
 }
 
 /** Whether session and membership of a request go on: a long answer ends with them. */
-export async function isStillAllowed(
+async function isStillAllowed(
   request: Pick<RouteRequest, 'person' | 'organization'>,
   rooms: Rooms,
 ): Promise<boolean> {
@@ -52,6 +53,18 @@ export async function isStillAllowed(
   const living = await rooms.sessions.list(person.userId)
   if (!living.some(({ id }) => id === person.sessionId)) return false
   return (await rooms.members.membershipOf(person, organization.id)) !== undefined
+}
+
+/**
+ * Breaks a long answer off that goes on without its session or membership: `session_ended`. The connection then ends
+ * without the answer's end, so that nobody takes a part for the whole (RFC 9112, section 8).
+ */
+export async function requireStillAllowed(
+  request: Pick<RouteRequest, 'person' | 'organization'>,
+  rooms: Rooms,
+): Promise<void> {
+  if (await isStillAllowed(request, rooms)) return
+  throw new Problem('session_ended', 'The session or the membership ended before the file did.')
 }
 
 /** What is no longer looked back at need not be remembered. */

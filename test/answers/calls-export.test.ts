@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { request, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { createId, type KeyId, type OrganizationId, type TargetId } from '../../src/ids.ts'
 import { calls, type CallRecord } from '../../src/store/index.ts'
 import { until } from '../harness/gateway.ts'
-import { firstOwner, memberOf, withStore, type Person } from '../harness/person.ts'
+import { firstOwner, memberOf, signedInByLink, withStore, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { upstreamForTests, type TestUpstream } from '../harness/upstream.ts'
 
@@ -35,32 +36,40 @@ describe('calls as a file, and what was captured of them', () => {
 
   /** More calls than a page of the walk holds. */
   async function seed(organizationId: OrganizationId, targetId: TargetId): Promise<void> {
-    const start = product.clock.now() - many * 1000
-    const records = Array.from({ length: many }, (_, index): CallRecord => {
-      const refused = index % 3 === 0
-      return {
-        id: createId('req', start + index * 1000),
-        at: start + index * 1000,
-        ...{ organizationId, keyId: key.key.id, targetId },
-        method: 'GET',
-        path: `/api/v1/intercept/echo/items/${index}`,
-        status: refused ? 403 : 200,
-        refusal: refused ? 'rule_denied' : undefined,
-        stoppedAt: refused ? 'rules' : undefined,
-        ruleId: undefined,
-        trialRuleId: undefined,
-        bytesIn: 0,
-        bytesOut: 2,
-        durationUs: 1500,
-        upstreamUs: undefined,
-        address: index % 2 === 0 ? '192.0.2.7' : '2001:db8::7',
-        agent: undefined,
-        capture: undefined,
-      }
-    })
+    const records = Array.from({ length: many }, (_, index) =>
+      record(organizationId, targetId, index),
+    )
     await withStore(product, async (store) => {
       await store.transactionOnCalls(async (tx) => await calls.insert(tx, records))
     })
+  }
+
+  function record(
+    organizationId: OrganizationId,
+    targetId: TargetId | undefined,
+    index: number,
+  ): CallRecord {
+    const refused = index % 3 === 0
+    const time = product.clock.now() - (many - index) * 1000
+    return {
+      id: createId('req', time),
+      at: time,
+      ...{ organizationId, keyId: key.key.id, targetId },
+      method: 'GET',
+      path: `/api/v1/intercept/echo/items/${index}`,
+      status: refused ? 403 : 200,
+      refusal: refused ? 'rule_denied' : undefined,
+      stoppedAt: refused ? 'rules' : undefined,
+      ruleId: undefined,
+      trialRuleId: undefined,
+      bytesIn: 0,
+      bytesOut: 2,
+      durationUs: 1500,
+      upstreamUs: undefined,
+      address: index % 2 === 0 ? '192.0.2.7' : '2001:db8::7',
+      agent: undefined,
+      capture: undefined,
+    }
   }
 
   async function lines(body: object): Promise<{ id: string; path: string; status: number }[]> {
@@ -111,6 +120,50 @@ describe('calls as a file, and what was captured of them', () => {
     assert.equal(audit.json.items[0].actor.kind, 'user')
   })
 
+  test('S5: a file whose session ends on the way is a broken download, never a short file', async () => {
+    const reader = await memberOf(product, 'acme', { email: 'slow@acme.test', role: 'viewer' })
+    const organization = await owner.call(`GET ${at}`)
+    await fillPaths(organization.json.id)
+    for (const format of ['ndjson', 'csv']) {
+      const begun = await beginExport(reader, { format, q: '/echo/long' })
+      const members = await owner.call(`GET ${at}/members`)
+      const one = members.json.items.find((member: { email: string }) => /^slow/.test(member.email))
+      // Nothing of the file was read yet, and it does not fit into what lies between.
+      await owner.call(`DELETE ${at}/members/${one.id}/sessions`)
+      await assert.rejects(readAll(begun), /aborted/)
+      assert.equal(begun.complete, false)
+      reader.cookie = (await signedInByLink(product, 'slow@acme.test')).cookie
+    }
+  })
+
+  /** Three pages of calls with paths that are long, so that a page does not fit into a connection's buffers. */
+  async function fillPaths(organizationId: OrganizationId): Promise<void> {
+    const more = Array.from({ length: 1100 }, (_, index) => ({
+      ...record(organizationId, undefined, index),
+      path: `/api/v1/intercept/echo/long/${'x'.repeat(16_000)}`,
+    }))
+    await withStore(product, async (store) => {
+      await store.transactionOnCalls(async (tx) => await calls.insert(tx, more))
+    })
+  }
+
+  /** An export of which only the head has been read. */
+  async function beginExport(person: Person, body: object): Promise<IncomingMessage> {
+    return await new Promise((resolve, reject) => {
+      request(`${product.baseUrl}/api/v1${at}/calls/export`, {
+        method: 'POST',
+        headers: {
+          cookie: `__Host-session=${person.cookie}`,
+          origin: product.baseUrl,
+          'content-type': 'application/json',
+        },
+      })
+        .on('response', resolve)
+        .on('error', reject)
+        .end(JSON.stringify(body))
+    })
+  }
+
   test('a captured call shows headers and bodies with what was blacked out; a credential is never kept', async () => {
     const capture = { headers: ['x-trace', 'content-type'], bodyBytes: 64, redact: ['card'] }
     const set = await owner.call(`PATCH ${at}/targets/echo`, { capture })
@@ -146,3 +199,7 @@ describe('calls as a file, and what was captured of them', () => {
     assert.deepEqual(line, shown.json)
   })
 })
+
+async function readAll(stream: IncomingMessage): Promise<void> {
+  for await (const _ of stream);
+}
