@@ -2,7 +2,7 @@ import type { Config } from './config.ts'
 import { hangDashboard } from './dashboard/index.ts'
 import type { Foundations } from './foundations.ts'
 import { createGateway, gatewayPrefix, type Gateway } from './gateway/index.ts'
-import { answerWith, createApp, createFront, requestIdOf } from './http/index.ts'
+import { answerWith, createApp, createFront, requestIdOf, watchMethods } from './http/index.ts'
 import { createReadiness, hangMetrics, hangOperations } from './operations/index.ts'
 import type { Rules } from './rules.ts'
 import { hangScim, scimRefusals } from './scim/index.ts'
@@ -31,6 +31,7 @@ export async function hangDoors(config: Config, rooms: Foundations & Rules): Pro
 
   const ownRefusals = [scimRefusals]
   const app = createApp({ ...appNeeds, ownRefusals })
+  const refuseOtherMethods = watchMethods(app)
   hangSignin(app, {
     ...{ ...rooms, baseUrl, authUrl, providers, translate },
     failures: rateOf(config.limits.failedCredentials),
@@ -54,6 +55,7 @@ export async function hangDoors(config: Config, rooms: Foundations & Rules): Pro
     },
   })
   hangOperations(app, { readiness, metrics })
+  refuseOtherMethods()
   await app.ready()
 
   const gateway = opened.use(
@@ -83,7 +85,9 @@ export async function hangDoors(config: Config, rooms: Foundations & Rules): Pro
       })
       if (config.metricsPort !== undefined) {
         const own = createApp(appNeeds)
+        const refuseOthers = watchMethods(own)
         hangMetrics(own, { readiness, metrics })
+        refuseOthers()
         listening.defer(async () => await own.close())
         await own.listen({ host: config.host, port: config.metricsPort })
       }

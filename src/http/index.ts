@@ -19,6 +19,7 @@ export {
   type AppReply,
   type AppRequest,
 } from './app.ts'
+export { watchMethods } from './other-methods.ts'
 export { cookieValues, hostCookie } from './cookies.ts'
 export { Type, type Static, type TSchema } from './schema.ts'
 export { checkContentType, checkSameOrigin } from './origin.ts'

@@ -25,6 +25,29 @@ describe('operations', () => {
     rmSync(folder, { recursive: true })
   })
 
+  test('an address that only shows something refuses other methods with 405, whatever they bring', async () => {
+    const shown = ['/', '/o/acme/keys', '/docs', '/problems', '/problems/not_found', '/guides/scim']
+    const own = [...shown, '/healthz', '/readyz', '/.well-known/jwks.json', '/api/v1/openapi.json']
+    const all = [
+      ...own.map((path) => running.baseUrl + path),
+      ...['/healthz', '/metrics'].map((path) => metricsUrl + path),
+    ]
+    for (const address of all) {
+      assert.equal((await fetch(address, { method: 'HEAD' })).status, 200, address)
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+        const body = { body: '<x/>', headers: { 'content-type': 'text/xml' } }
+        const answer = await fetch(address, { method, ...(method === 'OPTIONS' ? {} : body) })
+        const { code } = (await answer.json()) as { code: string }
+        assert.deepEqual([answer.status, code], [405, 'method_not_allowed'], `${method} ${address}`)
+        assert.equal(answer.headers.get('allow'), 'GET, HEAD')
+      }
+    }
+    const unknown = await fetch(`${running.baseUrl}/nothing-here`, { method: 'DELETE' })
+    assert.equal(unknown.status, 404)
+    const link = await fetch(`${running.baseUrl}/sign-in-link`, { method: 'PUT' })
+    assert.deepEqual([link.status, link.headers.get('allow')], [405, 'GET, HEAD, POST'])
+  })
+
   test('R4: liveness and readiness answer on both listeners and reveal nothing', async () => {
     for (const base of [running.baseUrl, metricsUrl]) {
       const alive = await fetch(`${base}/healthz`)
