@@ -1,4 +1,4 @@
-import cluster from 'node:cluster'
+import cluster, { type Worker } from 'node:cluster'
 import { flushCompileCache } from 'node:module'
 import { readConfig, remarks, type Config } from '../config.ts'
 import { createLog, type Log } from '../log/index.ts'
@@ -20,13 +20,24 @@ export const commands = {
         try {
           await serve(config, terminal, log)
         } finally {
-          // The channel to the supervisor would keep a worker alive, also one whose start failed.
-          if (process.connected) process.disconnect()
+          if (cluster.worker) letGo(cluster.worker)
         }
       }
       return undefined
     },
   }),
+}
+
+const endsWithinMs = 2000
+
+/**
+ * The channel to the supervisor would keep a worker alive, also one whose start failed. Node ends a worker whose channel
+ * closes with code 0, whatever happened, unless it is told that this was meant; then the exit code stays the command's.
+ */
+function letGo(worker: Worker): void {
+  worker.exitedAfterDisconnect = true
+  if (process.connected) process.disconnect()
+  setTimeout(() => process.exit(), endsWithinMs).unref()
 }
 
 async function serve(config: Config, terminal: Terminal, log: Log): Promise<void> {

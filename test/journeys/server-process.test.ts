@@ -65,7 +65,11 @@ describe('a server process', () => {
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding('utf8').on('data', (part: string) => (text += part))
       }
-      await until(() => /Another program listens/.test(text) && /has died/.test(text))
+      await until(() => /Another program listens/.test(text))
+      // Each of the two says the code of its failure, and waits longer the second time.
+      await until(() => /"code":1.*could not start; it is started again in 2 s/.test(text))
+      assert.match(text, /"code":1.*could not start; it is started again in 1 s/)
+      assert.doesNotMatch(text, /"code":0|has died/)
       child.kill('SIGTERM')
       const [code] = (await once(child, 'exit')) as [number]
       assert.equal(code, 0)
