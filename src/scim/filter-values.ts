@@ -5,6 +5,7 @@ import type { Filter, Operator } from './filter-tree.ts'
 import { foldText, parseTime } from './fold.ts'
 
 const operators = new Set<string>(['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le', 'pr'])
+const words = new Set<string>(['and', 'or', 'not', 'true', 'false', 'null'])
 const textOnly = new Set<Operator>(['co', 'sw', 'ew'])
 const ordering = new Set<Operator>(['gt', 'ge', 'lt', 'le'])
 
@@ -74,7 +75,7 @@ function truth(compared: Attribute, operator: Operator, literal: Token): number 
 
 function time(compared: Attribute, operator: Operator, literal: Token): number {
   if (textOnly.has(operator)) throw notComparable(compared, operator)
-  const parsed = literal.kind === 'text' ? parseTime(literal.value) : undefined
+  const parsed = parseTime(bareText(literal) ?? '')
   if (parsed === undefined) {
     throw refuse('invalidFilter', `'${compared.name}' is compared with a time in quotes.`)
   }
@@ -82,10 +83,21 @@ function time(compared: Attribute, operator: Operator, literal: Token): number {
 }
 
 function text(compared: Attribute, literal: Token): string {
-  if (literal.kind !== 'text') {
+  const read = bareText(literal)
+  if (read === undefined) {
     throw refuse('invalidFilter', `'${compared.name}' is compared with a text in quotes.`)
   }
-  return literal.value
+  return read
+}
+
+// The grammar wants a text in quotes; Microsoft's and WSO2's suites leave them away from a single word. What
+// means something else (an operator, true, a number) is never taken for a text.
+function bareText(literal: Token): string | undefined {
+  if (literal.kind === 'text') return literal.value
+  if (literal.kind !== 'word') return undefined
+  const folded = literal.text.toLowerCase()
+  const meant = operators.has(folded) || words.has(folded) || !Number.isNaN(Number(folded))
+  return meant ? undefined : literal.text
 }
 
 function notComparable(compared: Attribute, operator: Operator): Error {

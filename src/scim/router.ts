@@ -39,6 +39,8 @@ export function createRouter(
         // RFC 7644 section 3.11: not every service has a "me"; a directory's token is nobody.
         throw new ScimError(501, undefined, '/Me is not supported.')
       case 'serviceproviderconfig':
+      // Its name in Microsoft's reference code and collection.
+      case 'serviceconfiguration':
         return discovery(request, second, () =>
           providerConfig(needs, request.base, askedAttributes(request.query)),
         )

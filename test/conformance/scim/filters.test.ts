@@ -112,7 +112,7 @@ for (const engine of engines) {
         'userName',
         'userName eq',
         'userName is "x"',
-        'userName eq x',
+        'userName eq 7',
         'userName eq "x',
         '(userName eq "x"',
         'userName eq "x")',
