@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ConfigError, listSettings, readConfig, remarks } from './config.ts'
+import { ConfigError, listSettings, readConfig, remarks, suspicions } from './config.ts'
 
 describe('settings', () => {
   test('without any setting the product runs on this machine with the documented defaults', () => {
@@ -58,6 +58,7 @@ describe('settings', () => {
     [{ LIMIT_SESSION: '48h' }, /^LIMIT_SESSION must be at most 24h/],
     [{ LIMIT_URL: 'large' }, /^LIMIT_URL must be a size/],
     [{ LIMIT_REQEST_HEAD: '1KiB' }, /^LIMIT_REQEST_HEAD is not a setting/],
+    [{ LIMIT_SCMI: 'off' }, /^LIMIT_SCMI is not a setting; did you mean LIMIT_SCIM\?$/],
     [{ GITHUB_CLIENT_ID: 'x' }, /^GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET are needed together/],
     [{ WORKERS: '0' }, /^WORKERS must be a whole number from 1 to 64/],
   ]
@@ -66,6 +67,39 @@ describe('settings', () => {
       const sentences = refusal(env)
       assert.equal(sentences.length, 1)
       assert.match(sentences[0] ?? '', sentence)
+    })
+  }
+
+  const doubts: readonly (readonly [string, RegExp | undefined])[] = [
+    ['BASEURL', /^BASEURL is not a setting; did you mean BASE_URL\?$/],
+    ['DATABSE_URL', /did you mean DATABASE_URL/],
+    ['TRUSTED_PROXY', undefined],
+    ['TRUSTED_PROXYS', /did you mean TRUSTED_PROXIES/],
+    ['PROT', /did you mean PORT/],
+    ['HOTS', /did you mean HOST/],
+    ['WORKER', /did you mean WORKERS/],
+    ['base_url', /^base_url is not a setting; did you mean BASE_URL\?$/],
+    ['INTERCEPT_BASE_URL', /did you mean BASE_URL/],
+    ['INTERCEPT_SECERT', /did you mean INTERCEPT_SECRET/],
+    ['INTERCEPT_COLOUR', /^INTERCEPT_COLOUR is not a setting; `intercept doctor` lists them all/],
+    ['BASE_URL', undefined],
+    // What machines, shells and orchestrators set.
+    ...['HOME', 'PATH', 'PWD', 'HOSTNAME', 'HOSTTYPE', 'TERM', 'LANG', 'SHELL', 'USER', 'MAIL'].map(
+      (name) => [name, undefined] as const,
+    ),
+    ...['SERVICE_HOST', 'SERVICE_PORT_HTTP', 'PORT', 'PORT_8080_TCP_ADDR'].map(
+      (name) => [`INTERCEPT_${name}`, undefined] as const,
+    ),
+  ]
+  for (const [name, sentence] of doubts) {
+    test(`R6: ${name} is ${sentence === undefined ? 'nobody’s business' : 'doubted, never refused'}`, () => {
+      const canary = name.includes('PORT') ? '1' : 'https://canary.test'
+      const said = suspicions({ [name]: canary })
+      assert.equal(said.length, sentence === undefined ? 0 : 1, said.join())
+      if (sentence === undefined) return
+      assert.match(said[0] ?? '', sentence)
+      assert.doesNotMatch(said.join(), /canary/)
+      assert.deepEqual(refusal({ [name]: canary }), [])
     })
   }
 

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import {
   isLoopback,
+  isNear,
   parseCount,
   parseDatabaseUrl,
   parseDurationUpTo,
@@ -209,6 +210,34 @@ export function remarks(config: Config): string[] {
   return found
 }
 
+/**
+ * Sentences about names in the environment that look like settings of ours written wrongly. They are only told: the
+ * environment belongs to others too.
+ */
+export function suspicions(env: Environment): string[] {
+  return Object.keys(env).flatMap((name) => {
+    if (name in table || isOfOthers(name)) return []
+    const plain = name.toUpperCase().replace(/^INTERCEPT_/, '')
+    const meant = names().find((one) => one === plain) ?? nearest(name.toUpperCase())
+    return meant === undefined && !name.startsWith('INTERCEPT_') ? [] : [notASetting(name, meant)]
+  })
+}
+
+/** Kubernetes and Docker put the address of a service of our name into every container beside it. */
+function isOfOthers(name: string): boolean {
+  return !/^\w{3,60}$/.test(name) || /^INTERCEPT_(SERVICE|PORT|ENV|NAME)(_|$)/.test(name)
+}
+
+function nearest(written: string): Name | undefined {
+  return names().find((meant) => isNear(written, meant))
+}
+
+function notASetting(name: string, meant = nearest(name)): string {
+  return meant === undefined
+    ? `${name} is not a setting; \`intercept doctor\` lists them all.`
+    : `${name} is not a setting; did you mean ${meant}?`
+}
+
 function compose(parsed: Parsed) {
   const given = <N extends Name>(name: N): Given<N> => {
     const value = parsed[name]
@@ -306,7 +335,7 @@ function complainAboutNode(version: string): string[] {
 function complainAboutNames(env: Environment): string[] {
   return Object.keys(env)
     .filter((name) => /^(LIMIT|RETENTION)_/.test(name) && !(name in table))
-    .map((name) => `${name} is not a setting; \`intercept doctor\` lists them all.`)
+    .map((name) => notASetting(name))
 }
 
 function complainAboutPairs(env: Environment): string[] {

@@ -1,5 +1,5 @@
 import { checkMasterKey, countSealed } from '../access/index.ts'
-import { listSettings, readConfig, remarks, type SettingLine } from '../config.ts'
+import { listSettings, readConfig, remarks, suspicions, type SettingLine } from '../config.ts'
 import { probe, type Store } from '../store/index.ts'
 import { BadFinding, command } from './command.ts'
 import { withRooms, type Rooms } from './rooms.ts'
@@ -26,6 +26,7 @@ export const commands = {
       readConfig(terminal.env)
       const findings = await withRooms(terminal, async (rooms) => [
         ...remarks(rooms.config).map((said) => ({ check: 'settings', isWell: true, said })),
+        ...suspicions(terminal.env).map((said) => ({ check: 'settings', isWell: true, said })),
         await checkSecrets(rooms),
         ...(await checkDatabase(rooms.store)),
         await checkReachable(rooms.config.baseUrl),
@@ -33,7 +34,7 @@ export const commands = {
       ])
       const isWell = findings.every((finding) => finding.isWell)
       const answer = {
-        data: { ok: isWell, settings, findings },
+        data: { ok: isWell, settings: settings.map(toData), findings: findings.map(toFound) },
         text: `${renderSettings(settings)}\n\n${findings.map(renderFinding).join('\n')}`,
       }
       if (!isWell) throw new BadFinding(answer)
@@ -134,6 +135,15 @@ async function measureRevocation(store: Store): Promise<Finding> {
     said: `A revocation is known everywhere after ${middle} ms (median), ${worst} ms (worst of ${revocations}); ${who}${slow}.`,
     details: { median_ms: middle, worst_ms: worst, nodes, silent_nodes: silent },
   }
+}
+
+/** What `--json` says of a setting: its members are in snake_case, as every other command's. */
+function toData({ name, value, default: fallback, about, isSet }: SettingLine) {
+  return { name, value, default: fallback, about, is_set: isSet }
+}
+
+function toFound({ check, isWell, said, details }: Finding) {
+  return { check, is_well: isWell, said, ...(details === undefined ? {} : { details }) }
 }
 
 function renderSettings(settings: readonly SettingLine[]): string {

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { flushCompileCache } from 'node:module'
-import { readConfig, remarks, type Config } from '../config.ts'
+import { readConfig, remarks, suspicions, type Config } from '../config.ts'
 import { createLog, type Log } from '../log/index.ts'
 import type { Running } from '../main.ts'
 import { command } from './command.ts'
@@ -15,6 +15,7 @@ export const commands = {
     run: async (_call, terminal) => {
       const config = readConfig(terminal.env)
       const log = createLog({ level: config.logLevel, pretty: terminal.isPerson })
+      if (cluster.isPrimary) for (const doubt of suspicions(terminal.env)) log.warn({}, doubt)
       if (config.workers > 1 && cluster.isPrimary) await superviseWorkers(config, terminal, log)
       else {
         try {

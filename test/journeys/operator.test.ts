@@ -21,16 +21,21 @@ describe('an operator keeps the service', () => {
   }
 
   test('doctor lists every setting with its default and measures revocation', async () => {
-    const { code, out } = await intercept(['doctor', '--json'], { env })
+    const { code, out } = await intercept(['doctor', '--json'], { env: { ...env, BASEURL: 'x' } })
     assert.equal(code, 0, out)
     const report = JSON.parse(out) as {
-      settings: { name: string; default: string }[]
-      findings: { check: string; said: string; details?: { median_ms: number } }[]
+      settings: { name: string; default: string; is_set: boolean }[]
+      findings: { check: string; is_well: boolean; said: string; details?: { median_ms: number } }[]
     }
     const limit = report.settings.find((line) => line.name === 'LIMIT_FAILED_CREDENTIALS')
     assert.equal(limit?.default, '20/s burst 100')
     const revocation = report.findings.find((finding) => finding.check === 'revocation')
     assert.ok((revocation?.details?.median_ms ?? -1) >= 0)
+    assert.equal(revocation?.is_well, true)
+    assert.equal(report.settings.find((line) => line.name === 'PORT')?.is_set, true)
+    assert.ok(report.findings.some(({ said }) => said.includes('did you mean BASE_URL?')))
+    // Members are in snake_case, as every command's.
+    assert.doesNotMatch(out, /"[a-z]+[A-Z]\w*":/)
   })
 
   test('doctor sees a running node, hears it confirm, and finds that it is ready', async () => {

@@ -57,7 +57,7 @@ describe('a server process', () => {
     const { port } = taken.address() as AddressInfo
     const env = { PATH: process.env['PATH'], DATA_DIR: join(folder, 'taken'), WORKERS: '2' }
     const child = spawn(process.execPath, [launcher, 'serve'], {
-      env: { ...env, PORT: String(port) },
+      env: { ...env, PORT: String(port), BASEURL: 'x' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     try {
@@ -70,6 +70,11 @@ describe('a server process', () => {
       await until(() => /"code":1.*could not start; it is started again in 2 s/.test(text))
       assert.match(text, /"code":1.*could not start; it is started again in 1 s/)
       assert.doesNotMatch(text, /"code":0|has died/)
+      // A name that looks misspelt is told once, and refuses nothing.
+      assert.equal(
+        text.match(/"warn".*BASEURL is not a setting; did you mean BASE_URL/g)?.length,
+        1,
+      )
       child.kill('SIGTERM')
       const [code] = (await once(child, 'exit')) as [number]
       assert.equal(code, 0)
