@@ -107,8 +107,12 @@ export function createDirectoryGroups(
   // Changed roles end sessions: that is answered when the other nodes know it.
   async function confirmed<T>(
     work: (tx: Transaction) => Promise<{ result: T; changed: number }>,
+    line?: string,
   ): Promise<T> {
-    const { result } = await store.transactionConfirmed(work, ({ changed }) => changed > 0)
+    const { result } = await store.transactionConfirmed(work, {
+      isNeeded: ({ changed }) => changed > 0,
+      line,
+    })
     return result.result
   }
 
@@ -156,7 +160,7 @@ export function createDirectoryGroups(
             : await roles.apply(tx, organizationId, [...added, ...removed], actor)
         announce(tx, 'updated', group, { added: added.size, removed: removed.size }, actor)
         return { result: group, changed }
-      }),
+      }, id),
     async remove(organizationId, id, check, actor) {
       await confirmed(async (tx) => {
         const current = await loadIn(tx, organizationId, id)

@@ -37,13 +37,16 @@ export interface DirectoryMemberships {
     organizationId: OrganizationId,
     person: DirectoryPerson,
   ): Promise<{ membershipId: Id<'mem'>; userId: UserId; how: 'returned' | 'adopted' | 'made' }>
-  /** An account, a membership and a user of the directory for somebody new; undefined if the user name is taken. */
-  make(
+  /**
+   * An account, a membership and a user of the directory, if nobody can be meant but somebody new: otherwise `known`;
+   * `taken` if the name was given at the same moment.
+   */
+  makeIfNew(
     tx: Transaction,
     organizationId: OrganizationId,
     person: DirectoryPerson,
     data: DirectoryUserData,
-  ): Promise<DirectoryUserRecord | undefined>
+  ): Promise<DirectoryUserRecord | 'known' | 'taken'>
   /** Brings the membership in step with a user that was changed; the person's name too, when only the directory knows it. */
   follow(
     tx: Transaction,
@@ -132,13 +135,14 @@ export function createDirectoryMemberships(
       announceJoined(tx, made, person)
       return { membershipId: made.id, userId: made.userId, how: 'made' }
     },
-    async make(tx, organizationId, person, data) {
+    async makeIfNew(tx, organizationId, person, data) {
       const { name, email, active } = person
       const id = createId('mem', tx.now)
       const userId = createId('usr', tx.now)
       const made = { id, organizationId, userId, name, email, active, data }
-      const user = await directoryNewcomers.insert(tx, made)
-      if (user !== undefined) announceJoined(tx, { ...made, role: 'viewer' }, person)
+      const by = { ...data, emailKeys: person.adoptionKeys }
+      const user = await directoryNewcomers.insertIfNew(tx, made, by)
+      if (typeof user === 'object') announceJoined(tx, { ...made, role: 'viewer' }, person)
       return user
     },
     async follow(tx, before, person, actor) {

@@ -4,7 +4,6 @@ import type { OrganizationId } from '../ids.ts'
 import {
   directoryGroups,
   directoryMembers,
-  directoryNewcomers,
   directoryUsers,
   type Actor,
   type DirectoryUserData,
@@ -112,21 +111,23 @@ export function createDirectoryUsers(
 
   // A change that ends access is answered when the other nodes know it; any other need not wait for them.
   async function confirmed<T>(
+    line: OrganizationId,
     work: (tx: Transaction) => Promise<{ result: T; hasEnded: boolean }>,
   ): Promise<T> {
-    const { result } = await store.transactionConfirmed(work, ({ hasEnded }) => hasEnded)
+    const { result } = await store.transactionConfirmed(work, {
+      isNeeded: ({ hasEnded }) => hasEnded,
+      line,
+    })
     return result.result
   }
 
   return {
     async create(organizationId, wish, actor) {
-      return await confirmed(async (tx) => {
-        const { data, person } = wish
-        const by = { ...data, emailKeys: person.adoptionKeys }
+      return await confirmed(organizationId, async (tx) => {
         // Nearly always: what else must be asked one after the other is asked at once.
-        if (await directoryNewcomers.isNew(tx, organizationId, by)) {
-          const made = await people.make(tx, organizationId, person, data)
-          if (!made) throw taken()
+        const made = await people.makeIfNew(tx, organizationId, wish.person, wish.data)
+        if (made === 'taken') throw taken()
+        if (made !== 'known') {
           announce(tx, 'created', made, actor, 'made')
           return { result: { ...made, groups: [] }, hasEnded: false }
         }
@@ -164,13 +165,13 @@ export function createDirectoryUsers(
     },
     getAll,
     change: async (organizationId, id, next, actor) =>
-      await confirmed(async (tx) => {
+      await confirmed(organizationId, async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         const result = await changeIn(tx, current, next(current), actor)
         return { result, hasEnded: current.active && !result.active }
       }),
     async remove(organizationId, id, check, actor) {
-      await confirmed(async (tx) => {
+      await confirmed(organizationId, async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         check(current)
         await people.deactivate(tx, current, actor)

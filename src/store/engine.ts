@@ -5,8 +5,11 @@ import type { Tables } from './tables.ts'
 /** Reads and transactions over one set of connections. */
 export interface EngineLane {
   readonly query: Kysely<Tables>
-  /** Runs a work, then the ledger, then commits. */
-  transact<T>(work: (tx: Transaction) => Promise<T>): Promise<{ result: T; changes: Change[] }>
+  /** Runs a work, then the ledger, then commits; works of one line may share a commit. */
+  transact<T>(
+    work: (tx: Transaction) => Promise<T>,
+    line?: string,
+  ): Promise<{ result: T; changes: Change[] }>
 }
 
 /** What the two engines have in common; only this folder sees it. */

@@ -123,11 +123,15 @@ export interface Store extends Connection {
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /**
    * The same, and answers only when every live node has heard it, or trusts nothing any more (1 s); `isNeeded` says
-   * whether a result has to be heard at all.
+   * whether a result has to be heard at all. Works of one `line` run one after the other in this process, and those
+   * that wait at the same time share a commit: for many small ones that would wait for the same locks.
    */
   transactionConfirmed<T>(
     work: (tx: Transaction) => Promise<T>,
-    isNeeded?: (result: T) => boolean,
+    options?: {
+      readonly isNeeded?: (result: T) => boolean
+      readonly line?: string | undefined
+    },
   ): Promise<{ result: T; confirmation: Confirmation }>
   /** Commits a work on the call records. */
   transactionOnCalls<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
@@ -167,8 +171,9 @@ export async function openStore(options: {
   async function transact<T>(
     work: (tx: Transaction) => Promise<T>,
     lane: EngineLane = handle,
+    line?: string,
   ): Promise<{ result: T; changes: Change[] }> {
-    const done = await lane.transact(work)
+    const done = await lane.transact(work, line)
     feed.heardOwn(done.changes)
     return done
   }
@@ -216,8 +221,8 @@ export async function openStore(options: {
     feed,
     transaction: async (work) => (await transact(work)).result,
     transactionOnCalls: handle.transactCalls,
-    async transactionConfirmed(work, isNeeded) {
-      const { result, changes } = await transact(work)
+    async transactionConfirmed(work, { isNeeded, line } = {}) {
+      const { result, changes } = await transact(work, handle, line)
       if (isNeeded?.(result) === false) {
         return { result, confirmation: { nodes: 0, silentNodes: 0, tookMs: 0 } }
       }

@@ -1,34 +1,38 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { join } from 'node:path'
 import pg from 'pg'
-import { createTransaction, type Connection, type Transaction } from './connection.ts'
+import type { Clock } from '../clock.ts'
+import {
+  createTransaction,
+  type Change,
+  type Collected,
+  type Connection,
+  type Transaction,
+} from './connection.ts'
 import type { EngineHandle, EngineLane } from './engine.ts'
 import { writeLedger } from './ledger.ts'
 import { migrate, migrationsFolder } from './migrate.ts'
+import { connectTimeoutMs, isPlanGone, openPool } from './postgres-pool.ts'
+import { createCommitLines } from './shared-commits.ts'
 import type { Tables } from './tables.ts'
 
-const connectTimeoutMs = 3000
 const statementTimeoutMs = 5000
 const reconnectMs = 250
 const attemptsOfTransaction = 5
 const connectionsApart = 4
 // Any number, the same for all versions: only one process migrates at a time.
 const migrationLock = 7263940
-// What is acknowledged is on the disk, also where the server's default is `off`. Stronger settings, as with replicas, stay.
-const keepCommits = `select set_config('synchronous_commit', 'on', false)
-  where current_setting('synchronous_commit') = 'off'`
 
 /** PostgreSQL through a pool, with a few connections apart from it; NOTIFY on one of its own. */
 export async function openPostgres(
   url: string,
-  clock: { now(): number },
+  clock: Pick<Clock, 'now' | 'monotonic'>,
   poolSize: number,
   eventBytesMost: number | undefined,
 ): Promise<EngineHandle> {
   const settings: pg.PoolConfig = {
     connectionString: url,
     max: poolSize,
-    connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs * 2,
     idle_in_transaction_session_timeout: statementTimeoutMs * 2,
@@ -37,9 +41,8 @@ export async function openPostgres(
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
   }
   await migrateDatabase(settings)
-  const begin = { now: () => clock.now(), eventBytesMost }
-  const main = openLane(settings, begin)
-  const apart = openLane({ ...settings, max: connectionsApart }, begin)
+  const main = openLane(settings, clock, eventBytesMost)
+  const apart = openLane({ ...settings, max: connectionsApart }, clock, eventBytesMost)
   const calls: Connection = { query: main.query, engine: 'postgres' }
   let listener: pg.Client | undefined
   let closed = false
@@ -57,6 +60,7 @@ export async function openPostgres(
         if (closed) return
         const client = new pg.Client({
           ...settings,
+          connectionTimeoutMillis: connectTimeoutMs,
           statement_timeout: undefined,
           query_timeout: undefined,
         })
@@ -98,44 +102,67 @@ export async function openPostgres(
 /** Reads and transactions over a pool. */
 function openLane(
   settings: pg.PoolConfig,
-  begin: { now(): number; eventBytesMost: number | undefined },
+  clock: Pick<Clock, 'now' | 'monotonic'>,
+  eventBytesMost: number | undefined,
 ): EngineLane {
   const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(settings) }) })
+
+  /** Runs works, then the ledger, then commits. */
+  async function commit<T>(
+    work: (tx: Transaction, collected: Collected) => Promise<T>,
+  ): Promise<{ result: T; changes: Change[] }> {
+    return await query.transaction().execute(async (kysely) => {
+      const { transaction, collected } = createTransaction(
+        { query: kysely, engine: 'postgres', eventBytesMost },
+        clock.now(),
+      )
+      const result = await work(transaction, collected)
+      return { result, changes: await writeLedger(transaction, collected) }
+    })
+  }
+
+  async function alone<T>(
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<{ result: T; changes: Change[] }> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await commit(work)
+      } catch (error) {
+        if (attempt >= attemptsOfTransaction || !isWorthAnotherTry(error)) throw error
+      }
+    }
+  }
+
+  const inLine = createCommitLines({
+    alone,
+    isWorthAnotherTry,
+    monotonic: () => clock.monotonic(),
+    async shared(works) {
+      const done = await commit(async (transaction, collected) => {
+        const say = async (words: string): Promise<void> =>
+          void (await sql.raw(words).execute(transaction.query))
+        await works({
+          transaction,
+          collected,
+          mark: async () => await say('savepoint work'),
+          goBack: async () => await say('rollback to savepoint work'),
+        })
+      })
+      return done.changes
+    },
+  })
+
   return {
     query,
-    async transact<T>(work: (tx: Transaction) => Promise<T>) {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return await query.transaction().execute(async (kysely) => {
-            const { transaction, collected } = createTransaction(
-              { query: kysely, engine: 'postgres', eventBytesMost: begin.eventBytesMost },
-              begin.now(),
-            )
-            const result = await work(transaction)
-            return { result, changes: await writeLedger(transaction, collected) }
-          })
-        } catch (error) {
-          if (attempt >= attemptsOfTransaction || !isWorthAnotherTry(error)) throw error
-        }
-      }
-    },
+    transact: async (work, line) =>
+      line === undefined ? await alone(work) : await inLine(line, work),
   }
 }
 
 // 40001 serialization_failure, 40P01 deadlock_detected: the whole transaction may be run again.
 function isWorthAnotherTry(error: unknown): boolean {
   const code = (error as { code?: unknown }).code
-  return code === '40001' || code === '40P01'
-}
-
-/** A pool whose broken connections are replaced at the next use: their errors reach whoever uses them, and nobody else. */
-function openPool(settings: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool(settings)
-  pool.on('error', () => undefined)
-  // One that is just being closed belongs to nobody, and its error would end the process.
-  pool.on('connect', (client) => client.on('error', () => undefined))
-  pool.on('connect', (client) => void client.query(keepCommits).catch(() => undefined))
-  return pool
+  return code === '40001' || code === '40P01' || isPlanGone(error)
 }
 
 /** bigint as number: our integers are times, sizes and counts, all below 2^53. */

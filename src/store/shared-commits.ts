@@ -1,0 +1,127 @@
+import type { Change, Collected, Transaction } from './connection.ts'
+import { asStorageProblem } from './unavailable.ts'
+
+const worksInCommit = 32
+const gatherMs = 25
+
+/** What has been committed of one work. */
+interface Committed<T> {
+  readonly result: T
+  /** Those that the work collected, with their sequence. */
+  readonly changes: Change[]
+}
+
+interface Job {
+  readonly work: (tx: Transaction) => Promise<unknown>
+  readonly resolve: (done: Committed<unknown>) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** A transaction that several works share. */
+export interface SharedTransaction {
+  readonly transaction: Transaction
+  readonly collected: Collected
+  /** A place to go back to; a new one takes the place of the last. */
+  mark(): Promise<void>
+  /** Undoes what was done since the last mark. */
+  goBack(): Promise<void>
+}
+
+/** What a database does for works in line. */
+export interface CommitNeeds {
+  /** Commits what `works` do, with one ledger for all; answers the changes in the order of their drafts. */
+  shared(works: (shared: SharedTransaction) => Promise<void>): Promise<Change[]>
+  /** Commits one work by itself, tried again where that helps. */
+  alone<T>(work: (tx: Transaction) => Promise<T>): Promise<Committed<T>>
+  /** Whether the same work may succeed when it is run again. */
+  isWorthAnotherTry(error: unknown): boolean
+  /** Milliseconds that only go forward. */
+  monotonic(): number
+}
+
+/** Runs a work in the line of a name: one after the other, those that wait at the same time in one commit. */
+export type CommitInLine = <T>(
+  line: string,
+  work: (tx: Transaction) => Promise<T>,
+) => Promise<Committed<T>>
+
+/**
+ * Works of one line would wait for each other's locks anyway, each for all the ways there and back of the one before.
+ * Here they share a transaction, the lock of their organization's head, the ledger and the commit. Each can fail by
+ * itself; if the whole fails, each is run again alone.
+ */
+export function createCommitLines(needs: CommitNeeds): CommitInLine {
+  const lines = new Map<string, Job[]>()
+
+  async function drain(line: string, waiting: Job[]): Promise<void> {
+    while (waiting.length > 0) await commit(waiting)
+    lines.delete(line)
+  }
+
+  async function commit(waiting: Job[]): Promise<void> {
+    const taken: Job[] = []
+    const settlements: ((changes: readonly Change[]) => Promise<void>)[] = []
+    try {
+      const changes = await needs.shared(async (shared) => {
+        const until = needs.monotonic() + gatherMs
+        for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+          taken.push(job)
+          settlements.push(await run(shared, job, taken.length === 1))
+          // Whoever came while the last work was running comes along.
+          if (taken.length >= worksInCommit || needs.monotonic() >= until) break
+        }
+      })
+      // Nobody waits for those that are run again.
+      for (const settle of settlements) void settle(changes)
+    } catch (error) {
+      const isAnybodys = taken.length > 1 && asStorageProblem(error) === undefined
+      for (const job of taken) void fail(job, error, isAnybodys)
+      // Nothing could even begin: whoever is in line would only wait as long for the same answer.
+      if (taken.length === 0) for (const job of waiting.splice(0)) job.reject(error)
+    }
+  }
+
+  /** Runs one of the works; what answers its caller is called after the commit, a refusal's reason being in it too. */
+  async function run(
+    shared: SharedTransaction,
+    job: Job,
+    isFirst: boolean,
+  ): Promise<(changes: readonly Change[]) => Promise<void>> {
+    const { collected } = shared
+    const [audits, events, from] = lengths(collected)
+    // The first has nobody before it: it goes back by giving the transaction up.
+    if (!isFirst) await shared.mark()
+    try {
+      const result = await job.work(shared.transaction)
+      const upTo = collected.changes.length
+      return async (changes) => job.resolve({ result, changes: changes.slice(from, upTo) })
+    } catch (error) {
+      if (isFirst) throw error
+      await shared.goBack()
+      collected.audits.length = audits
+      collected.events.length = events
+      collected.changes.length = from
+      return async () => await fail(job, error, false)
+    }
+  }
+
+  /** `isAnybodys`: nobody knows whose error it is. */
+  async function fail(job: Job, error: unknown, isAnybodys: boolean): Promise<void> {
+    if (!isAnybodys && !needs.isWorthAnotherTry(error)) return job.reject(error)
+    await needs.alone(job.work).then(job.resolve, job.reject)
+  }
+
+  return async <T>(line: string, work: (tx: Transaction) => Promise<T>) =>
+    await new Promise<Committed<T>>((resolve, reject) => {
+      const job = { work, resolve: resolve as Job['resolve'], reject }
+      const waiting = lines.get(line)
+      if (waiting !== undefined) return void waiting.push(job)
+      const own = [job]
+      lines.set(line, own)
+      void drain(line, own)
+    })
+}
+
+function lengths({ audits, events, changes }: Collected): [number, number, number] {
+  return [audits.length, events.length, changes.length]
+}

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { createId, type OrganizationId } from '../../src/ids.ts'
+import {
+  auditEntries,
+  auditHash,
+  organizations,
+  type Store,
+  type Transaction,
+} from '../../src/store/index.ts'
+import { createCommitLines } from '../../src/store/shared-commits.ts'
+import { emptyPlace, engines } from './engines.ts'
+
+for (const engine of engines) {
+  describe(`works in line on ${engine}`, () => {
+    test('run one after the other, each seeing what those before it have written', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const id = await addOrganization(store, 'acme')
+      const lengths = await inLine(store, 20, async (tx) => {
+        const [row] = await namesOf(tx)
+        const name = `${row ?? ''}x`
+        await sql`update organization set name = ${name} where id = ${id}`.execute(tx.query)
+        return name.length
+      })
+      assert.deepEqual(
+        lengths.map((one) => one.status === 'fulfilled' && one.value),
+        Array.from({ length: 20 }, (_, at) => 'acme'.length + 1 + at),
+      )
+    })
+
+    test('fail each by itself: rows, audit entries and changes of one that throws are gone, with no gap in the chain', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const id = await addOrganization(store, 'acme')
+      const heard: string[] = []
+      store.feed.on(
+        'key',
+        ({ subjectId }) => heard.push(subjectId),
+        () => undefined,
+      )
+      const ends = await inLine(store, 12, async (tx, at) => {
+        await insertOrganization(tx, `slug-${at}`)
+        record(tx, id, `made-${at}`)
+        tx.changed({ kind: 'key', organizationId: id, subjectId: String(at) })
+        if (at % 3 === 0) throw new Error(`no ${at}`)
+        // A duplicate: the database itself refuses, and on PostgreSQL the transaction is broken.
+        if (at % 3 === 1)
+          await sql`insert into organization select * from organization`.execute(tx.query)
+        return at
+      })
+      assert.deepEqual(
+        ends.map(({ status }) => status === 'fulfilled'),
+        Array.from({ length: 12 }, (_, at) => at % 3 === 2),
+      )
+      const kept = ['2', '5', '8', '11']
+      assert.deepEqual(
+        (await namesOf(store)).toSorted(),
+        ['acme', ...kept.map((at) => `slug-${at}`)].toSorted(),
+      )
+      assert.deepEqual(heard, kept)
+      const entries = (await auditEntries.list(store, id, { limit: 100 })).toReversed()
+      assert.deepEqual(
+        entries.map(({ action }) => action),
+        kept.map((at) => `made-${at}`),
+      )
+      for (const [at, entry] of entries.entries()) {
+        assert.equal(entry.sequence, at + 1)
+        assert.equal(entry.previous_hash, entries[at - 1]?.hash ?? entry.previous_hash)
+        assert.equal(entry.hash, auditHash(entry))
+      }
+    })
+
+    test('are run again alone where only another try helps, and where one of them spoils the ledger for all', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const id = await addOrganization(store, 'acme')
+      const tries = new Map<number, number>()
+      const ends = await inLine(store, 6, async (tx, at) => {
+        tries.set(at, (tries.get(at) ?? 0) + 1)
+        record(tx, at === 3 ? createId('org') : id, `made-${at}`)
+        if (engine === 'postgres' && at === 1 && tries.get(1) === 1) {
+          throw Object.assign(new Error('could not serialize access'), { code: '40001' })
+        }
+        return at
+      })
+      assert.deepEqual(
+        ends.map(({ status }) => status),
+        ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+      )
+      assert.equal((await auditEntries.list(store, id, { limit: 100 })).length, 5)
+    })
+  })
+}
+
+describe('works in line on postgres', () => {
+  test('share a commit when they wait at the same time, and different lines do not wait for each other', async () => {
+    await using place = await emptyPlace('postgres')
+    await using store = await place.open()
+    const transactions = await inLine(store, 20, async (tx) => await transactionOf(tx))
+    const numbers = transactions.map((one) => one.status === 'fulfilled' && one.value)
+    assert.ok(new Set(numbers).size <= 3, `${new Set(numbers).size} transactions for 20 works`)
+    const both = Promise.withResolvers<void>()
+    let inside = 0
+    await Promise.all(
+      ['one', 'other'].map(
+        async (line) =>
+          await store.transactionConfirmed(
+            async () => {
+              if (++inside === 2) both.resolve()
+              await both.promise
+            },
+            { line },
+          ),
+      ),
+    )
+  })
+})
+
+test('when nothing can begin, all in line are refused, and the next one tries anew', async () => {
+  let isAway = true
+  const inLineOf = createCommitLines({
+    async shared(works) {
+      if (isAway) throw new Error('timeout exceeded when trying to connect')
+      const collected = { audits: [], events: [], changes: [] }
+      const transaction = {} as Transaction
+      const nothing = async (): Promise<void> => undefined
+      await works({ transaction, collected, mark: nothing, goBack: nothing })
+      return []
+    },
+    alone: () => assert.fail('nothing was begun'),
+    isWorthAnotherTry: () => false,
+    monotonic: () => 0,
+  })
+  const refused = await Promise.allSettled(
+    [1, 2, 3].map(async (each) => await inLineOf('a', async () => each)),
+  )
+  assert.deepEqual(
+    refused.map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected'],
+  )
+  isAway = false
+  assert.equal((await inLineOf('a', async () => 4)).result, 4)
+})
+
+async function inLine<T>(
+  store: Store,
+  amount: number,
+  work: (tx: Transaction, at: number) => Promise<T>,
+): Promise<PromiseSettledResult<T>[]> {
+  return await Promise.allSettled(
+    Array.from({ length: amount }, async (_, at) => {
+      const done = await store.transactionConfirmed(async (tx) => await work(tx, at), {
+        isNeeded: () => false,
+        line: 'the line',
+      })
+      return done.result
+    }),
+  )
+}
+
+async function addOrganization(store: Store, slug: string): Promise<OrganizationId> {
+  return await store.transaction(async (tx) => await insertOrganization(tx, slug))
+}
+
+async function insertOrganization(tx: Transaction, slug: string): Promise<OrganizationId> {
+  const id = createId('org')
+  await organizations.insert(tx, { id, slug, name: slug, plan: 'standard' })
+  return id
+}
+
+async function namesOf(at: Store | Transaction): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select name from organization`.execute(at.query)
+  return rows.map(({ name }) => name)
+}
+
+async function transactionOf(tx: Transaction): Promise<unknown> {
+  const { rows } = await sql<{ id: unknown }>`select txid_current() as id`.execute(tx.query)
+  return rows[0]?.id
+}
+
+function record(tx: Transaction, organizationId: OrganizationId, action: string): void {
+  tx.audit({
+    organizationId,
+    actor: { kind: 'operator' },
+    action,
+    subject: { kind: 'organization', id: organizationId },
+    detail: {},
+  })
+}
