@@ -248,12 +248,11 @@ async function addKnown(
   group: DirectoryGroupRecord,
   ids: readonly string[],
 ): Promise<string[]> {
-  const known = await directoryMembers.existing(tx, group.organizationId, ids)
-  const unknown = ids.find((id) => !known.has(id))
+  const { added, unknown } = await directoryMembers.add(tx, group.organizationId, group.id, ids)
   if (unknown !== undefined) {
     throw new Problem('invalid_input', `There is no user ${unknown.slice(0, 60)} to be a member.`)
   }
-  return await directoryMembers.add(tx, group.organizationId, group.id, ids)
+  return added
 }
 
 // A directory may have two groups of one name when it tells them apart by its own ids (Entra's are not unique).

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { OrganizationId } from '../ids.ts'
 import { besideIds } from './beside-ids.ts'
 import type { Connection, Transaction } from './connection.ts'
@@ -9,49 +10,81 @@ export interface DirectoryMemberTable {
   organization_id: string
 }
 
-/** Of these ids, the ones that are users of the directory. */
-export async function existing(
-  at: Connection,
-  organizationId: OrganizationId,
-  ids: readonly string[],
-): Promise<Set<string>> {
-  const found = new Set<string>()
-  for (const part of inParts(ids)) {
-    const rows = await at.query
-      .selectFrom('directory_user')
-      .select('id')
-      .where(besideIds(at, organizationId))
-      .where('id', 'in', part)
-      .execute()
-    for (const row of rows) found.add(row.id)
-  }
-  return found
-}
-
-/** Puts users into a group; returns those that were not in it. */
+/**
+ * Puts users of the directory into a group: which of them were not in it, and the first that the directory does not
+ * know, with whom the caller has to refuse the whole.
+ */
 export async function add(
   tx: Transaction,
   organizationId: OrganizationId,
   groupId: string,
   ids: readonly string[],
-): Promise<string[]> {
+): Promise<{ added: string[]; unknown: string | undefined }> {
   const added: string[] = []
   for (const part of inParts(ids)) {
-    const rows = await tx.query
-      .insertInto('directory_member')
-      .values(
-        part.map((id) => ({
-          group_id: groupId,
-          directory_user_id: id,
-          organization_id: organizationId,
-        })),
-      )
-      .onConflict((conflict) => conflict.columns(['group_id', 'directory_user_id']).doNothing())
-      .returning('directory_user_id')
-      .execute()
-    added.push(...rows.map((row) => row.directory_user_id))
+    const step = tx.engine === 'postgres' ? addAtOnce : addKnown
+    const { known, entered } = await step(tx, organizationId, groupId, part)
+    added.push(...entered)
+    const unknown = part.find((id) => !known.has(id))
+    if (unknown !== undefined) return { added, unknown }
   }
-  return added
+  return { added, unknown: undefined }
+}
+
+interface Step {
+  readonly known: ReadonlySet<string>
+  readonly entered: readonly string[]
+}
+
+async function addKnown(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  groupId: string,
+  ids: readonly string[],
+): Promise<Step> {
+  const users = await tx.query
+    .selectFrom('directory_user')
+    .select('id')
+    .where(besideIds(tx, organizationId))
+    .where('id', 'in', ids)
+    .execute()
+  const known = new Set(users.map(({ id }) => id))
+  const members = [...known].map((id) => {
+    return { group_id: groupId, directory_user_id: id, organization_id: organizationId }
+  })
+  if (members.length === 0) return { known, entered: [] }
+  const rows = await tx.query
+    .insertInto('directory_member')
+    .values(members)
+    .onConflict((conflict) => conflict.columns(['group_id', 'directory_user_id']).doNothing())
+    .returning('directory_user_id')
+    .execute()
+  return { known, entered: rows.map((row) => row.directory_user_id) }
+}
+
+async function addAtOnce(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  groupId: string,
+  ids: readonly string[],
+): Promise<Step> {
+  const { rows } = await sql<{ id: string; entered: boolean }>`
+    with known as materialized (
+      select id from directory_user
+      where organization_id = ${organizationId} and id = any(cast(${ids} as text[]))
+    ),
+    entered as (
+      insert into directory_member (group_id, directory_user_id, organization_id)
+      select ${groupId}, id, ${organizationId} from known
+      on conflict (group_id, directory_user_id) do nothing
+      returning directory_user_id as id
+    )
+    select known.id, entered.id is not null as entered
+    from known left join entered using (id)`.execute(tx.query)
+  return {
+    known: new Set(rows.map(({ id }) => id)),
+    entered: rows.filter(({ entered }) => entered).map(({ id }) => id),
+  }
 }
 
 /** Takes users out of a group, or all (undefined); returns those that were in it. */

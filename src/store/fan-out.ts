@@ -1,11 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
 import { createId } from '../ids.ts'
 import type { Transaction } from './connection.ts'
+import { insertion } from './insertion.ts'
 import type { Write } from './together.ts'
 
 // A ping is for one endpoint, whatever types that one has chosen.
 const pingType = 'webhook.ping'
-const rowsInStatement = 500
 
 /** What of an endpoint decides whether it gets an event. */
 export interface EndpointWish {
@@ -59,13 +59,26 @@ export function fanOut(
         }
       })
   })
-  const writes: Write[] = []
-  for (let at = 0; at < rows.length; at += rowsInStatement) {
-    const part = rows.slice(at, at + rowsInStatement)
-    writes.push(tx.query.insertInto('delivery').values(part))
-  }
+  const writes = insertion(tx, 'delivery', deliveryColumns, rows)
   return { endpointIds: [...toSend], writes: [...writes, ...enterInBooks(tx, rows)] }
 }
+
+const deliveryColumns = {
+  id: 'text',
+  organization_id: 'text',
+  endpoint_id: 'text',
+  event_sequence: 'bigint',
+  event_id: 'text',
+  type: 'text',
+  state: 'text',
+  due_at: 'bigint',
+  attempts: 'bigint',
+  attempts_ever: 'bigint',
+  version: 'bigint',
+  created_at: 'bigint',
+  completed_at: 'bigint',
+  skipped_reason: 'text',
+} as const
 
 /** The endpoints of an organization: read under the lock of its head, so that none that is already there is missed. */
 export function endpointsOf(organizationId: string): RawBuilder<EndpointWish> {

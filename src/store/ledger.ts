@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { createId } from '../ids.ts'
 import { digest } from '../secrets/index.ts'
 import type {
@@ -10,6 +10,7 @@ import type {
   Transaction,
 } from './connection.ts'
 import { endpointsOf, fanOut } from './fan-out.ts'
+import { insertion } from './insertion.ts'
 import { together, togetherThen, type Write } from './together.ts'
 
 // One number for all of Intercept's nodes on a database: changes are numbered in the order of their commits.
@@ -97,13 +98,31 @@ function auditWrites(
     return { ...row, hash }
   })
   return [
-    ...[...inParts(rows)].map((part) => tx.query.insertInto('audit_entry').values(part)),
+    ...insertion(tx, 'audit_entry', auditColumns, rows),
     tx.query
       .updateTable('organization_head')
       .set({ audit_hash: previousHash })
       .where('organization_id', '=', organizationId),
   ]
 }
+
+const auditColumns = {
+  organization_id: 'text',
+  sequence: 'bigint',
+  id: 'text',
+  at: 'bigint',
+  actor_kind: 'text',
+  actor_id: 'text',
+  actor_name: 'text',
+  action: 'text',
+  subject_kind: 'text',
+  subject_id: 'text',
+  detail: 'text',
+  address: 'text',
+  request_id: 'text',
+  previous_hash: 'text',
+  hash: 'text',
+} as const
 
 /** The columns that an audit entry's hash covers, in their order. */
 export const hashedAuditColumns = [
@@ -130,6 +149,15 @@ export function auditHash(
   return digest(JSON.stringify(hashedAuditColumns.map((column) => row[column])))
 }
 
+const eventColumns = {
+  organization_id: 'text',
+  sequence: 'bigint',
+  id: 'text',
+  type: 'text',
+  at: 'bigint',
+  body: 'utf8',
+} as const
+
 /** Writes events with the audit entries beside them, and their deliveries; returns the endpoints with something to send. */
 async function writeEvents(
   tx: Transaction,
@@ -144,7 +172,7 @@ async function writeEvents(
     const body = eventBody(tx, { ...draft, id, sequence })
     return { organization_id: organizationId, sequence, id, type: draft.type, at: tx.now, body }
   })
-  const insertions = [...inParts(rows)].map((part) => tx.query.insertInto('event').values(part))
+  const insertions = insertion(tx, 'event', eventColumns, rows)
   const written = rows.map(({ id, sequence: number, type }, at) => {
     return { id, sequence: number, type, onlyEndpointId: drafts[at]?.onlyEndpointId }
   })
@@ -201,35 +229,25 @@ async function writeChangesAtOnce(
   tx: Transaction,
   drafts: readonly ChangeDraft[],
 ): Promise<Change[]> {
-  const changes: Change[] = []
-  for (let from = 0; from < drafts.length; from += rowsInStatement) {
-    const part = drafts.slice(from, from + rowsInStatement)
-    const rows = part.map((draft, at) => {
-      return sql`(cast(${at} as bigint), ${draft.kind}, ${draft.organizationId}, ${draft.subjectId})`
-    })
-    const { rows: written } = await sql<{ sequence: number }>`
-      with locked as materialized (select pg_advisory_xact_lock(${sql.lit(changeLock)})),
-      written as (
-        insert into change (kind, organization_id, subject_id, at)
-        select v.column2, v.column3, v.column4, cast(${tx.now} as bigint)
-        from locked, (values ${sql.join(rows)}) as v order by v.column1
-        returning sequence
-      ),
-      told as (select pg_notify('intercept_change', cast(max(sequence) as text)) from written)
-      select sequence from written, told order by sequence`.execute(tx.query)
-    // Numbered in the order of the drafts.
-    for (const [at, draft] of part.entries()) {
-      const sequence = written[at]?.sequence
-      if (sequence !== undefined) changes.push({ ...draft, sequence })
-    }
-  }
-  return changes
-}
-
-// SQLite takes at most 32,766 parameters in a statement, PostgreSQL 65,535.
-const rowsInStatement = 500
-
-function* inParts<T>(rows: T[]): Generator<T[]> {
-  for (let at = 0; at < rows.length; at += rowsInStatement)
-    yield rows.slice(at, at + rowsInStatement)
+  const texts = (values: string[]): RawBuilder<unknown> => sql`cast(${values} as text[])`
+  const { rows } = await sql<{ sequence: number }>`
+    with locked as materialized (select pg_advisory_xact_lock(${sql.lit(changeLock)})),
+    written as (
+      insert into change (kind, organization_id, subject_id, at)
+      select draft.kind, draft.organization_id, draft.subject_id, cast(${tx.now} as bigint)
+      from locked, unnest(
+        ${texts(drafts.map(({ kind }) => kind))},
+        ${texts(drafts.map(({ organizationId }) => organizationId))},
+        ${texts(drafts.map(({ subjectId }) => subjectId))}
+      ) with ordinality as draft (kind, organization_id, subject_id, place)
+      order by draft.place
+      returning sequence
+    ),
+    told as (select pg_notify('intercept_change', cast(max(sequence) as text)) from written)
+    select sequence from written, told order by sequence`.execute(tx.query)
+  // Numbered in the order of the drafts.
+  return rows.flatMap(({ sequence }, at) => {
+    const draft = drafts[at]
+    return draft === undefined ? [] : [{ ...draft, sequence }]
+  })
 }

@@ -4,7 +4,7 @@ import type { Transaction } from './connection.ts'
 /** A statement that changes rows and whose own answer nobody wants. */
 export type Write = OperationNodeSource
 
-// 500 rows of 14 parameters each, eight times: within PostgreSQL's 65,535.
+// Eight lists of 500 rows, or so many single statements: far within PostgreSQL's 65,535 parameters.
 const writesInStatement = 8
 
 /**
