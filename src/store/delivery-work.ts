@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Id } from '../ids.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { fromRow, type EndpointHealthRecord, type EndpointRecord } from './endpoints.ts'
@@ -20,6 +20,9 @@ export interface DueDelivery {
   readonly createdAt: number
   readonly body: Buffer
 }
+
+/** One taking of an endpoint: whoever takes it next, be it the same owner, has another token. */
+export type Lease = Pick<EndpointRecord, 'id' | 'leaseToken'>
 
 /** What an attempt made of its delivery. */
 export interface AttemptOutcome {
@@ -135,33 +138,42 @@ export async function endLeasesOf(tx: Transaction, owner: string): Promise<void>
 /** Keeps leases; returns those that still hold, as their rows are now. */
 export async function renewLeases(
   tx: Transaction,
-  lease: { owner: string; until: number; endpointIds: readonly string[] },
+  renewal: { owner: string; until: number; leases: readonly Lease[] },
 ): Promise<EndpointRecord[]> {
-  if (lease.endpointIds.length === 0) return []
+  if (renewal.leases.length === 0) return []
   const rows = await tx.query
     .updateTable('endpoint')
-    .set({ lease_until: lease.until })
-    .where('id', 'in', inOneOrder(tx, lease.endpointIds))
-    .where('lease_owner', '=', lease.owner)
+    .set({ lease_until: renewal.until })
+    .where('id', 'in', inOneOrder(tx, idsOf(renewal.leases)))
+    .where('lease_owner', '=', renewal.owner)
+    .where(isLastTaking(renewal.leases))
     .where('deleted_at', 'is', null)
     .returningAll()
     .execute()
   return rows.map(fromRow)
 }
 
-/** Gives leases back: whoever comes next need not wait for their end. */
+/** Gives leases back: whoever comes next need not wait for their end. One that was taken anew meanwhile stays. */
 export async function releaseLeases(
   tx: Transaction,
-  lease: { owner: string; endpointIds: readonly string[] },
+  release: { owner: string; leases: readonly Lease[] },
 ): Promise<void> {
-  if (lease.endpointIds.length === 0) return
+  if (release.leases.length === 0) return
   await tx.query
     .updateTable('endpoint')
     .set({ lease_owner: null, lease_until: null })
-    .where('id', 'in', inOneOrder(tx, lease.endpointIds))
-    .where('lease_owner', '=', lease.owner)
+    .where('id', 'in', inOneOrder(tx, idsOf(release.leases)))
+    .where('lease_owner', '=', release.owner)
+    .where(isLastTaking(release.leases))
     .execute()
 }
+
+function isLastTaking(leases: readonly Lease[]): RawBuilder<SqlBool> {
+  const values = leases.map(({ id, leaseToken }) => sql`(${id}, cast(${leaseToken} as bigint))`)
+  return sql<SqlBool>`(id, lease_token) in (values ${sql.join(values)})`
+}
+
+const idsOf = (leases: readonly Lease[]): string[] => leases.map(({ id }) => id)
 
 /** PostgreSQL locks rows as it meets them: in one order everywhere, no two transactions wait for each other. */
 function inOneOrder(

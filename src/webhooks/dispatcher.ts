@@ -1,22 +1,28 @@
 import type { Clock } from '../clock.ts'
-import type { AttemptOutcome, DueDelivery, EndpointRecord } from '../store/index.ts'
+import type { AttemptOutcome, DueDelivery, EndpointRecord, Lease } from '../store/index.ts'
 import { healthAfter } from './endpoint-health.ts'
-import { adapt, concurrencyOf, createLane, takeToken, type Lane } from './lane.ts'
+import {
+  adapt,
+  concurrencyOf,
+  createLane,
+  follows,
+  healthOf,
+  roomOf,
+  takeToken,
+  type Lane,
+} from './lane.ts'
 import { createLeaseKeeper } from './lease-keeper.ts'
 import { outcomeOf, verdictOf } from './outcome.ts'
-import { createOutcomeWriter } from './outcome-writer.ts'
+import { createOutcomeWriter, type HealthsWritten } from './outcome-writer.ts'
 import type { PreparedEndpoint, Send, SendResult } from './send.ts'
 import { createUnderWay } from './under-way.ts'
-import type { DeliveryWork, HealthOutcome } from './work.ts'
+import type { DeliveryWork } from './work.ts'
 
 // A send that starts this close to the lease's end would finish under somebody else's.
 const leaseMarginMs = 500
 const idleBeforeReleaseMs = 5000
 const lanesMost = 2000
-const queueMost = 64
 const queueLow = 24
-// Endpoints that fail may be many and stay long: they keep little in memory.
-const queueOfFailing = 4
 const placesMost = 512
 // What is sent and not written would be sent again after a crash: a database that stands still must not make it many.
 const unwrittenMost = 32
@@ -57,6 +63,8 @@ export interface Dispatcher {
 export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
   const { work, send, clock, random } = needs
   const lanes = new Map<string, Lane>()
+  /** Leased, and being prepared. */
+  const opening = new Set<EndpointRecord>()
   const underWay = createUnderWay(needs.placesMost ?? placesMost)
   const waitingForPlace = new Set<Lane>()
   const cut = new AbortController()
@@ -66,7 +74,10 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     monotonic: clock.monotonic,
     after: needs.after,
     onError: needs.onError,
-    healthOf: (id) => lanes.get(id),
+    healthOf: (id) => {
+      const lane = lanes.get(id)
+      return lane && healthOf(lane)
+    },
     leasesKnown: async () => await leases.known(),
     onWritten: settle,
   })
@@ -82,25 +93,25 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     takeIdle: () => {
       const monotonic = clock.monotonic()
       const idle = [...lanes.values()].filter((lane) => isIdle(lane, monotonic))
-      for (const lane of idle) close(lane.endpoint.id)
-      return idle.map((lane) => lane.endpoint.id)
+      for (const lane of idle) close(lane)
+      return idle.map((lane) => lane.endpoint)
     },
-    held: () => [...lanes.keys()],
-    onKept: (kept, asked, leaseEndsAt) => {
-      for (const id of asked) {
-        const lane = lanes.get(id)
-        if (lane && kept.has(id)) lane.leaseEndsAt = leaseEndsAt
-        else close(id)
+    held: () => [...lanes.values()].map((lane) => lane.endpoint),
+    onKept: (kept, leaseEndsAt) => {
+      for (const lease of kept) {
+        const lane = laneUnder(lease)
+        if (lane) lane.leaseEndsAt = leaseEndsAt
       }
       for (const lane of lanes.values()) pump(lane)
     },
+    onLost: (lost) => lost.forEach(closeUnder),
   })
 
   // --- Lanes ---
 
   async function open(endpoint: EndpointRecord, leaseEndsAt: number): Promise<void> {
     const known = lanes.get(endpoint.id)
-    if (known && known.endpoint.version === endpoint.version) {
+    if (known && follows(endpoint, known.endpoint)) {
       // Our own lease, which a clock set forward let run out: what the lane knows of the endpoint's health, and what
       // is under way, is newer than the row.
       known.endpoint = endpoint
@@ -109,22 +120,38 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
       return
     }
     try {
+      opening.add(endpoint)
       const prepared = await needs.prepare(endpoint)
+      // Forgotten meanwhile: what was prepared may be stale.
+      if (!opening.has(endpoint)) return
       const lane = createLane(endpoint, prepared, { leaseEndsAt, monotonic: clock.monotonic() })
-      close(endpoint.id)
+      const before = lanes.get(endpoint.id)
+      if (before) close(before)
       lanes.set(endpoint.id, lane)
       await fill(lane)
     } catch (error) {
       // The lease runs out by itself; then it is tried again.
       needs.onError(error)
+    } finally {
+      opening.delete(endpoint)
     }
   }
 
-  function close(endpointId: string): void {
-    const lane = lanes.get(endpointId)
-    lane?.cancelWake?.()
-    if (lane) waitingForPlace.delete(lane)
-    lanes.delete(endpointId)
+  function close(lane: Lane): void {
+    lane.cancelWake?.()
+    waitingForPlace.delete(lane)
+    if (isOpen(lane)) lanes.delete(lane.endpoint.id)
+  }
+
+  /** The lane, if it is still there and by this lease: what comes late says nothing of a newer one. */
+  function laneUnder({ id, leaseToken }: Lease): Lane | undefined {
+    const lane = lanes.get(id)
+    return lane?.endpoint.leaseToken === leaseToken ? lane : undefined
+  }
+
+  function closeUnder(lease: Lease): void {
+    const lane = laneUnder(lease)
+    if (lane) close(lane)
   }
 
   function isIdle(lane: Lane, monotonic: number): boolean {
@@ -182,11 +209,6 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     const dueAt = await work.nextDueAt(lane.endpoint.id)
     lane.nextDueAt = dueAt
     if (dueAt !== undefined) wakeIn(lane, Math.max(dueAt - now, 1))
-  }
-
-  function roomOf(lane: Lane): number {
-    const most = lane.health.failures > 0 ? queueOfFailing : queueMost
-    return Math.max(1, most - lane.queue.length)
   }
 
   function wakeIn(lane: Lane, ms: number): void {
@@ -286,14 +308,11 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
 
   // --- After writing ---
 
-  function settle(
-    batch: readonly AttemptOutcome[],
-    healths: readonly HealthOutcome[],
-    lost: ReadonlySet<string>,
-  ): void {
+  function settle(batch: readonly AttemptOutcome[], { written, lost }: HealthsWritten): void {
     for (const { delivery } of batch) underWay.written(delivery)
-    for (const { endpoint, health } of healths) {
-      if (lost.has(endpoint.id) || health.state === 'disabled') close(endpoint.id)
+    for (const { endpoint } of lost) closeUnder(endpoint)
+    for (const { endpoint, health } of written) {
+      if (health.state === 'disabled') closeUnder(endpoint)
     }
     const again = new Set<string>()
     for (const { state, delivery } of batch) if (state === 'pending') again.add(delivery.endpointId)
@@ -310,8 +329,8 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
   /** A held endpoint is found again when its probe is due. */
   async function leave(lane: Lane): Promise<void> {
     if (underWay.of(lane.endpoint.id).size > 0) return
-    close(lane.endpoint.id)
-    await leases.release([lane.endpoint.id])
+    close(lane)
+    await leases.release([lane.endpoint])
   }
 
   // --- Life ---
@@ -345,15 +364,18 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     start: leases.start,
     hint,
     forget(organizationId, endpointId) {
-      const stale = [...lanes.values()].filter(
-        ({ endpoint }) =>
-          endpoint.organizationId === organizationId &&
-          (endpointId === undefined || endpoint.id === endpointId),
-      )
+      const isStale = (endpoint: EndpointRecord): boolean =>
+        endpoint.organizationId === organizationId &&
+        (endpointId === undefined || endpoint.id === endpointId)
+      const stale = [...opening].filter(isStale)
+      for (const endpoint of stale) opening.delete(endpoint)
+      for (const lane of lanes.values()) {
+        if (!isStale(lane.endpoint)) continue
+        stale.push(lane.endpoint)
+        close(lane)
+      }
       if (stale.length === 0) return
-      const ids = stale.map(({ endpoint }) => endpoint.id)
-      for (const id of ids) close(id)
-      void leases.release(ids).then(() => hint(organizationId))
+      void leases.release(stale).then(() => hint(organizationId))
     },
     async stop(graceMs) {
       stopped = true
@@ -365,7 +387,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
       const cancelGrace = needs.after(graceMs, () => cut.abort())
       await quiet(clock.monotonic() + graceMs + stopWritingMs)
       cancelGrace()
-      await leases.release([...lanes.keys()])
+      await leases.release([...lanes.values()].map((lane) => lane.endpoint))
       lanes.clear()
     },
     state: () => ({

@@ -1,9 +1,13 @@
 import type { DueDelivery, EndpointRecord } from '../store/index.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
 import type { PreparedEndpoint } from './send.ts'
+import type { HealthOutcome } from './work.ts'
 
 const concurrencyFirst = 4
 const concurrencyMost = 8
+const queueMost = 64
+// Endpoints that fail may be many and stay long: they keep little in memory.
+const queueOfFailing = 4
 
 /** One endpoint while this node holds its lease: what waits in memory, and how much may go out now. */
 export interface Lane {
@@ -58,10 +62,26 @@ export function createLane(
   }
 }
 
+/** Whether nobody had the endpoint, and nobody changed it by hand, between two takings of ours: each moves the token. */
+export function follows(taken: EndpointRecord, before: EndpointRecord): boolean {
+  return taken.leaseToken === before.leaseToken + 1 && taken.version === before.version
+}
+
+/** A copy of what there is to write: the lane goes on meanwhile, and under which lease it was written must stay known. */
+export function healthOf({ endpoint, health, lastAttemptAt }: Lane): HealthOutcome {
+  return { endpoint, health, lastAttemptAt }
+}
+
 /** How many may be under way now. A held endpoint gets one probe, an ordered one never a second delivery. */
 export function concurrencyOf(lane: Lane): number {
   if (lane.health.state === 'disabled') return 0
   return lane.health.state === 'held' || lane.endpoint.ordered ? 1 : lane.concurrency
+}
+
+/** How many more may be kept in memory. */
+export function roomOf(lane: Lane): number {
+  const most = lane.health.failures > 0 ? queueOfFailing : queueMost
+  return Math.max(1, most - lane.queue.length)
 }
 
 /** Adapts to how an attempt went: receivers that hang or refuse connections hold few of everybody's places. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { EndpointRecord } from '../store/index.ts'
+import type { EndpointRecord, Lease } from '../store/index.ts'
 import type { DeliveryWork } from './work.ts'
 
 const leaseMs = 10_000
@@ -11,7 +11,7 @@ export interface LeaseKeeper {
   start(): void
   /** Somebody has published in an organization: its endpoints are looked at now. */
   look(organizationId: string): void
-  release(endpointIds: readonly string[]): Promise<void>
+  release(leases: readonly Lease[]): Promise<void>
   /** Resolves when the search under way, if there is one, has told what it took. */
   known(): Promise<void>
   /** Takes no more; resolves when nothing is being taken. */
@@ -30,14 +30,12 @@ export interface LeaseKeeperNeeds {
   readonly onTaken: (endpoint: EndpointRecord, leaseEndsAt: number) => Promise<void>
   /** Every second: the truth, whatever hints got lost. */
   readonly onPoll: () => void
-  /** Endpoints that need their lease no longer; they are forgotten by this. */
-  readonly takeIdle: () => string[]
-  readonly held: () => string[]
-  readonly onKept: (
-    kept: ReadonlySet<string>,
-    asked: readonly string[],
-    leaseEndsAt: number,
-  ) => void
+  /** Leases that are needed no longer; they are forgotten by this. */
+  readonly takeIdle: () => Lease[]
+  readonly held: () => Lease[]
+  readonly onKept: (kept: readonly Lease[], leaseEndsAt: number) => void
+  /** These hold no longer; their endpoints may be ours by newer ones, which have been told before. */
+  readonly onLost: (lost: readonly Lease[]) => void
 }
 
 /** A keeper that polls, and looks at once where it is told to. */
@@ -87,14 +85,24 @@ export function createLeaseKeeper(needs: LeaseKeeperNeeds): LeaseKeeper {
     const idle = needs.takeIdle()
     try {
       if (idle.length > 0) await work.release(idle)
-      const endpointIds = needs.held()
-      if (endpointIds.length > 0) {
-        needs.onKept(await work.renew({ endpointIds, ttlMs: leaseMs }), endpointIds, endsAt)
+      const leases = needs.held()
+      if (leases.length > 0) {
+        const kept = await work.renew({ leases, ttlMs: leaseMs })
+        needs.onKept(
+          leases.filter(({ id }) => kept.has(id)),
+          endsAt,
+        )
+        const lost = leases.filter(({ id }) => !kept.has(id))
+        if (lost.length > 0) void known().then(() => needs.onLost(lost))
       }
     } catch (error) {
       needs.onError(error)
     }
     if (!stopped) cancelRenew = needs.after(renewEveryMs, () => void renew())
+  }
+
+  async function known(): Promise<void> {
+    await leasing
   }
 
   return {
@@ -106,17 +114,15 @@ export function createLeaseKeeper(needs: LeaseKeeperNeeds): LeaseKeeper {
       hinted.add(organizationId)
       void leaseSoon()
     },
-    async release(endpointIds) {
+    async release(leases) {
       try {
-        await work.release(endpointIds)
+        await work.release(leases)
       } catch (error) {
         // They run out by themselves.
         needs.onError(error)
       }
     },
-    async known() {
-      await leasing
-    },
+    known,
     async stop() {
       stopped = true
       cancelPoll?.()

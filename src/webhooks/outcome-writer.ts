@@ -18,22 +18,24 @@ export interface OutcomeWriter {
   readonly unwritten: () => number
 }
 
+/** What became of the healths of a batch; `lost` are under leases that hold no longer. */
+export interface HealthsWritten {
+  readonly written: readonly HealthOutcome[]
+  readonly lost: readonly HealthOutcome[]
+}
+
 /** A writer that keeps what it could not write and tries again until it can. */
 export function createOutcomeWriter(needs: {
   readonly work: DeliveryWork
   readonly monotonic: () => number
   readonly after: (ms: number, call: () => void) => () => void
   readonly onError: (error: unknown) => void
-  /** An endpoint's health as it is known now; undefined if this node no longer sends to it. */
+  /** An endpoint's lease and health as they are at this moment; undefined if this node no longer sends to it. */
   readonly healthOf: (endpointId: string) => HealthOutcome | undefined
   /** Resolves when a search for leases that is under way has told what it took. */
   readonly leasesKnown: () => Promise<void>
-  /** A batch is on the disk; `lost` are endpoints that somebody else has taken. */
-  readonly onWritten: (
-    batch: readonly AttemptOutcome[],
-    healths: readonly HealthOutcome[],
-    lost: ReadonlySet<string>,
-  ) => void
+  /** A batch is on the disk. */
+  readonly onWritten: (batch: readonly AttemptOutcome[], healths: HealthsWritten) => void
 }): OutcomeWriter {
   const waiting: AttemptOutcome[] = []
   const counts = new Map<string, number>()
@@ -48,14 +50,11 @@ export function createOutcomeWriter(needs: {
       const healths = [...ids].flatMap((id) => needs.healthOf(id) ?? [])
       try {
         const startedAt = needs.monotonic()
-        const lost = await writeHealthAgain(
-          await needs.work.complete({ outcomes: batch, healths }),
-          healths,
-        )
+        const what = await write(batch, healths)
         const tookMs = needs.monotonic() - startedAt
         waiting.splice(0, batch.length)
         for (const { delivery } of batch) discount(delivery.endpointId)
-        needs.onWritten(batch, healths, lost)
+        needs.onWritten(batch, what)
         if (batch.length >= several) {
           await gather(Math.min(Math.max(2 * tookMs, pauseLeastMs), pauseMostMs))
         }
@@ -67,22 +66,27 @@ export function createOutcomeWriter(needs: {
     writing = false
   }
 
-  /** A lease of ours that ran out and was taken anew while the batch was on its way: its health still counts. */
-  async function writeHealthAgain(
-    lost: ReadonlySet<string>,
-    written: readonly HealthOutcome[],
-  ): Promise<ReadonlySet<string>> {
-    if (lost.size === 0) return lost
-    // The lease may have been taken anew in the database, and our knowing of it be still on its way.
+  async function write(
+    outcomes: readonly AttemptOutcome[],
+    healths: readonly HealthOutcome[],
+  ): Promise<HealthsWritten> {
+    const lost = await needs.work.complete({ outcomes, healths })
+    const written = healths.filter(({ endpoint }) => !lost.has(endpoint.id))
+    if (lost.size === 0) return { written, lost: [] }
+    // A lease of ours that ran out may have been taken anew while the batch was on its way, and our knowing of it be
+    // still on its way: its health counts.
     await needs.leasesKnown()
-    const renewed = written.flatMap(({ endpoint }) => {
-      const now = lost.has(endpoint.id) ? needs.healthOf(endpoint.id) : undefined
-      return now && now.endpoint.leaseToken !== endpoint.leaseToken ? [now] : []
-    })
-    if (renewed.length === 0) return lost
-    const lostAgain = await needs.work.complete({ outcomes: [], healths: renewed })
-    const mended = renewed.filter(({ endpoint }) => !lostAgain.has(endpoint.id))
-    return lost.difference(new Set(mended.map(({ endpoint }) => endpoint.id)))
+    const gone: HealthOutcome[] = []
+    const renewed: HealthOutcome[] = []
+    for (const before of healths) {
+      if (!lost.has(before.endpoint.id)) continue
+      const now = needs.healthOf(before.endpoint.id)
+      if (now && now.endpoint.leaseToken !== before.endpoint.leaseToken) renewed.push(now)
+      else gone.push(before)
+    }
+    if (renewed.length === 0) return { written, lost: gone }
+    const again = await write([], renewed)
+    return { written: [...written, ...again.written], lost: [...gone, ...again.lost] }
   }
 
   async function gather(ms: number): Promise<void> {

@@ -5,6 +5,7 @@ import {
   type AttemptOutcome,
   type DueDelivery,
   type EndpointRecord,
+  type Lease,
   type Store,
   type Transaction,
 } from '../store/index.ts'
@@ -25,9 +26,9 @@ export interface DeliveryWork {
     ttlMs: number
     organizationIds?: readonly string[] | undefined
   }): Promise<EndpointRecord[]>
-  /** Prolongs leases; returns those that still hold. */
-  renew(request: { endpointIds: readonly string[]; ttlMs: number }): Promise<ReadonlySet<string>>
-  release(endpointIds: readonly string[]): Promise<void>
+  /** Prolongs leases; returns the endpoints of those that still hold. */
+  renew(request: { leases: readonly Lease[]; ttlMs: number }): Promise<ReadonlySet<string>>
+  release(leases: readonly Lease[]): Promise<void>
   load(
     endpoint: EndpointRecord,
     load: { limit: number; order: 'due' | 'ordered' | 'probe'; except: ReadonlySet<string> },
@@ -59,17 +60,14 @@ export function createDeliveryWork(needs: {
           await deliveryWork.leaseEndpoints(tx, { owner, until: tx.now + ttlMs, endpointIds }),
       )
     },
-    async renew({ endpointIds, ttlMs }) {
+    async renew({ leases, ttlMs }) {
       const kept = await store.transaction(
-        async (tx) =>
-          await deliveryWork.renewLeases(tx, { owner, until: tx.now + ttlMs, endpointIds }),
+        async (tx) => await deliveryWork.renewLeases(tx, { owner, until: tx.now + ttlMs, leases }),
       )
       return new Set(kept.map((endpoint) => endpoint.id))
     },
-    async release(endpointIds) {
-      await store.transaction(
-        async (tx) => await deliveryWork.releaseLeases(tx, { owner, endpointIds }),
-      )
+    async release(leases) {
+      await store.transaction(async (tx) => await deliveryWork.releaseLeases(tx, { owner, leases }))
     },
     load: async (endpoint, load) =>
       await deliveryWork.loadDue(
