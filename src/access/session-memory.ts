@@ -13,13 +13,13 @@ export interface SessionMemory {
     read: () => Promise<SessionWithUser | undefined>,
   ): Promise<SessionWithUser | undefined>
   noteSeen(digest: string, atMs: number): void
-  onChange(heard: (sessionId: SessionId | undefined) => void): void
+  onChange(heard: (sessionId: SessionId | undefined) => void): () => void
 }
 
 /** A memory of at most `capacity` sessions; the longest remembered are forgotten first. */
 export function createSessionMemory(feed: Feed, capacity: number): SessionMemory {
   const byDigest = new Map<string, SessionWithUser>()
-  const listeners: ((sessionId: SessionId | undefined) => void)[] = []
+  const listeners = new Set<(sessionId: SessionId | undefined) => void>()
   // Counts changes, so that a read that overlaps one is not remembered.
   let generation = 0
 
@@ -72,6 +72,9 @@ export function createSessionMemory(feed: Feed, capacity: number): SessionMemory
       const session = byDigest.get(digest)
       if (session) byDigest.set(digest, { ...session, lastSeenAt: atMs })
     },
-    onChange: (heard) => void listeners.push(heard),
+    onChange(heard) {
+      listeners.add(heard)
+      return () => void listeners.delete(heard)
+    },
   }
 }

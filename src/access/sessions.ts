@@ -86,8 +86,11 @@ export interface Sessions {
     which: SessionChoice,
     why: { by: string | undefined; reason: string },
   ): Promise<{ ended: SessionRecord[]; confirmation: Confirmation }>
-  /** Calls back when a session may have ended (undefined: any may have); open streams then look again. */
-  onChange(heard: (sessionId: SessionId | undefined) => void): void
+  /**
+   * Calls back when a session may have ended (undefined: any may have); open streams then look again.
+   * What it answers ends the calling back.
+   */
+  onChange(heard: (sessionId: SessionId | undefined) => void): () => void
   /** Deletes what ended long ago. */
   forget(): Promise<void>
 }

@@ -26,21 +26,48 @@ async function* tail(request: RouteRequest, rooms: Rooms): AsyncIterable<string>
   const { organization, signal } = request
   const startedAt = rooms.clock.now()
   const sent = new Set<string>()
-  yield 'retry: 1000\n\n'
-  for (;;) {
-    if (signal.aborted || rooms.stopping.aborted || !(await isStillAllowed(request, rooms))) return
-    const from = Math.max(startedAt, rooms.clock.now() - lookBackMs)
-    const page = { from, limit: mostAtOnce }
-    const found = await calls.list(rooms.store.calls, organization.id, page)
-    const fresh = found.filter(({ id }) => !sent.has(id)).toReversed()
-    const names = await namesFor(organization, fresh, rooms)
-    for (const call of fresh) {
-      sent.add(call.id)
-      yield `id: ${call.id}\nevent: call\ndata: ${JSON.stringify(toApiCall(call, names))}\n\n`
+  const ended = watchSession(request, rooms)
+  try {
+    yield 'retry: 1000\n\n'
+    for (;;) {
+      const mayHaveEnded = ended.next()
+      if (signal.aborted || rooms.stopping.aborted || !(await isStillAllowed(request, rooms))) {
+        return
+      }
+      const from = Math.max(startedAt, rooms.clock.now() - lookBackMs)
+      const page = { from, limit: mostAtOnce }
+      const found = await calls.list(rooms.store.calls, organization.id, page)
+      const fresh = found.filter(({ id }) => !sent.has(id)).toReversed()
+      const names = await namesFor(organization, fresh, rooms)
+      for (const call of fresh) {
+        sent.add(call.id)
+        yield `id: ${call.id}\nevent: call\ndata: ${JSON.stringify(toApiCall(call, names))}\n\n`
+      }
+      if (fresh.length === 0) yield ': nothing new\n\n'
+      forget(sent, found)
+      await pause(everyMs, AbortSignal.any([signal, rooms.stopping, mayHaveEnded]))
     }
-    if (fresh.length === 0) yield ': nothing new\n\n'
-    forget(sent, found)
-    await pause(everyMs, AbortSignal.any([signal, rooms.stopping]))
+  } finally {
+    ended.stop()
+  }
+}
+
+/** Tells when the session of a request may have ended, so that its answer need not wait for its next look. */
+function watchSession(
+  { person }: Pick<RouteRequest, 'person'>,
+  rooms: Rooms,
+): { next(): AbortSignal; stop(): void } {
+  let change = new AbortController()
+  const stop = rooms.sessions.onChange((id) => {
+    if (id === undefined || id === person.sessionId) change.abort()
+  })
+  return {
+    stop,
+    /** Aborted by the next change from now on. */
+    next() {
+      change = new AbortController()
+      return change.signal
+    },
   }
 }
 
@@ -75,6 +102,7 @@ function forget(sent: Set<string>, found: readonly { readonly id: string }[]): v
 }
 
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
   await new Promise<void>((resolve) => {
     const timer = setTimeout(done, milliseconds)
     function done(): void {
