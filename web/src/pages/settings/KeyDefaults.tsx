@@ -17,20 +17,23 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
   const [scheme, setScheme] = useState(keyDefaults.scheme)
   const [days, setDays] = useState(String(keyDefaults.expiresAfterDays ?? ''))
   const [cidrs, setCidrs] = useState((keyDefaults.cidrs ?? []).join('\n'))
+  const ranges = cidrs.split(/[\s,]+/).filter(Boolean)
+  const wish = {
+    scheme,
+    expiresAfterDays: days === '' ? null : Number(days),
+    cidrs: ranges.length === 0 ? null : ranges,
+  }
+  const isSame =
+    wish.scheme === keyDefaults.scheme &&
+    wish.expiresAfterDays === (keyDefaults.expiresAfterDays ?? null) &&
+    ranges.join() === (keyDefaults.cidrs ?? []).join()
   const save = useMutation({
-    mutationFn: () => {
-      const ranges = cidrs.split(/[\s,]+/).filter(Boolean)
-      const wish = {
-        scheme,
-        expiresAfterDays: days === '' ? null : Number(days),
-        cidrs: ranges.length === 0 ? null : ranges,
-      }
-      return call(
+    mutationFn: () =>
+      call(
         'PATCH /organizations/:organization',
         { path: { organization: it.slug }, body: { keyDefaults: wish } },
         { version: it.version },
-      )
-    },
+      ),
     onSuccess: () => {
       say(w.keyDefaultsSaved)
       void client.invalidateQueries({ queryKey: [it.slug, 'organization'] })
@@ -38,7 +41,7 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
   })
   return (
     <Card title={w.keyDefaults} lead={w.keyDefaultsLead}>
-      <SaveForm layout="stack" saving={save} onSave={() => save.mutate()}>
+      <SaveForm layout="stack" saving={save} disabled={isSame} onSave={() => save.mutate()}>
         <SelectField
           label={w.scheme}
           value={scheme}
