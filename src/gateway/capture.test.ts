@@ -98,7 +98,8 @@ test('A5: at most so many bytes are kept, compressed bodies not at all, and all 
   assert.deepEqual(request, { headers: {}, bytes: 8 })
 })
 
-test('L7: hostile bodies are blacked out in a moment', () => {
+// In how many steps is counted in test/steps.test.ts.
+test('L7: hostile bodies are blacked out', () => {
   for (const unit of [
     '"',
     '\\',
@@ -110,9 +111,7 @@ test('L7: hostile bodies are blacked out in a moment', () => {
     '[',
     'a=',
   ]) {
-    const startedAt = performance.now()
-    kept([unit.repeat(16_384 / unit.length)], { bodyBytes: 16_384 })
-    const tookMs = performance.now() - startedAt
-    assert.ok(tookMs < 1000, `${JSON.stringify(unit)}: ${tookMs} ms`)
+    const body = `password=${secret}&${unit.repeat(16_000 / unit.length)}`
+    assert.ok(!kept([body], { bodyBytes: 16_384 }).includes(secret), JSON.stringify(unit))
   }
 })

@@ -157,7 +157,8 @@ describe('the filter parser (RFC 7644 section 3.4.2.2)', () => {
     parseFilter(deep(20), userType, 'refuse', { depth: 20 })
   })
 
-  test('D8: huge and hostile filters are refused within 50 ms each', () => {
+  // In how many steps is counted in test/steps.test.ts.
+  test('D8: huge and hostile filters are refused', () => {
     const hostile = [
       '('.repeat(4000),
       'not ('.repeat(4000),
@@ -169,9 +170,7 @@ describe('the filter parser (RFC 7644 section 3.4.2.2)', () => {
       `title eq "${'\\"'.repeat(1000)}`,
     ]
     for (const source of hostile) {
-      const start = performance.now()
       assert.throws(() => parseFilter(source, userType), isInvalidFilter)
-      assert.ok(performance.now() - start < 50)
     }
   })
 

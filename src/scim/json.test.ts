@@ -46,11 +46,10 @@ describe('the JSON reader', () => {
     })
   }
 
-  test('D9: 32 levels pass, 100,000 are refused within 50 ms', () => {
+  // In how many steps is counted in test/steps.test.ts.
+  test('D9: 32 levels pass, 100,000 are refused', () => {
     parseJson(`${'['.repeat(32)}1${']'.repeat(32)}`)
-    const start = performance.now()
     assert.throws(() => parseJson('['.repeat(100_000)), { scimType: 'invalidSyntax' })
     assert.throws(() => parseJson('{"a":'.repeat(100_000)), { scimType: 'invalidSyntax' })
-    assert.ok(performance.now() - start < 50)
   })
 })

@@ -81,10 +81,11 @@ describe('rules', () => {
     assert.equal(ask(['allow HEAD /a'], 'GET', '/a').allowed, false)
   })
 
-  test('L7: a pattern of stars answers at once', () => {
-    const startedAt = performance.now()
-    ask(['deny * /*a*a*a*a*a*a*b/c', 'allow * /*'], 'GET', `/${'a'.repeat(8000)}/c`)
-    assert.ok(performance.now() - startedAt < 100)
+  // In how many steps is counted in test/steps.test.ts.
+  test('L7: a pattern of stars is answered on a long path', () => {
+    const rules = ['deny * /*a*a*a*a*a*a*b/c', 'allow * /*']
+    assert.equal(ask(rules, 'GET', `/${'a'.repeat(8000)}/c`).allowed, true)
+    assert.equal(ask(rules, 'GET', `/${'a'.repeat(8000)}b/c`).allowed, false)
   })
 
   for (const line of [

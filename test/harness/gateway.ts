@@ -98,7 +98,7 @@ export function credential(key: IssuedKey): [name: string, value: string] {
 /** Waits until something holds; tests never sleep. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
-  withinMs = 5000,
+  withinMs = 20_000,
 ): Promise<void> {
   const deadline = performance.now() + withinMs
   while (!(await holds())) {

@@ -63,7 +63,7 @@ describe('the gateway as it is set', () => {
     assert.notEqual(protectedHeader.typ, 'JWT')
   })
 
-  test('PostgreSQL: a revocation on one node is refused by the other within a second, its stream cut', async () => {
+  test('PostgreSQL: a revocation on one node is refused by the other within a second, its stream cut', async (t) => {
     await using gateway = await gatewayForTests({
       engine: 'postgres',
       answer: (_request, response) => {
@@ -77,14 +77,14 @@ describe('the gateway as it is set', () => {
     const url = `http://127.0.0.1:${other.port}${prefix}/echo/x`
     const stream = await fetch(url, { headers })
     assert.equal(stream.status, 200)
-    const startedAt = performance.now()
+    const cut = assert.rejects(stream.text())
     await gateway.run('key', 'revoke', key.id)
-    await assert.rejects(stream.text())
-    await until(async () => {
-      const again = await fetch(url, { headers })
-      await again.body?.cancel()
-      return again.status === 401
-    }, 1000)
-    assert.ok(performance.now() - startedAt < 3000)
+    const revokedAt = performance.now()
+    // The command answers when every node has heard; one that could not be asked trusts nothing.
+    const again = await fetch(url, { headers })
+    await again.body?.cancel()
+    assert.ok(again.status === 401 || again.status === 503, String(again.status))
+    await cut
+    t.diagnostic(`cut ${Math.round(performance.now() - revokedAt)} ms after the command's answer`)
   })
 })
