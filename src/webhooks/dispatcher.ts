@@ -7,6 +7,7 @@ import {
   createLane,
   follows,
   healthOf,
+  isDue,
   roomOf,
   takeToken,
   type Lane,
@@ -88,7 +89,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     onTaken: open,
     onPoll: () => {
       // A clock that was set forward has made some of what waits due.
-      for (const lane of lanes.values()) if (isDue(lane)) wake(lane)
+      for (const lane of lanes.values()) if (isDue(lane, clock.now())) wake(lane)
     },
     takeIdle: () => {
       const monotonic = clock.monotonic()
@@ -183,10 +184,12 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
         order: probe ? 'probe' : ordered ? 'ordered' : 'due',
         except: known,
       })
-      lane.exhausted = exhausted
+      // A page of which nothing can be sent would be the same again.
+      lane.exhausted = exhausted || deliveries.length === 0
       if (isOpen(lane)) await take(lane, deliveries)
     } catch (error) {
       needs.onError(error)
+      lane.exhausted = true
       wakeIn(lane, retryStoreMs)
     } finally {
       lane.loading = false
@@ -199,6 +202,8 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     const [first] = deliveries
     const now = clock.now()
     if (lane.endpoint.ordered && lane.health.state === 'active' && first && first.dueAt > now) {
+      // Nothing more until then: asking again and again would keep SQLite's thread, which is everybody's.
+      lane.exhausted = true
       lane.nextDueAt = first.dueAt
       wakeIn(lane, first.dueAt - now)
       return
@@ -226,10 +231,6 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     lane.exhausted = false
     void fill(lane)
     pump(lane)
-  }
-
-  function isDue({ nextDueAt }: Lane): boolean {
-    return nextDueAt !== undefined && nextDueAt <= clock.now()
   }
 
   const isOpen = (lane: Lane): boolean => lanes.get(lane.endpoint.id) === lane

@@ -22,7 +22,7 @@ export interface Lane {
   /** How many may be under way at once: grows with successes, falls to one when the receiver hangs. */
   concurrency: number
   loading: boolean
-  /** Whether the store had no more that is due. */
+  /** Whether the store had no more that can be sent; a wake asks it anew. */
   exhausted: boolean
   /** Something was published while the lane was loading. */
   hinted: boolean
@@ -76,6 +76,11 @@ export function healthOf({ endpoint, health, lastAttemptAt }: Lane): HealthOutco
 export function concurrencyOf(lane: Lane): number {
   if (lane.health.state === 'disabled') return 0
   return lane.health.state === 'held' || lane.endpoint.ordered ? 1 : lane.concurrency
+}
+
+/** Whether what the lane waits for is due, as the wall's clock says. */
+export function isDue({ nextDueAt }: Lane, now: number): boolean {
+  return nextDueAt !== undefined && nextDueAt <= now
 }
 
 /** How many more may be kept in memory. */

@@ -15,7 +15,10 @@ describe('leases that change while something is on its way', () => {
     const leaseKnown = world.hold('lease', 'answer')
     world.wall += hourMs
     await world.pass(1200)
-    assert.deepEqual(world.calls.slice(-2), ['complete 1', 'lost 1'])
+    assert.deepEqual(world.calls.filter((call) => call !== 'load').slice(-2), [
+      'complete 1',
+      'lost 1',
+    ])
     assert.equal(world.row.health.failures, 1)
     leaseKnown()
     await world.pass(0)
@@ -95,10 +98,48 @@ describe('leases that change while something is on its way', () => {
   })
 })
 
+describe('a lane that can do nothing now', { timeout: 20_000 }, () => {
+  test('W8: an ordered endpoint that waits for its next attempt asks the database no more', async () => {
+    const world = await worldThatFailedOnce({ ordered: true })
+    world.calls.length = 0
+    await world.pass(1200)
+    assert.ok(count(world.calls, 'load') <= 3, `${count(world.calls, 'load')} loads`)
+    world.statusNow = 204
+    await world.pass(4000)
+    assert.equal(world.row.health.failures, 0, 'sent when it was due')
+  })
+
+  test('T12: a database that cannot be read is asked again a little later, not at once', async () => {
+    const world = await worldThatFailedOnce()
+    world.statusNow = 204
+    world.readable = false
+    await world.pass(5000)
+    world.calls.length = 0
+    await world.pass(1000)
+    const loads = count(world.calls, 'load')
+    assert.ok(loads >= 3 && loads <= 10, `${loads} loads`)
+    world.readable = true
+    await world.pass(300)
+    assert.equal(world.row.health.failures, 0)
+  })
+
+  test('a delivery whose event is gone is not asked for without end', async () => {
+    const world = createWorld({ ordered: true })
+    world.bodiesAreGone = true
+    world.publish()
+    await world.pass(1200)
+    assert.ok(count(world.calls, 'load') <= 6, `${count(world.calls, 'load')} loads`)
+  })
+})
+
+function count(calls: readonly string[], name: string): number {
+  return calls.filter((call) => call === name).length
+}
+
 type Call = keyof DeliveryWork | 'send' | 'prepare'
 
 /** One endpoint and its receiver, a database that answers at once unless it is held, and time that passes when told to. */
-function createWorld() {
+function createWorld({ ordered = false } = {}) {
   let monotonic = 0
   let timers: { at: number; call: () => void }[] = []
   const gates = new Map<string, Promise<void>>()
@@ -109,6 +150,8 @@ function createWorld() {
     url: 'https://before.example/',
     sentTo: [] as string[],
     calls: [] as string[],
+    readable: true,
+    bodiesAreGone: false,
     row: { token: 0, held: false, until: 0, health: freshHealth },
     /** Holds the next call of a kind on its way there, or its answer; returns how to let it go on. */
     hold(call: Call, where: 'way' | 'answer'): () => void {
@@ -156,7 +199,7 @@ function createWorld() {
           const { row, wall } = world
           if ((row.held && row.until >= wall) || due().length === 0) return []
           Object.assign(row, { token: row.token + 1, held: true, until: wall + ttlMs })
-          return [endpointOf(row)]
+          return [endpointOf(row, ordered)]
         }),
       renew: async ({ leases, ttlMs }) =>
         await through('renew', () => {
@@ -168,11 +211,18 @@ function createWorld() {
         await through('release', () => {
           if (leases.some(isUnder)) world.row.held = false
         }),
-      load: async (_endpoint, { except }) =>
-        await through('load', () => ({
-          deliveries: due().filter(({ id }) => !except.has(id)),
-          exhausted: true,
-        })),
+      load: async (_endpoint, { limit, order, except }) => {
+        world.calls.push('load')
+        // Others have a turn meanwhile, however often this is asked.
+        await new Promise((resolve) => setImmediate(resolve))
+        return await through('load', () => {
+          if (!world.readable) throw new Error('the disk cannot be read')
+          const most = limit + except.size
+          const found = (order === 'ordered' ? waiting : due()).slice(0, most)
+          const fresh = found.filter(({ id }) => !except.has(id)).slice(0, limit)
+          return { deliveries: world.bodiesAreGone ? [] : fresh, exhausted: found.length < most }
+        })
+      },
       nextDueAt: async () => await through('nextDueAt', () => waiting[0]?.dueAt),
       complete: async ({ outcomes, healths }) =>
         await through('complete', () => {
@@ -212,7 +262,7 @@ function createWorld() {
         return resultOf(world.wall, world.statusNow)
       }),
     onError(error) {
-      throw error
+      if (world.readable) throw error
     },
   })
 
@@ -231,8 +281,8 @@ function createWorld() {
 }
 
 /** A first attempt has failed, and the node has a lane for the endpoint. */
-async function worldThatFailedOnce() {
-  const world = createWorld()
+async function worldThatFailedOnce(wish?: { ordered: boolean }) {
+  const world = createWorld(wish)
   await world.pass(0)
   world.publish()
   await world.pass(0)
@@ -241,8 +291,11 @@ async function worldThatFailedOnce() {
   return world
 }
 
-function endpointOf(row: { token: number; health: EndpointHealth }): EndpointRecord {
-  const endpoint = { id: 'ep_1', organizationId: 'org_1', ordered: false, version: 1 }
+function endpointOf(
+  row: { token: number; health: EndpointHealth },
+  ordered: boolean,
+): EndpointRecord {
+  const endpoint = { id: 'ep_1', organizationId: 'org_1', ordered, version: 1 }
   return { ...endpoint, health: row.health, leaseToken: row.token } as EndpointRecord
 }
 
