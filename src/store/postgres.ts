@@ -133,7 +133,7 @@ function openLane(
     }
   }
 
-  const inLine = createCommitLines({
+  const lines = createCommitLines({
     alone,
     isWorthAnotherTry,
     monotonic: () => clock.monotonic(),
@@ -144,6 +144,7 @@ function openLane(
         await works({
           transaction,
           collected,
+          // Within the last one: one way there and back, where letting that one go first would take two.
           mark: async () => await say('savepoint work'),
           goBack: async () => await say('rollback to savepoint work'),
         })
@@ -155,7 +156,7 @@ function openLane(
   return {
     query,
     transact: async (work, line) =>
-      line === undefined ? await alone(work) : await inLine(line, work),
+      line === undefined ? await alone(work) : await lines.commit(line, work),
   }
 }
 

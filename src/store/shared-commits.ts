@@ -21,7 +21,7 @@ interface Job {
 export interface SharedTransaction {
   readonly transaction: Transaction
   readonly collected: Collected
-  /** A place to go back to; a new one takes the place of the last. */
+  /** A place to go back to, for one work; a new one takes the place of the last. */
   mark(): Promise<void>
   /** Undoes what was done since the last mark. */
   goBack(): Promise<void>
@@ -39,23 +39,27 @@ export interface CommitNeeds {
   monotonic(): number
 }
 
-/** Runs a work in the line of a name: one after the other, those that wait at the same time in one commit. */
-export type CommitInLine = <T>(
-  line: string,
-  work: (tx: Transaction) => Promise<T>,
-) => Promise<Committed<T>>
+/** Works in lines. */
+export interface CommitLines {
+  /** Runs a work in the line of a name: one after the other, those that wait at the same time in one commit. */
+  commit<T>(line: string, work: (tx: Transaction) => Promise<T>): Promise<Committed<T>>
+  /** Waits until nobody is in line. */
+  idle(): Promise<void>
+}
 
 /**
- * Works of one line would wait for each other's locks anyway, each for all the ways there and back of the one before.
- * Here they share a transaction, the lock of their organization's head, the ledger and the commit. Each can fail by
- * itself; if the whole fails, each is run again alone.
+ * Works of one line would wait for each other anyway, each for the locks or the disk of the one before. Here they share
+ * a transaction, the lock of their organization's head, the ledger and the commit. Each can fail by itself; if the whole
+ * fails, each is run again alone.
  */
-export function createCommitLines(needs: CommitNeeds): CommitInLine {
-  const lines = new Map<string, Job[]>()
+export function createCommitLines(needs: CommitNeeds): CommitLines {
+  const lines = new Map<string, { readonly waiting: Job[]; readonly drained: Promise<void> }>()
 
-  async function drain(line: string, waiting: Job[]): Promise<void> {
+  async function drain(name: string, waiting: Job[]): Promise<void> {
+    // Lets everything that has already arrived get in line.
+    await new Promise((resolve) => setImmediate(resolve))
     while (waiting.length > 0) await commit(waiting)
-    lines.delete(line)
+    lines.delete(name)
   }
 
   async function commit(waiting: Job[]): Promise<void> {
@@ -71,11 +75,10 @@ export function createCommitLines(needs: CommitNeeds): CommitInLine {
           if (taken.length >= worksInCommit || needs.monotonic() >= until) break
         }
       })
-      // Nobody waits for those that are run again.
-      for (const settle of settlements) void settle(changes)
+      for (const settle of settlements) await settle(changes)
     } catch (error) {
       const isAnybodys = taken.length > 1 && asStorageProblem(error) === undefined
-      for (const job of taken) void fail(job, error, isAnybodys)
+      for (const job of taken) await fail(job, error, isAnybodys)
       // Nothing could even begin: whoever is in line would only wait as long for the same answer.
       if (taken.length === 0) for (const job of waiting.splice(0)) job.reject(error)
     }
@@ -87,12 +90,12 @@ export function createCommitLines(needs: CommitNeeds): CommitInLine {
     job: Job,
     isFirst: boolean,
   ): Promise<(changes: readonly Change[]) => Promise<void>> {
-    const { collected } = shared
+    const { collected, transaction } = shared
     const [audits, events, from] = lengths(collected)
     // The first has nobody before it: it goes back by giving the transaction up.
     if (!isFirst) await shared.mark()
     try {
-      const result = await job.work(shared.transaction)
+      const result = await job.work(transaction)
       const upTo = collected.changes.length
       return async (changes) => job.resolve({ result, changes: changes.slice(from, upTo) })
     } catch (error) {
@@ -111,15 +114,19 @@ export function createCommitLines(needs: CommitNeeds): CommitInLine {
     await needs.alone(job.work).then(job.resolve, job.reject)
   }
 
-  return async <T>(line: string, work: (tx: Transaction) => Promise<T>) =>
-    await new Promise<Committed<T>>((resolve, reject) => {
-      const job = { work, resolve: resolve as Job['resolve'], reject }
-      const waiting = lines.get(line)
-      if (waiting !== undefined) return void waiting.push(job)
-      const own = [job]
-      lines.set(line, own)
-      void drain(line, own)
-    })
+  return {
+    commit: async <T>(name: string, work: (tx: Transaction) => Promise<T>) =>
+      await new Promise<Committed<T>>((resolve, reject) => {
+        const job = { work, resolve: resolve as Job['resolve'], reject }
+        const line = lines.get(name)
+        if (line !== undefined) return void line.waiting.push(job)
+        const waiting = [job]
+        lines.set(name, { waiting, drained: drain(name, waiting) })
+      }),
+    async idle() {
+      await Promise.all([...lines.values()].map(({ drained }) => drained))
+    },
+  }
 }
 
 function lengths({ audits, events, changes }: Collected): [number, number, number] {

@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 import { Kysely, SqliteDialect } from 'kysely'
 import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Clock } from '../clock.ts'
 import { makeFolder } from '../folder.ts'
 import {
   createTransaction,
@@ -14,11 +15,11 @@ import type { EngineHandle } from './engine.ts'
 import { writeLedger } from './ledger.ts'
 import { migrate, migrationsFolder, type MigrationTarget } from './migrate.ts'
 import { finishFile } from './restore.ts'
+import { createCommitLines } from './shared-commits.ts'
 import { openAside } from './sqlite-aside.ts'
 import type { Tables } from './tables.ts'
 
 const preparedStatements = 500
-const worksInCommit = 64
 const busyTimeoutMs = 5000
 
 /**
@@ -27,7 +28,7 @@ const busyTimeoutMs = 5000
  */
 export async function openSqlite(
   folder: string,
-  clock: { now(): number },
+  clock: Pick<Clock, 'now' | 'monotonic'>,
   eventBytesMost: number | undefined,
 ): Promise<EngineHandle> {
   makeFolder(folder)
@@ -151,76 +152,58 @@ function connectionOver(file: Database.Database): Connection {
   return { query: new Kysely<Tables>({ dialect }), engine: 'sqlite' }
 }
 
-interface Job {
-  readonly work: (tx: Transaction) => Promise<unknown>
-  readonly resolve: (done: { result: unknown; changes: Change[] }) => void
-  readonly reject: (error: unknown) => void
-}
-
 /**
- * One writer: works wait in line, and those that wait at the same time share a commit, each in its own savepoint,
- * so that one fsync serves many and a failing one takes nobody with it.
+ * One writer: all works are in one line, so that one fsync serves those that wait at the same time, each in its own
+ * savepoint.
  */
 function createCommitQueue(
   file: Database.Database,
   writer: Connection,
-  clock: { now(): number },
+  clock: Pick<Clock, 'now' | 'monotonic'>,
 ): {
   transact<T>(work: (tx: Transaction) => Promise<T>): Promise<{ result: T; changes: Change[] }>
   idle(): Promise<void>
 } {
-  const waiting: Job[] = []
-  let draining: Promise<void> | undefined
-
-  async function drain(): Promise<void> {
-    // Lets everything that has already arrived get in line.
-    await new Promise((resolve) => setImmediate(resolve))
-    while (waiting.length > 0) await commit(waiting.splice(0, worksInCommit))
-    draining = undefined
-  }
-
-  async function commit(jobs: Job[]): Promise<void> {
-    const done: { job: Job; result: unknown; changes: Change[] }[] = []
+  /** Runs works, then the ledger, then commits. */
+  async function commit<T>(
+    work: (tx: Transaction, collected: Collected) => Promise<T>,
+  ): Promise<{ result: T; changes: Change[] }> {
+    file.exec('begin immediate')
     try {
-      file.exec('begin immediate')
-      for (const job of jobs) {
-        if (jobs.length > 1) file.exec('savepoint work')
-        try {
-          const { transaction, collected } = createTransaction(writer, clock.now())
-          const result = await job.work(transaction)
-          const changes = await finish(transaction, collected)
-          if (jobs.length > 1) file.exec('release work')
-          done.push({ job, result, changes })
-        } catch (error) {
-          // A full disk and the like end the whole transaction by themselves.
-          if (jobs.length === 1 || !file.inTransaction) throw error
-          file.exec('rollback to work')
-          file.exec('release work')
-          job.reject(error)
-        }
-      }
+      const { transaction, collected } = createTransaction(writer, clock.now())
+      const result = await work(transaction, collected)
+      const changes = await writeLedger(transaction, collected)
       file.exec('commit')
+      return { result, changes }
     } catch (error) {
+      // A full disk and the like have ended it by themselves.
       if (file.inTransaction) file.exec('rollback')
-      for (const job of jobs) job.reject(error)
-      return
+      throw error
     }
-    for (const { job, result, changes } of done) job.resolve({ result, changes })
   }
 
-  return {
-    async transact<T>(work: (tx: Transaction) => Promise<T>) {
-      return await new Promise<{ result: T; changes: Change[] }>((resolve, reject) => {
-        waiting.push({ work, resolve: resolve as Job['resolve'], reject })
-        draining ??= drain()
+  const lines = createCommitLines({
+    alone: commit,
+    isWorthAnotherTry: () => false,
+    monotonic: () => clock.monotonic(),
+    async shared(works) {
+      const done = await commit(async (transaction, collected) => {
+        let isMarked = false
+        await works({
+          transaction,
+          collected,
+          async mark() {
+            file.exec(isMarked ? 'release work; savepoint work' : 'savepoint work')
+            isMarked = true
+          },
+          goBack: async () => void file.exec('rollback to work'),
+        })
       })
+      return done.changes
     },
-    async idle() {
-      await draining
-    },
+  })
+  return {
+    transact: async (work) => await lines.commit('all', work),
+    idle: async () => await lines.idle(),
   }
-}
-
-async function finish(transaction: Transaction, collected: Collected): Promise<Change[]> {
-  return await writeLedger(transaction, collected)
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
+import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
 import {
   auditEntries,
@@ -59,7 +60,8 @@ for (const engine of engines) {
         (await namesOf(store)).toSorted(),
         ['acme', ...kept.map((at) => `slug-${at}`)].toSorted(),
       )
-      assert.deepEqual(heard, kept)
+      // The feed may tell of a change twice.
+      assert.deepEqual([...new Set(heard)], kept)
       const entries = (await auditEntries.list(store, id, { limit: 100 })).toReversed()
       assert.deepEqual(
         entries.map(({ action }) => action),
@@ -94,13 +96,14 @@ for (const engine of engines) {
   })
 }
 
-describe('works in line on postgres', () => {
+describe('works in line on postgres, side by side', () => {
   test('share a commit when they wait at the same time, and different lines do not wait for each other', async () => {
     await using place = await emptyPlace('postgres')
-    await using store = await place.open()
+    // Time stands still: however slow the machine, the works are gathered.
+    await using store = await place.open({ clock: { ...systemClock, monotonic: () => 0 } })
     const transactions = await inLine(store, 20, async (tx) => await transactionOf(tx))
     const numbers = transactions.map((one) => one.status === 'fulfilled' && one.value)
-    assert.ok(new Set(numbers).size <= 3, `${new Set(numbers).size} transactions for 20 works`)
+    assert.equal(new Set(numbers).size, 1)
     const both = Promise.withResolvers<void>()
     let inside = 0
     await Promise.all(
@@ -120,7 +123,7 @@ describe('works in line on postgres', () => {
 
 test('when nothing can begin, all in line are refused, and the next one tries anew', async () => {
   let isAway = true
-  const inLineOf = createCommitLines({
+  const lines = createCommitLines({
     async shared(works) {
       if (isAway) throw new Error('timeout exceeded when trying to connect')
       const collected = { audits: [], events: [], changes: [] }
@@ -134,14 +137,14 @@ test('when nothing can begin, all in line are refused, and the next one tries an
     monotonic: () => 0,
   })
   const refused = await Promise.allSettled(
-    [1, 2, 3].map(async (each) => await inLineOf('a', async () => each)),
+    [1, 2, 3].map(async (each) => await lines.commit('a', async () => each)),
   )
   assert.deepEqual(
     refused.map(({ status }) => status),
     ['rejected', 'rejected', 'rejected'],
   )
   isAway = false
-  assert.equal((await inLineOf('a', async () => 4)).result, 4)
+  assert.equal((await lines.commit('a', async () => 4)).result, 4)
 })
 
 async function inLine<T>(
