@@ -12,7 +12,7 @@ export function startTasks(
   config: Config,
   rooms: Foundations & Rules & { readonly gateway: Gateway },
 ): AsyncDisposable {
-  const { clock, log, keys, sso, signingKeys, sessions, audit, gateway } = rooms
+  const { clock, log, keys, sso, signingKeys, sessions, audit, gateway, directories } = rooms
   const { auditMs, callsMs } = config.retention
   const tasks: Record<string, readonly [intervalMs: number, run: () => Promise<unknown>]> = {
     announceExpired: [minuteMs, async () => await keys.announceExpired()],
@@ -22,6 +22,7 @@ export function startTasks(
     rotate: [hourMs, async () => await signingKeys.rotate()],
     forgetSessions: [hourMs, async () => await sessions.forget()],
     forgetAudit: [hourMs, async () => await audit.forget(clock.now() - auditMs)],
+    forgetWalks: [hourMs, async () => await directories.lists.forget()],
     forgetCalls: [hourMs, async () => await gateway.forget(clock.now() - callsMs)],
   }
   const started = new AsyncDisposableStack()

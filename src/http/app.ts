@@ -24,7 +24,10 @@ export function createApp(needs: {
     if (own === undefined) {
       return sendProblem(reply, problem, { requestId: request.id, baseUrl: needs.baseUrl })
     }
-    reply.code(problem.status).header('Content-Type', own.contentType)
+    reply
+      .code(problem.status)
+      .headers(problem.headers ?? {})
+      .header('Content-Type', own.contentType)
     return reply.header('Intercept-Refused', problem.code).send(Buffer.from(own.render(problem)))
   }
 
@@ -58,7 +61,7 @@ export function createApp(needs: {
     if (problem.status >= 500) {
       needs.log.error({ err: error, request_id: request.id }, 'a request failed')
     }
-    return sendProblem(reply, problem, { requestId: request.id, baseUrl: needs.baseUrl })
+    return refuse(request, reply, problem)
   })
   app.setNotFoundHandler((request, reply) => refuse(request, reply, new Problem('not_found')))
   app.addHook('onSend', async (request, reply) => {

@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import { renderProblem } from './problem.ts'
+import { renderOwn, renderProblem, type OwnRefusals } from './problem.ts'
 
 /** What Node's parser reports: its code, and the bytes at hand (never logged: they may hold a credential). */
 export interface ParserError extends Error {
@@ -45,9 +45,12 @@ function malformed(): Problem {
 /** A whole refusal as bytes for a connection whose parser has given up; the connection ends after it. */
 export function rawRefusal(
   problem: Problem,
-  context: { requestId: string; baseUrl: string; nowMs: number },
+  context: { requestId: string; baseUrl: string; nowMs: number; own: OwnRefusals | undefined },
 ): string {
-  const { status, headers, body } = renderProblem(problem, context)
+  const { own } = context
+  const rendered =
+    own === undefined ? renderProblem(problem, context) : renderOwn(own, problem, context.requestId)
+  const { status, headers, body } = rendered
   let text = `HTTP/1.1 ${status} ${reasons[status] ?? 'Refused'}\r\n`
   for (let at = 0; at < headers.length; at += 2) text += `${headers[at]}: ${headers[at + 1]}\r\n`
   return `${text}Date: ${new Date(context.nowMs).toUTCString()}\r\nConnection: close\r\n\r\n${body}`
@@ -61,6 +64,12 @@ const reasons: Readonly<Record<number, string>> = {
   414: 'URI Too Long',
   431: 'Request Header Fields Too Large',
   505: 'HTTP Version Not Supported',
+}
+
+/** The URL that was asked for, if its line is in the bytes that the parser had at hand; '' where it is not. */
+export function urlAtHand(packet: Buffer | undefined): string {
+  const line = /^[A-Z]{3,8} (\/[^\s]*)/.exec(packet?.toString('latin1', 0, 1024) ?? '')
+  return line?.[1] ?? ''
 }
 
 // The URL alone can fill the head: then the truth is 414. No line end in the first bytes means one long line.

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createId } from '../ids.ts'
 import { ClientConnection, connectionOf } from './client-connection.ts'
-import { parserProblem, rawRefusal } from './client-error.ts'
+import { parserProblem, rawRefusal, urlAtHand } from './client-error.ts'
 import type { ParserError } from './client-error.ts'
 import { Exchange } from './exchange.ts'
 import type { UpgradedStream } from './exchange.ts'
@@ -126,7 +126,7 @@ export function createFront(needs: FrontNeeds): Front {
       return
     }
     connection.soleExchange?.leave()
-    refuseRaw(socket, problem)
+    refuseRaw(socket, problem, urlAtHand(error.rawPacket))
   })
 
   function take(
@@ -191,13 +191,14 @@ export function createFront(needs: FrontNeeds): Front {
     needs.handleApp(request, response)
   }
 
-  function refuseRaw(socket: Duplex, problem: Problem): void {
+  function refuseRaw(socket: Duplex, problem: Problem, url = ''): void {
     if (!socket.writable) {
       socket.destroy()
       return
     }
     const nowMs = needs.clock.now()
-    const context = { requestId: createId('req', nowMs), baseUrl: needs.baseUrl, nowMs }
+    const own = ownRefusalsOf(needs.ownRefusals, url)
+    const context = { requestId: createId('req', nowMs), baseUrl: needs.baseUrl, nowMs, own }
     connectionOf(socket)?.refuseFurther()
     socket.end(rawRefusal(problem, context), 'latin1')
     // What still arrives is thrown away for a moment, so that the refusal is not reset away.

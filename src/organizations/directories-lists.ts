@@ -51,6 +51,8 @@ export interface DirectoryLists {
     cursor: string,
     count: number,
   ): Promise<DirectoryPage | 'invalid' | 'expired'>
+  /** Deletes what is remembered of walks that nobody goes on with. */
+  forget(): Promise<void>
 }
 
 /** Opens the lists' rules. */
@@ -90,6 +92,7 @@ export function createDirectoryLists(needs: DirectoryNeeds): DirectoryLists {
   }
 
   return {
+    forget: async () => await store.transactionOnCalls(directoryWalks.forgetOld),
     async byIndex(listing, index, count) {
       const key = {
         tokenId: listing.tokenId,

@@ -64,6 +64,14 @@ export async function note(
   if (walk.from === undefined) await forget(tx, key.tokenId)
 }
 
+/** Deletes, where call records are, the walks that stood still for a day: of revoked tokens and deleted directories too. */
+export async function forgetOld(tx: Transaction): Promise<void> {
+  await tx.query
+    .deleteFrom('directory_walk')
+    .where('at', '<=', tx.now - keptMs)
+    .execute()
+}
+
 // A token with ever new queries keeps its last hundred walks only.
 async function forget(tx: Transaction, tokenId: string): Promise<void> {
   const oldest = await tx.query

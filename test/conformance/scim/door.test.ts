@@ -111,7 +111,9 @@ describe('what the SCIM door answers before and beside its resources', () => {
     assertScimError(await call('GET', '/Schemas/urn:nothing'), 404, 'schema')
     assertScimError(await call('GET', '/Users/%E0%A4%A'), 400, 'cut escape')
     assertScimError(await call('GET', '/%ZZ'), 400, 'wrong escape')
-    assertScimError(await call('OPTIONS', '/Users'), 404, 'OPTIONS')
+    const options = await call('OPTIONS', '/Users')
+    assertScimError(options, 405, 'OPTIONS')
+    assert.equal(options.headers.get('allow'), 'GET, POST, PUT, PATCH, DELETE')
     assertScimError(await call('GET', '/Me'), 501, 'me')
     for (const [method, path, allowed] of [
       ['PUT', '/Users', 'GET, POST'],
@@ -125,6 +127,34 @@ describe('what the SCIM door answers before and beside its resources', () => {
       assertScimError(refused, 405, `${method} ${path}`)
       assert.equal(refused.headers.get('allow'), allowed)
     }
+  })
+
+  test('RFC 7644 3.12: what the parser of HTTP refuses at these addresses is a SCIM error too', async () => {
+    const { port } = directory.product
+    for (const [status, code, head] of [
+      [431, 'head_too_large', `GET /scim/v2/Users HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(17_000)}`],
+      [414, 'uri_too_long', `GET /scim/v2/Users?filter=${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a`],
+      [400, 'bad_request', 'GET /scim/v2 HTTP/1.1\r\nHost : a'],
+      [505, 'version_not_supported', 'GET /scim/v2/Users HTTP/3.7\r\nHost: a'],
+    ] as const) {
+      const answer = await exchangeRaw(port, `${head}\r\n\r\n`)
+      const [lines = '', body = ''] = answer.split('\r\n\r\n')
+      const headers = new Headers(
+        lines
+          .split('\r\n')
+          .slice(1)
+          .map((line) => line.split(': ', 2) as [string, string]),
+      )
+      assert.match(lines, new RegExp(`^HTTP/1\\.1 ${status} `))
+      assertScimError({ status, headers, body: JSON.parse(body) }, status, code)
+      assert.equal(headers.get('intercept-refused'), code)
+    }
+    // Elsewhere it stays a problem.
+    const other = await exchangeRaw(
+      port,
+      `GET /scim/v20 HTTP/1.1\r\nX: ${'a'.repeat(17_000)}\r\n\r\n`,
+    )
+    assert.match(other, /^HTTP\/1\.1 431 [^]*application\/problem\+json/)
   })
 
   test('a content type without a body is answered, not waited for', async () => {
