@@ -17,6 +17,9 @@ interface Job {
   readonly reject: (error: unknown) => void
 }
 
+/** Answers a work's caller after the commit; returns what nobody has told of yet. */
+type Settle = (changes: readonly Change[], added: Change[]) => Change[]
+
 /** A transaction that several works share. */
 export interface SharedTransaction {
   readonly transaction: Transaction
@@ -64,7 +67,8 @@ export function createCommitLines(needs: CommitNeeds): CommitLines {
 
   async function commit(waiting: Job[]): Promise<void> {
     const taken: Job[] = []
-    const settlements: ((changes: readonly Change[]) => Promise<void>)[] = []
+    const settlements: Settle[] = []
+    let collectedByWorks = 0
     try {
       const changes = await needs.shared(async (shared) => {
         const until = needs.monotonic() + gatherMs
@@ -74,8 +78,11 @@ export function createCommitLines(needs: CommitNeeds): CommitLines {
           // Whoever came while the last work was running comes along.
           if (taken.length >= worksInCommit || needs.monotonic() >= until) break
         }
+        collectedByWorks = shared.collected.changes.length
       })
-      for (const settle of settlements) await settle(changes)
+      // What the ledger has added, deliveries, concerns all of them: the first tells this node.
+      let added = changes.slice(collectedByWorks)
+      for (const settle of settlements) added = settle(changes, added)
     } catch (error) {
       const isAnybodys = taken.length > 1 && asStorageProblem(error) === undefined
       for (const job of taken) await fail(job, error, isAnybodys)
@@ -85,11 +92,7 @@ export function createCommitLines(needs: CommitNeeds): CommitLines {
   }
 
   /** Runs one of the works; what answers its caller is called after the commit, a refusal's reason being in it too. */
-  async function run(
-    shared: SharedTransaction,
-    job: Job,
-    isFirst: boolean,
-  ): Promise<(changes: readonly Change[]) => Promise<void>> {
+  async function run(shared: SharedTransaction, job: Job, isFirst: boolean): Promise<Settle> {
     const { collected, transaction } = shared
     const [audits, events, from] = lengths(collected)
     // The first has nobody before it: it goes back by giving the transaction up.
@@ -97,14 +100,21 @@ export function createCommitLines(needs: CommitNeeds): CommitLines {
     try {
       const result = await job.work(transaction)
       const upTo = collected.changes.length
-      return async (changes) => job.resolve({ result, changes: changes.slice(from, upTo) })
+      return (changes, added) => {
+        job.resolve({ result, changes: [...changes.slice(from, upTo), ...added] })
+        return []
+      }
     } catch (error) {
       if (isFirst) throw error
       await shared.goBack()
       collected.audits.length = audits
       collected.events.length = events
       collected.changes.length = from
-      return async () => await fail(job, error, false)
+      return (_, added) => {
+        // Nobody else waits for a work that is run again.
+        void fail(job, error, false)
+        return added
+      }
     }
   }
 

@@ -10,6 +10,7 @@ import {
   type Store,
   type Transaction,
 } from '../../src/store/index.ts'
+import type { Collected } from '../../src/store/connection.ts'
 import { createCommitLines } from '../../src/store/shared-commits.ts'
 import { emptyPlace, engines } from './engines.ts'
 
@@ -145,6 +146,44 @@ test('when nothing can begin, all in line are refused, and the next one tries an
   )
   isAway = false
   assert.equal((await lines.commit('a', async () => 4)).result, 4)
+})
+
+test('what the ledger adds to the changes of works is told once, by the first that succeeded', async () => {
+  const lines = createCommitLines({
+    async shared(works) {
+      const collected: Collected = { audits: [], events: [], changes: [] }
+      const transaction = { changed: (draft) => void collected.changes.push(draft) } as Transaction
+      const nothing = async (): Promise<void> => undefined
+      await works({ transaction, collected, mark: nothing, goBack: nothing })
+      collected.changes.push({ kind: 'delivery', organizationId: 'org_1', subjectId: 'ep_1' })
+      return collected.changes.map((draft, at) => ({ ...draft, sequence: at + 1 }))
+    },
+    alone: () => assert.fail('nothing is run again'),
+    isWorthAnotherTry: () => false,
+    monotonic: () => 0,
+  })
+  const ends = await Promise.allSettled(
+    ['a', 'b', 'c'].map(
+      async (subjectId) =>
+        await lines.commit('line', async (tx) => {
+          tx.changed({ kind: 'key', organizationId: 'org_1', subjectId })
+          if (subjectId === 'b') throw new Error('no')
+        }),
+    ),
+  )
+  const told = ends.map((end) =>
+    end.status === 'fulfilled'
+      ? end.value.changes.map(({ subjectId, sequence }) => [subjectId, sequence])
+      : end.status,
+  )
+  assert.deepEqual(told, [
+    [
+      ['a', 1],
+      ['ep_1', 3],
+    ],
+    'rejected',
+    [['c', 2]],
+  ])
 })
 
 async function inLine<T>(
