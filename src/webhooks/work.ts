@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import {
   deliveries,
   deliveryWork,
+  endpoints,
   type AttemptOutcome,
   type DueDelivery,
   type EndpointRecord,
@@ -84,14 +85,18 @@ async function complete(
   tx: Transaction,
   batch: { outcomes: readonly AttemptOutcome[]; healths: readonly HealthOutcome[] },
 ): Promise<ReadonlySet<string>> {
-  const newlyDisabled = batch.healths.filter(
-    ({ endpoint, health }) => health.state === 'disabled' && endpoint.health.state !== 'disabled',
-  )
+  const disabled = batch.healths.filter(({ health }) => health.state === 'disabled')
   // In one order everywhere: no two transactions wait for each other.
   for (const organizationId of new Set(
-    newlyDisabled.map(({ endpoint }) => endpoint.organizationId).toSorted(),
+    disabled.map(({ endpoint }) => endpoint.organizationId).toSorted(),
   )) {
     await deliveryWork.lockOrganization(tx, organizationId)
+  }
+  const newlyDisabled: HealthOutcome[] = []
+  for (const one of disabled) {
+    // The row says it: when the answer to a commit got lost, this is the second time.
+    const before = await endpoints.find(tx, one.endpoint.organizationId, one.endpoint.id)
+    if (before && before.health.state !== 'disabled') newlyDisabled.push(one)
   }
   const written = await deliveryWork.writeHealths(tx, batch.healths)
   const asked = new Set(batch.healths.map(({ endpoint }) => endpoint.id as string))

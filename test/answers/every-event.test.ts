@@ -68,7 +68,7 @@ describe('every type of event comes about by its cause', () => {
       return found.some(({ body }) =>
         Object.entries(data).every(([name, value]) => body.data[name] === value),
       )
-    }, 15_000)
+    }, 45_000)
   }
 
   async function issue(more: object = {}): Promise<{ id: string; secret: string }> {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { deliveryWork, type Lease, type Transaction } from '../../src/store/index.ts'
+import { disabled, freshHealth } from '../../src/webhooks/endpoint-health.ts'
+import { createDeliveryWork } from '../../src/webhooks/work.ts'
 import { engines } from '../harness/store.ts'
 import { operator, webhooksForTests, type TestWebhooks } from '../harness/webhooks.ts'
 
@@ -23,6 +25,23 @@ for (const engine of engines) {
       assert.deepEqual(await keep(all, [before, now]), [id])
       await release(all, [before, now])
       assert.deepEqual(await keep(all, [now]), [])
+    })
+
+    test('W8: that an endpoint is disabled is announced once, however often the answer to the commit gets lost', async () => {
+      await using all = await webhooksForTests(engine, { start: false })
+      const { store, clock, webhooks, organizationId } = all
+      const { id } = await endpointOf(all)
+      await all.publish(1)
+      const work = createDeliveryWork({ store, clock, owner })
+      const [endpoint] = await work.lease({ limit: 1, ttlMs: 10_000 })
+      assert.equal(endpoint?.id, id)
+      const health = disabled(freshHealth, 'gone')
+      const batch = { outcomes: [], healths: [{ endpoint, health, lastAttemptAt: undefined }] }
+      assert.equal((await work.complete(batch)).size, 0)
+      assert.equal((await work.complete(batch)).size, 0)
+      const events = await webhooks.events.listAfter(organizationId, { after: 0, limit: 10 })
+      const types = events.map(({ type }) => type)
+      assert.deepEqual(types, ['organization.plan_changed', 'webhook.endpoint_disabled'])
     })
   })
 }

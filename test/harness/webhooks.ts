@@ -118,12 +118,12 @@ function roomOver(
   )
 }
 
-/** Waits until a condition holds, 20 s at most. */
+/** Waits until a condition holds, 45 s at most: the machine may be busy. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
 ): Promise<void> {
-  const end = performance.now() + 20_000
+  const end = performance.now() + 45_000
   while (!(await condition())) {
     if (performance.now() > end) throw new Error(`never happened: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 5))

@@ -339,7 +339,7 @@ async function chooseMore(page: Page, item: string): Promise<void> {
 }
 
 async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 15_000
+  const deadline = Date.now() + 45_000
   while (!condition()) {
     if (Date.now() > deadline) throw new Error(`did not come about: ${what}`)
     await new Promise((resolve) => void setTimeout(resolve, 20))

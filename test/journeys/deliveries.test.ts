@@ -76,10 +76,13 @@ for (const engine of engines) {
       const wish = { url: receiver.url, ratePerSecond: 20 }
       await webhooks.endpoints.create(organizationId, wish, operator)
       await all.publish(40)
-      await all.until(() => receiver.arrivals.length === 40, 'all arrived')
-      const times = receiver.arrivals.map(({ at }) => at)
-      // A second's worth may come at once; the other twenty need a second.
-      assert.ok(times.at(-1)! - times[0]! >= 900, `${times.at(-1)! - times[0]!} ms`)
+      await all.until(async () => (await all.books())['delivered'] === 40, 'all delivered')
+      // When they left: a busy machine lets them arrive closer to each other.
+      const sent = await webhooks.deliveries.list(organizationId, { limit: 50 })
+      const times = sent.map(({ lastAttemptAt }) => lastAttemptAt!)
+      const tookMs = Math.max(...times) - Math.min(...times)
+      // A second's worth may go at once; the other twenty need a second, rounded to milliseconds twice.
+      assert.ok(tookMs >= 998, `${tookMs} ms`)
     })
 
     test('W2: no event and no secret of one organization reaches another', async () => {
