@@ -1,3 +1,4 @@
+import { sql, type RawBuilder } from 'kysely'
 import type { OrganizationId } from '../ids.ts'
 import type { Connection, Transaction } from './connection.ts'
 import type { DirectoryTableName } from './directory-conditions.ts'
@@ -68,6 +69,21 @@ export async function addToCount(
         .doUpdateSet((eb) => ({ amount: eb('directory_count.amount', '+', amount) })),
     )
     .execute()
+}
+
+/** How many there are in the buckets from one on, and another number that the database can tell at the same time. */
+export async function countFrom(
+  at: Connection,
+  table: DirectoryTableName,
+  organizationId: OrganizationId,
+  bucket: number,
+  more: RawBuilder<number> = sql<number>`0`,
+): Promise<number> {
+  const { rows } = await sql<{ amount: number }>`select cast(coalesce((
+      select sum(amount) from directory_count
+      where organization_id = ${organizationId} and kind = ${kindOf(table)} and bucket >= ${bucket}
+    ), 0) as bigint) + ${more} as amount`.execute(at.query)
+  return rows[0]?.amount ?? 0
 }
 
 /** The counts of the buckets from one on, in order; empty ones left out. */

@@ -9,7 +9,7 @@ import {
   type DirectoryField,
   type DirectoryTableName,
 } from './directory-conditions.ts'
-import { bucketOf, bucketSize, countsFrom } from './directory-counts.ts'
+import { bucketOf, bucketSize, countFrom, countsFrom } from './directory-counts.ts'
 
 /** An order other than that of arrival; who lacks the value comes last, or first when descending. */
 export interface DirectorySort {
@@ -172,14 +172,10 @@ async function countPlain(
   organizationId: OrganizationId,
   after: DirectoryPlace | undefined,
 ): Promise<number> {
-  if (after === undefined) {
-    const counts = await countsFrom(at, table, organizationId, 0)
-    return counts.reduce((sum, { amount }) => sum + amount, 0)
-  }
+  if (after === undefined) return await countFrom(at, table, organizationId, 0)
   const bucket = bucketOf(after.position)
-  const counts = await countsFrom(at, table, organizationId, bucket + 1)
-  const { rows } = await sql<{ amount: number }>`select count(*) as amount from ${sql.table(table)}
+  const rest = sql<number>`(select count(*) from ${sql.table(table)}
     where organization_id = ${organizationId} and position > ${after.position}
-    and position < ${(bucket + 1) * bucketSize}`.execute(at.query)
-  return counts.reduce((sum, { amount }) => sum + amount, rows[0]?.amount ?? 0)
+    and position < ${(bucket + 1) * bucketSize})`
+  return await countFrom(at, table, organizationId, bucket + 1, rest)
 }
