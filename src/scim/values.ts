@@ -11,6 +11,7 @@ export type Values = { [name: string]: Value }
 
 const maxText = 16 * 1024
 const maxValues = 500
+const bareNames = new Set(['manager', 'roles', 'entitlements'])
 
 /**
  * Reads a value of an attribute; undefined when it is unassigned (null, an empty list, RFC 7643 section 2.5).
@@ -137,8 +138,8 @@ function readComplex(attribute: Attribute, json: Json): Values | undefined {
     // An empty manager is none (Entra sends `{"value": ""}`).
     return attribute.name === 'manager' && values?.['value'] === undefined ? undefined : values
   }
-  // Entra and others send the manager as its bare id, and `""` for none.
-  if (attribute.name === 'manager' && typeof json === 'string') {
+  // Entra and others send the manager as its bare id, and `""` for none; Okta's mappings send roles as bare texts.
+  if (bareNames.has(attribute.name) && typeof json === 'string') {
     return json === '' ? undefined : { value: checkText(attribute, json) }
   }
   throw refuse('invalidValue', `'${attribute.name}' takes an object.`)

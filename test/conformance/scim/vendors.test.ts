@@ -127,6 +127,26 @@ for (const engine of engines) {
         assert.deepEqual([remade.status, remade.body.id, remade.body.active], [201, made.id, true])
       })
 
+      test('roles as mappings send them: texts in a list, one text, none again', async () => {
+        const userName = directory.unique()
+        const base = { schemas: [userUrn], userName }
+        const { id } = (await okta('POST', '/Users', base)).body
+        for (const [roles, kept] of [
+          [['viewer'], [{ value: 'viewer' }]],
+          [
+            ['viewer', 'editor'],
+            [{ value: 'viewer' }, { value: 'editor' }],
+          ],
+          ['viewer,editor', [{ value: 'viewer,editor' }]],
+          [[], undefined],
+        ] as const) {
+          const put = await okta('PUT', `/Users/${id}`, { ...base, roles })
+          assert.deepEqual([put.status, put.body.roles], [200, kept])
+        }
+        const refused = await okta('PUT', `/Users/${id}`, { ...base, emails: ['bare@x.test'] })
+        assert.deepEqual([refused.status, refused.body.scimType], [400, 'invalidValue'])
+      })
+
       test('group push: made, renamed with its id repeated, members in, out and exchanged, deleted', async () => {
         const [a, b] = [await directory.addUser(), await directory.addUser()]
         const made = await okta('POST', '/Groups', {
