@@ -47,6 +47,8 @@ export function createReplay(needs: {
   let stopped = false
   let cancelLook: (() => void) | undefined
   let working: Promise<void> | undefined
+  /** Somebody started one while this node was looking: it may not have seen it. */
+  let startedMeanwhile = false
 
   async function work(): Promise<void> {
     for (;;) {
@@ -86,6 +88,7 @@ export function createReplay(needs: {
   }
 
   function resume(): void {
+    startedMeanwhile = working !== undefined
     if (stopped || working) return
     cancelLook?.()
     let nextMs = lookEveryMs
@@ -96,7 +99,7 @@ export function createReplay(needs: {
       })
       .finally(() => {
         working = undefined
-        if (!stopped) cancelLook = after(nextMs, resume)
+        if (!stopped) cancelLook = after(startedMeanwhile ? 0 : nextMs, resume)
       })
   }
 

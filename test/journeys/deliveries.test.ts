@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { createId } from '../../src/ids.ts'
 import { organizations } from '../../src/store/index.ts'
 import { publish } from '../../src/webhooks/index.ts'
+import { createReplay } from '../../src/webhooks/replay.ts'
 import { removeOld } from '../../src/webhooks/retention.ts'
 import { engines } from '../harness/store.ts'
 import { operator, webhooksForTests } from '../harness/webhooks.ts'
@@ -197,6 +198,33 @@ for (const engine of engines) {
       const cancelled = await second.operations.cancel(organizationId, next, operator)
       assert.equal(cancelled.state, 'cancelled')
       await all.books()
+    })
+
+    test('a replay that starts while its node looks for others is found at once, not at the next look', async () => {
+      await using all = await webhooksForTests(engine, { start: false })
+      const { store, clock } = all
+      const waits: number[] = []
+      const later: (() => void)[] = []
+      const replay = createReplay({
+        store,
+        clock,
+        after(ms, call) {
+          waits.push(ms)
+          later.push(call)
+          return () => undefined
+        },
+        onError(error) {
+          throw error
+        },
+      })
+      replay.resume()
+      // What `start` calls: the look under way may have read before it was written.
+      replay.resume()
+      await all.until(() => later.length === 1, 'the first look is over')
+      later[0]!()
+      await all.until(() => later.length === 2, 'the second look is over')
+      assert.deepEqual(waits, [0, 5000])
+      await replay.stop()
     })
 
     test('two nodes share the work; each delivery is sent once', async () => {
