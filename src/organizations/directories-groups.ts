@@ -160,7 +160,7 @@ export function createDirectoryGroups(
             : await roles.apply(tx, organizationId, [...added, ...removed], actor)
         announce(tx, 'updated', group, { added: added.size, removed: removed.size }, actor)
         return { result: group, changed }
-      }, id),
+      }, `${organizationId} ${id}`),
     async remove(organizationId, id, check, actor) {
       await confirmed(async (tx) => {
         const current = await loadIn(tx, organizationId, id)

@@ -4,7 +4,8 @@ import { createPreparedNames } from './prepared-names.ts'
 // A server that does not answer is noticed soon; who waits for a connection because all are busy may wait longer.
 /** Milliseconds within which a server must take a connection. */
 export const connectTimeoutMs = 3000
-const inLineMs = 10_000
+/** Milliseconds for which somebody waits for a connection, or for a turn. */
+export const inLineMs = 10_000
 // What is acknowledged is on the disk, also where the server's default is `off`. Stronger settings, as with replicas, stay.
 const keepCommits = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') = 'off'`
@@ -52,10 +53,10 @@ class PreparingClient extends pg.Client {
 }
 
 /**
- * Whether the server can do nothing with a prepared statement: 0A000 after a change of the schema, 26000 behind a
- * pooler that hands out another connection.
+ * Whether the server can do nothing with a prepared statement: 0A000 after a change of the schema; behind a pooler that
+ * hands out another connection 26000, or 42P05 where that one knows the statement already.
  */
 export function isPlanGone(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code
-  return code === '0A000' || code === '26000'
+  const code = (error as { code?: unknown } | null | undefined)?.code
+  return code === '0A000' || code === '26000' || code === '42P05'
 }

@@ -12,7 +12,8 @@ import {
 import type { EngineHandle, EngineLane } from './engine.ts'
 import { writeLedger } from './ledger.ts'
 import { migrate, migrationsFolder } from './migrate.ts'
-import { connectTimeoutMs, isPlanGone, openPool } from './postgres-pool.ts'
+import { connectTimeoutMs, inLineMs, isPlanGone, openPool } from './postgres-pool.ts'
+import { namesMost } from './prepared-names.ts'
 import { createCommitLines } from './shared-commits.ts'
 import type { Tables } from './tables.ts'
 
@@ -124,11 +125,14 @@ function openLane(
   async function alone<T>(
     work: (tx: Transaction) => Promise<T>,
   ): Promise<{ result: T; changes: Change[] }> {
+    let plansGone = 0
     for (let attempt = 1; ; attempt++) {
       try {
         return await commit(work)
       } catch (error) {
-        if (attempt >= attemptsOfTransaction || !isWorthAnotherTry(error)) throw error
+        // Where one is gone, usually all are; each attempt finds out about one of them.
+        if (isPlanGone(error) && ++plansGone <= namesMost) attempt--
+        else if (attempt >= attemptsOfTransaction || !isWorthAnotherTry(error)) throw error
       }
     }
   }
@@ -137,6 +141,7 @@ function openLane(
     alone,
     isWorthAnotherTry,
     monotonic: () => clock.monotonic(),
+    waitMs: inLineMs,
     async shared(works) {
       const done = await commit(async (transaction, collected) => {
         const say = async (words: string): Promise<void> =>
@@ -162,7 +167,7 @@ function openLane(
 
 // 40001 serialization_failure, 40P01 deadlock_detected: the whole transaction may be run again.
 function isWorthAnotherTry(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code
+  const code = (error as { code?: unknown } | null | undefined)?.code
   return code === '40001' || code === '40P01' || isPlanGone(error)
 }
 

@@ -1,5 +1,8 @@
+import { digest } from '../secrets/index.ts'
+
 const usesBeforeName = 5
-const namesMost = 100
+/** Names that are given at most. */
+export const namesMost = 100
 const textsCounted = 1000
 // Long texts are lists of values of any length: each is another statement.
 const textBytesMost = 4000
@@ -31,7 +34,8 @@ export function createPreparedNames(): PreparedNames {
       }
       uses.delete(text)
       given += 1
-      const own = `intercept_${given}`
+      // The same on all nodes: a pooler that mixes their connections up must never run one statement for another.
+      const own = `intercept_${digest(text).slice(0, 40)}`
       names.set(text, own)
       return own
     },

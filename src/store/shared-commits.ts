@@ -15,6 +15,8 @@ interface Job {
   readonly work: (tx: Transaction) => Promise<unknown>
   readonly resolve: (done: Committed<unknown>) => void
   readonly reject: (error: unknown) => void
+  /** Refuses it unless its turn comes before. */
+  patience?: NodeJS.Timeout | undefined
 }
 
 /** Answers a work's caller after the commit; returns what nobody has told of yet. */
@@ -40,6 +42,8 @@ export interface CommitNeeds {
   isWorthAnotherTry(error: unknown): boolean
   /** Milliseconds that only go forward. */
   monotonic(): number
+  /** Milliseconds for which a work waits in line before it is refused; without, however long it takes. */
+  readonly waitMs?: number | undefined
 }
 
 /** Works in lines. */
@@ -59,10 +63,24 @@ export function createCommitLines(needs: CommitNeeds): CommitLines {
   const lines = new Map<string, { readonly waiting: Job[]; readonly drained: Promise<void> }>()
 
   async function drain(name: string, waiting: Job[]): Promise<void> {
-    // Lets everything that has already arrived get in line.
-    await new Promise((resolve) => setImmediate(resolve))
-    while (waiting.length > 0) await commit(waiting)
+    while (waiting.length > 0) {
+      // Lets everything that has already arrived get in line; works that follow each other without end, on SQLite without
+      // anything to wait for, must leave the process its turns.
+      await new Promise((resolve) => setImmediate(resolve))
+      await commit(waiting)
+    }
     lines.delete(name)
+  }
+
+  function wait(job: Job, waiting: Job[]): void {
+    waiting.push(job)
+    if (needs.waitMs === undefined) return
+    job.patience = setTimeout(() => {
+      const at = waiting.indexOf(job)
+      if (at < 0) return
+      waiting.splice(at, 1)
+      job.reject(new Error('timeout exceeded when waiting in line'))
+    }, needs.waitMs).unref()
   }
 
   async function commit(waiting: Job[]): Promise<void> {
@@ -73,6 +91,7 @@ export function createCommitLines(needs: CommitNeeds): CommitLines {
       const changes = await needs.shared(async (shared) => {
         const until = needs.monotonic() + gatherMs
         for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+          clearTimeout(job.patience)
           taken.push(job)
           settlements.push(await run(shared, job, taken.length === 1))
           // Whoever came while the last work was running comes along.
@@ -127,10 +146,10 @@ export function createCommitLines(needs: CommitNeeds): CommitLines {
   return {
     commit: async <T>(name: string, work: (tx: Transaction) => Promise<T>) =>
       await new Promise<Committed<T>>((resolve, reject) => {
-        const job = { work, resolve: resolve as Job['resolve'], reject }
+        const job: Job = { work, resolve: resolve as Job['resolve'], reject }
         const line = lines.get(name)
-        if (line !== undefined) return void line.waiting.push(job)
-        const waiting = [job]
+        if (line !== undefined) return wait(job, line.waiting)
+        const waiting: Job[] = [job]
         lines.set(name, { waiting, drained: drain(name, waiting) })
       }),
     async idle() {

@@ -26,7 +26,7 @@ const network = [
   'ETIMEDOUT',
 ]
 const sentences =
-  /timeout expired|timeout exceeded when trying to connect|query read timeout|connection terminated|client has encountered a connection error|connection is not open|driver has already been destroyed/i
+  /timeout expired|timeout exceeded when trying to connect|timeout exceeded when waiting in line|query read timeout|connection terminated|client has encountered a connection error|connection is not open|driver has already been destroyed/i
 
 /** The refusal for a database that does not answer (or a disk that is full), if an error says so. */
 export function asStorageProblem(error: unknown): Problem | undefined {

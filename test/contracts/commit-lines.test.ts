@@ -3,7 +3,10 @@ import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
+import { createDirectoryGroups } from '../../src/organizations/directories-groups.ts'
+import type { DirectoryNeeds } from '../../src/organizations/directories-needs.ts'
 import {
+  asStorageProblem,
   auditEntries,
   auditHash,
   organizations,
@@ -11,7 +14,7 @@ import {
   type Transaction,
 } from '../../src/store/index.ts'
 import type { Collected } from '../../src/store/connection.ts'
-import { createCommitLines } from '../../src/store/shared-commits.ts'
+import { createCommitLines, type CommitNeeds } from '../../src/store/shared-commits.ts'
 import { emptyPlace, engines } from './engines.ts'
 
 for (const engine of engines) {
@@ -98,6 +101,19 @@ for (const engine of engines) {
 }
 
 describe('works in line on postgres, side by side', () => {
+  test('are answered whatever they throw', async () => {
+    await using place = await emptyPlace('postgres')
+    await using store = await place.open()
+    const ends = await inLine(store, 3, async (_, at) => {
+      if (at === 1) await Promise.reject(undefined)
+      return at
+    })
+    assert.deepEqual(
+      ends.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
+  })
+
   test('share a commit when they wait at the same time, and different lines do not wait for each other', async () => {
     await using place = await emptyPlace('postgres')
     // Time stands still: however slow the machine, the works are gathered.
@@ -119,6 +135,60 @@ describe('works in line on postgres, side by side', () => {
           ),
       ),
     )
+  })
+})
+
+test('a change of a group waits in no line of another organization, whatever id it names', async () => {
+  await using place = await emptyPlace('postgres')
+  await using store = await place.open()
+  const [own, other] = [await addOrganization(store, 'own'), await addOrganization(store, 'other')]
+  const none = async (): Promise<never> => assert.fail('there is nothing to change')
+  const groups = createDirectoryGroups({ store } as DirectoryNeeds, { apply: none, preview: none })
+  const change = async (): Promise<unknown> =>
+    await groups.change(own, other, none as never, { kind: 'directory' })
+  const answered = Promise.withResolvers<void>()
+  const busy = store.transactionConfirmed(async () => await answered.promise, { line: other })
+  await assert.rejects(change(), { code: 'not_found' }).finally(answered.resolve)
+  await busy
+})
+
+describe('lines', () => {
+  const collected = { audits: [], events: [], changes: [] }
+  const transaction = {} as Transaction
+  const nothing = async (): Promise<void> => undefined
+  const needs: CommitNeeds = {
+    async shared(works) {
+      await works({ transaction, collected, mark: nothing, goBack: nothing })
+      return []
+    },
+    alone: () => assert.fail('nothing is to be run again'),
+    isWorthAnotherTry: () => false,
+    monotonic: () => 0,
+  }
+
+  test('refuse who has waited too long behind another, who is not held up', async () => {
+    const lines = createCommitLines({ ...needs, waitMs: 20 })
+    const busy = Promise.withResolvers<number>()
+    const first = lines.commit('a', async () => await busy.promise)
+    const late = lines.commit('a', () => assert.fail('its caller was answered already'))
+    await assert.rejects(late, (error) => asStorageProblem(error)?.code === 'storage_unavailable')
+    busy.resolve(1)
+    assert.equal((await first).result, 1)
+    assert.equal((await lines.commit('a', async () => 2)).result, 2)
+  })
+
+  test('leave the process its turns, though works follow each other without end', async () => {
+    const lines = createCommitLines(needs)
+    const timer = new AbortController()
+    let works = 0
+    const follow = async (): Promise<void> => {
+      for (let each = 0; each < 2000 && !timer.signal.aborted; each++) {
+        await lines.commit('a', async () => works++)
+      }
+    }
+    setTimeout(() => timer.abort(), 1)
+    await Promise.all(Array.from({ length: 50 }, follow))
+    assert.ok(works < 100_000, 'a timer came only after all works')
   })
 })
 

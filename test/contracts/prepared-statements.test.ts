@@ -37,9 +37,34 @@ describe('statements kept by PostgreSQL', () => {
     // Those that were kept and are gone, as behind a pooler that hands out another connection.
     await ask(store)
   })
+
+  test('are done without where a connection has lost many of them, however many a work has', async () => {
+    await using place = await emptyPlace('postgres')
+    await using store = await place.open()
+    const askMuch = async (): Promise<void> =>
+      await store.transaction(async (tx) => {
+        for (let at = 0; at < 9; at++) {
+          await sql`select ${'lost'} as lost, ${sql.lit(at)} as at`.execute(tx.query)
+        }
+      })
+    for (let turn = 0; turn < 10; turn++) await askMuch()
+    await store.transaction(async (tx) => await sql`deallocate all`.execute(tx.query))
+    await askMuch()
+  })
 })
 
 describe('names of statements', () => {
+  test('mean the same statement on every node, for poolers that mix their connections up', () => {
+    const [text, other] = ['select id from a where id = $1', 'delete from a where id = $1']
+    const [one, another] = [createPreparedNames(), createPreparedNames()]
+    const last = (names: typeof one, what: string): string | undefined =>
+      Array.from({ length: 10 }, () => names.nameOf(what)).at(-1)
+    const name = last(one, text)
+    assert.notEqual(name, last(another, other))
+    assert.equal(name, last(another, text))
+    assert.ok(name !== undefined && name.length < 64, 'PostgreSQL cuts longer names')
+  })
+
   test('are given to texts that come up often, and to no more than a server can keep', () => {
     const names = createPreparedNames()
     assert.equal(names.nameOf('select 1'), undefined)
