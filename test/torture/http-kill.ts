@@ -26,7 +26,8 @@ interface Told {
   /** Asked for, and perhaps done: nobody was told. */
   readonly doubtful: Set<string>
   readonly revoked: Set<string>
-  readonly answered: { readonly requestId: string; readonly at: number }[]
+  /** `life` is that of the server that answered: what comes just before a kill is read just after it. */
+  readonly answered: { readonly requestId: string; readonly at: number; readonly life: number }[]
   readonly wrong: string[]
 }
 
@@ -88,7 +89,7 @@ async function killRepeatedly(
   for (let at = 0; at < kills; at++) {
     const stopping = new AbortController()
     const working = Array.from({ length: workers }, async () => {
-      await work(owner, server.baseUrl, told, stopping.signal)
+      await work(owner, { baseUrl: server.baseUrl, life: at }, told, stopping.signal)
     })
     await wait((short ? 700 : 500) + random() * (short ? 600 : 2500))
     killedAt.push(performance.now())
@@ -132,7 +133,12 @@ async function setUp(env: Record<string, string>, server: ServerProcess): Promis
 }
 
 /** Issues a key, calls with it, revokes every other one; until the server is gone. */
-async function work(owner: Person, baseUrl: string, told: Told, over: AbortSignal): Promise<void> {
+async function work(
+  owner: Person,
+  { baseUrl, life }: { baseUrl: string; life: number },
+  told: Told,
+  over: AbortSignal,
+): Promise<void> {
   // A function, so that it is asked anew each time.
   const isOver = (): boolean => over.aborted
   for (let at = 0; !isOver(); at++) {
@@ -145,7 +151,7 @@ async function work(owner: Person, baseUrl: string, told: Told, over: AbortSigna
       const { id } = issued.json.key as { id: string }
       told.issued.set(id, String(issued.json.secret))
       const called = await call(baseUrl, String(issued.json.secret))
-      if (called.status === 200) told.answered.push(called)
+      if (called.status === 200) told.answered.push({ ...called, life })
       else if (!isOver()) told.wrong.push(`a new key was answered ${called.status}`)
       if (at % 2 === 1) continue
       told.doubtful.add(id)
@@ -185,9 +191,8 @@ async function compare(
       findings.push(`${id} was issued and is answered ${status}`)
     }
   }
-  for (const { requestId, at } of told.answered) {
-    const nextKill = killedAt.find((killed) => killed >= at) ?? Infinity
-    if (nextKill - at < recordedWithinMs) continue
+  for (const { requestId, at, life } of told.answered) {
+    if ((killedAt[life] ?? Infinity) - at < recordedWithinMs) continue
     const { status } = await owner.call(`GET /organizations/torture/calls/${requestId}`)
     if (status !== 200) findings.push(`the call ${requestId} was answered and has no record`)
   }
