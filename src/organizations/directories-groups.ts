@@ -2,6 +2,7 @@ import { record } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
 import { createId, type OrganizationId } from '../ids.ts'
 import {
+  directoryCounts,
   directoryGroups,
   directoryMembers,
   type Actor,
@@ -106,8 +107,8 @@ export function createDirectoryGroups(
 
   // Changed roles end sessions: that is answered when the other nodes know it.
   async function confirmed<T>(
+    line: OrganizationId,
     work: (tx: Transaction) => Promise<{ result: T; changed: number }>,
-    line?: string,
   ): Promise<T> {
     const { result } = await store.transactionConfirmed(work, {
       isNeeded: ({ changed }) => changed > 0,
@@ -118,7 +119,9 @@ export function createDirectoryGroups(
 
   return {
     create: async (organizationId, wish, actor) =>
-      await store.transaction(async (tx) => {
+      await confirmed(organizationId, async (tx) => {
+        // Nothing but the question below keeps two groups of one name apart.
+        await directoryCounts.hold(tx, organizationId)
         await refuseTaken(tx, organizationId, wish.data, undefined)
         const made = await directoryGroups.insert(tx, {
           id: createId('grp', tx.now),
@@ -129,7 +132,7 @@ export function createDirectoryGroups(
         const group =
           added.size === 0 ? made : await directoryGroups.update(tx, made, { members: added.size })
         announce(tx, 'created', group, { added: added.size }, actor)
-        return group
+        return { result: group, changed: 0 }
       }),
     async get(organizationId, id) {
       const group = await directoryGroups.find(store, organizationId, id)
@@ -143,7 +146,7 @@ export function createDirectoryGroups(
     listMembers: async (organizationId, ids) =>
       await directoryMembers.list(store, organizationId, ids),
     change: async (organizationId, id, next, actor) =>
-      await confirmed(async (tx) => {
+      await confirmed(organizationId, async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         const wish = next(current)
         const isSame = wish.data.attributes === current.attributes
@@ -160,9 +163,9 @@ export function createDirectoryGroups(
             : await roles.apply(tx, organizationId, [...added, ...removed], actor)
         announce(tx, 'updated', group, { added: added.size, removed: removed.size }, actor)
         return { result: group, changed }
-      }, `${organizationId} ${id}`),
+      }),
     async remove(organizationId, id, check, actor) {
-      await confirmed(async (tx) => {
+      await confirmed(organizationId, async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         check(current)
         const members = await directoryMembers.remove(tx, organizationId, id, undefined)
@@ -174,7 +177,7 @@ export function createDirectoryGroups(
       })
     },
     setRole: async (organizationId, id, role, actor) =>
-      await confirmed(async (tx) => {
+      await confirmed(organizationId, async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         if (current.role === role) return { result: { group: current, changed: 0 }, changed: 0 }
         const group = await directoryGroups.update(tx, current, { role: role ?? null })

@@ -2,6 +2,7 @@ import { record } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
 import {
+  directoryCounts,
   directoryGroups,
   directoryMembers,
   directoryUsers,
@@ -131,6 +132,8 @@ export function createDirectoryUsers(
           announce(tx, 'created', made, actor, 'made')
           return { result: { ...made, groups: [] }, hasEnded: false }
         }
+        // Of two who bring the same person back, or adopt the same member, one comes second and sees it.
+        await directoryCounts.hold(tx, organizationId)
         const same = await directoryUsers.findByName(tx, organizationId, wish.data.userNameKey)
         if (same !== undefined) {
           refuseUnlessReturning(same, wish)

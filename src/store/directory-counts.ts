@@ -33,6 +33,14 @@ export async function ensure(tx: Transaction, organizationId: OrganizationId): P
     .execute()
 }
 
+/** Holds an organization's directory until the commit: what is asked from here on, no other change of it can overtake. */
+export async function hold(tx: Transaction, organizationId: OrganizationId): Promise<void> {
+  if (tx.engine === 'sqlite') return
+  await sql`select 1 from directory where organization_id = ${organizationId} for update`.execute(
+    tx.query,
+  )
+}
+
 /** The next position; whoever takes one holds the organization's row until the commit, so that positions become visible in order. */
 export async function takePosition(
   tx: Transaction,
