@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { createPreparedNames } from './prepared-names.ts'
 
-// A server that does not answer is noticed soon; who waits for a connection because all are busy may wait longer.
+// A server that does not answer is noticed soon; who waits for a connection because all are busy may wait longer, but
+// not too long: where the server stands still, all are busy too, and everybody else is to be refused within 5 s.
 /** Milliseconds within which a server must take a connection. */
 export const connectTimeoutMs = 3000
-/** Milliseconds for which somebody waits for a connection, or for a turn. */
-export const inLineMs = 10_000
+const inLineMs = 4000
 // What is acknowledged is on the disk, also where the server's default is `off`. Stronger settings, as with replicas, stay.
 const keepCommits = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') = 'off'`

@@ -12,13 +12,14 @@ import {
 import type { EngineHandle, EngineLane } from './engine.ts'
 import { writeLedger } from './ledger.ts'
 import { migrate, migrationsFolder } from './migrate.ts'
-import { connectTimeoutMs, inLineMs, isPlanGone, openPool } from './postgres-pool.ts'
+import { connectTimeoutMs, isPlanGone, openPool } from './postgres-pool.ts'
 import { namesMost } from './prepared-names.ts'
 import { createCommitLines } from './shared-commits.ts'
 import type { Tables } from './tables.ts'
 
 const statementTimeoutMs = 5000
 const reconnectMs = 250
+const lineMs = 10_000
 const attemptsOfTransaction = 5
 const connectionsApart = 4
 // Any number, the same for all versions: only one process migrates at a time.
@@ -141,7 +142,7 @@ function openLane(
     alone,
     isWorthAnotherTry,
     monotonic: () => clock.monotonic(),
-    waitMs: inLineMs,
+    waitMs: lineMs,
     async shared(works) {
       const done = await commit(async (transaction, collected) => {
         const say = async (words: string): Promise<void> =>

@@ -5,6 +5,8 @@ import { wait } from './torture.ts'
 export interface Watch {
   /** Statuses of calls with a good key, by when they began. */
   readonly good: { at: number; status: number; tookMs: number }[]
+  /** The same of a crowd: more callers at once than there are connections. */
+  readonly crowd: Watch['good']
   readonly badLetIn: number[]
   readonly ready: { at: number; status: number }[]
   stop(): Promise<void>
@@ -13,13 +15,14 @@ export interface Watch {
 /** Calls all the time: with a good key, with a revoked one, and asks for readiness. */
 export function startWatch(server: ServerProcess, goodKey: string, badKey: string): Watch {
   const good: Watch['good'] = []
+  const crowd: Watch['good'] = []
   const badLetIn: number[] = []
   const ready: Watch['ready'] = []
   const over = new AbortController()
-  const repeat = async (work: () => Promise<void>): Promise<void> => {
+  const repeat = async (work: () => Promise<void>, pauseMs = 20): Promise<void> => {
     while (!over.signal.aborted) {
       await work()
-      await wait(20)
+      await wait(pauseMs)
     }
   }
   const working = [
@@ -31,10 +34,17 @@ export function startWatch(server: ServerProcess, goodKey: string, badKey: strin
       const call = await ask(`${server.baseUrl}/api/v1/intercept`, badKey)
       if (call.status === 200) badLetIn.push(call.at)
     }),
+    ...Array.from({ length: 24 }, () =>
+      repeat(
+        async () => void crowd.push(await ask(`${server.baseUrl}/api/v1/intercept`, goodKey)),
+        200,
+      ),
+    ),
     repeat(async () => void ready.push(await ask(`${server.baseUrl}/readyz`, ''))),
   ]
   return {
     good,
+    crowd,
     badLetIn,
     ready,
     stop: async () => {

@@ -11,6 +11,7 @@ import { wait, type Torture } from './torture.ts'
 const refusedWithinMs = 5000
 const longestRequestMs = 10_000
 const recoversWithinMs = 5000
+const connections = 10
 
 /** A backend killed with -9 (the server then recovers as after a crash), and the whole server stopped for a while. */
 export const postgres: Torture = {
@@ -51,7 +52,16 @@ export const postgres: Torture = {
       const during = watch.good.filter(
         (call) => call.at > stoodStillAt + 1500 && call.at + call.tookMs < wentOnAt,
       )
-      if (during.length === 0) findings.push('nobody was answered while it stood still')
+      // A crowd takes all connections, which stand still; whoever waits for one is to be refused as soon.
+      const crowd = watch.crowd.filter(
+        (call) => call.at > stoodStillAt && call.at < stoodStillAt + 2500,
+      )
+      const late = crowd.filter((call) => call.tookMs > refusedWithinMs)
+      if (late.length > connections) findings.push('more waited long than there are connections')
+      const refused = crowd.filter((call) => call.status === 503)
+      if (during.length + refused.length === 0) {
+        findings.push('nobody was answered while it stood still')
+      }
       for (const call of during) {
         if (call.status !== 503) findings.push(`${call.status} while the database stood still`)
         if (call.tookMs > refusedWithinMs) findings.push(`refused after ${call.tookMs} ms`)
