@@ -14,6 +14,7 @@ import {
 import { publish } from '../webhooks/index.ts'
 import type { DirectoryNeeds } from './directories-needs.ts'
 import type { DirectoryRoles, RoleChange } from './directories-roles.ts'
+import type { DirectoryTokens } from './directories-tokens.ts'
 
 /** A change of a group's members, in the order in which it was asked for. */
 export type MemberChange =
@@ -76,10 +77,10 @@ export interface DirectoryGroups {
 
 /** Opens the groups' rules. */
 export function createDirectoryGroups(
-  needs: DirectoryNeeds,
-  roles: DirectoryRoles,
+  { store }: DirectoryNeeds,
+  rules: { readonly tokens: Pick<DirectoryTokens, 'whileGood'>; readonly roles: DirectoryRoles },
 ): DirectoryGroups {
-  const { store } = needs
+  const { tokens, roles } = rules
 
   async function loadIn(
     tx: Transaction,
@@ -108,18 +109,19 @@ export function createDirectoryGroups(
   // Changed roles end sessions: that is answered when the other nodes know it.
   async function confirmed<T>(
     line: OrganizationId,
+    actor: Actor,
     work: (tx: Transaction) => Promise<{ result: T; changed: number }>,
   ): Promise<T> {
-    const { result } = await store.transactionConfirmed(work, {
-      isNeeded: ({ changed }) => changed > 0,
-      line,
-    })
+    const { result } = await store.transactionConfirmed(
+      async (tx) => await tokens.whileGood(tx, line, actor, async () => await work(tx)),
+      { isNeeded: ({ changed }) => changed > 0, line },
+    )
     return result.result
   }
 
   return {
     create: async (organizationId, wish, actor) =>
-      await confirmed(organizationId, async (tx) => {
+      await confirmed(organizationId, actor, async (tx) => {
         // Nothing but the question below keeps two groups of one name apart.
         await directoryCounts.hold(tx, organizationId)
         await refuseTaken(tx, organizationId, wish.data, undefined)
@@ -146,7 +148,7 @@ export function createDirectoryGroups(
     listMembers: async (organizationId, ids) =>
       await directoryMembers.list(store, organizationId, ids),
     change: async (organizationId, id, next, actor) =>
-      await confirmed(organizationId, async (tx) => {
+      await confirmed(organizationId, actor, async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         const wish = next(current)
         const isSame = wish.data.attributes === current.attributes
@@ -165,7 +167,7 @@ export function createDirectoryGroups(
         return { result: group, changed }
       }),
     async remove(organizationId, id, check, actor) {
-      await confirmed(organizationId, async (tx) => {
+      await confirmed(organizationId, actor, async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         check(current)
         const members = await directoryMembers.remove(tx, organizationId, id, undefined)
@@ -177,7 +179,7 @@ export function createDirectoryGroups(
       })
     },
     setRole: async (organizationId, id, role, actor) =>
-      await confirmed(organizationId, async (tx) => {
+      await confirmed(organizationId, actor, async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         if (current.role === role) return { result: { group: current, changed: 0 }, changed: 0 }
         const group = await directoryGroups.update(tx, current, { role: role ?? null })

@@ -1,29 +1,24 @@
 import type { OrganizationId } from '../ids.ts'
-import {
-  directoryTokens,
-  type DirectoryTokenRecord,
-  type Plan,
-  type Store,
-} from '../store/index.ts'
+import { directoryTokens, type KnownToken, type Store, type Transaction } from '../store/index.ts'
 
 const rememberedAtMost = 10_000
-
-/** An active SCIM token with what of its organization decides whether it opens anything. */
-export interface KnownToken {
-  readonly token: DirectoryTokenRecord
-  readonly plan: Plan
-  readonly slug: string
-}
 
 /** SCIM tokens in use, as the database last told of them; the change feed takes them out again. */
 export interface TokenMemory {
   /** The active token with this digest, from the database unless the memory may be trusted. */
   find(digest: string): Promise<KnownToken | undefined>
+  /** The same in the middle of a work, for a token that has been found before. */
+  findAgain(
+    tx: Transaction,
+    organizationId: OrganizationId,
+    id: string,
+  ): Promise<KnownToken | undefined>
 }
 
 /** A memory that forgets an organization's tokens at every change of it or of its directory. */
 export function createTokenMemory(store: Store): TokenMemory {
   const byDigest = new Map<string, KnownToken>()
+  const byId = new Map<string, KnownToken>()
   // Counts changes, so that a read that overlaps one is not remembered.
   let generation = 0
 
@@ -32,6 +27,7 @@ export function createTokenMemory(store: Store): TokenMemory {
     for (const [digest, { token }] of byDigest) {
       if (organizationId === undefined || token.organizationId === organizationId) {
         byDigest.delete(digest)
+        byId.delete(token.id)
       }
     }
   }
@@ -52,11 +48,22 @@ export function createTokenMemory(store: Store): TokenMemory {
       const found = await directoryTokens.findByDigest(store, digest)
       if (found === undefined || found.token.revokedAt !== undefined) return undefined
       if (before === generation) {
-        const [oldest] = byDigest.keys()
-        if (byDigest.size >= rememberedAtMost && oldest !== undefined) byDigest.delete(oldest)
+        const [oldest] = byDigest
+        if (byDigest.size >= rememberedAtMost && oldest !== undefined) {
+          byDigest.delete(oldest[0])
+          byId.delete(oldest[1].token.id)
+        }
         byDigest.set(digest, found)
+        byId.set(found.token.id, found)
       }
       return found
+    },
+    async findAgain(tx, organizationId, id) {
+      const known = store.feed.isCurrent() ? byId.get(id) : undefined
+      if (known !== undefined) return known
+      // Not remembered: what a transaction sees may not be committed.
+      const found = await directoryTokens.findById(tx, organizationId, id)
+      return found?.token.revokedAt === undefined ? found : undefined
     },
   }
 }

@@ -10,6 +10,7 @@ import {
   type DirectoryTokenRecord,
   type Plan,
   type Store,
+  type Transaction,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { createTokenMemory } from './directories-token-memory.ts'
@@ -46,6 +47,16 @@ export interface DirectoryTokens {
     text: string,
     from: { address?: string | undefined; agent?: string | undefined },
   ): Promise<DirectoryPrincipal>
+  /**
+   * Does a work for a directory's token, unless that has lost its force since it was let in: requests and operations
+   * that wait for their turn end with it. Others than directories are not asked.
+   */
+  whileGood<T>(
+    tx: Transaction,
+    organizationId: OrganizationId,
+    actor: Actor,
+    work: () => Promise<T>,
+  ): Promise<T>
 }
 
 /** Opens the tokens' rules. */
@@ -64,6 +75,8 @@ export function createDirectoryTokens(needs: {
     actor: Actor,
   ): Promise<DirectoryTokenRecord> {
     const { result } = await store.transactionConfirmed(async (tx) => {
+      // What its requests are just writing comes before.
+      await directoryCounts.hold(tx, organizationId)
       const token = await directoryTokens.revoke(tx, organizationId, id, actor.id)
       if (!token) throw new Problem('not_found', 'There is no such active SCIM token.')
       record(tx, { ...entry(token, actor), action: 'scim_token.revoked' })
@@ -138,6 +151,24 @@ export function createDirectoryTokens(needs: {
         name: found.token.name,
       }
     },
+    async whileGood(tx, organizationId, actor, work) {
+      if (actor.kind !== 'directory') return await work()
+      await requireGood(tx, organizationId, actor)
+      const done = await work()
+      // It may have been revoked while the work waited for a lock.
+      await requireGood(tx, organizationId, actor)
+      return done
+    },
+  }
+
+  async function requireGood(
+    tx: Transaction,
+    organizationId: OrganizationId,
+    actor: Actor,
+  ): Promise<void> {
+    const found = await memory.findAgain(tx, organizationId, actor.id ?? '')
+    if (!found) throw invalid()
+    requirePlan(found.plan)
   }
 
   function noteUse(
@@ -170,7 +201,5 @@ function entry(token: DirectoryTokenRecord, actor: Actor) {
 }
 
 function invalid(): Problem {
-  return new Problem('credential_invalid', 'The SCIM token is not valid.', {
-    headers: { 'WWW-Authenticate': 'Bearer realm="intercept scim"' },
-  })
+  return new Problem('credential_invalid', 'The SCIM token is not valid.')
 }

@@ -16,6 +16,7 @@ import { publish } from '../webhooks/index.ts'
 import type { DirectoryNeeds } from './directories-needs.ts'
 import type { DirectoryMemberships, DirectoryPerson } from './directories-people.ts'
 import type { DirectoryRoles } from './directories-roles.ts'
+import type { DirectoryTokens } from './directories-tokens.ts'
 
 /** A user with the groups it is in. */
 export interface DirectoryUser extends DirectoryUserRecord {
@@ -70,9 +71,13 @@ export interface DirectoryUsers {
 /** Opens the users' rules. */
 export function createDirectoryUsers(
   needs: DirectoryNeeds,
-  people: DirectoryMemberships,
-  roles: DirectoryRoles,
+  rules: {
+    readonly tokens: Pick<DirectoryTokens, 'whileGood'>
+    readonly people: DirectoryMemberships
+    readonly roles: DirectoryRoles
+  },
 ): DirectoryUsers {
+  const { tokens, people, roles } = rules
   const { store } = needs
 
   async function loadIn(
@@ -113,18 +118,19 @@ export function createDirectoryUsers(
   // A change that ends access is answered when the other nodes know it; any other need not wait for them.
   async function confirmed<T>(
     line: OrganizationId,
+    actor: Actor,
     work: (tx: Transaction) => Promise<{ result: T; hasEnded: boolean }>,
   ): Promise<T> {
-    const { result } = await store.transactionConfirmed(work, {
-      isNeeded: ({ hasEnded }) => hasEnded,
-      line,
-    })
+    const { result } = await store.transactionConfirmed(
+      async (tx) => await tokens.whileGood(tx, line, actor, async () => await work(tx)),
+      { isNeeded: ({ hasEnded }) => hasEnded, line },
+    )
     return result.result
   }
 
   return {
     async create(organizationId, wish, actor) {
-      return await confirmed(organizationId, async (tx) => {
+      return await confirmed(organizationId, actor, async (tx) => {
         // Nearly always: what else must be asked one after the other is asked at once.
         const made = await people.makeIfNew(tx, organizationId, wish.person, wish.data)
         if (made === 'taken') throw taken()
@@ -168,13 +174,13 @@ export function createDirectoryUsers(
     },
     getAll,
     change: async (organizationId, id, next, actor) =>
-      await confirmed(organizationId, async (tx) => {
+      await confirmed(organizationId, actor, async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         const result = await changeIn(tx, current, next(current), actor)
         return { result, hasEnded: current.active && !result.active }
       }),
     async remove(organizationId, id, check, actor) {
-      await confirmed(organizationId, async (tx) => {
+      await confirmed(organizationId, actor, async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         check(current)
         await people.deactivate(tx, current, actor)

@@ -22,13 +22,14 @@ export interface Directories extends AsyncDisposable {
 
 /** Opens the directories' rules. */
 export function createDirectories(needs: DirectoryNeeds): Directories {
+  const tokens = createDirectoryTokens(needs)
   const roles = createDirectoryRoles(needs)
   const people = createDirectoryMemberships(needs)
   const log = createDirectoryLog(needs)
   return {
-    tokens: createDirectoryTokens(needs),
-    users: createDirectoryUsers(needs, people, roles),
-    groups: createDirectoryGroups(needs, roles),
+    tokens,
+    users: createDirectoryUsers(needs, { tokens, people, roles }),
+    groups: createDirectoryGroups(needs, { tokens, roles }),
     lists: createDirectoryLists(needs),
     log,
     signIn: createSignInLookup(),

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createId, type OrganizationId } from '../ids.ts'
 import {
+  directoryCounts,
   organizations,
   type Actor,
   type OrganizationRecord,
@@ -103,6 +104,8 @@ export function createOrganizations(needs: { store: Store; clock: Clock }): Orga
     },
     async remove(id, actor) {
       await store.transactionConfirmed(async (tx) => {
+        // What its directory is just writing comes before.
+        await directoryCounts.hold(tx, id)
         await requireActingOwner(tx, { organizationId: id, actor }, onlyOwners)
         const removed = await organizations.remove(tx, id)
         if (removed) recordChange(tx, id, 'deleted', actor, { slug: removed.slug })
@@ -112,6 +115,7 @@ export function createOrganizations(needs: { store: Store; clock: Clock }): Orga
       const { id, plan: before } = await get(slugOrId)
       // What the plan no longer holds is refused by every node once this has answered.
       const { result } = await store.transactionConfirmed(async (tx) => {
+        await directoryCounts.hold(tx, id)
         const changed = await organizations.update(tx, id, { plan })
         if (!changed) throw new Problem('not_found', `There is no organization ${slugOrId}.`)
         record(tx, {

@@ -46,7 +46,7 @@ export function createExplain(
     const detail =
       problem.code === 'internal_error' ? 'Something went wrong here.' : problem.message
     const { status, code } = problem
-    return { status, code, scimType: scimTypes[code], detail, headers: {} }
+    return { status, code, scimType: scimTypes[code], detail, headers: problem.headers ?? {} }
   }
 }
 

@@ -60,11 +60,7 @@ export function hangScim(
     } catch (error) {
       const wrong = explain(error)
       logFault(error, wrong, request)
-      if (wrong.status === 401) {
-        const fault = readsToken(request) ? ', error="invalid_token"' : ''
-        reply.header('WWW-Authenticate', `Bearer realm="intercept scim"${fault}`)
-      }
-      return sendWrong(reply, wrong)
+      return sendWrong(request, reply, wrong)
     }
   }
 
@@ -104,7 +100,7 @@ export function hangScim(
       address,
       agent: agent?.slice(0, 300),
     })
-    if (wrong !== undefined) return sendWrong(reply, wrong)
+    if (wrong !== undefined) return sendWrong(request, reply, wrong)
     reply.headers(done?.headers ?? {})
     return done?.body === undefined ? reply.code(status).send() : sendBody(reply, status, done.body)
   }
@@ -127,8 +123,8 @@ export function hangScim(
       },
       (_request, body, done) => done(null, body),
     )
-    scope.setErrorHandler(async (error, _request, reply) => {
-      return sendWrong(reply, explain(error))
+    scope.setErrorHandler(async (error, request, reply) => {
+      return sendWrong(request, reply, explain(error))
     })
     for (const url of [prefix, `${prefix}/*`]) {
       scope.route({
@@ -219,9 +215,13 @@ function sendBody(reply: AppReply, status: number, body: Record<string, unknown>
     .send(Buffer.from(JSON.stringify(body)))
 }
 
-function sendWrong(reply: AppReply, wrong: Explained): AppReply {
+function sendWrong(request: AppRequest, reply: AppReply, wrong: Explained): AppReply {
   const { status, code, scimType, detail, headers } = wrong
   reply.header('Intercept-Refused', code)
+  if (status === 401) {
+    const fault = readsToken(request) ? ', error="invalid_token"' : ''
+    reply.header('WWW-Authenticate', `Bearer realm="intercept scim"${fault}`)
+  }
   return sendBody(reply.headers(headers), status, errorBody(status, scimType, detail))
 }
 

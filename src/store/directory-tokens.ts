@@ -73,20 +73,42 @@ export async function insert(
   return fromRow(row)
 }
 
+/** A token with what of its organization decides whether it opens anything. */
+export interface KnownToken {
+  readonly token: DirectoryTokenRecord
+  readonly plan: Plan
+  readonly slug: string
+}
+
 /** The token with this digest, active or not, with its organization's plan: the one look-up without an organization. */
 export async function findByDigest(
   at: Connection,
   digest: string,
-): Promise<{ token: DirectoryTokenRecord; plan: Plan; slug: string } | undefined> {
-  const row = await at.query
+): Promise<KnownToken | undefined> {
+  const row = await withOrganization(at).where('digest', '=', digest).executeTakeFirst()
+  return row && { token: fromRow(row), plan: row.plan as Plan, slug: row.slug }
+}
+
+/** The same by its id. */
+export async function findById(
+  at: Connection,
+  organizationId: OrganizationId,
+  id: string,
+): Promise<KnownToken | undefined> {
+  const row = await withOrganization(at)
+    .where('directory_token.organization_id', '=', organizationId)
+    .where('directory_token.id', '=', id)
+    .executeTakeFirst()
+  return row && { token: fromRow(row), plan: row.plan as Plan, slug: row.slug }
+}
+
+function withOrganization(at: Connection) {
+  return at.query
     .selectFrom('directory_token')
     .innerJoin('organization', 'organization.id', 'directory_token.organization_id')
     .selectAll('directory_token')
     .select(['organization.plan', 'organization.slug'])
-    .where('digest', '=', digest)
     .where('organization.deleted_at', 'is', null)
-    .executeTakeFirst()
-  return row && { token: fromRow(row), plan: row.plan as Plan, slug: row.slug }
 }
 
 /** All tokens of an organization, newest first; revoked ones too. */

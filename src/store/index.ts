@@ -75,7 +75,7 @@ export type { DirectoryGroupData, DirectoryGroupRecord, GroupRole } from './dire
 export type { DirectoryPlace, DirectoryQuery } from './directory-lists.ts'
 export type { GroupOfUser } from './directory-members.ts'
 export type { DirectoryRequestRecord } from './directory-requests.ts'
-export type { DirectoryTokenRecord } from './directory-tokens.ts'
+export type { DirectoryTokenRecord, KnownToken } from './directory-tokens.ts'
 export type { DirectoryUserData, DirectoryUserRecord } from './directory-users.ts'
 export type { Feed } from './feed.ts'
 export type { KeySecretRecord, KeyUse } from './key-secrets.ts'

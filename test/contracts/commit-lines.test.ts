@@ -143,7 +143,10 @@ test('a change of a group waits in no line of another organization, whatever id 
   await using store = await place.open()
   const [own, other] = [await addOrganization(store, 'own'), await addOrganization(store, 'other')]
   const none = async (): Promise<never> => assert.fail('there is nothing to change')
-  const groups = createDirectoryGroups({ store } as DirectoryNeeds, { apply: none, preview: none })
+  const groups = createDirectoryGroups({ store } as DirectoryNeeds, {
+    tokens: { whileGood: async (_tx, _organizationId, _actor, work) => await work() },
+    roles: { apply: none, preview: none },
+  })
   const change = async (): Promise<unknown> =>
     await groups.change(own, other, none as never, { kind: 'directory' })
   const answered = Promise.withResolvers<void>()

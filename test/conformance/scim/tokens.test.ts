@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { engines } from '../../harness/store.ts'
-import { directoryWalks } from '../../../src/store/index.ts'
+import { directoryCounts, directoryWalks, organizations } from '../../../src/store/index.ts'
 import { withStore } from '../../harness/person.ts'
-import { commandLine, directoryForTests, scimCall, type TestDirectory } from './directory.ts'
+import {
+  commandLine,
+  directoryForTests,
+  scimCall,
+  userUrn,
+  type TestDirectory,
+} from './directory.ts'
 
 const hourMs = 3_600_000
 
@@ -67,5 +73,56 @@ for (const engine of engines) {
       await commandLine(['org', 'set-plan', 'other', 'enterprise'], directory.product)
       assert.equal(await status(directory.otherToken), 200)
     })
+
+    for (const [what, status] of [
+      ['its token is revoked', '401'],
+      ['its plan is taken away', '403'],
+    ] as const) {
+      test(`D11: a bulk request that is at work when ${what} writes nothing more`, async () => {
+        const { product, base, otherToken } = directory
+        const words = ['scim', 'token', 'issue', 'other', '--name', what]
+        const { id, secret } = await commandLine(words, product)
+        const amount = async (): Promise<number> => {
+          const given = { token: otherToken }
+          return Number((await scimCall(`${base}/Users?count=0`, 'GET', given)).body.totalResults)
+        }
+        const before = await amount()
+        const bulk = scimCall(`${base}/Bulk`, 'POST', {
+          token: String(secret),
+          body: {
+            schemas: ['urn:ietf:params:scim:api:messages:2.0:BulkRequest'],
+            Operations: Array.from({ length: 1000 }, (_, at) => ({
+              method: 'POST',
+              path: '/Users',
+              bulkId: `user-${at}`,
+              data: { schemas: [userUrn], userName: `${what} ${at}` },
+            })),
+          },
+        })
+        while ((await amount()) < before + 3);
+        const ended =
+          status === '401'
+            ? ['scim', 'token', 'revoke', 'other', String(id)]
+            : ['org', 'set-plan', 'other', 'standard']
+        await commandLine(ended, product)
+        const atAnswer = await written(directory, 'other')
+        const { Operations } = (await bulk).body as { Operations: { status: string }[] }
+        const made = Operations.filter((each) => each.status === '201').length
+        assert.equal(Operations.at(-1)?.status, status)
+        assert.deepEqual([...new Set(Operations.map((each) => each.status))], ['201', status])
+        // One may just have been about to be committed.
+        assert.ok(before + made - atAnswer <= 1, `${before + made} and not ${atAnswer}`)
+        if (status === '403') await commandLine(['org', 'set-plan', 'other', 'enterprise'], product)
+        assert.equal(await amount(), before + made)
+      })
+    }
+  })
+}
+
+/** Users in the directory of an organization, whatever its tokens may do. */
+async function written({ product }: TestDirectory, slug: string): Promise<number> {
+  return await withStore(product, async (store) => {
+    const { id } = (await organizations.findBySlug(store, slug))!
+    return await directoryCounts.countFrom(store, 'directory_user', id, 0)
   })
 }
