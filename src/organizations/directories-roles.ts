@@ -3,6 +3,7 @@ import type { OrganizationId, UserId } from '../ids.ts'
 import {
   directoryMembers,
   memberships,
+  sessions,
   users,
   type Actor,
   type GroupOfUser,
@@ -41,6 +42,7 @@ export interface RoleChange {
   readonly membershipId: string
   readonly userId: UserId
   readonly name: string
+  readonly email: string | null
   readonly before: string
   readonly after: GroupRole
 }
@@ -53,13 +55,23 @@ export function createDirectoryRoles(needs: Pick<DirectoryNeeds, 'endSessions'>)
       for (const part of inParts(userIds)) {
         const groups = await directoryMembers.listGroups(tx, organizationId, part)
         const changes = await changesOf(tx, organizationId, part, (id) => highest(groups.get(id)))
+        // What is asked for each by itself makes a large group hold its directory for minutes.
+        for (const role of order) {
+          const ids = changes.flatMap((one) => (one.after === role ? [one.membershipId] : []))
+          await memberships.giveRole(tx, organizationId, ids, role)
+        }
+        const inside = await sessions.usersWithOne(
+          tx,
+          changes.map(({ userId }) => userId),
+        )
         for (const change of changes) {
-          await memberships.update(tx, organizationId, change.membershipId, { role: change.after })
           // A role change ends sessions, as it does when a person makes it.
           const why = { by: actor.id, reason: 'role_changed' }
-          const ended = await needs.endSessions(tx, change.userId, why)
+          const ended = inside.has(change.userId)
+            ? await needs.endSessions(tx, change.userId, why)
+            : []
           announceEnded(tx, { organizationId, userId: change.userId }, ended, why.reason)
-          await announce(tx, organizationId, change, actor)
+          announce(tx, organizationId, change, actor)
         }
         changed += changes.length
       }
@@ -88,7 +100,7 @@ async function changesOf(
   roleOf: (id: string) => GroupRole,
 ): Promise<RoleChange[]> {
   const all = await memberships.listByIds(tx, organizationId, userIds)
-  const names = await users.namesOf(
+  const people = await users.contactsOf(
     tx,
     all.map(({ userId }) => userId),
   )
@@ -96,7 +108,8 @@ async function changesOf(
     const after = roleOf(membership.id)
     if (membership.role === 'owner' || membership.role === after) return []
     const { id, userId, role } = membership
-    return [{ membershipId: id, userId, name: names.get(userId) ?? '', before: role, after }]
+    const { name, email } = people.get(userId) ?? { name: '', email: null }
+    return [{ membershipId: id, userId, name, email, before: role, after }]
   })
 }
 
@@ -104,16 +117,13 @@ function highest(groups: readonly GroupOfUser[] | undefined): GroupRole {
   return order.find((role) => groups?.some((group) => group.role === role)) ?? 'viewer'
 }
 
-async function announce(
+function announce(
   tx: Transaction,
   organizationId: OrganizationId,
   change: RoleChange,
   actor: Actor,
-): Promise<void> {
-  const { before, after } = change
-  const user = await users.find(tx, change.userId)
-  const { name } = change
-  const email = user?.email ?? null
+): void {
+  const { name, email, before, after } = change
   tx.changed({ kind: 'membership', organizationId, subjectId: change.membershipId })
   record(tx, {
     organizationId,

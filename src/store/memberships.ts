@@ -242,6 +242,22 @@ export async function update(
   return row && fromRow(row)
 }
 
+/** Gives memberships a role; at most a few hundred at once. */
+export async function giveRole(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  ids: readonly string[],
+  role: MembershipRole,
+): Promise<void> {
+  if (ids.length === 0) return
+  await tx.query
+    .updateTable('membership')
+    .set((eb) => ({ role, version: eb('version', '+', 1) }))
+    .where(besideIds(tx, organizationId))
+    .where('id', 'in', ids)
+    .execute()
+}
+
 /** Ends a membership; whether there was one. */
 export async function remove(
   tx: Transaction,

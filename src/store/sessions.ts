@@ -165,6 +165,22 @@ export async function end(
   return (await query.returningAll().execute()).map(fromRow)
 }
 
+/** Of these people, those with a session that has not been ended; at most a few hundred at once. */
+export async function usersWithOne(
+  at: Connection,
+  userIds: readonly UserId[],
+): Promise<ReadonlySet<string>> {
+  if (userIds.length === 0) return new Set()
+  const rows = await at.query
+    .selectFrom('session')
+    .select('user_id')
+    .distinct()
+    .where('user_id', 'in', userIds)
+    .where('ended_at', 'is', null)
+    .execute()
+  return new Set(rows.map((row) => row.user_id))
+}
+
 /** Notes when a session and its person were last seen. */
 export async function noteSeen(
   tx: Transaction,

@@ -56,18 +56,18 @@ export async function find(at: Connection, id: string): Promise<UserRecord | und
   return row && fromRow(row)
 }
 
-/** The names of people, by id; at most a few hundred at once. */
-export async function namesOf(
+/** The names and addresses of people, by id; at most a few hundred at once. */
+export async function contactsOf(
   at: Connection,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, { readonly name: string; readonly email: string | null }>> {
   if (ids.length === 0) return new Map()
   const rows = await at.query
     .selectFrom('user')
-    .select(['id', 'name'])
+    .select(['id', 'name', 'email'])
     .where('id', 'in', ids)
     .execute()
-  return new Map(rows.map((row) => [row.id, row.name]))
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** People with this e-mail address, oldest first: an address is no identity, so there may be several. */
