@@ -20,7 +20,7 @@ const { values, positionals } = parseArgs({
 })
 const files = globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root })
   .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
-  .toSorted()
+  .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
 const wholeSuite = positionals.length === 0 && values.name === undefined
 const runDeadline = AbortSignal.timeout(runTimeoutMs)
 const counts = { passed: 0, failed: 0, skipped: 0 }
@@ -55,6 +55,11 @@ async function runFiles(): Promise<void> {
       await runFile(file)
     }
   }
+}
+
+/** By name; but the file that takes longest would begin last and run alone: it begins when the browser's journeys are over. */
+function placeOf(file: string): string {
+  return file === join('test', 'torture.test.ts') ? join('test', 'journeys', 'demo') : file
 }
 
 /** One process per file; its report is printed whole when something failed or one file was asked for. */
