@@ -1,4 +1,5 @@
 import { Session } from 'node:inspector/promises'
+import { setFlagsFromString } from 'node:v8'
 
 /** Counts steps from now on. */
 export interface Steps {
@@ -12,6 +13,8 @@ export interface Steps {
  * are counted ran for the first time, as V8 compiles the counters into them.
  */
 export async function startSteps(): Promise<Steps> {
+  // Compiled again, or thrown away because memory is short, a function would lose counts.
+  for (const flag of ['--no-opt', '--no-maglev', '--no-flush-bytecode']) setFlagsFromString(flag)
   const session = new Session()
   session.connect()
   await session.post('Profiler.enable')
