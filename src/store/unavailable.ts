@@ -24,7 +24,15 @@ const network = [
   'EHOSTUNREACH',
   'ENETUNREACH',
   'ETIMEDOUT',
+  'ECONNABORTED',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'ENETRESET',
+  'ENOTCONN',
+  'EPROTO',
 ]
+// Of TLS and of sockets that are gone: a commit may have been on its way, and nothing may be run again.
+const transport = /^ERR_(SSL|STREAM|SOCKET)_/
 const sentences =
   /timeout expired|timeout exceeded when trying to connect|timeout exceeded when waiting in line|query read timeout|connection terminated|client has encountered a connection error|connection is not open|driver has already been destroyed/i
 
@@ -37,6 +45,7 @@ export function asStorageProblem(error: unknown): Problem | undefined {
     sqlite.some((name) => text === `SQLITE_${name}` || text.startsWith(`SQLITE_${name}_`)) ||
     (text.length === 5 && postgres.test(text)) ||
     network.includes(text) ||
+    transport.test(text) ||
     sentences.test(error.message)
   if (!isUnavailable) return undefined
   return new Problem('storage_unavailable', 'The database does not answer. Nothing was changed.', {

@@ -169,6 +169,24 @@ describe('lines', () => {
     monotonic: () => 0,
   }
 
+  test('run nothing again when the connection broke: the commit may have arrived', async () => {
+    for (const code of ['ECONNRESET', 'ECONNABORTED', 'ENETDOWN', 'EPROTO', 'ERR_SSL_BAD_RECORD']) {
+      const lines = createCommitLines({
+        ...needs,
+        async shared(works) {
+          await needs.shared(works)
+          throw Object.assign(new Error('read'), { code })
+        },
+      })
+      const ends = await Promise.allSettled(
+        [1, 2].map(async (each) => await lines.commit('a', async () => each)),
+      )
+      for (const end of ends) {
+        assert.equal(end.status === 'rejected' && (end.reason as { code: string }).code, code)
+      }
+    }
+  })
+
   test('refuse who has waited too long behind another, who is not held up', async () => {
     const lines = createCommitLines({ ...needs, waitMs: 20 })
     const busy = Promise.withResolvers<number>()
