@@ -106,5 +106,5 @@ function checkPositionals(given: readonly string[], usage: string): void {
   const least = wanted.filter((name) => name.startsWith('<')).length
   const most = wanted.some((name) => name.endsWith('…')) ? Infinity : wanted.length
   if (given.length < least) throw new UsageError(`${wanted[given.length] ?? ''} is missing`)
-  if (given.length > most) throw new UsageError(`${given[most] ?? ''} is too much`)
+  if (given.length > most) throw new UsageError(`${given[most] ?? ''} is one word too many`)
 }

@@ -101,7 +101,7 @@ function parseAfter(text: string): number | undefined {
 
 function parsePlan(text: string): Plan {
   if (text !== 'standard' && text !== 'enterprise') {
-    throw new UsageError('the plan is standard or enterprise')
+    throw new UsageError('The plan must be standard or enterprise')
   }
   return text
 }

@@ -31,7 +31,7 @@ export const commands = {
       }
       const secret = values['secret-stdin'] === true ? firstLine(await terminal.readInput()) : ''
       if (values['secret-stdin'] === true && !/^(svc_)?whsec_/.test(secret)) {
-        throw new UsageError('standard input must hold a secret that starts with svc_whsec_')
+        throw new UsageError('Standard input must hold a secret that starts with svc_whsec_')
       }
       // A developer's own machine: that is what this command is for.
       await using outbound = createOutbound({ allowLoopback: true })

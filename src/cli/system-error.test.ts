@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { sentenceOf } from './system-error.ts'
 
@@ -16,6 +16,18 @@ test('a port that is taken is said in a sentence', async () => {
     sentenceOf(error),
     `Another program listens at 127.0.0.1:${port}; choose another port.`,
   )
+})
+
+test('a database where nothing listens is said in a sentence, also by a name with two addresses', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  const [error] = (await once(connect(port, '127.0.0.1'), 'error')) as [unknown]
+  const sentence = `Nothing listens at 127.0.0.1:${port}; start the database, or mend DATABASE_URL.`
+  assert.equal(sentenceOf(error), sentence)
+  assert.equal(sentenceOf(new AggregateError([error, error])), sentence)
 })
 
 test('a file where a folder belongs is said in a sentence; other errors keep their message', () => {

@@ -119,7 +119,7 @@ export const commands = {
     run: async ({ positionals }, terminal) =>
       await withWebhooks(terminal, async (webhooks, rooms) => {
         const [endpoint, ...more] = await chosen(webhooks, rooms, positionals)
-        if (!endpoint || more.length > 0) throw new UsageError('say which endpoint, by its id')
+        if (!endpoint || more.length > 0) throw new UsageError('Say which endpoint, by its id')
         await webhooks.endpoints.remove(endpoint.organizationId, endpoint.id, rooms.actor)
         return { data: { id: endpoint.id }, text: `Endpoint ${endpoint.id} is deleted.` }
       }),
@@ -131,7 +131,7 @@ export const commands = {
     run: async ({ positionals }, terminal) =>
       await withWebhooks(terminal, async (webhooks, rooms) => {
         const found = await chosen(webhooks, rooms, positionals)
-        if (found.length === 0) throw new UsageError('there is no endpoint to ping')
+        if (found.length === 0) throw new UsageError('There is no endpoint to ping')
         const sent: { endpoint_id: string; event_id: string }[] = []
         for (const { organizationId, id } of found) {
           const { eventId } = await webhooks.endpoints.sendSample(organizationId, id, rooms.actor)

@@ -142,8 +142,8 @@ function hasStraggler(key: Key, nowMs: number): boolean {
 }
 
 function endsText(key: Key): string {
-  const ends = new Date(key.expiresAt ?? 0).toISOString()
-  return `It ends at ${ends}; its callers are refused from then on. Give it a later end, or issue another.`
+  const [day, clock] = new Date(key.expiresAt ?? 0).toISOString().split(/[T.]/)
+  return `It ends on ${day ?? ''} at ${clock ?? ''} UTC; its callers are refused from then on. Give it a later end, or issue another.`
 }
 
 function keyItem(key: Key, kind: string, title: string, text: string): Item {

@@ -247,16 +247,28 @@ function toRequest(request: DirectoryRequestRecord): Static<typeof Request> {
   }
 }
 
-function toUser(user: DirectoryUser): Static<typeof User> {
-  const attributes = JSON.parse(user.attributes) as {
-    userName: string
-    displayName?: string
-    name?: { formatted?: string }
+interface Named {
+  readonly displayName?: string
+  readonly name?: {
+    readonly formatted?: string
+    readonly givenName?: string
+    readonly familyName?: string
   }
+}
+
+/** As members are named: many directories send no more than the given and the family name. */
+function nameOf({ displayName, name = {} }: Named): string | null {
+  const joined = [name.givenName, name.familyName].filter((part) => part !== undefined).join(' ')
+  const candidates = [displayName, name.formatted, joined]
+  return candidates.find((text) => text !== undefined && text.trim() !== '') ?? null
+}
+
+function toUser(user: DirectoryUser): Static<typeof User> {
+  const attributes = JSON.parse(user.attributes) as Named & { readonly userName: string }
   return {
     id: user.id,
     userName: attributes.userName,
-    name: attributes.displayName ?? attributes.name?.formatted ?? null,
+    name: nameOf(attributes),
     externalId: user.externalId ?? null,
     active: user.active,
     groups: user.groups.map((group) => ({

@@ -23,7 +23,7 @@ export function providerConfig(
   base: string,
   attributes: readonly string[],
 ): Json {
-  const guide = `${needs.baseUrl}/docs`
+  const guide = `${needs.baseUrl}/guides/scim`
   return {
     schemas: [providerConfigSchema.id],
     documentationUri: guide,
@@ -42,7 +42,8 @@ export function providerConfig(
       {
         type: 'oauthbearertoken',
         name: 'SCIM bearer token',
-        description: 'A token made in the dashboard, tab SSO and SCIM, sent as a bearer token.',
+        description:
+          'A token issued in the dashboard under SSO and SCIM, Directory; sent as a bearer token.',
         specUri: 'https://www.rfc-editor.org/info/rfc6750',
         documentationUri: guide,
         primary: true,

@@ -123,7 +123,7 @@ function allow(request: ScimRequest, ...methods: readonly string[]): void {
   if (methods.includes(request.method)) return
   const Allow = methods.join(', ')
   // RFC 9110 section 15.5.6: a 405 says what is allowed.
-  throw new ScimError(405, undefined, `Here only ${Allow} is answered.`, { Allow })
+  throw new ScimError(405, undefined, `Allowed here: ${Allow}.`, { Allow })
 }
 
 function notFound(): ScimError {

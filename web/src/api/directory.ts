@@ -2,7 +2,6 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import { call, type Answer } from './call.ts'
 
 const watchMs = 5000
-const requestsShown = 100
 
 export type DirectoryToken =
   Answer<'GET /organizations/:organization/directory/tokens'>['items'][number]
@@ -50,15 +49,18 @@ export function directoryTokensQuery(organization: string) {
 
 /** The last requests of the directory, newest first. */
 export function directoryRequestsQuery(organization: string) {
-  return queryOptions({
+  return infiniteQueryOptions({
     queryKey: [organization, 'directory', 'requests'],
-    queryFn: ({ signal }) =>
+    initialPageParam: '',
+    placeholderData: keepPreviousData,
+    queryFn: ({ pageParam, signal }) =>
       call(
         'GET /organizations/:organization/directory/requests',
-        { path: { organization }, query: { limit: requestsShown } },
+        { path: { organization }, query: pageParam === '' ? {} : { after: pageParam } },
         { signal },
       ),
-    refetchInterval: (query) => (query.state.status === 'error' ? false : watchMs),
+    refetchInterval: watchFirstPage,
+    getNextPageParam: (last) => last.next,
   })
 }
 

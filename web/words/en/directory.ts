@@ -34,6 +34,7 @@ export const directoryWords = {
     from: (address: string) => `from ${address}`,
   },
   guides: 'At your provider',
+  other: 'Another directory',
   requests: {
     title: 'Last requests',
     lead: 'What the directory asked, what the answer was, and why where it was refused.',

@@ -34,7 +34,7 @@ export const entryWords = {
     next: 'Next',
     back: 'Back',
     organization: 'Organization',
-    organizationLead: 'Keys, targets and members belong to it.',
+    organizationLead: 'The organization. Keys, targets and members belong to it.',
     organizationName: 'Name of the organization',
     slug: 'Slug',
     slugHint: 'Part of addresses. Lower-case letters, digits and hyphens.',

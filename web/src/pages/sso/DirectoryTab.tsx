@@ -15,11 +15,13 @@ import { Lamp } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/Copy.tsx'
 import { DataTable, onPhone, type Column } from '../../parts/DataTable.tsx'
 import { Segmented } from '../../parts/Field.tsx'
+import { cx } from '../../parts/cx.ts'
 import { count, duration } from '../../parts/numbers.ts'
 import { Empty, Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Badge, Card, Columns, Facts, Pile } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { Guide } from './guide.tsx'
+import classes from './sso.module.css'
 import { Tokens } from './Tokens.tsx'
 
 const kinds = ['okta', 'entra', 'google', 'other'] as const
@@ -79,7 +81,10 @@ function ProviderSteps() {
         <Segmented
           label={w.guides}
           value={kind}
-          options={kinds.map((value) => ({ value, label: ssoWords.connection.kinds[value] }))}
+          options={kinds.map((value) => ({
+            value,
+            label: value === 'other' ? w.other : ssoWords.connection.kinds[value],
+          }))}
           onValue={setChosen}
         />
         <Guide kind={kind} part="directory" />
@@ -90,14 +95,14 @@ function ProviderSteps() {
 
 function Requests() {
   const { slug } = useOrganization()
-  const list = useQuery(directoryRequestsQuery(slug))
+  const list = useInfiniteQuery(directoryRequestsQuery(slug))
   return (
     <Card title={w.requests.title} lead={w.requests.lead} flush>
       <DataTable
         bare
         label={w.requests.title}
         columns={requestColumns}
-        rows={list.data?.items ?? []}
+        rows={list.data?.pages.flatMap((page) => page.items) ?? []}
         rowId={(request) => request.id}
         list={list}
         empty={
@@ -134,9 +139,9 @@ const requestColumns: readonly Column<DirectoryRequest>[] = [
   {
     id: 'time',
     head: w.requests.columns.time,
-    width: '110px',
+    width: '136px',
     hide: 'phone',
-    cell: (request) => <Time at={request.at} form="clock" />,
+    cell: (request) => <Time at={request.at} form="short" />,
   },
   {
     id: 'request',
@@ -146,10 +151,12 @@ const requestColumns: readonly Column<DirectoryRequest>[] = [
       <>
         <code title={`${request.method} ${request.path}`}>
           {request.method} {request.path}
-        </code>{' '}
-        <span className="muted">{request.detail}</span>
+        </code>
+        {request.detail === undefined ? undefined : (
+          <span className={cx('muted', classes.reason)}>{request.detail}</span>
+        )}
         <span className={onPhone}>
-          <Time at={request.at} form="clock" />
+          <Time at={request.at} form="short" />
         </span>
       </>
     ),

@@ -10,7 +10,7 @@ import {
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { ConfirmDialog, FormDialog } from '../../parts/Dialogs.tsx'
-import { DataTable, type Column } from '../../parts/DataTable.tsx'
+import { DataTable, onPhone, type Column } from '../../parts/DataTable.tsx'
 import { TextField } from '../../parts/Field.tsx'
 import { SecretDialog } from '../../parts/SecretDialog.tsx'
 import { Empty, fieldError } from '../../parts/States.tsx'
@@ -151,6 +151,9 @@ function Revoke({
       error={revocation.error}
       onConfirm={() => revocation.mutate()}
     >
+      <p>
+        <code>{token.hint}</code>
+      </p>
       <p>{w.revokeText}</p>
     </ConfirmDialog>
   )
@@ -158,7 +161,17 @@ function Revoke({
 
 function columns(revoke: (token: DirectoryToken) => void): readonly Column<DirectoryToken>[] {
   return [
-    { id: 'name', head: w.columns.name, cell: (token) => token.name },
+    {
+      id: 'name',
+      head: w.columns.name,
+      wraps: true,
+      cell: (token) => (
+        <>
+          {token.name}
+          <code className={onPhone}>{token.hint}</code>
+        </>
+      ),
+    },
     {
       id: 'hint',
       head: w.columns.hint,
@@ -189,6 +202,7 @@ function columns(revoke: (token: DirectoryToken) => void): readonly Column<Direc
       id: 'state',
       head: w.columns.state,
       width: '110px',
+      hide: 'phone',
       cell: (token) => (
         <Badge tone={token.revokedAt === undefined ? 'pass' : 'plain'}>
           {token.revokedAt === undefined ? w.active : w.revoked}
@@ -205,7 +219,9 @@ function columns(revoke: (token: DirectoryToken) => void): readonly Column<Direc
           <Button small look="danger" onClick={() => revoke(token)}>
             {w.revoke}
           </Button>
-        ) : undefined,
+        ) : (
+          <span className={onPhone}>{w.revoked}</span>
+        ),
     },
   ]
 }
