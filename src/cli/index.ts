@@ -157,6 +157,8 @@ function complain(error: unknown, wantsJson: boolean, terminal: Terminal): void 
     terminal.complain(JSON.stringify({ error: { code, detail: sentences.join(' ') } }))
   } else {
     for (const sentence of sentences) terminal.complain(sentence)
+    if (code === 'plan_required')
+      terminal.complain('`intercept org set-plan <slug> enterprise` adds it.')
   }
 }
 

@@ -104,7 +104,7 @@ export const membersWords = {
       `${many(sessions, 'session', 'sessions')} ended, ${many(keys, 'personal key', 'personal keys')} revoked`,
     removedTitle: 'Member removed',
     directoryNote:
-      'The directory keeps this person in step: name, e-mail and deactivation come from there.',
+      'The directory keeps this person in step: name, e-mail and deactivation come from there. A role given here holds until a group with a role takes them in or out.',
     history: 'Show in the audit log',
   },
   session: {
