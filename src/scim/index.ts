@@ -231,9 +231,13 @@ function splitOnce(text: string, mark: string): [string, string] {
 }
 
 function decode(segment: string): string {
+  let text: string | undefined
   try {
-    return decodeURIComponent(segment)
-  } catch {
+    text = decodeURIComponent(segment)
+  } catch {}
+  // PostgreSQL has no text with U+0000: nothing is called that.
+  if (text === undefined || text.includes('\0')) {
     throw new ScimError(404, undefined, 'There is nothing here.')
   }
+  return text
 }

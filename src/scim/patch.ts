@@ -1,5 +1,6 @@
 import { resolveTarget, type ResourceType } from './attributes.ts'
-import { refuse, type ScimError } from './errors.ts'
+import { refuse, ScimError } from './errors.ts'
+import type { Filter } from './filter-tree.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import type { PatchOperation } from './patch-request.ts'
 import { memberSteps, type MemberStep } from './patch-members.ts'
@@ -7,6 +8,10 @@ import { changeList } from './patch-lists.ts'
 import { parsePath, type PatchPath } from './path.ts'
 import { checkRequired, partsAt, type Resource } from './resource.ts'
 import { readValue, type Value, type Values } from './values.ts'
+
+const mostLooked = 300_000
+const mostMemberFilters = 10
+const mostMemberTerms = 64
 
 /** What a PATCH makes of a resource; members of a group are steps for the store, never a loaded list. */
 export interface Patched {
@@ -20,8 +25,9 @@ export function applyPatch(
   current: Resource,
   operations: readonly PatchOperation[],
 ): Patched {
-  const state: State = { type, resource: structuredClone(current), members: [] }
+  const state: State = { type, resource: structuredClone(current), members: [], looked: 0 }
   for (const operation of operations) applyOne(state, operation)
+  checkMembers(state.members)
   checkRequired(type, state.resource)
   return { resource: state.resource, members: state.members }
 }
@@ -30,6 +36,48 @@ interface State {
   readonly type: ResourceType
   readonly resource: Resource
   readonly members: MemberStep[]
+  /** Values of lists that operations have looked at, once for each term of their filters and each value that is compared with them. */
+  looked: number
+}
+
+// Each operation on a list goes through all of it: a thousand on five hundred values hold the process up for seconds.
+function look(
+  state: State,
+  at: PatchPath & { kind: 'attribute' },
+  operation: PatchOperation,
+): void {
+  const before = holderOf(state, at.target.extension?.id)[at.target.attribute.name]
+  const values = Array.isArray(before) ? before.length : 1
+  const given = Array.isArray(operation.value) ? operation.value.length : 1
+  state.looked += values * (given + termsOf(at.filter))
+  if (state.looked > mostLooked) throw tooMuch()
+}
+
+// A filter is asked of every member, and the group is held meanwhile; `value eq` only names its members.
+function checkMembers(steps: readonly MemberStep[]): void {
+  const filters = steps.flatMap((step) => (step.kind === 'removeWhere' ? [step.filter] : []))
+  const terms = filters.reduce((sum, filter) => sum + termsOf(filter), 0)
+  if (filters.length > mostMemberFilters || terms > mostMemberTerms) throw tooMuch()
+}
+
+function termsOf(filter: Filter | undefined): number {
+  switch (filter?.kind) {
+    case undefined:
+      return 0
+    case 'and':
+    case 'or':
+      return filter.terms.reduce((sum, term) => sum + termsOf(term), 0)
+    case 'not':
+      return termsOf(filter.term)
+    case 'some':
+      return termsOf(filter.where)
+    default:
+      return 1
+  }
+}
+
+function tooMuch(): ScimError {
+  return new ScimError(413, 'tooMany', 'These operations are too much at once: send them in parts.')
 }
 
 function applyOne(state: State, operation: PatchOperation): void {
@@ -123,6 +171,7 @@ function applyAt(state: State, path: PatchPath, operation: PatchOperation): void
   }
   const holder = holderOf(state, extension?.id)
   const before = holder[attribute.name]
+  if (attribute.multiValued) look(state, path, operation)
   const after = attribute.multiValued
     ? changeList(path, before, operation)
     : changeSingle(path, before, operation)

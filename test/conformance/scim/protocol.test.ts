@@ -4,6 +4,7 @@ import { engines } from '../../harness/store.ts'
 import {
   directoryForTests,
   errorUrn,
+  groupUrn,
   patchUrn,
   scimCall,
   userUrn,
@@ -223,6 +224,26 @@ for (const engine of engines) {
       assert.equal(({} as { polluted?: unknown }).polluted, undefined)
       const text = await call('POST', '/Users', '{}', { 'content-type': 'text/plain' })
       assert.equal(text.status, 415)
+    })
+
+    test('D9: an id that no database has is one that is not there', async () => {
+      const given: readonly (readonly [string, unknown?])[] = [
+        ['GET'],
+        ['DELETE'],
+        ['PUT', { schemas: [userUrn, groupUrn], userName: 'a', displayName: 'a' }],
+        ['PATCH', { schemas: [patchUrn], Operations: [{ op: 'add', path: 'title', value: 'a' }] }],
+      ]
+      for (const kind of ['Users', 'Groups']) {
+        for (const id of ['%00', 'a%00b', '__proto__']) {
+          for (const [method, body] of given.slice(0, kind === 'Users' ? 4 : 3)) {
+            assert.equal(
+              (await call(method, `/${kind}/${id}`, body)).status,
+              404,
+              `${method} ${id}`,
+            )
+          }
+        }
+      }
     })
 
     test('D10: count is capped, less than nothing is nothing', async () => {
