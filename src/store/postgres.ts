@@ -19,7 +19,8 @@ import type { Tables } from './tables.ts'
 
 const statementTimeoutMs = 5000
 const reconnectMs = 250
-const lineMs = 10_000
+// A deprovision behind the work of seconds, as a role for a very large group, waits rather than being refused.
+const lineMs = 25_000
 const attemptsOfTransaction = 5
 const connectionsApart = 4
 // Any number, the same for all versions: only one process migrates at a time.
