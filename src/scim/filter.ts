@@ -125,7 +125,11 @@ class FilterParser {
   #comparison(target: Target | undefined): Filter {
     const word = this.#next('an operator')
     const operator = word.kind === 'word' ? operatorOf(word.text) : undefined
-    if (operator === undefined) throw wrong('An operator is expected.')
+    if (operator === undefined) {
+      throw wrong(
+        word.kind === 'word' ? `'${word.text}' is no operator.` : 'An operator is expected.',
+      )
+    }
     if (operator === 'pr') return target ? { kind: 'present', target } : { kind: 'never' }
     const literal = this.#next('a value')
     if (target === undefined) return { kind: 'never' }
