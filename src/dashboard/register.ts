@@ -15,10 +15,9 @@ import type { Actor } from '../store/index.ts'
 import type { Rooms } from './rooms.ts'
 import { Answered, Streamed, type AnyRoute, type RouteRequest, type RouteTable } from './route.ts'
 
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-type Method = (typeof methods)[number]
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Hangs a table of routes on the app, below a prefix; every other method of its addresses is 405. */
+/** Hangs a table of routes on the app, below a prefix. */
 export function hangRoutes(
   app: App,
   table: RouteTable,
@@ -28,25 +27,9 @@ export function hangRoutes(
     readonly addressOf: (request: AppRequest) => string
   },
 ): void {
-  const known = new Map<string, Method[]>()
   for (const [name, route] of Object.entries(table)) {
     const [method, path] = name.split(' ') as [Method, string]
-    known.set(path, [...(known.get(path) ?? []), method])
     hangRoute(app, { name, method, url: needs.prefix + path, route }, needs)
-  }
-  for (const [path, allowed] of known) {
-    const others = [...methods, 'OPTIONS'].filter(
-      (method) => !allowed.some((one) => one === method),
-    )
-    app.route({
-      method: others,
-      url: needs.prefix + path,
-      handler: () => {
-        throw new Problem('method_not_allowed', undefined, {
-          headers: { Allow: allowed.join(', ') },
-        })
-      },
-    })
   }
 }
 

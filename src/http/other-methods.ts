@@ -4,8 +4,9 @@ import type { App } from './app.ts'
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * Watches what is hung on an app. What it returns hangs the rest: 405 `method_not_allowed` for every other method of
- * the addresses that are there by then (RFC 9110, section 15.5.6), instead of the 404 of an address that is not there.
+ * Watches what is hung on an app, or on a scope whose refusals have a form of their own. What it returns hangs the
+ * rest: 405 `method_not_allowed` for every other method of the addresses that are there by then (RFC 9110, section
+ * 15.5.6), instead of the 404 of an address that is not there.
  */
 export function watchMethods(app: App): () => void {
   const known = new Map<string, Set<string>>()

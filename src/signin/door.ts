@@ -238,24 +238,12 @@ export async function currentPerson(
 
 type Handler = (request: AppRequest, reply: AppReply) => Promise<AppReply>
 
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
-/** An address that answers one method, or both of GET and POST; 405 for the others. */
+/** Hangs an address that answers one method, or both of GET and POST: no HEAD begins or ends a sign-in. */
 export function only(
   app: App,
   method: 'GET' | 'POST' | 'GET, POST',
   url: string,
-  handle: Handler,
+  handler: Handler,
 ): void {
-  const answered = method.split(', ')
-  app.route({ method: answered, url, exposeHeadRoute: false, handler: handle })
-  app.route({
-    method: [...methods, ...(method === 'POST' ? [] : ['HEAD'])].filter(
-      (one) => !answered.includes(one),
-    ),
-    url,
-    handler: () => {
-      throw new Problem('method_not_allowed', undefined, { headers: { Allow: method } })
-    },
-  })
+  app.route({ method: method.split(', '), url, exposeHeadRoute: false, handler })
 }

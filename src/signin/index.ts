@@ -1,7 +1,7 @@
 /** /api/v1/auth/… : GitHub, Google, enterprise OIDC; ends in a session. */
 import type { SigningKeys } from '../access/index.ts'
 import { Problem } from '../errors.ts'
-import type { App } from '../http/index.ts'
+import { watchMethods, type App } from '../http/index.ts'
 import type { Rate } from '../targets/index.ts'
 import { createCallbackLimit } from './callback-limit.ts'
 import {
@@ -71,6 +71,7 @@ export function hangSignin(
       payload.resume()
       done(null, undefined)
     })
+    const refuseOtherMethods = watchMethods(scope)
     for (const name of builtIn) {
       const path = `/api/v1/auth/${name}`
       only(scope, 'GET', `${path}/login`, (...ends) => startSignIn(needs, name, ...ends))
@@ -81,6 +82,7 @@ export function hangSignin(
     only(scope, 'POST', '/api/v1/auth/logout', (...ends) => logOut(needs, ...ends))
     scope.get('/sign-in-link', async (...ends) => await showSignInLink(...ends))
     scope.post('/sign-in-link', async (...ends) => await useSignInLink(needs, ...ends))
+    refuseOtherMethods()
   })
 }
 

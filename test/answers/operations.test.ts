@@ -44,8 +44,28 @@ describe('operations', () => {
     }
     const unknown = await fetch(`${running.baseUrl}/nothing-here`, { method: 'DELETE' })
     assert.equal(unknown.status, 404)
-    const link = await fetch(`${running.baseUrl}/sign-in-link`, { method: 'PUT' })
-    assert.deepEqual([link.status, link.headers.get('allow')], [405, 'GET, HEAD, POST'])
+  })
+
+  test('O1: so does every address that does more, in its own form: JSON, or a page where people sign in', async () => {
+    const problem = 'application/problem+json'
+    const page = 'text/html; charset=utf-8'
+    const all = [
+      ['/api/v1/me', 'PUT', 'GET, HEAD, PATCH', problem],
+      ['/api/v1/credentials/revoke', 'DELETE', 'POST', problem],
+      ['/api/v1/auth/github/login', 'POST', 'GET', page],
+      ['/api/v1/auth/logout', 'PUT', 'POST', page],
+      ['/sign-in-link', 'PUT', 'GET, HEAD, POST', page],
+    ] as const
+    for (const [path, method, allow, type] of all) {
+      const body = { body: '<x/>', headers: { 'content-type': 'text/xml' } }
+      const answer = await fetch(running.baseUrl + path, { method, ...body })
+      const { headers } = answer
+      assert.deepEqual(
+        [answer.status, headers.get('allow'), headers.get('content-type')],
+        [405, allow, type],
+        path,
+      )
+    }
   })
 
   test('R4: liveness and readiness answer on both listeners and reveal nothing', async () => {
