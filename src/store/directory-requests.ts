@@ -1,5 +1,8 @@
+import { sql } from 'kysely'
 import type { Id, OrganizationId } from '../ids.ts'
 import type { Connection, Transaction } from './connection.ts'
+import { insertion } from './insertion.ts'
+import { together } from './together.ts'
 
 export interface DirectoryRequestTable {
   organization_id: string
@@ -36,7 +39,22 @@ export interface DirectoryRequestRecord {
 }
 
 const kept = 1000
-const rowsInStatement = 200
+
+const columns = {
+  organization_id: 'text',
+  id: 'text',
+  token_id: 'text',
+  at: 'bigint',
+  method: 'text',
+  path: 'text',
+  status: 'bigint',
+  scim_type: 'text',
+  detail: 'text',
+  sent: 'text',
+  duration_us: 'bigint',
+  address: 'text',
+  agent: 'text',
+} as const
 
 /** Adds requests of an organization and forgets all but the last thousand. */
 export async function insertAll(
@@ -44,27 +62,11 @@ export async function insertAll(
   organizationId: OrganizationId,
   requests: readonly DirectoryRequestRecord[],
 ): Promise<void> {
-  for (let at = 0; at < requests.length; at += rowsInStatement) {
-    await tx.query
-      .insertInto('directory_request')
-      .values(requests.slice(at, at + rowsInStatement).map((each) => toRow(organizationId, each)))
-      .onConflict((conflict) => conflict.doNothing())
-      .execute()
-  }
-  const last = await tx.query
-    .selectFrom('directory_request')
-    .select('id')
-    .where('organization_id', '=', organizationId)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .offset(kept)
-    .executeTakeFirst()
-  if (last === undefined) return
-  await tx.query
-    .deleteFrom('directory_request')
-    .where('organization_id', '=', organizationId)
-    .where('id', '<=', last.id)
-    .execute()
+  const rows = requests.map((each) => ({ ...toRow(organizationId, each) }))
+  await together(tx, insertion(tx, 'directory_request', columns, rows, { keepsOld: true }))
+  await sql`delete from directory_request where organization_id = ${organizationId} and id <= (
+    select id from directory_request where organization_id = ${organizationId}
+    order by id desc limit 1 offset ${sql.lit(kept)})`.execute(tx.query)
 }
 
 /** A page of requests, newest first, before an id. */

@@ -9,22 +9,24 @@ type ColumnType = 'text' | 'bigint' | 'utf8'
 const rowsInStatement = 500
 
 /**
- * Adds rows, of any number. PostgreSQL gets a list for each column: the statement is the same for one row and for
+ * Adds rows, of any number; `keepsOld` passes over those whose key is there. PostgreSQL gets a list for each column: the statement is the same for one row and for
  * hundreds, so that its plan is kept.
  */
 export function insertion<Row extends Readonly<Record<string, string | number | Buffer | null>>>(
   tx: Transaction,
-  table: 'audit_entry' | 'event' | 'delivery',
+  table: 'audit_entry' | 'event' | 'delivery' | 'directory_request',
   types: { readonly [column in keyof Row]: ColumnType },
   rows: readonly Row[],
+  { keepsOld = false }: { readonly keepsOld?: boolean } = {},
 ): Write[] {
+  const conflict = keepsOld ? sql` on conflict do nothing` : sql``
   const columns = Object.entries<ColumnType>(types)
   const names = sql.join(columns.map(([name]) => sql.ref(name)))
   const writes: Write[] = []
   for (let from = 0; from < rows.length; from += rowsInStatement) {
     const part = rows.slice(from, from + rowsInStatement)
     const source = tx.engine === 'postgres' ? lists(columns, part) : tuples(columns, part)
-    writes.push(sql`insert into ${sql.table(table)} (${names}) ${source}`)
+    writes.push(sql`insert into ${sql.table(table)} (${names}) ${source}${conflict}`)
   }
   return writes
 }
