@@ -11,6 +11,13 @@ const keepCommits = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') = 'off'`
 const names = createPreparedNames()
 
+/** How the transactions of works in line begin. */
+export const beginInLine = 'start transaction read write'
+// Works in line look up and write rows by their keys. One plan fits all their values, however large the tables are or
+// become: PostgreSQL would plan anew for fear of long lists, or go on to read a whole table that was short once.
+const beginWithKeptPlans = `${beginInLine};
+  set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off`
+
 /** A pool whose broken connections are replaced at the next use: their errors reach whoever uses them, and nobody else. */
 export function openPool(settings: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
@@ -26,11 +33,12 @@ export function openPool(settings: pg.PoolConfig): pg.Pool {
 }
 
 /**
- * A client that lets the server keep what it has parsed and planned of the statements which transactions run all the
- * time: they look rows up by their keys, so that the plan is the same for all values. Reads outside of transactions,
- * with filters of any kind, are planned for their own values.
+ * A client that lets the server keep what it has parsed and planned of the statements which works in line run all the
+ * time. Everything else, with filters and limits of any kind, is planned for its own values.
  */
 class PreparingClient extends pg.Client {
+  #isInLine = false
+
   constructor(config?: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: connectTimeoutMs })
   }
@@ -42,7 +50,12 @@ class PreparingClient extends pg.Client {
     if (words.length !== 2 || typeof text !== 'string' || !Array.isArray(values)) {
       return query.apply(this, words) as never
     }
-    const name = this.getTransactionStatus() === 'T' ? names.nameOf(text) : undefined
+    if (text === beginInLine) {
+      this.#isInLine = true
+      return query.call(this, beginWithKeptPlans) as never
+    }
+    if (text === 'commit' || text === 'rollback') this.#isInLine = false
+    const name = this.#isInLine && values.length > 0 ? names.nameOf(text) : undefined
     if (name === undefined) return query.apply(this, words) as never
     const answer = query.call(this, { name, text, values }) as Promise<unknown>
     return answer.catch((error: unknown) => {

@@ -13,7 +13,6 @@ import type { EngineHandle, EngineLane } from './engine.ts'
 import { writeLedger } from './ledger.ts'
 import { migrate, migrationsFolder } from './migrate.ts'
 import { connectTimeoutMs, isPlanGone, openPool } from './postgres-pool.ts'
-import { namesMost } from './prepared-names.ts'
 import { createCommitLines } from './shared-commits.ts'
 import type { Tables } from './tables.ts'
 
@@ -113,8 +112,10 @@ function openLane(
   /** Runs works, then the ledger, then commits. */
   async function commit<T>(
     work: (tx: Transaction, collected: Collected) => Promise<T>,
+    isInLine = false,
   ): Promise<{ result: T; changes: Change[] }> {
-    return await query.transaction().execute(async (kysely) => {
+    const begin = query.transaction()
+    return await (isInLine ? begin.setAccessMode('read write') : begin).execute(async (kysely) => {
       const { transaction, collected } = createTransaction(
         { query: kysely, engine: 'postgres', eventBytesMost },
         clock.now(),
@@ -127,14 +128,11 @@ function openLane(
   async function alone<T>(
     work: (tx: Transaction) => Promise<T>,
   ): Promise<{ result: T; changes: Change[] }> {
-    let plansGone = 0
     for (let attempt = 1; ; attempt++) {
       try {
         return await commit(work)
       } catch (error) {
-        // Where one is gone, usually all are; each attempt finds out about one of them.
-        if (isPlanGone(error) && ++plansGone <= namesMost) attempt--
-        else if (attempt >= attemptsOfTransaction || !isWorthAnotherTry(error)) throw error
+        if (attempt >= attemptsOfTransaction || !isWorthAnotherTry(error)) throw error
       }
     }
   }
@@ -155,7 +153,7 @@ function openLane(
           mark: async () => await say('savepoint work'),
           goBack: async () => await say('rollback to savepoint work'),
         })
-      })
+      }, true)
       return done.changes
     },
   })

@@ -1,8 +1,7 @@
 import { digest } from '../secrets/index.ts'
 
 const usesBeforeName = 5
-/** Names that are given at most. */
-export const namesMost = 100
+const namesMost = 100
 const textsCounted = 1000
 // Long texts are lists of values of any length: each is another statement.
 const textBytesMost = 4000

@@ -1,21 +1,40 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
-import type { Store } from '../../src/store/index.ts'
+import type { Store, Transaction } from '../../src/store/index.ts'
 import { createPreparedNames } from '../../src/store/prepared-names.ts'
 import { emptyPlace } from './engines.ts'
 
 describe('statements kept by PostgreSQL', () => {
-  test('are those that transactions run again and again, and no reads outside of them', async () => {
+  test('are those that works in line run again and again, and no others', async () => {
     await using place = await emptyPlace('postgres')
     await using store = await place.open()
     for (let turn = 0; turn < 10; turn++) {
-      await ask(store)
+      await inLine(store, async (tx) => await sql`select ${'in'} as line`.execute(tx.query))
+      await store.transaction(async (tx) => await sql`select ${'in'} as work`.execute(tx.query))
       await sql`select ${'outside'} as word`.execute(store.query)
     }
     const kept = await keptBy(store)
-    assert.equal(kept.filter((text) => text.includes('as inside')).length, 1)
-    assert.equal(kept.filter((text) => text.includes('as word')).length, 0)
+    assert.equal(kept.filter((text) => text.includes('as line')).length, 1)
+    assert.equal(kept.filter((text) => /as (work|word)/.test(text)).length, 0)
+  })
+
+  test('find their rows by an index, also in a table that was short when they were planned', async () => {
+    await using place = await emptyPlace('postgres')
+    await using store = await place.open()
+    const plans = await inLine(store, async (tx) => {
+      const settings = sql<{ name: string; setting: string }>`select name, setting from pg_settings
+        where name in ('plan_cache_mode', 'enable_seqscan') order by name`
+      return (await settings.execute(tx.query)).rows
+    })
+    assert.deepEqual(plans, [
+      { name: 'enable_seqscan', setting: 'off' },
+      { name: 'plan_cache_mode', setting: 'force_generic_plan' },
+    ])
+    // For this work alone: the connection's next one is planned for its own values.
+    const { rows } = await sql`select current_setting('plan_cache_mode') as mode,
+      current_setting('enable_seqscan') as scan`.execute(store.query)
+    assert.deepEqual(rows, [{ mode: 'auto', scan: 'on' }])
   })
 
   test('are planned anew, and the work run again, when the schema has changed beneath them', async () => {
@@ -24,7 +43,7 @@ describe('statements kept by PostgreSQL', () => {
     await sql`create table thing (id integer, word text)`.execute(store.query)
     await sql`insert into thing values (1, '7')`.execute(store.query)
     const read = async (): Promise<unknown> =>
-      await store.transaction(async (tx) => {
+      await inLine(store, async (tx) => {
         const { rows } = await sql`select word from thing where id = ${1}`.execute(tx.query)
         return rows[0]
       })
@@ -32,23 +51,22 @@ describe('statements kept by PostgreSQL', () => {
     assert.equal((await keptBy(store)).filter((text) => text.includes('from thing')).length, 1)
     await sql`alter table thing alter word type integer using word::integer`.execute(store.query)
     assert.deepEqual(await read(), { word: 7 })
-    await store.transaction(async (tx) => await sql`deallocate all`.execute(tx.query))
+    // Gone, as behind a pooler that hands out another connection.
+    await sql`deallocate all`.execute(store.query)
     assert.deepEqual(await read(), { word: 7 })
-    // Those that were kept and are gone, as behind a pooler that hands out another connection.
-    await ask(store)
   })
 
   test('are done without where a connection has lost many of them, however many a work has', async () => {
     await using place = await emptyPlace('postgres')
     await using store = await place.open()
     const askMuch = async (): Promise<void> =>
-      await store.transaction(async (tx) => {
+      await inLine(store, async (tx) => {
         for (let at = 0; at < 9; at++) {
           await sql`select ${'lost'} as lost, ${sql.lit(at)} as at`.execute(tx.query)
         }
       })
     for (let turn = 0; turn < 10; turn++) await askMuch()
-    await store.transaction(async (tx) => await sql`deallocate all`.execute(tx.query))
+    await sql`deallocate all`.execute(store.query)
     await askMuch()
   })
 })
@@ -88,8 +106,9 @@ describe('names of statements', () => {
   })
 })
 
-async function ask(store: Store): Promise<void> {
-  await store.transaction(async (tx) => await sql`select ${'inside'} as inside`.execute(tx.query))
+async function inLine<T>(store: Store, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const options = { isNeeded: () => false, line: 'the line' }
+  return (await store.transactionConfirmed(work, options)).result
 }
 
 /** What the connections of the store keep; asked of each, as the pool hands them out. */
