@@ -1,5 +1,6 @@
 import { may, readSessionCookie, type Permission, type SignedIn } from '../access/index.ts'
 import { Problem } from '../errors.ts'
+import type { Actor } from '../store/index.ts'
 import type { AnyRoute, RouteOrganization } from './route.ts'
 import type { Rooms } from './rooms.ts'
 
@@ -54,22 +55,37 @@ async function organizationOf(
   return found
 }
 
+/** Puts what a role does not include into the audit log, wherever that turned out; other errors are none of it. */
+export function noteDenial(
+  error: unknown,
+  who: { readonly organization: RouteOrganization | undefined; readonly actor: Actor },
+  rooms: Pick<Rooms, 'denials'>,
+): void {
+  const { organization, actor } = who
+  if (!(error instanceof Problem) || error.code !== 'permission_required') return
+  const { permission, role } = error.members ?? {}
+  if (organization === undefined || typeof permission !== 'string') return
+  const had = typeof role === 'string' ? role : organization.role
+  rooms.denials.note(organization.id, actor, { permission, role: had })
+}
+
 /** The refusal of what a role does not include; an administrator finds it in the audit log. */
 function denied(
   permission: Permission,
   organization: RouteOrganization,
   who: { person: SignedIn; caller: { address: string; requestId: string }; rooms: Rooms },
 ): Problem {
-  const { id, role } = organization
-  const { userId, name } = who.person
+  const { role } = organization
+  const { userId: id, name } = who.person
   const { address, requestId } = who.caller
-  const actor = { kind: 'user', id: userId, name, address, requestId } as const
-  who.rooms.denials.note(id, actor, { permission, role })
-  return new Problem(
+  const problem = new Problem(
     'permission_required',
     `This needs the permission ${permission}; the role ${role} does not include it.`,
     { members: { permission, role } },
   )
+  const actor = { kind: 'user', id, name, address, requestId } as const
+  noteDenial(problem, { organization, actor }, who.rooms)
+  return problem
 }
 
 /** Holds a sensitive request to a sign-in of the last hour. */

@@ -7,7 +7,7 @@ import {
   type AppReply,
   type AppRequest,
 } from '../http/index.ts'
-import { admit, type Admitted } from './admit.ts'
+import { admit, noteDenial, type Admitted } from './admit.ts'
 import { checkBody, checkText } from './body.ts'
 import { once } from './idempotency.ts'
 import { parseQuery } from './query.ts'
@@ -81,13 +81,17 @@ function hangRoute(
     },
     handler: async (request, reply) => {
       checkValidation(request)
-      const given = toRouteRequest(request, reply, {
-        admitted: admitted.get(request),
-        address: needs.addressOf(request),
-      })
-      await route.check?.(given as never, rooms)
-      const handle = async () => await route.handle(given as never, rooms)
-      return await send(reply, hung, await handleOnce(hung, request, given, { rooms, handle }))
+      const who = admitted.get(request)
+      const address = needs.addressOf(request)
+      const given = toRouteRequest(request, reply, { admitted: who, address })
+      try {
+        await route.check?.(given as never, rooms)
+        const handle = async () => await route.handle(given as never, rooms)
+        return await send(reply, hung, await handleOnce(hung, request, given, { rooms, handle }))
+      } catch (error) {
+        noteDenial(error, { organization: who?.organization, actor: given.actor }, rooms)
+        throw error
+      }
     },
   })
 }

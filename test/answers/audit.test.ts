@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { createAudit, record, toCsv } from '../../src/audit/index.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
 import { auditEntries, auditHash, organizations, type Store } from '../../src/store/index.ts'
+import { until } from '../harness/gateway.ts'
 import { firstOwner, memberOf } from '../harness/person.ts'
 import { productForTests } from '../harness/product.ts'
 import { engines, storeForTests, type TestStore } from '../harness/store.ts'
@@ -198,5 +199,31 @@ describe('A1, A2: the log as people get it', () => {
     assert.match(csv.text, /^sequence,at,actor_kind/)
     const chain = await owner.call('GET /organizations/acme/audit/chain')
     assert.equal(chain.json.intact, true)
+  })
+
+  test('A1: what turns out later to be an owner’s or somebody else’s is a denial too', async () => {
+    await using product = await productForTests()
+    const owner = await firstOwner(product)
+    const admin = await memberOf(product, 'acme', { email: 'adm@x.test', role: 'admin' })
+    const maker = await memberOf(product, 'acme', { email: 'dev@x.test', role: 'developer' })
+    const at = '/organizations/acme'
+    const { items } = (await owner.call(`GET ${at}/members`)).json
+    const { id } = items.find((one: { role: string }) => one.role === 'owner')
+    const { key } = (await owner.call(`POST ${at}/keys`, { name: 'k' })).json
+    const refused = [
+      await admin.call(`PATCH ${at}/members/${id}`, { role: 'viewer' }),
+      await maker.call(`POST ${at}/keys/${key.id}/rotate`, { overlapSeconds: 0 }),
+    ]
+    for (const { json } of refused) assert.equal(json.code, 'permission_required')
+    let denials: { actor: { name: string }; detail: object }[] = []
+    await until(async () => {
+      denials = (await owner.call(`GET ${at}/audit?action=permission.denied`)).json.items
+      return denials.length === refused.length
+    })
+    const told = denials.map(({ actor, detail }) => [actor.name, detail] as const)
+    assert.deepEqual(Object.fromEntries(told), {
+      'adm@x.test': { permission: 'owners.manage', role: 'admin' },
+      'dev@x.test': { permission: 'keys.manage', role: 'developer' },
+    })
   })
 })
