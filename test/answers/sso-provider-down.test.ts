@@ -49,7 +49,7 @@ describe('a provider that is down', () => {
 
   const login = (): string => `${product.baseUrl}/api/v1/auth/sso/login?organization=acme`
 
-  test('that hangs ends in a page within ten seconds, for everybody who waits at once', async (t) => {
+  test('that hangs ends in a page, for everybody who waits at once', async (t) => {
     // Nobody is sent to it on the word of what is remembered.
     isHanging = true
     const startedAt = performance.now()

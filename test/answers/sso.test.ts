@@ -318,7 +318,7 @@ describe('the answers of the company sign-in', () => {
     assert.equal(form?.get('client_secret'), null)
   })
 
-  test('a provider that hangs: a page within ten seconds, others unaffected, break-glass works', async (t) => {
+  test('a provider that hangs: a page, others unaffected, break-glass works', async (t) => {
     const slow = await connectTo('hanging', 'other')
     const jar = new Jar()
     const callback = await callbackOf(jar, slow.initiate_login_uri)

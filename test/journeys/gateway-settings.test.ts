@@ -63,7 +63,7 @@ describe('the gateway as it is set', () => {
     assert.notEqual(protectedHeader.typ, 'JWT')
   })
 
-  test('PostgreSQL: a revocation on one node is refused by the other within a second, its stream cut', async (t) => {
+  test('PostgreSQL: a revocation that one node has answered is refused by the other, its stream cut', async (t) => {
     await using gateway = await gatewayForTests({
       engine: 'postgres',
       answer: (_request, response) => {

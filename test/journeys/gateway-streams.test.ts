@@ -71,14 +71,14 @@ describe('streams through the gateway', () => {
     await reader?.cancel()
   })
 
-  test('P11: a reader that cancels closes the upstream within a second', async () => {
+  test('P11: a reader that cancels closes the upstream', async () => {
     const before = closedStreams
     const response = await gateway.call('/echo/events', gateway.xApiKey)
     await response.body?.cancel()
     await until(() => closedStreams > before)
   })
 
-  test('K8: a revocation by the command line ends an open event stream within a second', async (t) => {
+  test('K8: a revocation by the command line ends an open event stream', async (t) => {
     const key = await gateway.issue()
     const before = events
     const response = await gateway.call('/echo/events', key)

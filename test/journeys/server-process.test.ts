@@ -14,7 +14,7 @@ describe('a server process', () => {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-process-'))
   after(() => rmSync(folder, { recursive: true }))
 
-  test('starts to ready on empty data within 5 s, prints the setup link, and ends with 0 on SIGTERM', async (t) => {
+  test('starts to ready on empty data, prints the setup link, and ends with 0 on SIGTERM', async (t) => {
     const startedAt = performance.now()
     await using server = await startServerProcess({ DATA_DIR: join(folder, 'one') })
     assert.equal((await fetch(`${server.baseUrl}/readyz`)).status, 200)
