@@ -97,7 +97,8 @@ function pairOf(parts: readonly (Attribute | undefined)[], item: Values): string
     if (part === undefined || typeof text !== 'string') return undefined
     return part.caseExact ? text : foldCase(text)
   })
-  return value === undefined ? undefined : JSON.stringify([type ?? '', value])
+  // No text holds U+0000. JSON.stringify would take more than half of the time of a large PATCH.
+  return value === undefined ? undefined : `${type ?? ''}\0${value}`
 }
 
 /** Refuses a list with more than one primary value (RFC 7643 section 2.4). */
