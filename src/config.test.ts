@@ -81,6 +81,7 @@ describe('settings', () => {
     ['base_url', /^base_url is not a setting; did you mean BASE_URL\?$/],
     ['INTERCEPT_BASE_URL', /did you mean BASE_URL/],
     ['INTERCEPT_SECERT', /did you mean INTERCEPT_SECRET/],
+    ['INTERCEPT_DATBASE_URL', /did you mean DATABASE_URL/],
     ['INTERCEPT_COLOUR', /^INTERCEPT_COLOUR is not a setting; `intercept doctor` lists them all/],
     ['BASE_URL', undefined],
     // What machines, shells and orchestrators set.

@@ -218,7 +218,8 @@ export function suspicions(env: Environment): string[] {
   return Object.keys(env).flatMap((name) => {
     if (name in table || isOfOthers(name)) return []
     const plain = name.toUpperCase().replace(/^INTERCEPT_/, '')
-    const meant = names().find((one) => one === plain) ?? nearest(name.toUpperCase())
+    const meant =
+      names().find((one) => one === plain) ?? nearest(name.toUpperCase()) ?? nearest(plain)
     return meant === undefined && !name.startsWith('INTERCEPT_') ? [] : [notASetting(name, meant)]
   })
 }
