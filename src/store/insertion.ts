@@ -9,8 +9,8 @@ type ColumnType = 'text' | 'bigint' | 'utf8'
 const rowsInStatement = 500
 
 /**
- * Adds rows, of any number; `keepsOld` passes over those whose key is there. PostgreSQL gets a list for each column: the statement is the same for one row and for
- * hundreds, so that its plan is kept.
+ * Adds rows, of any number; `keepsOld` passes over those whose key is there. PostgreSQL gets a list for each column:
+ * the statement is the same for one row and for hundreds, so that its plan can be kept.
  */
 export function insertion<Row extends Readonly<Record<string, string | number | Buffer | null>>>(
   tx: Transaction,
