@@ -134,7 +134,9 @@ export function createFeed(handle: EngineHandle, clock: Clock): OwnFeed {
     },
     heardOwn(changes) {
       for (const change of changes) {
-        if (change.sequence > last) own.add(change.sequence)
+        // The feed may have read it in the moment before the commit's answer came: then it is told.
+        if (change.sequence <= last) continue
+        own.add(change.sequence)
         tell(change)
       }
     },
