@@ -11,8 +11,8 @@ const keepCommits = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') = 'off'`
 const names = createPreparedNames()
 
-/** How the transactions of works in line begin. */
-export const beginInLine = 'start transaction read write'
+// What Kysely says where a transaction has an access mode; those of works in line do, and no others.
+const beginInLine = 'start transaction read write'
 // Works in line look up and write rows by their keys. One plan fits all their values, however large the tables are or
 // become: PostgreSQL would plan anew for fear of long lists, or go on to read a whole table that was short once.
 const beginWithKeptPlans = `${beginInLine};
@@ -50,10 +50,7 @@ class PreparingClient extends pg.Client {
     if (words.length !== 2 || typeof text !== 'string' || !Array.isArray(values)) {
       return query.apply(this, words) as never
     }
-    if (text === beginInLine) {
-      this.#isInLine = true
-      return query.call(this, beginWithKeptPlans) as never
-    }
+    if (text === beginInLine) return this.#beginInLine() as never
     if (text === 'commit' || text === 'rollback') this.#isInLine = false
     const name = this.#isInLine && values.length > 0 ? names.nameOf(text) : undefined
     if (name === undefined) return query.apply(this, words) as never
@@ -62,6 +59,18 @@ class PreparingClient extends pg.Client {
       if (isPlanGone(error)) names.giveUp(text)
       throw error
     }) as never
+  }
+
+  async #beginInLine(): Promise<unknown> {
+    try {
+      const begun = await super.query(beginWithKeptPlans)
+      this.#isInLine = true
+      return begun
+    } catch (error) {
+      // Cancelled behind its first statement, it would leave a transaction that nobody ends to whoever comes next.
+      await super.query('rollback').catch(() => undefined)
+      throw error
+    }
   }
 }
 

@@ -71,6 +71,33 @@ describe('statements kept by PostgreSQL', () => {
   })
 })
 
+describe('a beginning of works in line that PostgreSQL cancels', () => {
+  test('leaves no connection in a transaction that nobody ends', async () => {
+    await using place = await emptyPlace('postgres')
+    await using store = await place.open()
+    const storm = new AbortController()
+    const cancelling = (async () => {
+      while (!storm.signal.aborted) {
+        await sql`select pg_cancel_backend(pid) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid()`
+          .execute(store.apart.query)
+          .catch(() => undefined)
+      }
+    })()
+    const work = async (tx: Transaction): Promise<unknown> =>
+      await sql`select ${'in'} as line`.execute(tx.query)
+    for (let turn = 0; turn < 1500; turn++) await inLine(store, work).catch(() => undefined)
+    storm.abort()
+    await cancelling
+    // What was cancelled last may still arrive.
+    await inLine(store, work).catch(() => undefined)
+    for (let turn = 0; turn < 20; turn++) await inLine(store, work)
+    const { rows } = await sql<{ left: number }>`select count(*) as left from pg_stat_activity
+      where datname = current_database() and state like 'idle in transaction%'`.execute(store.query)
+    assert.equal(rows[0]?.left, 0)
+  })
+})
+
 describe('names of statements', () => {
   test('mean the same statement on every node, for poolers that mix their connections up', () => {
     const [text, other] = ['select id from a where id = $1', 'delete from a where id = $1']
