@@ -72,7 +72,7 @@ export function isBlank(value: Values): boolean {
 
 /**
  * The values of a list with each (type, value) once (RFC 7643 section 2.4); of two that are the same, what
- * the later one says besides is added to the first.
+ * the later one says goes over the first, in its place.
  */
 export function distinct(
   attribute: Attribute,
