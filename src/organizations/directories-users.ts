@@ -32,9 +32,10 @@ export interface DirectoryUserWish {
 /** Users of a directory: create, read, change, delete. */
 export interface DirectoryUsers {
   /**
-   * Adds a user and its membership, or brings an inactive one of that name back under its id: the person it was when
-   * the external ids say so, otherwise somebody new to whom nothing of that person passes.
-   * `conflict` when an active user has the name, or an inactive one whom the directory knows by another external id.
+   * Adds a user and its membership, or brings an inactive one back under its id: the person it was when the external
+   * ids say so, whatever its name is now; by its name alone, somebody new to whom nothing of that person passes.
+   * `conflict` when an active user has the name or the external id, or an inactive one the name whom the directory
+   * knows by another external id.
    */
   create(
     organizationId: OrganizationId,
@@ -51,7 +52,7 @@ export interface DirectoryUsers {
   ): Promise<DirectoryUser[]>
   /**
    * Makes of a user what `next` says, all or nothing; `next` may refuse by throwing and may run again.
-   * `not_found`; `conflict` for a name that another user has.
+   * `not_found`; `conflict` for a name or an external id that another user has.
    */
   change(
     organizationId: OrganizationId,
@@ -105,8 +106,9 @@ export function createDirectoryUsers(
     }
     if (wish.data.userNameKey !== current.userNameKey) {
       const other = await directoryUsers.findByName(tx, organizationId, wish.data.userNameKey)
-      if (other !== undefined) throw taken()
+      if (other !== undefined) throw taken('userName')
     }
+    await claimExternalId(tx, current, wish.data.externalId)
     const changed = await directoryUsers.update(tx, current, wish.data)
     if (!changed) throw new Problem('version_conflict', 'The user was changed in the meantime.')
     await people.follow(tx, current, wish.person, actor)
@@ -133,16 +135,15 @@ export function createDirectoryUsers(
       return await confirmed(organizationId, actor, async (tx) => {
         // Nearly always: what else must be asked one after the other is asked at once.
         const made = await people.makeIfNew(tx, organizationId, wish.person, wish.data)
-        if (made === 'taken') throw taken()
+        if (made === 'taken') throw taken('userName or externalId')
         if (made !== 'known') {
           announce(tx, 'created', made, actor, 'made')
           return { result: { ...made, groups: [] }, hasEnded: false }
         }
         // Of two who bring the same person back, or adopt the same member, one comes second and sees it.
         await directoryCounts.hold(tx, organizationId)
-        const same = await directoryUsers.findByName(tx, organizationId, wish.data.userNameKey)
+        const same = await findSame(tx, organizationId, wish)
         if (same !== undefined) {
-          refuseUnlessReturning(same, wish)
           const current = await loadIn(tx, organizationId, same.id)
           if (isProven(current, wish)) {
             const result = await changeIn(tx, current, wish, actor, 'returned')
@@ -160,7 +161,7 @@ export function createDirectoryUsers(
           userId: joined.userId,
           data: wish.data,
         })
-        if (!user) throw taken()
+        if (!user) throw taken('userName or externalId')
         const hasEnded = joined.how === 'adopted' && !user.active
         if (hasEnded) await people.deactivate(tx, user, actor)
         announce(tx, 'created', user, actor, joined.how)
@@ -217,13 +218,47 @@ function isProven(same: DirectoryUserRecord, wish: DirectoryUserWish): boolean {
   return same.externalId !== undefined && same.externalId === wish.data.externalId
 }
 
-// An inactive user comes back under its id, unless the directory says that it is somebody else.
-function refuseUnlessReturning(same: DirectoryUserRecord, wish: DirectoryUserWish): void {
-  const isOther =
-    same.externalId !== undefined &&
-    wish.data.externalId !== undefined &&
-    same.externalId !== wish.data.externalId
-  if (same.active || !wish.data.active || isOther) throw taken()
+/** The inactive user that a new one brings back: by its external id, or else by its name. Refuses what is another's. */
+async function findSame(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  wish: DirectoryUserWish,
+): Promise<DirectoryUserRecord | undefined> {
+  const { userNameKey, externalId, active } = wish.data
+  const byName = await directoryUsers.findByName(tx, organizationId, userNameKey)
+  const byExternalId = await listByExternalId(tx, organizationId, externalId)
+  const [known] = byExternalId
+  if (known !== undefined) {
+    // Several share it from before ids were unique: which of them is meant is not guessed.
+    if (byExternalId.length > 1 || known.active || !active) throw taken('externalId')
+    if (byName !== undefined && byName.id !== known.id) throw taken('userName')
+    return known
+  }
+  if (byName === undefined) return undefined
+  const isOther = byName.externalId !== undefined && externalId !== undefined
+  if (byName.active || !active || isOther) throw taken('userName')
+  return byName
+}
+
+/** Refuses an external id that another user has; whoever left under it is then no longer expected back by it. */
+async function claimExternalId(
+  tx: Transaction,
+  current: DirectoryUserRecord,
+  externalId: string | undefined,
+): Promise<void> {
+  if (externalId === undefined || externalId === current.externalId) return
+  const others = await listByExternalId(tx, current.organizationId, externalId)
+  if (others.length > 0) throw taken('externalId')
+  await directoryUsers.takeDeparted(tx, current.organizationId, externalId)
+}
+
+async function listByExternalId(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  externalId: string | undefined,
+): Promise<DirectoryUserRecord[]> {
+  if (externalId === undefined) return []
+  return await directoryUsers.listByIdentifier(tx, organizationId, { externalId })
 }
 
 function announce(
@@ -254,8 +289,8 @@ function announce(
   })
 }
 
-function taken(): Problem {
-  return new Problem('conflict', 'There is a user with this userName already.')
+function taken(identifier: 'userName' | 'externalId' | 'userName or externalId'): Problem {
+  return new Problem('conflict', `There is a user with this ${identifier} already.`)
 }
 
 function notFound(id: string): Problem {

@@ -4,8 +4,7 @@ import type { Filter } from './filter-tree.ts'
 import { isObject, type Json } from './json.ts'
 import type { PatchOperation } from './patch-request.ts'
 import type { PatchPath } from './path.ts'
-import type { Values } from './values.ts'
-import { readValue } from './values.ts'
+import { idOfAddress, readValue, type Values } from './values.ts'
 
 /** A change of a group's members that needs no list of those it has. */
 export type MemberStep =
@@ -58,7 +57,7 @@ function idOf(attribute: Attribute, item: Json): string | undefined {
   }
   const [value, address] = [member?.['value'], member?.['$ref']]
   if (typeof value === 'string') return value
-  return typeof address === 'string' ? address.slice(address.lastIndexOf('/') + 1) : undefined
+  return typeof address === 'string' ? idOfAddress(address) : undefined
 }
 
 function selected(attribute: Attribute, filter: Filter, operation: PatchOperation): MemberStep[] {

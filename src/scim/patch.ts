@@ -4,6 +4,7 @@ import type { Filter } from './filter-tree.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import type { PatchOperation } from './patch-request.ts'
 import { memberSteps, type MemberStep } from './patch-members.ts'
+import { mergeParts, setPart } from './patch-complex.ts'
 import { changeList } from './patch-lists.ts'
 import { parsePath, type PatchPath } from './path.ts'
 import { checkRequired, partsAt, type Resource } from './resource.ts'
@@ -102,9 +103,7 @@ function applyWithoutPath(state: State, operation: PatchOperation): void {
     }
     const path = namedPath(state, name, value)
     if (path === undefined) continue
-    if (path.kind === 'attribute' && isMergeable(path, value)) {
-      mergeParts(state, path, value as JsonObject)
-    } else applyAt(state, path, { op: operation.op, path: name, value })
+    applyAt(state, path, { op: operation.op, path: name, value })
   }
 }
 
@@ -131,28 +130,6 @@ function namedPath(state: State, name: string, value: Json): PatchPath | undefin
   // Okta repeats the id when it renames a group; another id than its own is an attempt to change it.
   if (attribute.name === 'id' && value !== state.resource['id']) throw readOnly('id')
   return undefined
-}
-
-function isMergeable(path: PatchPath & { kind: 'attribute' }, value: Json): boolean {
-  const { attribute, sub } = path.target
-  return (
-    attribute.type === 'complex' && !attribute.multiValued && sub === undefined && isObject(value)
-  )
-}
-
-// `{"name": {"familyName": "…"}}` changes one part and keeps the others.
-function mergeParts(
-  state: State,
-  path: PatchPath & { kind: 'attribute' },
-  object: JsonObject,
-): void {
-  const { attribute, extension } = path.target
-  const holder = holderOf(state, extension?.id)
-  const given = readValue(attribute, object)
-  const before = { ...partsAt(holder, attribute.name) }
-  // A manager's address belongs to the id it came with.
-  if (given !== undefined && (given as Values)['value'] !== undefined) delete before['$ref']
-  put(state, extension?.id, attribute.name, given && { ...before, ...(given as Values) })
 }
 
 function applyAt(state: State, path: PatchPath, operation: PatchOperation): void {
@@ -200,23 +177,14 @@ function changeSingle(
   operation: PatchOperation,
 ): Value | undefined {
   const { attribute, sub } = path.target
-  if (sub === undefined) {
-    if (operation.op === 'remove') return undefined
-    const value = readValue(attribute, operation.value ?? null)
-    const isAddition = operation.op === 'add' && attribute.type === 'complex'
-    return isAddition && value !== undefined
-      ? { ...(before as Values | undefined), ...(value as Values) }
-      : value
+  const json = operation.op === 'remove' ? null : (operation.value ?? null)
+  const complex = before as Values | undefined
+  if (sub !== undefined) {
+    return setPart(attribute, complex, { name: sub.name, value: readValue(sub, json) })
   }
-  const parts: Values = { ...(before as Values | undefined) }
-  const value = operation.op === 'remove' ? undefined : readValue(sub, operation.value ?? null)
-  if (value === undefined) delete parts[sub.name]
-  else parts[sub.name] = value
-  if (attribute.name === 'manager' && sub.name === 'value') {
-    if (value === undefined) return undefined
-    delete parts['$ref']
-  }
-  return Object.keys(parts).length === 0 ? undefined : parts
+  return attribute.type === 'complex'
+    ? mergeParts(attribute, complex, json)
+    : readValue(attribute, json)
 }
 
 function holderOf(state: State, urn: string | undefined): Values {

@@ -11,6 +11,7 @@ export type Values = { [name: string]: Value }
 
 const maxText = 16 * 1024
 const maxValues = 500
+const identifiers = new Set(['value', '$ref', 'externalId'])
 const bareNames = new Set(['manager', 'roles', 'entitlements'])
 
 /**
@@ -136,14 +137,35 @@ function readComplex(attribute: Attribute, json: Json): Values | undefined {
   const parts = attribute.subAttributes ?? []
   if (isObject(json)) {
     const values = readParts(parts, json, attribute.name)
+    if (!isManager(attribute) || values === undefined) return values
+    const manager = withManagerId(values)
     // An empty manager is none (Entra sends `{"value": ""}`).
-    return attribute.name === 'manager' && values?.['value'] === undefined ? undefined : values
+    return manager['value'] === undefined ? undefined : manager
   }
   // Entra and others send the manager as its bare id, and `""` for none; Okta's mappings send roles as bare texts.
   if (bareNames.has(attribute.name) && typeof json === 'string') {
     return json === '' ? undefined : { value: checkText(attribute, json) }
   }
   throw refuse('invalidValue', `'${attribute.name}' takes an object.`)
+}
+
+/** Whether this is the manager of the enterprise extension (RFC 7643 section 4.3). */
+export function isManager(attribute: Attribute): boolean {
+  return attribute.name === 'manager'
+}
+
+/** A manager that came with its address only has the id in which the address ends. */
+export function withManagerId(manager: Values): Values {
+  const address = manager['$ref']
+  if (manager['value'] !== undefined || typeof address !== 'string') return manager
+  const id = idOfAddress(address)
+  return id === undefined ? manager : { value: id, ...manager }
+}
+
+/** The id in which the address of a resource ends; undefined when it ends in none. */
+export function idOfAddress(address: string): string | undefined {
+  const path = address.split(/[?#]/, 1)[0] ?? ''
+  return path.split('/').findLast((segment) => segment !== '')
 }
 
 function readBoolean(attribute: Attribute, json: Json): boolean {
@@ -158,9 +180,8 @@ function readBoolean(attribute: Attribute, json: Json): boolean {
 
 function readText(attribute: Attribute, json: Json): string | undefined {
   if (typeof json !== 'string') throw refuse('invalidValue', `'${attribute.name}' takes a text.`)
-  // An empty text of a manager or an external id means none; elsewhere it is a value like any other.
-  if (json === '' && (attribute.name === 'value' || attribute.name === 'externalId'))
-    return undefined
+  // An empty text of an identifier or an address means none; elsewhere it is a value like any other.
+  if (json === '' && identifiers.has(attribute.name)) return undefined
   if (attribute.type === 'dateTime' && parseTime(json) === undefined) {
     throw refuse('invalidValue', `'${attribute.name}' takes a time.`)
   }

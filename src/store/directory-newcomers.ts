@@ -31,9 +31,9 @@ export interface KnownBy {
 
 /**
  * Adds a person, a viewer's membership and the directory's user, unless somebody else may be meant: then `known`, and
- * nothing is written. New is whose name no user of the directory has, who has not left under the external id, and
- * whose addresses no account has anywhere. `taken` if somebody took the name at the same moment: what was written
- * until then has to be undone.
+ * nothing is written. New is whose name and external id no user of the directory has, who has not left under the
+ * external id, and whose addresses no account has anywhere. `taken` if somebody took the name or the external id at
+ * the same moment: what was written until then has to be undone.
  */
 export async function insertIfNew(
   tx: Transaction,
@@ -64,6 +64,8 @@ function isKnown(
 ): RawBuilder<unknown> {
   return sql`(exists (select 1 from directory_user
       where organization_id = ${organizationId} and user_name_key = ${by.userNameKey})
+    or exists (select 1 from directory_user
+      where organization_id = ${organizationId} and external_id = ${by.externalId ?? null})
     or exists (select 1 from directory_departed
       where organization_id = ${organizationId} and external_id = ${by.externalId ?? null})
     or exists (select 1 from "user" where email_key ${amongEmails}))`
@@ -119,7 +121,7 @@ async function insertAtOnce(
         ${data.externalId ?? null}, cast(${data.active ? 1 : 0} as integer), ${data.attributes},
         cast(${data.folded} as jsonb), 1, ${at}, ${at}
       from place
-      on conflict (organization_id, user_name_key) do nothing
+      on conflict do nothing
       returning position
     )
     select known, made.position from asked left join made on true`.execute(tx.query)

@@ -11,6 +11,7 @@ export interface DirectoryUserTable {
   position: number
   user_name_key: string
   external_id: string | null
+  shared_external_id: string
   active: number
   attributes: string
   folded: string
@@ -56,7 +57,7 @@ export interface DirectoryUserRecord extends Omit<DirectoryUserData, 'emailKeys'
   readonly modifiedAt: number
 }
 
-/** Adds a user; undefined if the user name is taken. */
+/** Adds a user; undefined if the user name or the external id is taken. */
 export async function insert(
   tx: Transaction,
   user: { id: Id<'mem'>; organizationId: OrganizationId; userId: UserId; data: DirectoryUserData },
@@ -70,11 +71,12 @@ export async function insert(
       user_id: user.userId,
       position,
       ...columnsOf(user.data),
+      shared_external_id: '',
       version: 1,
       created_at: tx.now,
       modified_at: tx.now,
     })
-    .onConflict((conflict) => conflict.columns(['organization_id', 'user_name_key']).doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .returning(columns)
     .executeTakeFirst()
   if (!row) return undefined
@@ -93,6 +95,8 @@ export async function update(
     .updateTable('directory_user')
     .set((eb) => ({
       ...columnsOf(data),
+      // Only who keeps an id that it shared before ids had to be unique may go on sharing it.
+      ...(data.externalId === before.externalId ? {} : { shared_external_id: '' }),
       user_id: before.userId,
       modified_at: tx.now,
       version: eb('version', '+', 1),

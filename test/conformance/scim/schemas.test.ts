@@ -175,7 +175,7 @@ for (const engine of engines) {
         [['userName', false]],
       )
       const userName = `Case${directory.unique()}`
-      const shared = { displayName: 'Same', externalId: 'same', emails: [{ value: 'same@x.test' }] }
+      const shared = { displayName: 'Same', emails: [{ value: 'same@x.test' }] }
       await directory.addUser({ userName, ...shared })
       // What is not declared unique may be there twice.
       const { id } = await directory.addUser(shared)
