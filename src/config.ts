@@ -68,6 +68,11 @@ const table = {
     'how many proxies stand in front, or their ranges',
     parseTrustedProxies,
   ),
+  FORWARDED_HOST: setting(
+    'x-forwarded-host',
+    "where a trusted proxy says the called host: x-forwarded-host, or host if it leaves a caller's X-Forwarded-Host as it is",
+    parseOneOf(['x-forwarded-host', 'host']),
+  ),
   OUTBOUND_ALLOW_CIDRS: setting(
     '',
     'private ranges that upstreams, endpoints and IdPs may be in',
@@ -263,6 +268,7 @@ function compose(parsed: Parsed) {
     signUp: given('SIGN_UP'),
     smtpUrl: parsed.SMTP_URL,
     trustedProxies: given('TRUSTED_PROXIES'),
+    forwardedHost: given('FORWARDED_HOST'),
     outboundAllowCidrs: parsed.OUTBOUND_ALLOW_CIDRS ?? [],
     /** BASE_URL is on this machine: a trial, so upstreams and receivers may be here too. */
     loopbackIsOpen: isLoopback(new URL(baseUrl).hostname),

@@ -58,7 +58,7 @@ export async function openFoundations(
   const echo = opened.use(await openEcho())
   const others = createUpstreams({ clock, guard, resolve })
   const upstreams = opened.use(echo.among(others, { clock, resolve }))
-  const addresses = createClientAddresses(config.trustedProxies)
+  const addresses = createClientAddresses(config.trustedProxies, config.forwardedHost)
   const addressOf = (request: AppRequest): string =>
     addresses.of(peerAddress(request), request.headers['x-forwarded-for']?.toString())
 

@@ -100,7 +100,7 @@ export const targetWishProperties = {
   allowBrowser: Type.Optional(Type.Boolean()),
   timeouts: Type.Optional(Timeouts),
   bodyLimitBytes: Type.Optional(Type.Integer({ minimum: 0 })),
-  answerHeaders: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10 })),
+  answerHeaders: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 20 })),
   capture: Type.Optional(
     Type.Object(
       {

@@ -11,8 +11,6 @@ export class Call {
   readonly exchange: Exchange
   /** The caller's own address. */
   readonly address: string
-  /** Whether the peer is one of the operator's proxies. */
-  readonly trusted: boolean
   /** Monotonic milliseconds. */
   readonly startedAt: number
   method: string
@@ -35,10 +33,9 @@ export class Call {
   /** Its place in a trace, once somebody asked. */
   trace: TracePlace | undefined
 
-  constructor(exchange: Exchange, given: { address: string; trusted: boolean; startedAt: number }) {
+  constructor(exchange: Exchange, given: { address: string; startedAt: number }) {
     this.exchange = exchange
     this.address = given.address
-    this.trusted = given.trusted
     this.startedAt = given.startedAt
     this.method = exchange.method
     const query = exchange.url.indexOf('?')

@@ -80,6 +80,7 @@ export function createGateway(needs: GatewayNeeds): Gateway {
   const passNeeds = {
     origins,
     announcer,
+    addresses,
     assert: createAssert(needs),
     protocol: new URL(baseUrl).protocol.slice(0, -1),
     isTraced: needs.tracer !== undefined,
@@ -177,7 +178,6 @@ export function createGateway(needs: GatewayNeeds): Gateway {
     const { head, peerAddress } = exchange
     const call = new Call(exchange, {
       address: addresses.of(peerAddress, head.forwardedFor),
-      trusted: addresses.isTrusted(peerAddress),
       startedAt: clock.monotonic(),
     })
     call.answerHeaders = ['Intercept-Request-Id', exchange.requestId]

@@ -5,6 +5,7 @@ import {
   originHeaders,
   renderRequestHead,
   type AnswerFilter,
+  type ClientAddresses,
   type ForwardResult,
 } from '../http/index.ts'
 import type { GuardedTarget, TargetSettings } from '../targets/index.ts'
@@ -19,6 +20,7 @@ export interface PassOnNeeds {
   readonly origins: Origins
   readonly assert: Assert
   readonly announcer: Announcer
+  readonly addresses: ClientAddresses
   /** http or https: how callers reach this server when no proxy says otherwise. */
   readonly protocol: string
   /** Whether spans are reported: the upstream's are then below ours. */
@@ -50,7 +52,6 @@ export async function passOn(call: Call, passage: Passage, needs: PassOnNeeds): 
         host: target.upstream.authority,
         rawHeaders: exchange.rawHeaders,
         connectionNames: exchange.head.connectionNames,
-        trusted: call.trusted,
         injectedName: target.credential?.name,
         own: ownHeaders(call, passage, assertion, needs),
       }),
@@ -95,16 +96,10 @@ function ownHeaders(
   call: Call,
   { principal, target }: Passage,
   assertion: string | undefined,
-  { protocol, isTraced }: PassOnNeeds,
+  { addresses, protocol, isTraced }: PassOnNeeds,
 ): string {
-  const { exchange, trusted } = call
+  const { exchange } = call
   const { head } = exchange
-  const forwardedFor =
-    trusted && head.forwardedFor !== undefined
-      ? `${head.forwardedFor}, ${exchange.peerAddress}`
-      : exchange.peerAddress
-  const forwardedProto = (trusted ? head.forwardedProto : undefined) ?? protocol
-  const forwardedHost = (trusted ? head.forwardedHost : undefined) ?? head.host ?? ''
   if (isTraced) call.trace ??= placeInTrace(head.traceparent)
   const traceparent = call.trace
     ? renderTraceparent(call.trace)
@@ -114,10 +109,7 @@ Intercept-Organization-Id: ${principal.organizationId}\r
 Intercept-Key-Id: ${principal.keyId}\r
 Intercept-Request-Id: ${exchange.requestId}\r
 traceparent: ${traceparent}\r
-X-Forwarded-For: ${forwardedFor}\r
-X-Forwarded-Proto: ${forwardedProto}\r
-X-Forwarded-Host: ${forwardedHost}\r
-${assertion === undefined ? '' : `Intercept-Assertion: ${assertion}\r\n`}${target.credential?.line ?? ''}`
+${addresses.forwardingLines(exchange.peerAddress, head, protocol)}${assertion === undefined ? '' : `Intercept-Assertion: ${assertion}\r\n`}${target.credential?.line ?? ''}`
 }
 
 const nothingAllowed: AnswerFilter = { allowed: new Set(), forPages: false }

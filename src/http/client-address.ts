@@ -1,9 +1,21 @@
 import { BlockList, isIP } from 'node:net'
+import { isAuthority } from './framing.ts'
 
 /** Who stands between callers and us: a number of proxies, or the ranges they are in. */
 export type TrustedProxies =
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'ranges'; readonly ranges: readonly string[] }
+
+/** What of the called address a trusted proxy is believed: X-Forwarded-Host is the caller's own where the proxy doesn't set it. */
+export type ForwardedHost = 'x-forwarded-host' | 'host'
+
+/** What a call says of the way it came. */
+export interface ForwardingHead {
+  readonly host: string | undefined
+  readonly forwardedFor: string | undefined
+  readonly forwardedProto: string | undefined
+  readonly forwardedHost: string | undefined
+}
 
 /** Tells a caller's own address from those of the operator's proxies. */
 export interface ClientAddresses {
@@ -11,10 +23,45 @@ export interface ClientAddresses {
   isTrusted(peer: string): boolean
   /** The caller's address: the peer, or counted from the right of X-Forwarded-For; never an entry that a stranger wrote. */
   of(peer: string, forwardedFor: string | undefined): string
+  /** The X-Forwarded-For, -Proto and -Host lines for the upstream: a trusted proxy's words are kept, a caller's never. */
+  forwardingLines(peer: string, head: ForwardingHead, protocol: string): string
 }
 
 /** A reader of addresses for what the operator declared. */
-export function createClientAddresses(trusted: TrustedProxies): ClientAddresses {
+export function createClientAddresses(
+  trusted: TrustedProxies,
+  hostFrom: ForwardedHost = 'x-forwarded-host',
+): ClientAddresses {
+  const addresses = readerOf(trusted)
+  return {
+    ...addresses,
+    forwardingLines: (peer, head, protocol) => {
+      const believed = addresses.isTrusted(peer) ? head : noForwarding
+      const named = hostFrom === 'host' ? undefined : lastOf(believed.forwardedHost)
+      const spoken = lastOf(believed.forwardedProto)?.toLowerCase()
+      const { forwardedFor } = believed
+      return `X-Forwarded-For: ${forwardedFor === undefined ? peer : `${forwardedFor}, ${peer}`}\r
+X-Forwarded-Proto: ${spoken === 'http' || spoken === 'https' ? spoken : protocol}\r
+X-Forwarded-Host: ${named !== undefined && isAuthority(named) ? named : (head.host ?? '')}\r
+`
+    },
+  }
+}
+
+const noForwarding = {
+  forwardedFor: undefined,
+  forwardedProto: undefined,
+  forwardedHost: undefined,
+}
+
+/** The last element of a list: the nearest proxy wrote it, those before it may be a caller's. */
+function lastOf(list: string | undefined): string | undefined {
+  return list?.slice(list.lastIndexOf(',') + 1).trim()
+}
+
+type AddressReader = Omit<ClientAddresses, 'forwardingLines'>
+
+function readerOf(trusted: TrustedProxies): AddressReader {
   if (trusted.kind === 'count') {
     const { count } = trusted
     return {

@@ -58,7 +58,7 @@ function checkHost(head: RequestHead, httpVersion: string): Problem | undefined 
 }
 
 /** Whether a text is a host (name, IPv4, or IPv6 in brackets) with an optional port. */
-function isAuthority(text: string): boolean {
+export function isAuthority(text: string): boolean {
   if (text.length > 255) return false
   return /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/.test(text)
 }

@@ -168,13 +168,14 @@ const readers = new Map<string, (head: RequestHead, value: string) => void>([
   [
     'x-forwarded-proto',
     (head, value) => {
-      head.forwardedProto ??= value
+      // The last of several lines is the nearest proxy's.
+      head.forwardedProto = value
     },
   ],
   [
     'x-forwarded-host',
     (head, value) => {
-      head.forwardedHost ??= value
+      head.forwardedHost = value
     },
   ],
   [

@@ -1,3 +1,4 @@
+import { foldHeaderName } from '../http/index.ts'
 import type { OrganizationId, TargetId } from '../ids.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { TargetRecord } from '../store/index.ts'
@@ -16,7 +17,7 @@ export interface GuardedTarget {
   readonly rules: readonly Rule[]
   readonly settings: TargetSettings
   readonly upstream: Upstream
-  /** The header that is injected: its lower-case name and the whole line with its CRLF. */
+  /** The header that is injected: its folded name and the whole line with its CRLF. */
   readonly credential: { readonly name: string; readonly line: string } | undefined
 }
 
@@ -52,7 +53,7 @@ export function guardedTarget(
       name === undefined || sealed === undefined
         ? undefined
         : {
-            name: name.toLowerCase(),
+            name: foldHeaderName(name),
             line: `${name}: ${sealer.open(sealed, credentialContext(record))}\r\n`,
           },
   }

@@ -8,16 +8,58 @@ export function pathAmbiguity(path: string, mode: PathMode): string | undefined 
   return characterFault(path) ?? escapeFault(path, mode) ?? dotFault(path) ?? emptyFault(path, mode)
 }
 
+/** A path as an upstream may read it, for rules. */
+export interface PathReadings {
+  /** Decoded, with and without parameters after `;`, with `//` as one slash: an allow rule must match all of these. */
+  readonly usual: readonly string[]
+  /** These and the rarer ones: a deny rule refuses if it matches any. */
+  readonly possible: readonly string[]
+}
+
 /**
- * The path as an upstream may read it, for rules: decoded, and where readers differ (parameters after `;`, `%2F` and
- * `//` of verbatim targets) each reading. A deny rule counts if it matches any, an allow rule only if it matches all.
+ * The readings of a path that passed `pathAmbiguity`. Rarer ones: without the slash at the end, parameters cut off
+ * before decoding, `%2F` as a letter of its segment, and `%25xx` decoded by a second reader. Case is never changed.
  */
-export function readingsOf(path: string): readonly string[] {
-  if (!/[%;]|\/\//.test(path)) return [path]
-  const readings = new Set([decode(path)])
-  for (const reading of readings) readings.add(reading.replaceAll(/;[^/]*/g, ''))
+export function readingsOf(path: string): PathReadings {
+  if (!/[%;]|\/\/|.\/$/.test(path)) return { usual: [path], possible: [path] }
+  const usual = withoutParameters(new Set([decode(path)]))
+  const possible = new Set(usual)
+  if (path.includes('%')) {
+    possible.add(decode(cutParameters(path)))
+    possible.add(decode(path.replaceAll(/%2f/gi, '%252F')))
+    for (const reading of [...possible]) possible.add(resolveDots(decode(reading)))
+    withoutParameters(possible)
+  }
+  for (const reading of possible) possible.add(withoutEndSlash(reading))
+  return { usual: [...usual], possible: [...possible] }
+}
+
+/** A path without slashes at its end: many servers take `/a/` for `/a`. */
+export function withoutEndSlash(path: string): string {
+  let end = path.length
+  while (end > 1 && path.charCodeAt(end - 1) === slash) end--
+  return path.slice(0, end)
+}
+
+function withoutParameters(readings: Set<string>): Set<string> {
+  for (const reading of readings) readings.add(cutParameters(reading))
   for (const reading of readings) readings.add(reading.replaceAll(/\/{2,}/g, '/'))
-  return [...readings]
+  return readings
+}
+
+function cutParameters(path: string): string {
+  return path.replaceAll(/;[^/]*/g, '')
+}
+
+/** Dot segments that only a second decoding brings out (RFC 3986, section 5.2.4). */
+function resolveDots(path: string): string {
+  if (!/\/\.\.?(?:\/|$)/.test(path)) return path
+  const kept: string[] = []
+  for (const segment of path.split('/').slice(1)) {
+    if (segment === '..') kept.pop()
+    else if (segment !== '.') kept.push(segment)
+  }
+  return `/${kept.join('/')}`
 }
 
 /** Percent-decodes bytes (RFC 3986, section 2.1) into one character per byte; what is no escape stays. */

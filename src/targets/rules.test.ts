@@ -67,6 +67,39 @@ describe('rules', () => {
     assert.equal(ask(['deny * /admin/*', 'allow * /*'], 'GET', '/admin%2Fx').allowed, false)
   })
 
+  for (const path of [
+    '/secret/',
+    '/secret;/',
+    '/secret;a=b/',
+    '/secret;',
+    '/%73ecret/',
+    '/%2573ecret',
+    '/x/%252e%252e/secret',
+    '/secret//',
+    '//secret/;x',
+    '/secret;x%2Fy',
+    '/secret%2F',
+    '/secret%3Bx',
+  ]) {
+    test(`P-deny: "deny /secret" and "deny /secret/" refuse ${path} whatever the upstream makes of it`, () => {
+      assert.equal(ask(['deny * /secret', 'allow * /*'], 'GET', path).allowed, false)
+      assert.equal(ask(['deny * /secret/', 'allow * /*'], 'GET', path).allowed, false)
+    })
+  }
+
+  test('P-deny: "deny /files/*/raw" refuses a name with %2F, which some upstreams take for one segment', () => {
+    const rules = ['deny * /files/*/raw', 'allow * /*']
+    assert.equal(ask(rules, 'GET', '/files/a%2Fb/raw').allowed, false)
+    assert.equal(ask(rules, 'GET', '/files/a/b/raw').allowed, true)
+  })
+
+  test('P-deny: case is compared as it is written, and the rarer readings never open anything', () => {
+    assert.equal(ask(['deny * /secret', 'allow * /*'], 'GET', '/Secret').allowed, true)
+    assert.equal(ask(['allow * /public'], 'GET', '/public/').allowed, false)
+    assert.equal(ask(['allow * /public/'], 'GET', '/public/').allowed, true)
+    assert.equal(ask(['allow * /public/*'], 'GET', '/x/%252e%252e/public/y').allowed, false)
+  })
+
   test('a star within a segment stays in it, at the end it reaches below', () => {
     assert.equal(ask(['allow * /v*/items/*/name'], 'GET', '/v1/items/7/name').allowed, true)
     assert.equal(ask(['allow * /v*/items/*/name'], 'GET', '/v1/items/7/8/name').allowed, false)

@@ -1,4 +1,4 @@
-import { decode } from './path.ts'
+import { decode, withoutEndSlash, type PathReadings } from './path.ts'
 
 /** A rule as somebody writes it: the first that matches method and path decides. */
 export interface RuleText {
@@ -30,13 +30,9 @@ const allowed: Decision = { allowed: true, ruleId: undefined, trialRuleId: undef
 
 /**
  * Decides by ordered rules: the first match decides; no rules allow everything, rules without a match refuse.
- * `readings` are the path as an upstream may read it: deny matches any, allow must match all.
+ * A deny rule counts if any possible reading of the path matches, an allow rule only if all the usual ones do.
  */
-export function decide(
-  rules: readonly Rule[],
-  method: string,
-  readings: readonly string[],
-): Decision {
+export function decide(rules: readonly Rule[], method: string, readings: PathReadings): Decision {
   if (rules.length === 0) return allowed
   let trialRuleId: string | undefined
   let enforced = 0
@@ -61,11 +57,12 @@ export function coversMethod(methods: readonly string[], method: string): boolea
 
 /** Makes a rule askable. */
 export function compileRule(id: string, rule: RuleText): Rule {
-  return { ...rule, id, matches: compilePattern(rule.path) }
+  const path = rule.effect === 'deny' ? withoutEndSlash(rule.path) : rule.path
+  return { ...rule, id, matches: compilePattern(path) }
 }
 
-function matchesReadings(rule: Rule, readings: readonly string[]): boolean {
-  return rule.effect === 'deny' ? readings.some(rule.matches) : readings.every(rule.matches)
+function matchesReadings(rule: Rule, { usual, possible }: PathReadings): boolean {
+  return rule.effect === 'deny' ? possible.some(rule.matches) : usual.every(rule.matches)
 }
 
 /** A pattern as a question; each runs in time linear in the path for a given pattern. */

@@ -1,6 +1,6 @@
 import { coversMethod } from './rules.ts'
 import { Problem } from '../errors.ts'
-import { originHeaders } from '../http/index.ts'
+import { foldHeaderName, originHeaders } from '../http/index.ts'
 import type { Quota } from '../access/index.ts'
 import type { Rate } from './gcra.ts'
 import type { PathMode } from './path.ts'
@@ -71,7 +71,7 @@ export function mergeSettings(
     else if (value !== undefined) {
       const fault = check(value)
       if (fault !== undefined) throw wrong(name, fault)
-      merged[name] = value
+      merged[name] = plain(name, value)
     }
   }
   return merged
@@ -83,6 +83,18 @@ export function readSettings(
   defaults: TargetSettings,
 ): TargetSettings {
   return { ...defaults, ...stored }
+}
+
+/** Names of headers are kept in lower case, however somebody wrote them. */
+function plain(name: string, value: unknown): unknown {
+  if (name === 'answerHeaders') return lowerCase(value as string[])
+  if (name !== 'capture') return value
+  const capture = value as CaptureSettings
+  return { ...capture, headers: lowerCase(capture.headers) }
+}
+
+function lowerCase(names: readonly string[]): string[] {
+  return [...new Set(names.map((name) => name.toLowerCase()))]
 }
 
 type Check = (value: unknown) => string | undefined
@@ -113,13 +125,13 @@ const checks: { readonly [S in keyof TargetSettings]: Check } = {
   idleMs: (value) => (isCount(value, 86_400_000) ? undefined : 'is 1 ms to one day'),
   assertion: isBoolean,
   answerHeaders: (value) =>
-    Array.isArray(value) && value.every((name) => originHeaders.has(name as string))
+    Array.isArray(value) && value.every((name) => originHeaders.has(String(name).toLowerCase()))
       ? undefined
       : `is a list of ${[...originHeaders].join(', ')}`,
   capture: (value) => {
     const { headers, bodyBytes, redact } = value as Partial<CaptureSettings>
-    if (!isNameList(headers) || headers.some((name) => neverCaptured.has(name))) {
-      return 'has a list of lower-case headers, none of them a credential'
+    if (!isNameList(headers) || headers.some((name) => neverCaptured.has(foldHeaderName(name)))) {
+      return 'has a list of headers, none of them a credential'
     }
     if (bodyBytes !== 0 && !isCount(bodyBytes, 16_384)) return 'keeps 0 to 16,384 bytes of a body'
     return isNameList(redact) ? undefined : 'has a list of names to black out'
@@ -132,7 +144,7 @@ const checks: { readonly [S in keyof TargetSettings]: Check } = {
       : 'is a certificate in PEM form',
 }
 
-/** Credentials are never kept, whoever asks. */
+/** Credentials are never kept, whoever asks and however the name is spelled. */
 const neverCaptured: ReadonlySet<string> = new Set([
   'authorization',
   'x-api-key',

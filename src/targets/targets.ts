@@ -1,7 +1,7 @@
 import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { checkUrl, type AddressGuard } from '../http/index.ts'
+import { checkUrl, isReservedHeader, type AddressGuard } from '../http/index.ts'
 import { createId, type OrganizationId, type TargetId } from '../ids.ts'
 import type { Sealer } from '../secrets/index.ts'
 import {
@@ -249,13 +249,7 @@ function checkUpstream(text: string, guard: AddressGuard): string {
 // RFC 9110, section 5.1 and 5.5; nothing that frames or routes a message, nothing that only we say.
 function checkCredential(credential: { header: string; value: string }): void {
   const { header, value } = credential
-  // Many servers read "_" as "-": an alias of a name of ours is that name (GHSA-5m6w-wvh7-57vm).
-  const name = header.toLowerCase().replaceAll('_', '-')
-  if (
-    !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/.test(header) ||
-    reserved.has(name) ||
-    name.startsWith('intercept-')
-  ) {
+  if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/.test(header) || isReservedHeader(header)) {
     throw new Problem(
       'invalid_input',
       `${header.slice(0, 64)} cannot be the header of a credential.`,
@@ -270,23 +264,6 @@ function checkCredential(credential: { header: string; value: string }): void {
     throw new Problem('invalid_input', 'A credential is printable ASCII without blanks around it.')
   }
 }
-
-const reserved: ReadonlySet<string> = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'te',
-  'trailer',
-  'upgrade',
-  'keep-alive',
-  'expect',
-  'proxy-connection',
-  'x-forwarded-for',
-  'x-forwarded-proto',
-  'x-forwarded-host',
-  'traceparent',
-])
 
 function checkRules(
   wishes: readonly (RuleText & { readonly id?: string | undefined })[],

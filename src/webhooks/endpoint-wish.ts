@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import type { Outbound } from '../http/index.ts'
+import { foldHeaderName, type Outbound } from '../http/index.ts'
 import { findEventType } from './catalogue.ts'
 
 const longestDescription = 200
@@ -75,9 +75,9 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
     if (!headerName.test(name) || seen.has(lower)) {
       throw new Problem('invalid_input', 'A header has a name of letters, digits and dashes, once.')
     }
-    // Many receivers read "_" as "-": an alias of a name of ours would stand beside it, or in its place.
-    const plain = lower.replaceAll('_', '-')
-    if (ownHeaders.has(plain) || /^(webhook|intercept|sec|proxy)-/.test(plain)) {
+    // A receiver that folds names would see an alias beside our header, or in its place.
+    const folded = foldHeaderName(name)
+    if (ownHeaders.has(folded) || /^(webhook|intercept|sec|proxy)-/.test(folded)) {
       throw new Problem('invalid_input', `The header ${lower} is ours to set.`)
     }
     if (!headerValue.test(value)) {

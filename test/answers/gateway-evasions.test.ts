@@ -86,6 +86,88 @@ describe('headers by another name', () => {
     assert.ok(!gateway.upstream.seen[0]?.rawHeaders.includes('6.6.6.6'))
   })
 
+  for (const [proxies, caller] of [
+    ['0', 'a stranger'],
+    ['1', 'a caller behind a trusted proxy'],
+  ] as const) {
+    test(`P-fold: ${caller} names no other client, host, method or URL, in whatever spelling`, async () => {
+      await using gateway = await gatewayForTests({ settings: { TRUSTED_PROXIES: proxies } })
+      const spelled = forgedNames.flatMap((name) => [
+        name,
+        name.replaceAll('-', '_'),
+        name.replaceAll('-', '.'),
+        name.toUpperCase().replaceAll('-', "'"),
+      ])
+      const aliases = threeKept.flatMap((name) => [
+        name.replaceAll('-', '_'),
+        name.replaceAll('-', '.'),
+      ])
+      for (const names of inPieces([...spelled, ...aliases], 60)) {
+        const lines = names.map((name) => `${name}: forged-canary\r\n`).join('')
+        const said = await gateway.raw(
+          `GET {prefix}/x HTTP/1.1\r\nHost: localhost\r\n{key}\r\n${lines}\r\n`,
+        )
+        assert.match(said, /^HTTP\/1\.1 200 /)
+        const raw = gateway.upstream.seen.at(-1)?.rawHeaders ?? []
+        const passed = raw.filter((_name, at) => raw[at + 1] === 'forged-canary')
+        assert.deepEqual(passed, [])
+      }
+    })
+  }
+
+  test('P-fold: trailers are judged by folded names too', async () => {
+    await using upstream = await rawUpstream((socket, text) => {
+      if (text.includes('0\r\n')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    })
+    await using gateway = await gatewayForTests()
+    await gateway.run('target', 'set', 'acme', 'raw', '--upstream', upstream.url)
+    const names = [
+      'intercept.key.id',
+      'X.Forwarded.Host',
+      'X-Override-URL',
+      'Set.Cookie',
+      'X.Api.Key',
+    ]
+    await exchangeRaw(
+      gateway.product.port,
+      `POST ${prefix}/raw/x HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${gateway.xApiKey.secret}\r\n` +
+        `Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-Checksum: 1\r\n` +
+        `${names.map((name) => `${name}: trailing\r\n`).join('')}\r\n`,
+    )
+    assert.match(upstream.received(), /X-Checksum: 1\r\n/)
+    assert.doesNotMatch(upstream.received(), /trailing/)
+  })
+
+  test("P5: of what a trusted proxy appends to a caller's list, only its own element names protocol and host", async () => {
+    await using gateway = await gatewayForTests({ settings: { TRUSTED_PROXIES: '1' } })
+    const said = async (lines: string): Promise<(string | undefined)[]> => {
+      await gateway.raw(`GET {prefix}/x HTTP/1.1\r\nHost: called.example\r\n{key}\r\n${lines}\r\n`)
+      const raw = gateway.upstream.seen.at(-1)?.rawHeaders ?? []
+      return [raw[raw.indexOf('X-Forwarded-Proto') + 1], raw[raw.indexOf('X-Forwarded-Host') + 1]]
+    }
+    const twice =
+      'X-Forwarded-Proto: http\r\nX-Forwarded-Host: forged.example\r\n' +
+      'X-Forwarded-Proto: https\r\nX-Forwarded-Host: api.example\r\n'
+    assert.deepEqual(await said(twice), ['https', 'api.example'])
+    const listed =
+      'X-Forwarded-Proto: http, https\r\nX-Forwarded-Host: forged.example, api.example\r\n'
+    assert.deepEqual(await said(listed), ['https', 'api.example'])
+    const senseless = 'X-Forwarded-Proto: javascript\r\nX-Forwarded-Host: a/../b\r\n'
+    assert.deepEqual(await said(senseless), ['http', 'called.example'])
+  })
+
+  test('P5: FORWARDED_HOST=host takes the called host from Host, for a proxy that leaves X-Forwarded-Host to callers', async () => {
+    await using gateway = await gatewayForTests({
+      settings: { TRUSTED_PROXIES: '1', FORWARDED_HOST: 'host' },
+    })
+    await gateway.raw(
+      'GET {prefix}/x HTTP/1.1\r\nHost: called.example\r\n{key}\r\nX-Forwarded-Host: forged.example\r\nX-Forwarded-Proto: https\r\n\r\n',
+    )
+    const raw = gateway.upstream.seen.at(-1)?.rawHeaders ?? []
+    assert.equal(raw[raw.indexOf('X-Forwarded-Host') + 1], 'called.example')
+    assert.equal(raw[raw.indexOf('X-Forwarded-Proto') + 1], 'https')
+  })
+
   test('K4: only blanks around a key are trimmed, no other white space', async () => {
     await using gateway = await gatewayForTests()
     const { secret } = gateway.xApiKey
@@ -146,3 +228,37 @@ test('a URL that cannot be decoded is refused like everything else, with nothing
     assert.doesNotMatch(answer, /FST_|statusCode/, path)
   }
 })
+
+const threeKept = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host']
+const forgedNames = [
+  'X-Real-IP',
+  'Forwarded',
+  'True-Client-IP',
+  'CF-Connecting-IP',
+  'X-Client-IP',
+  'X-Cluster-Client-IP',
+  'Fastly-Client-IP',
+  'Fly-Client-IP',
+  'X-Azure-ClientIP',
+  'X-Remote-Addr',
+  'X-Forwarded-Port',
+  'X-Forwarded-Server',
+  'X-Forwarded-Prefix',
+  'X-Forwarded-Client-Cert',
+  'Client-Cert',
+  'X-Override-URL',
+  'X-MS-Original-URL',
+  'X-Original-URL',
+  'X-Original-Host',
+  'X-Host',
+  'X-HTTP-Host-Override',
+  'X-Rewrite-URL',
+  'X-HTTP-Method-Override',
+  'Intercept-Key-Id',
+  'Intercept-Organization-Id',
+  'Intercept-Assertion',
+]
+
+function* inPieces<T>(list: readonly T[], size: number): Iterable<T[]> {
+  for (let at = 0; at < list.length; at += size) yield list.slice(at, at + size)
+}

@@ -36,41 +36,17 @@ export function parseAnswerHead(text: string, method: string): AnswerHead {
   return finish({ status, reason, isHttp10: minor === zero, method }, fields)
 }
 
-/** Parses trailers (RFC 9112, section 7.1.2), without those that would speak about framing, routing or identity. */
-export function parseTrailers(text: string): string[] {
+/** Parses trailers (RFC 9112, section 7.1.2) and keeps those that may go on. */
+export function parseTrailers(text: string, mayTrail: (name: string) => boolean): string[] {
   const fields = new Fields()
   readFields(text, 0, fields)
   const kept: string[] = []
   for (let at = 0; at < fields.list.length; at += 2) {
     const name = fields.list[at] ?? ''
-    const lower = name.toLowerCase().replaceAll('_', '-')
-    if (forbiddenTrailers.has(lower) || /^(?:intercept|access-control)-/.test(lower)) continue
-    kept.push(name, fields.list[at + 1] ?? '')
+    if (mayTrail(name)) kept.push(name, fields.list[at + 1] ?? '')
   }
   return kept
 }
-
-const forbiddenTrailers = new Set([
-  'transfer-encoding',
-  'content-length',
-  'content-encoding',
-  'content-type',
-  'content-range',
-  'host',
-  'connection',
-  'keep-alive',
-  'upgrade',
-  'trailer',
-  'te',
-  'authorization',
-  'www-authenticate',
-  'set-cookie',
-  'location',
-  'clear-site-data',
-  'strict-transport-security',
-  'alt-svc',
-  'service-worker-allowed',
-])
 
 const zero = 0x30
 const one = 0x31

@@ -1,3 +1,5 @@
+import { foldHeaderName, responseHeaderFate } from '../header-rules.ts'
+
 /** What of an answer's headers reaches the caller. */
 export interface AnswerFilter {
   /** Lower-case names of the headers that the target lets through although they act on our origin. */
@@ -5,15 +7,6 @@ export interface AnswerFilter {
   /** Whether the target is meant for pages: only then its word on which pages may read it counts. */
   readonly forPages: boolean
 }
-
-/** Headers that speak for a whole origin, which is ours and not the upstream's (P13). */
-export const originHeaders: ReadonlySet<string> = new Set([
-  'set-cookie',
-  'clear-site-data',
-  'alt-svc',
-  'strict-transport-security',
-  'service-worker-allowed',
-])
 
 /** The upstream's headers as the caller gets them: without hop-by-hop ones and those kept back, plus `own`. */
 export function filterAnswerHeaders(
@@ -26,7 +19,7 @@ export function filterAnswerHeaders(
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const name = headers[at] ?? ''
     const value = headers[at + 1] ?? ''
-    const fate = fateOf(name)
+    const fate = responseHeaderFate(name)
     if (fate === 'drop') continue
     if (fate === 'cors' && !filter.forPages) continue
     if (fate === 'origin' && !mayPass(name, value, filter)) continue
@@ -37,43 +30,9 @@ export function filterAnswerHeaders(
   return kept
 }
 
-type Fate = 'pass' | 'drop' | 'origin' | 'cors'
-
-// Content-Length stays: it is end to end, and the body that follows was counted.
-const hopByHop: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'proxy-authenticate',
-  'proxy-authentication-info',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
-
-const fates = new Map<string, Fate>()
-const fatesAtMost = 2000
-
-function fateOf(name: string): Fate {
-  const fate = fates.get(name)
-  if (fate !== undefined) return fate
-  // Some readers take "_" for "-": an alias of a name of ours is that name.
-  const found = judge(name.toLowerCase().replaceAll('_', '-'))
-  if (fates.size < fatesAtMost && name.length <= 64) fates.set(name, found)
-  return found
-}
-
-function judge(lower: string): Fate {
-  // Only we say Intercept-…: an upstream can't pass its answer off as our refusal.
-  if (hopByHop.has(lower) || lower.startsWith('intercept-')) return 'drop'
-  if (lower.startsWith('access-control-')) return 'cors'
-  return originHeaders.has(lower) ? 'origin' : 'pass'
-}
-
 function mayPass(name: string, value: string, filter: AnswerFilter): boolean {
-  const lower = name.toLowerCase().replaceAll('_', '-')
-  if (!filter.allowed.has(lower)) return false
+  const folded = foldHeaderName(name)
+  if (!filter.allowed.has(folded)) return false
   // Cookies of that kind are ours, whatever the target may do.
-  return lower !== 'set-cookie' || !value.trimStart().startsWith('__Host-')
+  return folded !== 'set-cookie' || !value.trimStart().startsWith('__Host-')
 }

@@ -1,3 +1,4 @@
+import { mayTrailResponse } from '../header-rules.ts'
 import { BrokenAnswer, parseAnswerHead, parseTrailers } from './answer-head.ts'
 import type { AnswerHead } from './answer-head.ts'
 
@@ -231,7 +232,7 @@ export class AnswerReader {
       return bytes.length
     }
     this.#partial = ''
-    this.#done(parseTrailers(text.slice(0, end)))
+    this.#done(parseTrailers(text.slice(0, end), mayTrailResponse))
     return at + end + 4 - before.length
   }
 

@@ -1,7 +1,7 @@
 import type { BodySink, Exchange } from '../exchange.ts'
+import { isSameHeader, mayTrailRequest } from '../header-rules.ts'
 import { parseTrailers } from './answer-head.ts'
 import type { UpstreamConnection } from './connection.ts'
-import { mayTrail } from './request-head.ts'
 
 /** What a request's body tells the call it belongs to. */
 export interface BodyOwner {
@@ -118,17 +118,17 @@ export class RequestBody implements BodySink {
     this.#owner.begin('', false)
   }
 
-  // The same trailers are refused in both directions, and from callers whatever their head may not say.
   #trailerLines(): string {
     const { trailers: raw, head } = this.#exchange
     if (raw.length === 0) return ''
     let text = ''
     for (let at = 0; at + 1 < raw.length; at += 2) text += `${raw[at]}: ${raw[at + 1]}\r\n`
-    const kept = parseTrailers(text.slice(0, -2))
+    const kept = parseTrailers(text.slice(0, -2), mayTrailRequest)
+    const { injectedName } = this.#owner
     let lines = ''
     for (let at = 0; at + 1 < kept.length; at += 2) {
       const name = kept[at] ?? ''
-      if (!mayTrail(name, this.#owner.injectedName)) continue
+      if (injectedName !== undefined && isSameHeader(name, injectedName)) continue
       if (head.connectionNames.includes(name.toLowerCase())) continue
       lines += `${name}: ${kept[at + 1]}\r\n`
     }
