@@ -1,10 +1,10 @@
 import manifest from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
-import { hangDoors } from './doors.ts'
-import { openFoundations, type Surroundings } from './foundations.ts'
+import { openServers } from './compose/servers.ts'
+import { openInfrastructure, type Surroundings } from './compose/infrastructure.ts'
 import { freePort } from './http/index.ts'
-import { openRules } from './rules.ts'
-import { startTasks } from './tasks.ts'
+import { openDomain } from './compose/domain.ts'
+import { startSchedule } from './compose/schedule.ts'
 
 /** What a running Intercept tells of itself. */
 export interface Running extends AsyncDisposable {
@@ -15,31 +15,31 @@ export interface Running extends AsyncDisposable {
   setupLink(): Promise<string | undefined>
 }
 
-/** The whole story: open the rooms, hang the doors, listen; closing goes in reverse. */
+/** Opens infrastructure, domain and servers, then listens; closing goes in reverse. */
 export async function start(settings: Config, surroundings: Surroundings = {}): Promise<Running> {
   await using opened = new AsyncDisposableStack()
   const config = await withKnownPort(settings)
   const { version } = manifest
 
-  const foundations = opened.use(await openFoundations(config, { ...surroundings, version }))
-  const rules = opened.use(await openRules(config, foundations))
-  const rooms = { ...foundations, ...rules }
-  await rules.webhooks.start()
+  const infrastructure = opened.use(await openInfrastructure(config, { ...surroundings, version }))
+  const domain = opened.use(await openDomain(config, infrastructure))
+  const services = { ...infrastructure, ...domain }
+  await domain.webhooks.start()
 
-  const doors = opened.use(await hangDoors(config, rooms))
-  opened.use(startTasks(config, { ...rooms, gateway: doors.gateway }))
-  const { address, port } = opened.use(await doors.listen())
+  const servers = opened.use(await openServers(config, services))
+  opened.use(startSchedule(config, { ...services, gateway: servers.gateway }))
+  const { address, port } = opened.use(await servers.listen())
 
   const { baseUrl } = config
-  const { engine } = foundations.store
-  foundations.log.info({ address, port, engine }, `Intercept listens at ${baseUrl}`)
+  const { engine } = infrastructure.store
+  infrastructure.log.info({ address, port, engine }, `Intercept listens at ${baseUrl}`)
 
   const closing = opened.move()
   return {
     baseUrl,
     host: address,
     port,
-    setupLink: async () => await rules.links.setupLink({ keepOlder: true }),
+    setupLink: async () => await domain.links.setupLink({ keepOlder: true }),
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }
 }

@@ -1,4 +1,4 @@
-// The house holds itself up: floors, directions, keepers, sizes, circles, pages (see ARCHITECTURE.md).
+// The structure that ARCHITECTURE.md describes, tested: directions, entrances, libraries, sizes, circles, pages.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -9,40 +9,42 @@ import { problems } from '../src/errors.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** Files at the root of src that belong to no room; everybody may use these. */
-const common = ['clock', 'errors', 'folder', 'ids', 'timers', 'units']
-/** Small foundations below the others: they know nothing and everybody may use them. */
-const grounds = ['log', 'metrics', 'traces']
-const doors = ['gateway', 'signin', 'scim', 'dashboard', 'operations']
-const foundations = ['store', 'secrets', 'http', 'oidc']
+/** Files at the root of src that every folder may use. */
+const common = ['clock', 'errors', 'folder', 'ids', 'timers', 'units', 'telemetry']
+const infrastructure = ['store', 'secrets', 'http', 'oidc']
+const entryPoints = ['gateway', 'api', 'signin', 'scim', 'pages', 'operations']
 
-/** What each room may enter, besides the common files and the grounds. */
-const mayEnter: Record<string, readonly string[]> = {
-  log: [],
-  metrics: [],
-  traces: [],
+/** What each folder may import, besides the common files. */
+const mayImport: Record<string, readonly string[]> = {
+  telemetry: [],
   secrets: [],
   http: [],
   store: ['secrets'],
   oidc: ['secrets'],
-  webhooks: foundations,
-  audit: foundations,
-  access: [...foundations, 'webhooks', 'audit'],
-  organizations: [...foundations, 'access', 'webhooks', 'audit'],
-  targets: [...foundations, 'access', 'webhooks', 'audit'],
+  webhooks: infrastructure,
+  audit: infrastructure,
+  access: [...infrastructure, 'webhooks', 'audit'],
+  organizations: [...infrastructure, 'access', 'webhooks', 'audit'],
+  sso: [...infrastructure, 'access', 'organizations', 'webhooks', 'audit'],
+  directory: [...infrastructure, 'access', 'organizations', 'sso', 'webhooks', 'audit'],
+  targets: [...infrastructure, 'access', 'webhooks', 'audit'],
+  calls: [...infrastructure, 'access', 'targets', 'webhooks', 'audit'],
 }
-const rules = ['access', 'organizations', 'targets', 'webhooks', 'audit']
-for (const door of doors) mayEnter[door] = [...foundations, ...rules]
-const everyRoom = [...Object.keys(mayEnter), 'cli']
-/** The chapters of main, files at the root of src: main and the later chapters alone may enter them. */
-const chapters: Record<string, readonly string[]> = {
-  foundations: [...foundations, 'config'],
-  rules: [...foundations, ...rules, 'config', 'foundations'],
-  doors: [...foundations, ...rules, ...doors, 'config', 'foundations', 'rules'],
-  tasks: ['gateway', 'config', 'foundations', 'rules'],
-}
-/** The two that assemble the product may enter every room; they and the chapters alone read the settings. */
-const assemblers = ['main', 'cli']
+const domain = [
+  'access',
+  'organizations',
+  'sso',
+  'directory',
+  'targets',
+  'calls',
+  'webhooks',
+  'audit',
+]
+for (const entry of entryPoints) mayImport[entry] = [...infrastructure, ...domain]
+mayImport['compose'] = [...infrastructure, ...domain, ...entryPoints, 'config']
+const everyFolder = [...Object.keys(mayImport), 'cli']
+/** The two that start the product may import everything; they and compose alone read the settings. */
+const starters = ['main', 'cli']
 
 /** Who may import an outside library or a risky part of Node; files at the root of src by their name. */
 const keepers: Record<string, readonly string[]> = {
@@ -66,14 +68,15 @@ const keepers: Record<string, readonly string[]> = {
   'node:dns/promises': ['http'],
   'node:dgram': [],
   nodemailer: ['organizations'],
-  pino: ['log'],
+  pino: ['telemetry'],
   'node:cluster': ['main', 'cli'],
   // A checkout builds its dashboard in a process of its own.
-  'node:child_process': ['cli', 'dashboard'],
+  'node:child_process': ['cli', 'pages'],
   // Runs no text but the name of V8's collector, which can't be reached otherwise (idle-memory.ts).
   'node:vm': ['cli'],
 }
-const linesAtMost = 400
+const maxLines = 400
+const maxFilesInFolder = 22
 
 interface Import {
   readonly specifier: string
@@ -90,36 +93,58 @@ const product = sources.filter((file) => !file.path.endsWith('.test.ts'))
 const web = readSources(['web/src/**/*.{ts,tsx}'])
 
 describe('architecture', () => {
-  test('every room is on the plan', () => {
-    const unknown = product.map((file) => roomOf(file.path)).filter((room) => !isKnown(room))
+  test('every folder is on the plan', () => {
+    const unknown = product.map((file) => folderOf(file.path)).filter((name) => !isKnown(name))
     assert.deepEqual([...new Set(unknown)], [])
   })
 
-  test('rooms look only downward, and doors never see each other', () => {
+  test('imports go down only, and entry points never see each other', () => {
     const wrong = eachImport(product, (file, target) => {
-      const from = roomOf(file.path)
-      const to = roomOf(target)
-      if (from === to || [...assemblers, 'config', 'setting'].includes(from)) return undefined
-      const allowed = [...common, ...grounds, ...(mayEnter[from] ?? chapters[from] ?? [])].includes(
-        to,
-      )
+      const from = folderOf(file.path)
+      const to = folderOf(target)
+      if (from === to || [...starters, 'config', 'setting'].includes(from)) return undefined
+      const allowed = [...common, ...(mayImport[from] ?? [])].includes(to)
       return allowed ? undefined : `${file.path} → ${target}`
     })
     assert.deepEqual(wrong, [])
   })
 
-  test('a room is entered by its index.ts', () => {
+  test('a folder is entered by its index.ts', () => {
     const wrong = eachImport(product, (file, target) => {
-      const to = roomOf(target)
-      if (roomOf(file.path) === to || !everyRoom.includes(to)) return undefined
+      const to = folderOf(target)
+      if (folderOf(file.path) === to || to === 'compose' || !everyFolder.includes(to)) {
+        return undefined
+      }
       return target === `src/${to}/index.ts` ? undefined : `${file.path} → ${target}`
     })
     assert.deepEqual(wrong, [])
   })
 
-  test('only main, its chapters and the command line read the settings', () => {
+  test('no two folders import each other, at any depth', () => {
+    const arrows = new Set<string>()
+    eachImport(product, (file, target) => {
+      const [from, to] = [dirname(file.path), dirname(target)]
+      // Files at the root of src belong together with no folder.
+      if (from !== to && from !== 'src' && to !== 'src') arrows.add(`${from} ${to}`)
+      return undefined
+    })
+    const both = [...arrows].filter((arrow) => {
+      const [from = '', to = ''] = arrow.split(' ')
+      return from < to && arrows.has(`${to} ${from}`)
+    })
+    assert.deepEqual(both, [])
+  })
+
+  test(`no folder holds more than ${maxFilesInFolder} files of one level`, () => {
+    const counts = new Map<string, number>()
+    for (const { path } of product) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+    const crowded = [...counts].filter(([, files]) => files > maxFilesInFolder)
+    assert.deepEqual(crowded, [])
+  })
+
+  test('only main, compose and the command line read the settings', () => {
     const readers = product
-      .filter((file) => !assemblers.includes(roomOf(file.path)) && file.path !== 'src/config.ts')
+      .filter((file) => !starters.includes(folderOf(file.path)) && file.path !== 'src/config.ts')
       .filter((file) => /\bprocess\.env\b/.test(file.text))
     assert.deepEqual(
       readers.map((file) => file.path),
@@ -134,7 +159,7 @@ describe('architecture', () => {
         const library = libraryOf(specifier)
         const allowed = keepers[library]
         if (allowed === undefined && builtinModules.includes(library.replace('node:', ''))) continue
-        if (!allowed?.includes(roomOf(file.path))) wrong.push(`${file.path} → ${specifier}`)
+        if (!allowed?.includes(folderOf(file.path))) wrong.push(`${file.path} → ${specifier}`)
       }
     }
     assert.deepEqual(wrong, [])
@@ -142,7 +167,7 @@ describe('architecture', () => {
 
   test('a node takes node:http as CommonJS sees it: an import would load fetch (docs/decisions/015)', () => {
     const wrong = product
-      .filter((file) => roomOf(file.path) !== 'cli')
+      .filter((file) => folderOf(file.path) !== 'cli')
       .filter(({ imports }) =>
         imports.some((one) => one.specifier === 'node:http' && !one.typeOnly),
       )
@@ -154,7 +179,7 @@ describe('architecture', () => {
 
   test('only the store speaks SQL', () => {
     const sql = /\b(select\s+[\w*,. ]+\s+from|insert\s+into|delete\s+from|create\s+table)\s+\w/i
-    const wrong = product.filter((file) => roomOf(file.path) !== 'store' && sql.test(code(file)))
+    const wrong = product.filter((file) => folderOf(file.path) !== 'store' && sql.test(code(file)))
     assert.deepEqual(
       wrong.map((file) => file.path),
       [],
@@ -177,10 +202,10 @@ describe('architecture', () => {
     assert.deepEqual(wrong, [])
   })
 
-  test(`no file is longer than ${linesAtMost} lines`, () => {
+  test(`no file is longer than ${maxLines} lines`, () => {
     const long = [...sources, ...web, ...readSources(['test/**/*.ts', 'bench/**/*.ts'])]
       .map((file) => ({ path: file.path, lines: file.text.split('\n').length - 1 }))
-      .filter((file) => file.lines > linesAtMost)
+      .filter((file) => file.lines > maxLines)
     assert.deepEqual(long, [])
   })
 
@@ -262,14 +287,12 @@ function resolve(from: string, specifier: string): string {
 }
 
 /** `src/access/keys.ts` → `access`; `src/main.ts` → `main`. */
-function roomOf(path: string): string {
+function folderOf(path: string): string {
   return (path.split('/')[1] ?? '').replace(/\.ts$/, '')
 }
 
-function isKnown(room: string): boolean {
-  return [...everyRoom, ...Object.keys(chapters), ...common, 'main', 'config', 'setting'].includes(
-    room,
-  )
+function isKnown(name: string): boolean {
+  return [...everyFolder, ...common, 'main', 'config', 'setting'].includes(name)
 }
 
 function libraryOf(specifier: string): string {

@@ -1,9 +1,9 @@
 /** Who is calling (principal), by what credential, may they, until when. */
 export { cidrContains, parseCidr, type Cidr } from './cidr.ts'
 export { readKey, type PresentedKey } from './credential.ts'
-export { createKeyring, type Keyring } from './keyring.ts'
+export { createKeyring, type Keyring } from './key-cache.ts'
 export { checkKeyDefaults, readKeyDefaults, type KeyDefaults } from './key-defaults.ts'
-export type { KeyWish } from './key-wish.ts'
+export type { KeyWish } from './key-input.ts'
 export { createKeys, type Key, type Keys } from './keys.ts'
 export { isRole, may, permissionsOf, roles, type Permission, type Role } from './permissions.ts'
 export type { KeyPrincipal } from './principal.ts'

@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
 import { organizations, type Connection } from '../store/index.ts'
 import { parseCidr } from './cidr.ts'
-import type { KeyWish } from './key-wish.ts'
+import type { KeyWish } from './key-input.ts'
 import type { Scheme } from './schemes.ts'
 
 const dayMs = 24 * 3_600_000

@@ -16,7 +16,7 @@ import {
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { withKeyDefaults, type IssueWish } from './key-defaults.ts'
-import { checkWish, type KeyWish } from './key-wish.ts'
+import { checkWish, type KeyWish } from './key-input.ts'
 import { schemeOfKey, schemes } from './schemes.ts'
 
 /** A key with its secrets, newest first; the first is the current one. */

@@ -11,7 +11,7 @@ import {
   type Store,
   type Transaction,
 } from '../store/index.ts'
-import { createSessionMemory } from './session-memory.ts'
+import { createSessionMemory } from './session-cache.ts'
 import { createSessionTokens, tokenDigest, type SessionFormat } from './session-token.ts'
 import type { SigningKeys } from './signing-keys.ts'
 

@@ -2,5 +2,5 @@
 export { record } from './record.ts'
 export { createDenials, type Denials } from './denials.ts'
 export { createAudit, type Audit, type AuditEntry } from './entries.ts'
-export { createTraffic, type Traffic } from './traffic.ts'
+
 export { cell, toCsv, toJsonLines } from './export.ts'

@@ -1,9 +1,9 @@
 /** The command line: one file per noun, loaded only when it is called. */
 import { ConfigError } from '../config.ts'
 import { Problem } from '../errors.ts'
-import { BadFinding, UsageError, type Answer, type Command } from './command.ts'
-import { sentenceOf } from './system-error.ts'
-import { processTerminal, type Terminal } from './terminal.ts'
+import { BadFinding, UsageError, type Answer, type Command } from './lib/command.ts'
+import { sentenceOf } from './lib/system-error.ts'
+import { processTerminal, type Terminal } from './lib/terminal.ts'
 
 interface Noun {
   readonly about: string
@@ -12,49 +12,67 @@ interface Noun {
 }
 
 const nouns: Readonly<Record<string, Noun>> = {
-  serve: { about: 'run a node', load: async () => await import('./serve.ts') },
-  migrate: { about: 'bring the schema up to date', load: async () => await import('./migrate.ts') },
-  org: { about: 'organizations', load: async () => await import('./org.ts') },
+  serve: { about: 'run a node', load: async () => await import('./commands/serve.ts') },
+  migrate: {
+    about: 'bring the schema up to date',
+    load: async () => await import('./commands/migrate.ts'),
+  },
+  org: { about: 'organizations', load: async () => await import('./commands/org.ts') },
   member: {
     about: 'who belongs to an organization',
-    load: async () => await import('./member.ts'),
+    load: async () => await import('./commands/member.ts'),
   },
-  key: { about: 'API keys', load: async () => await import('./key.ts') },
-  target: { about: 'APIs behind Intercept', load: async () => await import('./target.ts') },
-  sso: { about: 'company sign-in (OpenID Connect)', load: async () => await import('./sso.ts') },
-  scim: { about: 'the company directory (SCIM)', load: async () => await import('./scim.ts') },
+  key: { about: 'API keys', load: async () => await import('./commands/key.ts') },
+  target: {
+    about: 'APIs behind Intercept',
+    load: async () => await import('./commands/target.ts'),
+  },
+  sso: {
+    about: 'company sign-in (OpenID Connect)',
+    load: async () => await import('./commands/sso.ts'),
+  },
+  scim: {
+    about: 'the company directory (SCIM)',
+    load: async () => await import('./commands/scim.ts'),
+  },
   webhook: {
     about: 'endpoints and the signing secret',
-    load: async () => await import('./webhook.ts'),
+    load: async () => await import('./commands/webhook.ts'),
   },
   receive: {
     about: 'a local webhook receiver that verifies and prints',
-    load: async () => await import('./receive.ts'),
+    load: async () => await import('./commands/receive.ts'),
   },
   'setup-link': {
     about: 'the link that makes the first owner',
-    load: async () => await import('./setup-link.ts'),
+    load: async () => await import('./commands/setup-link.ts'),
   },
   'sign-in-link': {
     about: 'a link that signs a known person in',
-    load: async () => await import('./sign-in-link.ts'),
+    load: async () => await import('./commands/sign-in-link.ts'),
   },
   scan: {
     about: 'find Intercept secrets in files, git history and built bundles',
-    load: async () => await import('./scan.ts'),
+    load: async () => await import('./commands/scan.ts'),
   },
   reseal: {
     about: 'seal every secret again after a new master key',
-    load: async () => await import('./reseal.ts'),
+    load: async () => await import('./commands/reseal.ts'),
   },
-  audit: { about: 'check the audit chain', load: async () => await import('./audit.ts') },
-  backup: { about: 'copy the database', load: async () => await import('./backup.ts') },
-  restore: { about: 'put a backup in place', load: async () => await import('./restore.ts') },
+  audit: { about: 'check the audit chain', load: async () => await import('./commands/audit.ts') },
+  backup: { about: 'copy the database', load: async () => await import('./commands/backup.ts') },
+  restore: {
+    about: 'put a backup in place',
+    load: async () => await import('./commands/restore.ts'),
+  },
   doctor: {
     about: 'check settings, database, clock, reachability; measure revocation',
-    load: async () => await import('./doctor.ts'),
+    load: async () => await import('./commands/doctor.ts'),
   },
-  demo: { about: 'everything on one machine', load: async () => await import('./demo.ts') },
+  demo: {
+    about: 'everything on one machine',
+    load: async () => await import('./commands/demo.ts'),
+  },
 }
 
 /** Runs one command; resolves to the exit code: 0 done, 1 refused or failed, 2 wrong use. */

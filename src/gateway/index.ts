@@ -3,7 +3,7 @@ import type { KeyPrincipal, Keyring, Scheme, SigningKeys } from '../access/index
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { ClientAddresses, Exchange, Upstreams } from '../http/index.ts'
-import type { Metrics } from '../metrics/index.ts'
+import type { Metrics } from '../telemetry/index.ts'
 import { asStorageProblem, type Store } from '../store/index.ts'
 import {
   askedOf,
@@ -17,17 +17,17 @@ import {
   type Rate,
   type TargetRegister,
 } from '../targets/index.ts'
-import type { Tracer } from '../traces/index.ts'
-import { createAnnouncer } from './announcer.ts'
-import { readQuestion } from './asked-by-proxy.ts'
+import type { Tracer } from '../telemetry/index.ts'
+import { createAnnouncer } from '../calls/index.ts'
+import { readQuestion } from './forward-auth.ts'
 import { createAssert } from './assertion.ts'
 import { Call } from './call.ts'
 import { createIdentify } from './identify.ts'
 import { createOpenCalls } from './open-calls.ts'
 import { createOrigins } from './origins.ts'
-import { answerAllowed, answerWhoAmI } from './own-answers.ts'
-import { passOn, type Passage } from './pass-on.ts'
-import { createRecorder } from './recorder.ts'
+import { answerAllowed, answerWhoAmI } from './whoami.ts'
+import { passOn, type Passage } from './forward-call.ts'
+import { createRecorder } from '../calls/index.ts'
 import { spanOf } from './span.ts'
 
 export const gatewayPrefix = '/api/v1/intercept'
@@ -218,7 +218,7 @@ export function createGateway(needs: GatewayNeeds): Gateway {
     openCalls.remove(call, principal.keyId)
     const record = call.record(clock.now(), clock.monotonic())
     if (record === undefined) return
-    recorder.record(call, record)
+    recorder.record(record, principal)
     const span = needs.tracer && spanOf(call, record)
     if (span) needs.tracer?.add(span)
     if (refusal === undefined) return

@@ -1,4 +1,4 @@
-import { redact } from '../log/index.ts'
+import { redact } from '../telemetry/index.ts'
 
 /** How many texts within texts are looked into: JSON in a string of JSON. */
 const depthAtMost = 4

@@ -1,5 +1,5 @@
 import type { CallRecord } from '../store/index.ts'
-import type { Span } from '../traces/index.ts'
+import type { Span } from '../telemetry/index.ts'
 import type { Call } from './call.ts'
 import { placeInTrace } from './trace.ts'
 

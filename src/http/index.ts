@@ -1,17 +1,17 @@
 /** Server and lanes, the outbound client with its address guard, problem answers, cookies, limits. */
 export * from './outbound/index.ts'
-export { createClientAddresses, sourceOf, type ClientAddresses } from './client-address.ts'
-export type { Exchange } from './exchange.ts'
-export { freePort } from './free-port.ts'
-export { createFront, requestIdOf } from './front.ts'
+export { createClientAddresses, sourceOf, type ClientAddresses } from './server/client-address.ts'
+export type { Exchange } from './server/exchange.ts'
+export { freePort } from './server/free-port.ts'
+export { createFront, requestIdOf } from './server/front.ts'
 
-export { foldHeaderName, isReservedHeader, originHeaders } from './header-rules.ts'
-export type { AnswerFilter } from './upstream/answer-headers.ts'
+export { foldHeaderName, isReservedHeader, originHeaders } from './message/header-rules.ts'
+export type { AnswerFilter } from './upstream/response-headers.ts'
 export { forward, type ForwardResult, type ForwardTap } from './upstream/forward.ts'
-export { echoHost, openEcho, type Echo } from './echo.ts'
+export { echoHost, openEcho, type Echo } from './upstream/echo.ts'
 export { createUpstreams, type UpstreamOrigin, type Upstreams } from './upstream/pool.ts'
 export { renderRequestHead } from './upstream/request-head.ts'
-export { createTxtResolver, type ResolveTxt, type TxtAnswer } from './txt-resolver.ts'
+export { createTxtResolver, type ResolveTxt, type TxtAnswer } from './outbound/txt-resolver.ts'
 export {
   answerWith,
   createApp,
@@ -19,9 +19,9 @@ export {
   type App,
   type AppReply,
   type AppRequest,
-} from './app.ts'
-export { watchMethods } from './other-methods.ts'
-export { cookieValues, hostCookie } from './cookies.ts'
-export { Type, type Static, type TSchema } from './schema.ts'
-export { checkContentType, checkSameOrigin } from './origin.ts'
-export type { OwnRefusals } from './problem.ts'
+} from './server/app.ts'
+export { watchMethods } from './server/other-methods.ts'
+export { cookieValues, hostCookie } from './server/cookies.ts'
+export { Type, type Static, type TSchema } from './server/schema.ts'
+export { checkContentType, checkSameOrigin } from './server/origin.ts'
+export type { OwnRefusals } from './server/problem.ts'

@@ -1,8 +1,6 @@
 /** The operator's door: is it alive, is it ready, what does it measure, what do its refusals mean. */
 import type { App } from '../http/index.ts'
-import type { Metrics } from '../metrics/index.ts'
-import { hangGuidePages } from './guide-pages.ts'
-import { hangProblemPages } from './problem-pages.ts'
+import type { Metrics } from '../telemetry/index.ts'
 
 /** Whether this node should get traffic. */
 export interface Readiness {
@@ -29,23 +27,21 @@ export function createReadiness(needs: {
   }
 }
 
-/** Hangs what everybody may see: liveness, readiness, the pages of the refusals, the guides. */
-export function hangOperations(app: App, needs: OperationsNeeds): void {
-  hangHealth(app, needs)
-  hangProblemPages(app)
-  hangGuidePages(app)
+/** Registers what everybody may see: liveness and readiness. */
+export function registerOperations(app: App, needs: OperationsNeeds): void {
+  registerHealth(app, needs)
 }
 
 /** Hangs what only operators may see; this app listens on METRICS_PORT. */
-export function hangMetrics(app: App, needs: OperationsNeeds): void {
-  hangHealth(app, needs)
+export function registerMetrics(app: App, needs: OperationsNeeds): void {
+  registerHealth(app, needs)
   app.get('/metrics', async (_request, reply) =>
     reply.type('text/plain; version=0.0.4; charset=utf-8').send(needs.metrics.render()),
   )
 }
 
 // Liveness says nothing of versions, names or the database: a process that answers is alive.
-function hangHealth(app: App, needs: OperationsNeeds): void {
+function registerHealth(app: App, needs: OperationsNeeds): void {
   app.get('/healthz', async (_request, reply) => reply.type('text/plain').send('ok\n'))
   app.get('/readyz', async (_request, reply) => {
     const { isReady, state } = needs.readiness()

@@ -21,7 +21,8 @@ import { publish } from '../webhooks/index.ts'
 import { announceEnded } from './ended-sessions.ts'
 import { join } from './join.ts'
 import { emailOf, nameOf } from './name.ts'
-import { keepBreakGlass, type SsoPolicies } from './sso-policy.ts'
+import { keepBreakGlass } from './break-glass.ts'
+import type { SessionReach } from './session-reach.ts'
 import { checkOrganization, insertOrganization } from './organizations.ts'
 import { requireActingOwner } from './owners.ts'
 
@@ -114,7 +115,7 @@ interface Needs {
   readonly store: Store
   readonly clock: Clock
   readonly sessions: Sessions
-  readonly policies: Pick<SsoPolicies, 'reachOf' | 'reaches'>
+  readonly policies: SessionReach
 }
 
 /** Opens the members' rules. */

@@ -1,8 +1,12 @@
-import type { Attribute, ResourceType, Schema } from './attributes.ts'
+import type { Attribute, ResourceType, Schema } from './schema/attributes.ts'
 import type { ScimNeeds } from './exchange.ts'
-import { providerConfigSchema, resourceTypeSchema, schemaSchema } from './schema-discovery.ts'
-import { groupSchema, groupType, userType } from './schema-group.ts'
-import { enterpriseSchema, userSchema } from './schema-user.ts'
+import {
+  providerConfigSchema,
+  resourceTypeSchema,
+  schemaSchema,
+} from './schema/schema-discovery.ts'
+import { groupSchema, groupType, userType } from './schema/schema-group.ts'
+import { enterpriseSchema, userSchema } from './schema/schema-user.ts'
 
 /** Pages and cursors, as the documents announce them and the door keeps them. */
 export const limits = {

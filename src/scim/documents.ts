@@ -1,7 +1,7 @@
-import type { DirectoryUser } from '../organizations/index.ts'
+import type { DirectoryUser } from '../directory/index.ts'
 import type { DirectoryGroupRecord } from '../store/index.ts'
-import { schemasOf, type Resource } from './resource.ts'
-import { groupType, userType } from './schema-group.ts'
+import { schemasOf, type Resource } from './schema/resource.ts'
+import { groupType, userType } from './schema/schema-group.ts'
 
 /** What every stored resource has. */
 interface Versioned {

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts'
-import type { Directories, DirectoryPrincipal } from '../organizations/index.ts'
+import type { Directories, DirectoryPrincipal } from '../directory/index.ts'
 import type { Actor } from '../store/index.ts'
-import { ScimError } from './errors.ts'
-import type { Json } from './json.ts'
-import type { Projection } from './projection.ts'
+import { ScimError } from './protocol/errors.ts'
+import type { Json } from './protocol/json.ts'
+import type { Projection } from './schema/projection.ts'
 
 /** What the door is given. */
 export interface ScimNeeds {

@@ -1,5 +1,5 @@
 import { Problem, type ProblemCode } from '../errors.ts'
-import { ScimError, type ScimType } from './errors.ts'
+import { ScimError, type ScimType } from './protocol/errors.ts'
 
 /** An error as SCIM says it. */
 export interface Explained {

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { sourceOf } from '../http/index.ts'
 import { RateLimiter, type Rate } from '../targets/index.ts'
-import { ScimError, tooMany } from './errors.ts'
+import { ScimError, tooMany } from './protocol/errors.ts'
 
 /** Look-ups a second that sources over their limit may still cost this node together: a good token gets in. */
 const spareReads: Rate = { calls: 200, perSeconds: 1 }

@@ -5,9 +5,9 @@ import { createGuessLimit } from './guesses.ts'
 import { createId } from '../ids.ts'
 import { RateLimiter, type Rate } from '../targets/index.ts'
 import { createExplain, type Explained } from './explain.ts'
-import { errorBody, ScimError, tooMany } from './errors.ts'
+import { errorBody, ScimError, tooMany } from './protocol/errors.ts'
 import type { ScimAnswer, ScimLimits, ScimNeeds, ScimRequest } from './exchange.ts'
-import { readJson, type Json } from './json.ts'
+import { readJson, type Json } from './protocol/json.ts'
 import { createRouter } from './router.ts'
 import { pathWithoutSecrets, withoutSecrets } from './without-secrets.ts'
 
@@ -27,7 +27,7 @@ export const scimRefusals: OwnRefusals = {
 }
 
 /** Hangs the SCIM door on the app. */
-export function hangScim(
+export function registerScim(
   app: App,
   given: Omit<ScimNeeds, 'limits'> & {
     readonly limits: ScimLimits

@@ -1,10 +1,10 @@
-import type { DirectoryPage } from '../organizations/index.ts'
-import type { ResourceType } from './attributes.ts'
+import type { DirectoryPage } from '../directory/index.ts'
+import type { ResourceType } from './schema/attributes.ts'
 import { groupDocument, userDocument } from './documents.ts'
-import { refuse } from './errors.ts'
+import { refuse } from './protocol/errors.ts'
 import type { ScimAnswer, ScimNeeds, ScimRequest } from './exchange.ts'
 import { listingOf, projectionOf, type Query } from './query.ts'
-import { groupType, userType } from './schema-group.ts'
+import { groupType, userType } from './schema/schema-group.ts'
 
 const listUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse'
 

@@ -1,8 +1,8 @@
-import type { DirectoryUser } from '../organizations/index.ts'
+import type { DirectoryUser } from '../directory/index.ts'
 import type { DirectoryGroupRecord } from '../store/index.ts'
-import type { ResourceType } from './attributes.ts'
+import type { ResourceType } from './schema/attributes.ts'
 import { etagOf, groupDocument, resourceOf, userDocument } from './documents.ts'
-import { ScimError } from './errors.ts'
+import { ScimError } from './protocol/errors.ts'
 import {
   checkVersion,
   isUnchanged,
@@ -11,12 +11,12 @@ import {
   type ScimNeeds,
   type ScimRequest,
 } from './exchange.ts'
-import type { Json } from './json.ts'
-import { readPatch } from './patch-request.ts'
-import { applyPatch } from './patch.ts'
+import type { Json } from './protocol/json.ts'
+import { readPatch } from './patch/patch-request.ts'
+import { applyPatch } from './patch/patch.ts'
 import { projectionOf, queryOfUrl } from './query.ts'
-import { readResource, type Resource } from './resource.ts'
-import { groupType, userType } from './schema-group.ts'
+import { readResource, type Resource } from './schema/resource.ts'
+import { groupType, userType } from './schema/schema-group.ts'
 import { groupData, groupWish, memberChanges, userWish } from './stored.ts'
 
 /** What can be done with resources of one type. */

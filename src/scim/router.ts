@@ -1,6 +1,6 @@
 import { answerBulk } from './bulk.ts'
 import { providerConfig, resourceTypeDocuments, schemaDocuments } from './discovery.ts'
-import { ScimError, type ScimType } from './errors.ts'
+import { ScimError, type ScimType } from './protocol/errors.ts'
 import type { ScimAnswer, ScimNeeds, ScimRequest } from './exchange.ts'
 import { listEverything, listPlain, listResources } from './lists.ts'
 import { askedAttributes, queryOfBody, queryOfUrl } from './query.ts'

@@ -1,13 +1,18 @@
-import type { DirectoryGroupWish, DirectoryUserWish, MemberChange } from '../organizations/index.ts'
+import type { DirectoryGroupWish, DirectoryUserWish, MemberChange } from '../directory/index.ts'
 import type { DirectoryGroupData, DirectoryUserData } from '../store/index.ts'
-import { coreAttributes, findAttribute, type Attribute, type ResourceType } from './attributes.ts'
-import { leadingName } from './condition.ts'
-import { foldCase, foldText, parseTime } from './fold.ts'
-import { matches } from './match.ts'
-import { memberIds, type MemberStep } from './patch-members.ts'
-import { listAt, partsAt, textPart, type Resource } from './resource.ts'
-import { groupSchema, groupType, userType } from './schema-group.ts'
-import type { Value, Values } from './values.ts'
+import {
+  coreAttributes,
+  findAttribute,
+  type Attribute,
+  type ResourceType,
+} from './schema/attributes.ts'
+import { leadingName } from './filter/condition.ts'
+import { foldCase, foldText, parseTime } from './schema/fold.ts'
+import { matches } from './filter/match.ts'
+import { memberIds, type MemberStep } from './patch/patch-members.ts'
+import { listAt, partsAt, textPart, type Resource } from './schema/resource.ts'
+import { groupSchema, groupType, userType } from './schema/schema-group.ts'
+import type { Value, Values } from './schema/values.ts'
 
 /** A user resource in the forms in which it is stored, found and joined to a person; `isActive` holds if it does not say. */
 export function userWish(resource: Resource, isActive: boolean): DirectoryUserWish {

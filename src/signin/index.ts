@@ -13,11 +13,11 @@ import {
   showSignInLink,
   startSignIn,
   useSignInLink,
-} from './door.ts'
+} from './routes.ts'
 import { createHandOvers } from './hand-over.ts'
 import { pageFiles, refusalPage } from './pages.ts'
-import { hangSso, type SsoNeeds } from './sso-door.ts'
-import { createTransactions } from './transaction.ts'
+import { registerSso, type SsoNeeds } from './sso-routes.ts'
+import { createTransactions } from './login-state.ts'
 
 export { openProviders } from './built-in.ts'
 
@@ -26,7 +26,7 @@ const builtIn = ['github', 'google'] as const
 const longestForm = 16 * 1024
 
 /** Hangs the sign-in door on the app. */
-export function hangSignin(
+export function registerSignin(
   app: App,
   given: Omit<SsoNeeds, 'transactions' | 'handOvers' | 'callbackLimit'> & {
     /** Failed ends of sign-ins per source; undefined = not limited. */
@@ -77,7 +77,7 @@ export function hangSignin(
       only(scope, 'GET', `${path}/login`, (...ends) => startSignIn(needs, name, ...ends))
       only(scope, 'GET', `${path}/callback`, (...ends) => finishSignIn(needs, name, ...ends))
     }
-    hangSso(scope, needs)
+    registerSso(scope, needs)
     only(scope, 'GET', '/api/v1/auth/landed', (...ends) => land(needs, ...ends))
     only(scope, 'POST', '/api/v1/auth/logout', (...ends) => logOut(needs, ...ends))
     scope.get('/sign-in-link', async (...ends) => await showSignInLink(...ends))

@@ -1,5 +1,5 @@
 import type { ProvenIdentity } from '../organizations/index.ts'
-import type { Freshness } from './transaction.ts'
+import type { Freshness } from './login-state.ts'
 
 /** Somebody who can say who a person is: GitHub, Google. */
 export interface SignInProvider {

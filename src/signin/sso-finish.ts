@@ -9,9 +9,9 @@ import {
   type Connection,
   type PendingLink,
   type Sso,
-} from '../organizations/index.ts'
+} from '../sso/index.ts'
 import type { Actor } from '../store/index.ts'
-import type { SignInTransaction, Transactions } from './transaction.ts'
+import type { SignInTransaction, Transactions } from './login-state.ts'
 
 /** How a sign-in through an organization's provider ended; everything else is a Problem. */
 export type SsoEnd =

@@ -1,4 +1,4 @@
-import type { Connection, PendingLink } from '../organizations/index.ts'
+import type { Connection, PendingLink } from '../sso/index.ts'
 import { escapeHtml, page, pageHeaders, type Page } from './pages.ts'
 
 const confirmPath = '/api/v1/auth/sso/confirm'

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { cookieValues, hostCookie } from '../http/index.ts'
-import type { PendingLink } from '../organizations/index.ts'
+import type { PendingLink } from '../sso/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 
 const cookieName = '__Host-sso-confirm'

@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { authorizationUrl, type RelyingParty } from '../oidc/index.ts'
-import { createTestLines, type Connection, type Sso } from '../organizations/index.ts'
+import { createTestLines, type Connection, type Sso } from '../sso/index.ts'
 import type { Actor } from '../store/index.ts'
 import { localPath } from './return-to.ts'
-import type { SignInTransaction, Transactions } from './transaction.ts'
+import type { SignInTransaction, Transactions } from './login-state.ts'
 
 /** Where a browser is sent, and the cookie that binds the sign-in to it. */
 export interface Start {

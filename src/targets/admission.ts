@@ -4,7 +4,7 @@ import type { GuardedTarget } from './guarded-target.ts'
 import { pathAmbiguity, readingsOf } from './path.ts'
 import { decide } from './rules.ts'
 import type { Decision } from './rules.ts'
-import type { TargetsBySlug } from './register.ts'
+import type { TargetsBySlug } from './target-cache.ts'
 import { grantCovers } from './settings.ts'
 
 /** The checks in their order; a refused call stops at one of them. */

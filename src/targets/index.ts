@@ -14,7 +14,7 @@ export { RateLimiter, type Rate } from './gcra.ts'
 export type { GuardedTarget } from './guarded-target.ts'
 export { createLimits, type Limits } from './limits.ts'
 export { createQuotas, type Quotas } from './quotas.ts'
-export { createTargetRegister, type TargetRegister, type TargetsBySlug } from './register.ts'
+export { createTargetRegister, type TargetRegister, type TargetsBySlug } from './target-cache.ts'
 export { parseRule } from './rule-text.ts'
 
 export { defaultSettings, type CaptureSettings, type TargetSettings } from './settings.ts'

@@ -11,7 +11,7 @@ import {
 import type { Check } from './admission.ts'
 import type { GuardedTarget } from './guarded-target.ts'
 import type { Limits } from './limits.ts'
-import type { TargetsBySlug } from './register.ts'
+import type { TargetsBySlug } from './target-cache.ts'
 
 /** A call to be judged without being made. */
 export interface Trial {

@@ -13,13 +13,18 @@ import {
   type Store,
   type Transaction,
 } from '../store/index.ts'
-import { findEventType } from './catalogue.ts'
-import { disabled, freshHealth, probedNow, type EndpointHealth } from './endpoint-health.ts'
-import { checkWish, type EndpointWish } from './endpoint-wish.ts'
-import { publish } from './publish.ts'
-import type { PreparedEndpoint } from './send.ts'
-import { createDeliverySigner } from './signatures.ts'
-import type { WebhookSecrets } from './secret.ts'
+import { findEventType } from './events/catalogue.ts'
+import {
+  disabled,
+  freshHealth,
+  probedNow,
+  type EndpointHealth,
+} from './delivery/endpoint-health.ts'
+import { checkWish, type EndpointWish } from './endpoint-input.ts'
+import { publish } from './events/publish.ts'
+import type { PreparedEndpoint } from './delivery/send.ts'
+import { createDeliverySigner } from './signing/signatures.ts'
+import type { WebhookSecrets } from './signing/secret.ts'
 
 const usualEndpointsMost = 50
 

@@ -2,8 +2,8 @@
 import type { Clock } from '../clock.ts'
 import type { Outbound } from '../http/index.ts'
 import { createId } from '../ids.ts'
-import type { Log } from '../log/index.ts'
-import type { Metrics } from '../metrics/index.ts'
+import type { Log } from '../telemetry/index.ts'
+import type { Metrics } from '../telemetry/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import {
   attempts,
@@ -17,21 +17,21 @@ import {
   type EventRecord,
   type Store,
 } from '../store/index.ts'
-import { createDispatcher } from './dispatcher.ts'
+import { createDispatcher } from './delivery/dispatcher.ts'
 import { createEndpoints, type Endpoints } from './endpoints.ts'
-import { endDeadLeases, leaseOwner } from './lease-owner.ts'
-import { measureAttempts } from './measure.ts'
-import { createOperations, type Operations } from './operations.ts'
-import { createReplay, type Replay } from './replay.ts'
-import { removeOld, type RetentionResult } from './retention.ts'
-import { createWebhookSecrets, type WebhookSecrets } from './secret.ts'
-import { createSend } from './send.ts'
-import { createDeliveryWork } from './work.ts'
+import { endDeadLeases, leaseOwner } from './delivery/lease-owner.ts'
+import { measureAttempts } from './delivery/measure.ts'
+import { createOperations, type Operations } from './delivery/operations.ts'
+import { createReplay, type Replay } from './delivery/replay.ts'
+import { removeOld, type RetentionResult } from './delivery/retention.ts'
+import { createWebhookSecrets, type WebhookSecrets } from './signing/secret.ts'
+import { createSend } from './delivery/send.ts'
+import { createDeliveryWork } from './delivery/work.ts'
 
-export { publish } from './publish.ts'
-export { eventTypes } from './catalogue.ts'
+export { publish } from './events/publish.ts'
+export { eventTypes } from './events/catalogue.ts'
 
-export { verifyDelivery } from './verify.ts'
+export { verifyDelivery } from './signing/verify.ts'
 
 const usualGraceMs = 16_000
 const retentionEveryMs = 3_600_000

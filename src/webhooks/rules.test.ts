@@ -2,9 +2,14 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { eventTypes, findEventType } from './catalogue.ts'
-import { freshHealth, healthAfter, probedNow, type EndpointHealth } from './endpoint-health.ts'
-import { nextAttemptAt, parseRetryAfter, retryDelaysMs } from './schedule.ts'
+import { eventTypes, findEventType } from './events/catalogue.ts'
+import {
+  freshHealth,
+  healthAfter,
+  probedNow,
+  type EndpointHealth,
+} from './delivery/endpoint-health.ts'
+import { nextAttemptAt, parseRetryAfter, retryDelaysMs } from './delivery/schedule.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs

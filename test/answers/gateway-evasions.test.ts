@@ -1,7 +1,7 @@
 // What an outsider tries against the gateway beyond the usual: a second way to say the same thing.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { passOn } from '../../src/gateway/pass-on.ts'
+import { passOn } from '../../src/gateway/forward-call.ts'
 import { gatewayForTests, prefix } from '../harness/gateway.ts'
 import type { TestGateway } from '../harness/gateway.ts'
 import { exchangeRaw } from '../harness/raw.ts'

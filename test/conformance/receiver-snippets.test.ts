@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { mintWebhookSecret } from '../../src/secrets/index.ts'
-import { createDeliverySigner } from '../../src/webhooks/signatures.ts'
+import { createDeliverySigner } from '../../src/webhooks/signing/signatures.ts'
 
 // Every snippet of the guide is run where its language is installed: on a genuine delivery, and on ones that are not.
 const root = join(import.meta.dirname, '..', '..')

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
-import { createDirectoryGroups } from '../../src/organizations/directories-groups.ts'
-import type { DirectoryNeeds } from '../../src/organizations/directories-needs.ts'
+import { createDirectoryGroups } from '../../src/directory/groups.ts'
+import type { DirectoryNeeds } from '../../src/directory/deps.ts'
 import {
   asStorageProblem,
   auditEntries,
@@ -13,8 +13,8 @@ import {
   type Store,
   type Transaction,
 } from '../../src/store/index.ts'
-import type { Collected } from '../../src/store/connection.ts'
-import { createCommitLines, type CommitNeeds } from '../../src/store/shared-commits.ts'
+import type { Collected } from '../../src/store/db/db.ts'
+import { createCommitLines, type CommitNeeds } from '../../src/store/engine/shared-commits.ts'
 import { emptyPlace, engines } from './engines.ts'
 
 for (const engine of engines) {

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId, type UserId } from '../../src/ids.ts'
+import { createOrganizations } from '../../src/organizations/index.ts'
 import {
-  createOrganizations,
   createSso,
   readPerson,
   type CompanyPerson,
   type Connection,
   type Sso,
-} from '../../src/organizations/index.ts'
+} from '../../src/sso/index.ts'
 import { createSealer } from '../../src/secrets/index.ts'
 import { identities, memberships, users, type Store } from '../../src/store/index.ts'
 import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'

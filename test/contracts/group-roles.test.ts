@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { createId, type UserId } from '../../src/ids.ts'
-import { createDirectoryRoles } from '../../src/organizations/directories-roles.ts'
+import { createDirectoryRoles } from '../../src/directory/roles.ts'
 import {
   auditEntries,
   memberships,

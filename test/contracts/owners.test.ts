@@ -9,7 +9,7 @@ import {
   createMembers,
   createOrganizations,
 } from '../../src/organizations/index.ts'
-import { createSsoPolicies } from '../../src/organizations/sso-policy.ts'
+import { createSsoPolicies } from '../../src/sso/policy.ts'
 import { memberships, users, type Actor, type Store } from '../../src/store/index.ts'
 import { engines, storeForTests, type TestStore } from '../harness/store.ts'
 
@@ -27,10 +27,10 @@ interface Staff {
 for (const engine of engines) {
   describe(`what only owners do on ${engine}`, () => {
     let opened: TestStore
-    let rules: ReturnType<typeof openRules>
+    let rules: ReturnType<typeof openDomain>
     before(async () => {
       opened = await storeForTests(engine)
-      rules = openRules(opened)
+      rules = openDomain(opened)
     })
     after(async () => await opened[Symbol.asyncDispose]())
 
@@ -124,7 +124,7 @@ for (const engine of engines) {
   })
 }
 
-function openRules({ store }: TestStore) {
+function openDomain({ store }: TestStore) {
   const clock = systemClock
   const policies = createSsoPolicies({ store, directory: { isOn: async () => false } })
   const nobodyIsIn: Partial<Sessions> = { endIn: async () => [] }

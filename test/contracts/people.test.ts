@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId, type UserId } from '../../src/ids.ts'
 import { createLinks, createOrganizations } from '../../src/organizations/index.ts'
-import { createSsoPolicies } from '../../src/organizations/sso-policy.ts'
+import { createSsoPolicies } from '../../src/sso/policy.ts'
 import {
   idempotentAnswers,
   identities,

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AttemptOutcome, DueDelivery, EndpointRecord, Lease } from '../../src/store/index.ts'
-import { createDispatcher, type Dispatcher } from '../../src/webhooks/dispatcher.ts'
+import { createDispatcher, type Dispatcher } from '../../src/webhooks/delivery/dispatcher.ts'
 import {
   freshHealth,
   healthAfter,
   type EndpointHealth,
-} from '../../src/webhooks/endpoint-health.ts'
-import { verdictOf } from '../../src/webhooks/outcome.ts'
-import type { SendResult } from '../../src/webhooks/send.ts'
-import type { DeliveryWork } from '../../src/webhooks/work.ts'
+} from '../../src/webhooks/delivery/endpoint-health.ts'
+import { verdictOf } from '../../src/webhooks/delivery/outcome.ts'
+import type { SendResult } from '../../src/webhooks/delivery/send.ts'
+import type { DeliveryWork } from '../../src/webhooks/delivery/work.ts'
 
 /** The real dispatcher in a world of its own: time, chance, storage and network are made here, from one number. */
 export interface SimulationResult {

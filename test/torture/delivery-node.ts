@@ -2,7 +2,7 @@
 import { systemClock, type Clock } from '../../src/clock.ts'
 import { createOutbound } from '../../src/http/index.ts'
 import { createId } from '../../src/ids.ts'
-import { createLog } from '../../src/log/index.ts'
+import { createLog } from '../../src/telemetry/index.ts'
 import { createSealer } from '../../src/secrets/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { createWebhooks, publish } from '../../src/webhooks/index.ts'

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { AnswerReader } from './answer-reader.ts'
-import type { AnswerSink } from './answer-reader.ts'
+import { AnswerReader } from './response-reader.ts'
+import type { AnswerSink } from './response-reader.ts'
 
 /** Why a call to the upstream failed, in the words of the table of refusals. */
 export interface UpstreamFailure {

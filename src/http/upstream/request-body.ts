@@ -1,6 +1,6 @@
-import type { BodySink, Exchange } from '../exchange.ts'
-import { isSameHeader, mayTrailRequest } from '../header-rules.ts'
-import { parseTrailers } from './answer-head.ts'
+import type { BodySink, Exchange } from '../server/exchange.ts'
+import { isSameHeader, mayTrailRequest } from '../message/header-rules.ts'
+import { parseTrailers } from './response-head.ts'
 import type { UpstreamConnection } from './connection.ts'
 
 /** What a request's body tells the call it belongs to. */

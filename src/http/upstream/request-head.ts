@@ -1,4 +1,4 @@
-import { isSameHeader, requestHeaderFate } from '../header-rules.ts'
+import { isSameHeader, requestHeaderFate } from '../message/header-rules.ts'
 
 /** What a forwarded request's head is made of. */
 export interface RequestHeadParts {

@@ -1,4 +1,4 @@
-import type { Exchange, ExchangeWatcher, UpgradedStream } from '../exchange.ts'
+import type { Exchange, ExchangeWatcher, UpgradedStream } from '../server/exchange.ts'
 import type { TunnelEnd, UpstreamConnection } from './connection.ts'
 
 /** Two raw streams joined after a 101, each slowed by the other; ends when either ends. */

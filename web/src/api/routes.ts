@@ -1,4 +1,4 @@
-import type { Routes as Landed } from '../../../src/dashboard/index.ts'
+import type { Routes as Landed } from '../../../src/api/index.ts'
 
 /** Signing out belongs to the sign-in door, which has no table of routes. */
 interface OfTheDoor {

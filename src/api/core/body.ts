@@ -1,0 +1,33 @@
+import { Problem } from '../../errors.ts'
+
+const mostMembers = 10_000
+
+/**
+ * Refuses what no schema says: nesting deeper than the limit, more than 10,000 values, and text that the databases
+ * cannot keep (U+0000, lone surrogates).
+ */
+export function checkBody(value: unknown, deepest: number): void {
+  let members = 0
+  const waiting: { value: unknown; depth: number }[] = [{ value, depth: 1 }]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    members += 1
+    if (members > mostMembers) throw refused(`holds more than ${mostMembers} values`)
+    if (typeof next.value === 'string') checkText(next.value)
+    if (typeof next.value !== 'object' || next.value === null) continue
+    if (next.depth > deepest) throw refused(`is nested deeper than ${deepest}`)
+    for (const [name, member] of Object.entries(next.value)) {
+      checkText(name)
+      waiting.push({ value: member, depth: next.depth + 1 })
+    }
+  }
+}
+
+/** Refuses text that the databases cannot keep. */
+export function checkText(text: string): void {
+  if (text.includes('\0')) throw refused('holds the character U+0000')
+  if (!text.isWellFormed()) throw refused('holds half a surrogate pair')
+}
+
+function refused(what: string): Problem {
+  return new Problem('invalid_input', `The request ${what}.`)
+}

@@ -1,0 +1,84 @@
+import type { SignedIn } from '../../access/index.ts'
+import { Problem } from '../../errors.ts'
+import { digest } from '../../secrets/index.ts'
+import { idempotentAnswers } from '../../store/index.ts'
+import type { Rooms } from './services.ts'
+
+const keptMs = 24 * 3600 * 1000
+const abandonedAfterMs = 60_000
+const longestKey = 255
+
+/** A creation that carries an Idempotency-Key. */
+export interface Creation {
+  readonly person: SignedIn
+  readonly key: string
+  readonly route: string
+  /** What was asked: path and body, as text. */
+  readonly request: string
+}
+
+/**
+ * Does a creation once for each Idempotency-Key of a person, and answers the same again for 24 hours. The answer is
+ * kept sealed, for some hold a secret. `idempotency_conflict` (409) for another request with the key, or while the
+ * first one is still at work.
+ */
+export async function once<T>(
+  rooms: Rooms,
+  creation: Creation,
+  create: () => Promise<T>,
+): Promise<T> {
+  const { store, sealer } = rooms
+  const { userId } = creation.person
+  if (creation.key.length > longestKey) {
+    throw new Problem('invalid_input', `An Idempotency-Key has at most ${longestKey} characters.`)
+  }
+  const keyDigest = digest(creation.key)
+  const requestDigest = digest(creation.request)
+  const context = ['user', userId, `idempotent ${keyDigest}`]
+  const entry = { userId, keyDigest, route: creation.route, requestDigest }
+  const taken = await store.transaction(async (tx) => {
+    await idempotentAnswers.forget(tx, tx.now - keptMs)
+    const known = await idempotentAnswers.find(tx, userId, keyDigest)
+    if (known && known.status === undefined && known.createdAt < tx.now - abandonedAfterMs) {
+      await idempotentAnswers.release(tx, userId, keyDigest)
+    }
+    return await idempotentAnswers.take(tx, entry)
+  })
+  if (!taken) {
+    const known = await idempotentAnswers.find(store, userId, keyDigest)
+    return JSON.parse(sealer.open(answerTo(known, creation, requestDigest), context)) as T
+  }
+  try {
+    const answer = await create()
+    const answerSealed = sealer.seal(JSON.stringify(answer), context)
+    await store.transaction(
+      async (tx) =>
+        await idempotentAnswers.keep(tx, userId, keyDigest, { status: 201, answerSealed }),
+    )
+    return answer
+  } catch (error) {
+    await store.transaction(async (tx) => await idempotentAnswers.release(tx, userId, keyDigest))
+    throw error
+  }
+}
+
+function answerTo(
+  known: Awaited<ReturnType<typeof idempotentAnswers.find>>,
+  creation: Creation,
+  requestDigest: string,
+): string {
+  if (known && (known.route !== creation.route || known.requestDigest !== requestDigest)) {
+    throw new Problem(
+      'idempotency_conflict',
+      'This Idempotency-Key came with another request before. Use a new one.',
+    )
+  }
+  if (known?.answerSealed === undefined) {
+    throw new Problem(
+      'idempotency_conflict',
+      'The first request with this Idempotency-Key is still at work. Try again shortly.',
+      { headers: { 'Retry-After': '1' } },
+    )
+  }
+  return known.answerSealed
+}

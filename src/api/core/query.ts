@@ -1,0 +1,46 @@
+import { Problem } from '../../errors.ts'
+import type { TSchema } from '../../http/index.ts'
+
+interface PropertyShape {
+  readonly type?: string
+  readonly items?: PropertyShape
+  readonly properties?: Readonly<Record<string, PropertyShape>>
+}
+
+/**
+ * The values of a query string by its schema: numbers and booleans are read strictly, lists are split at commas.
+ * A parameter that is sent twice, or that nobody knows, is refused: two readers could see two requests.
+ */
+export function parseQuery(schema: TSchema | undefined, search: string): Record<string, unknown> {
+  const { properties } = (schema ?? {}) as PropertyShape
+  const values: Record<string, unknown> = {}
+  for (const [name, text] of new URLSearchParams(search)) {
+    const shape = properties && Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (shape === undefined) throw invalid(name, 'is not a parameter of this route')
+    if (Object.hasOwn(values, name)) throw invalid(name, 'is given twice')
+    values[name] = valueOf(name, text, shape)
+  }
+  return values
+}
+
+function valueOf(name: string, text: string, shape: PropertyShape): unknown {
+  switch (shape.type) {
+    case 'integer':
+      if (!/^-?\d{1,15}$/.test(text)) throw invalid(name, 'is not a whole number')
+      return Number(text)
+    case 'boolean':
+      if (text !== 'true' && text !== 'false') throw invalid(name, 'is neither true nor false')
+      return text === 'true'
+    case 'array':
+      return text.split(',').map((part) => valueOf(name, part, shape.items ?? {}))
+    default:
+      return text
+  }
+}
+
+function invalid(name: string, what: string): Problem {
+  const field = name.slice(0, 60)
+  return new Problem('invalid_input', `The query parameter ${JSON.stringify(field)} ${what}.`, {
+    members: { errors: [{ field, message: what }] },
+  })
+}

@@ -1,0 +1,63 @@
+import type { Keys, Sessions } from '../../access/index.ts'
+import type { Audit, Denials } from '../../audit/index.ts'
+import type { Traffic } from '../../calls/index.ts'
+import type { Clock } from '../../clock.ts'
+import type { Directories } from '../../directory/index.ts'
+import type {
+  Invitations,
+  Links,
+  Members,
+  Organizations,
+  People,
+} from '../../organizations/index.ts'
+import type { Sso } from '../../sso/index.ts'
+import type { Echo, Outbound } from '../../http/index.ts'
+import type { Sealer } from '../../secrets/index.ts'
+import type { Store } from '../../store/index.ts'
+import type { Limits, Rate, RateLimiter, TargetRegister, Targets } from '../../targets/index.ts'
+import type { Webhooks } from '../../webhooks/index.ts'
+
+/** What the handlers of the JSON API work with. */
+export interface Rooms {
+  readonly store: Store
+  readonly sealer: Sealer
+  readonly clock: Clock
+  readonly baseUrl: string
+  /** How deep a JSON body may be nested. */
+  readonly jsonDepth: number
+  readonly sessions: Sessions
+  readonly keys: Keys
+  readonly organizations: Organizations
+  readonly people: People
+  readonly members: Members
+  readonly invitations: Invitations
+  readonly links: Links
+  readonly sso: Sso
+  readonly directories: Directories
+  /** Active SCIM tokens of an organization, at most. */
+  readonly scimTokensMost: number
+  readonly audit: Audit
+  readonly denials: Denials
+  /** Aborted when the node stops: streams end. */
+  readonly stopping: AbortSignal
+  readonly webhooks: Webhooks
+  readonly targets: Targets
+  readonly targetRegister: TargetRegister
+  readonly limits: Limits
+  readonly traffic: Traffic
+  readonly outbound: Outbound
+  /** The built-in upstream. */
+  readonly echo: Echo
+  /** Whether anybody may make an account and an organization. */
+  readonly signUp: 'invited' | 'open'
+  /** How many found secrets a source may present; no rate = any number. */
+  readonly findings: { readonly limiter: RateLimiter; readonly rate: Rate | undefined }
+  /** How long things are kept. */
+  readonly retention: {
+    readonly callsMs: number
+    readonly deliveriesMs: number
+    readonly auditMs: number
+  }
+  /** The built-in providers that are configured: github, google. */
+  readonly providers: readonly string[]
+}

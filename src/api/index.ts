@@ -1,0 +1,57 @@
+/** /api/v1/… : the JSON behind people's pages, its description, and the pages' files. */
+import { Problem } from '../errors.ts'
+import type { App, AppRequest } from '../http/index.ts'
+import { describeRoutes } from './openapi.ts'
+import { referenceStyle, renderReference } from './reference.ts'
+import { registerRoutes } from './register.ts'
+import type { Rooms } from './core/services.ts'
+import { routes } from './routes.ts'
+
+export type { Rooms } from './core/services.ts'
+export type { Routes } from './routes.ts'
+
+const prefix = '/api/v1'
+const contentSecurityPolicy =
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** Hangs the JSON API and its description on the app. */
+export function registerApi(
+  app: App,
+  needs: {
+    readonly rooms: Rooms
+    readonly version: string
+    readonly addressOf: (request: AppRequest) => string
+  },
+): void {
+  const { rooms } = needs
+  registerRoutes(app, routes, { prefix, rooms, addressOf: needs.addressOf })
+  const { baseUrl } = rooms
+  // Two megabytes of text that most nodes are never asked for.
+  const description = onceAsked(() =>
+    JSON.stringify(describeRoutes(routes, { baseUrl, version: needs.version })),
+  )
+  const reference = onceAsked(() => renderReference(routes, baseUrl))
+  app.get(`${prefix}/openapi.json`, async (_request, reply) =>
+    reply.type('application/json').header('Cache-Control', 'no-cache').send(description()),
+  )
+  app.get('/docs', async (_request, reply) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header('Content-Security-Policy', contentSecurityPolicy)
+      .header('Referrer-Policy', 'no-referrer')
+      .header('Cross-Origin-Opener-Policy', 'same-origin')
+      .send(reference()),
+  )
+  app.get('/docs.css', async (_request, reply) =>
+    reply.type('text/css; charset=utf-8').header('Cache-Control', 'no-cache').send(referenceStyle),
+  )
+  // What is not in the table is not there, whoever asks: no page ever answers below /api.
+  app.all(`${prefix}/*`, async () => {
+    throw new Problem('not_found')
+  })
+}
+
+function onceAsked(render: () => string): () => string {
+  let text: string | undefined
+  return () => (text ??= render())
+}

@@ -1,0 +1,213 @@
+import { Readable } from 'node:stream'
+import { Problem } from '../errors.ts'
+import {
+  checkContentType,
+  checkSameOrigin,
+  type App,
+  type AppReply,
+  type AppRequest,
+} from '../http/index.ts'
+import { admit, noteDenial, type Admitted } from './core/admit.ts'
+import { checkBody, checkText } from './core/body.ts'
+import { once } from './core/idempotency.ts'
+import { parseQuery } from './core/query.ts'
+import type { Actor } from '../store/index.ts'
+import type { Rooms } from './core/services.ts'
+import {
+  Answered,
+  Streamed,
+  type AnyRoute,
+  type RouteRequest,
+  type RouteTable,
+} from './core/route.ts'
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Hangs a table of routes on the app, below a prefix. */
+export function registerRoutes(
+  app: App,
+  table: RouteTable,
+  needs: {
+    readonly prefix: string
+    readonly rooms: Rooms
+    readonly addressOf: (request: AppRequest) => string
+  },
+): void {
+  for (const [name, route] of Object.entries(table)) {
+    const [method, path] = name.split(' ') as [Method, string]
+    registerRoute(app, { name, method, url: needs.prefix + path, route }, needs)
+  }
+}
+
+interface Hung {
+  readonly name: string
+  readonly method: Method
+  readonly url: string
+  readonly route: AnyRoute
+}
+
+function registerRoute(
+  app: App,
+  hung: Hung,
+  needs: { readonly rooms: Rooms; readonly addressOf: (request: AppRequest) => string },
+): void {
+  const { route } = hung
+  const { rooms } = needs
+  const admitted = new WeakMap<AppRequest, Admitted>()
+  app.route({
+    method: hung.method,
+    url: hung.url,
+    attachValidation: true,
+    schema: {
+      ...(route.body ? { body: route.body } : {}),
+      ...(route.query ? { querystring: route.query } : {}),
+      ...(route.answer ? { response: { [route.status]: route.answer } } : {}),
+    },
+    // Before the body is read: a stranger's body is never looked at.
+    onRequest: async (request) => {
+      const params = request.params as Record<string, string>
+      for (const value of Object.values(params)) checkText(value)
+      const caller = {
+        cookieHeader: request.headers.cookie,
+        address: needs.addressOf(request),
+        organization: params['organization'],
+        requestId: request.id,
+      }
+      admitted.set(request, await admit(route, caller, rooms))
+      if (hung.method === 'GET') return
+      if (!route.anyOrigin) checkSameOrigin(request.headers, rooms.baseUrl)
+      checkContentType(request.headers, announcesBody(request))
+    },
+    preValidation: async (request) => {
+      const search = request.url.split('?')[1] ?? ''
+      checkText(search)
+      request.query = parseQuery(route.query, search)
+      checkBody(request.query, rooms.jsonDepth)
+      checkBody(request.body, rooms.jsonDepth)
+    },
+    handler: async (request, reply) => {
+      checkValidation(request)
+      const who = admitted.get(request)
+      const address = needs.addressOf(request)
+      const given = toRouteRequest(request, reply, { admitted: who, address })
+      try {
+        await route.check?.(given as never, rooms)
+        const handle = async () => await route.handle(given as never, rooms)
+        return await send(reply, hung, await handleOnce(hung, request, given, { rooms, handle }))
+      } catch (error) {
+        noteDenial(error, { organization: who?.organization, actor: given.actor }, rooms)
+        throw error
+      }
+    },
+  })
+}
+
+/** Creations honour Idempotency-Key; everything else is done as often as it is asked for. */
+async function handleOnce(
+  hung: Hung,
+  request: AppRequest,
+  given: RouteRequest,
+  how: { readonly rooms: Rooms; readonly handle: () => Promise<unknown> },
+): Promise<unknown> {
+  const key = request.headers['idempotency-key']
+  if (hung.route.status !== 201 || hung.route.permission === 'anyone' || key === undefined) {
+    return await how.handle()
+  }
+  const creation = {
+    person: given.person,
+    key: String(key),
+    route: hung.name,
+    request: `${request.url} ${JSON.stringify(request.body ?? null)}`,
+  }
+  return await once(how.rooms, creation, how.handle)
+}
+
+function toRouteRequest(
+  request: AppRequest,
+  reply: AppReply,
+  { admitted, address }: { readonly admitted: Admitted | undefined; readonly address: string },
+): RouteRequest {
+  const params = request.params as Record<string, string>
+  const controller = new AbortController()
+  reply.raw.once('close', () => controller.abort())
+  return {
+    query: request.query,
+    body: request.body,
+    param(name) {
+      const value = params[name]
+      if (value === undefined) throw new Error(`the route has no parameter ${name}`)
+      return value
+    },
+    get person() {
+      if (!admitted?.person) throw new Error('the route is open to anyone')
+      return admitted.person
+    },
+    get organization() {
+      if (!admitted?.organization) throw new Error('the route has no organization')
+      return admitted.organization
+    },
+    get actor(): Actor {
+      const person = admitted?.person
+      if (!person) return { kind: 'system', address, requestId: request.id }
+      const { userId: id, name } = person
+      return { kind: 'user', id, name, address, requestId: request.id }
+    },
+    expectedVersion: versionOf(request.headers['if-match']),
+    address,
+    agent: request.headers['user-agent'],
+    requestId: request.id,
+    signal: controller.signal,
+  }
+}
+
+/** The version in `If-Match: "7"`; `*` is any (RFC 9110, section 13.1.1). */
+function versionOf(header: string | undefined): number | undefined {
+  if (header === undefined || header.trim() === '*') return undefined
+  const match = /^(?:W\/)?"(\d{1,15})"$/.exec(header.trim())
+  if (!match?.[1]) throw new Problem('version_conflict', 'If-Match holds no version of ours.')
+  return Number(match[1])
+}
+
+async function send(reply: AppReply, hung: Hung, result: unknown): Promise<AppReply> {
+  reply.code(hung.route.status)
+  if (result instanceof Streamed) {
+    reply.type(result.contentType)
+    if (result.fileName !== undefined) {
+      reply.header('Content-Disposition', `attachment; filename="${result.fileName}"`)
+    }
+    return reply.send(Readable.from(result.parts))
+  }
+  const body = result instanceof Answered ? result.body : result
+  if (result instanceof Answered) reply.headers(result.headers)
+  const version = (body as { version?: unknown } | undefined)?.version
+  if (typeof version === 'number') reply.header('ETag', `"${version}"`)
+  return body === undefined ? reply.send() : reply.send(body)
+}
+
+function announcesBody(request: AppRequest): boolean {
+  const length = request.headers['content-length']
+  return request.headers['transfer-encoding'] !== undefined || (length ?? '0') !== '0'
+}
+
+interface Fault {
+  readonly instancePath: string
+  readonly message?: string
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+function checkValidation(request: AppRequest): void {
+  const error = request.validationError
+  if (!error) return
+  const faults = error.validation as unknown as readonly Fault[]
+  const errors = faults.map(({ instancePath, message, params }) => {
+    const inside = params['missingProperty'] ?? params['additionalProperty']
+    const parts = instancePath.split('/').slice(1)
+    if (typeof inside === 'string') parts.push(inside)
+    return { field: parts.join('.'), message: message ?? 'is not acceptable' }
+  })
+  const [first] = errors
+  const where = first?.field ? `${first.field} ` : `The ${error.validationContext} `
+  throw new Problem('invalid_input', `${where}${first?.message ?? 'is not acceptable'}.`, {
+    members: { errors },
+  })
+}

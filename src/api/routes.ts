@@ -1,0 +1,48 @@
+import { attentionRoutes } from './routes/attention.ts'
+import { auditRoutes } from './routes/audit.ts'
+import { callExportRoutes } from './routes/calls/export.ts'
+import { callRoutes } from './routes/calls/calls.ts'
+import { connectionRoutes } from './routes/sso/connections.ts'
+import { credentialRoutes } from './routes/credentials.ts'
+import { directoryRoutes } from './routes/directory.ts'
+import { domainRoutes } from './routes/sso/domains.ts'
+import { invitationRoutes } from './routes/invitations.ts'
+import { keyRoutes } from './routes/keys.ts'
+import { liveRoutes } from './routes/calls/live.ts'
+import { meRoutes } from './routes/me.ts'
+import { memberRoutes } from './routes/members.ts'
+import { organizationRoutes } from './routes/organizations.ts'
+import { operationRoutes } from './routes/webhooks/operations.ts'
+import type { RoutesOf } from './core/route.ts'
+import { setupRoutes } from './routes/setup.ts'
+import { targetRoutes } from './routes/targets.ts'
+import { ssoRoutes } from './routes/sso/sso.ts'
+import { deliveryRoutes } from './routes/webhooks/deliveries.ts'
+import { webhookRoutes } from './routes/webhooks/webhooks.ts'
+
+/** Every route of the JSON API, below /api/v1. */
+export const routes = {
+  ...setupRoutes,
+  ...meRoutes,
+  ...organizationRoutes,
+  ...memberRoutes,
+  ...invitationRoutes,
+  ...keyRoutes,
+  ...connectionRoutes,
+  ...domainRoutes,
+  ...directoryRoutes,
+  ...ssoRoutes,
+  ...targetRoutes,
+  ...liveRoutes,
+  ...callRoutes,
+  ...callExportRoutes,
+  ...attentionRoutes,
+  ...auditRoutes,
+  ...webhookRoutes,
+  ...deliveryRoutes,
+  ...operationRoutes,
+  ...credentialRoutes,
+}
+
+/** What the browser's typed client knows of them. */
+export type Routes = RoutesOf<typeof routes>

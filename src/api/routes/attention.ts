@@ -1,0 +1,151 @@
+import type { Key } from '../../access/index.ts'
+import { Type, type Static } from '../../http/index.ts'
+import { route, type RouteOrganization } from '../core/route.ts'
+import type { Rooms } from '../core/services.ts'
+import { oneOf } from '../core/schemas.ts'
+
+const mostLookedAt = 200
+
+const Item = Type.Object(
+  {
+    kind: Type.String(),
+    title: Type.String(),
+    text: Type.String(),
+    subjectKind: oneOf(['key', 'target', 'endpoint', 'domain']),
+    subjectId: Type.String(),
+    /** `refuse`: something is refused or lost now; `waits`: somebody should decide. */
+    severity: oneOf(['refuse', 'waits']),
+  },
+  { title: 'Attention' },
+)
+type Item = Static<typeof Item>
+
+/** What waits for a person, and how far a new organization has come. */
+export const attentionRoutes = {
+  'GET /organizations/:organization/attention': route({
+    summary: 'What waits for a person, the gravest first',
+    permission: 'traffic.see',
+    answer: Type.Object({ items: Type.Array(Item) }),
+    handle: async ({ organization }, rooms) => {
+      const found = await Promise.all([
+        ofTargets(organization, rooms),
+        ofEndpoints(organization, rooms),
+        ofDomains(organization, rooms),
+        ofKeys(organization, rooms),
+      ])
+      const items = found.flat()
+      const gravest = items.filter(({ severity }) => severity === 'refuse')
+      return { items: [...gravest, ...items.filter(({ severity }) => severity === 'waits')] }
+    },
+  }),
+
+  'GET /organizations/:organization/first-steps': route({
+    summary: 'How far a new organization has come',
+    permission: 'traffic.see',
+    answer: Type.Object(
+      {
+        target: Type.Boolean(),
+        key: Type.Boolean(),
+        call: Type.Boolean(),
+        endpoint: Type.Boolean(),
+        invited: Type.Boolean(),
+      },
+      { title: 'FirstSteps' },
+    ),
+    handle: async ({ organization: { id } }, rooms) => {
+      const one = { limit: 1 }
+      const keys = await rooms.keys.list(id, { limit: mostLookedAt })
+      return {
+        target: (await rooms.targets.list(id)).length > 0,
+        key: keys.length > 0,
+        call: keys.some((key) => key.lastUsedAt !== undefined),
+        endpoint: (await rooms.webhooks.endpoints.list(id)).length > 0,
+        invited:
+          (await rooms.invitations.list(id, one)).length > 0 ||
+          (await rooms.members.list(id, { limit: 2 })).length > 1,
+      }
+    },
+  }),
+}
+
+async function ofTargets({ id }: RouteOrganization, rooms: Rooms): Promise<Item[]> {
+  const traffic = await rooms.traffic.ofTargets(id)
+  return (await rooms.targets.list(id)).flatMap((target): Item[] => {
+    const recent = traffic.get(target.id)?.recent
+    if (!recent || recent.calls === 0 || recent.errors * 2 < recent.calls) return []
+    return [
+      {
+        kind: 'target_failing',
+        title: `${target.slug} is failing`,
+        text: `${recent.errors} of ${recent.calls} calls in the last 15 minutes ended in an error of the upstream.`,
+        subjectKind: 'target',
+        subjectId: target.slug,
+        severity: 'refuse',
+      },
+    ]
+  })
+}
+
+async function ofEndpoints({ id }: RouteOrganization, rooms: Rooms): Promise<Item[]> {
+  return (await rooms.webhooks.endpoints.list(id)).flatMap((endpoint): Item[] => {
+    const { state, disabledReason } = endpoint.health
+    const subject = { subjectKind: 'endpoint', subjectId: endpoint.id } as const
+    if (state === 'disabled' && disabledReason !== 'by_hand') {
+      const title = `${new URL(endpoint.url).host} is disabled`
+      const text = 'Its events are skipped. Repair the receiver, switch it on, and replay.'
+      return [{ kind: 'endpoint_disabled', title, text, ...subject, severity: 'refuse' }]
+    }
+    if (state !== 'held') return []
+    const title = `${new URL(endpoint.url).host} is held`
+    const text = 'It has failed many times in a row. Its events wait and are sent when it answers.'
+    return [{ kind: 'endpoint_held', title, text, ...subject, severity: 'waits' }]
+  })
+}
+
+async function ofDomains({ id }: RouteOrganization, rooms: Rooms): Promise<Item[]> {
+  return (await rooms.sso.domains.list(id)).flatMap((domain): Item[] => {
+    if (domain.lostAt === undefined) return []
+    const title = `${domain.name} is not proven any more`
+    const text = 'Its TXT record is gone, so its people cannot sign in through the company.'
+    const subject = { subjectKind: 'domain', subjectId: domain.id } as const
+    return [{ kind: 'domain_lost', title, text, ...subject, severity: 'refuse' }]
+  })
+}
+
+async function ofKeys({ id }: RouteOrganization, rooms: Rooms): Promise<Item[]> {
+  const nowMs = rooms.clock.now()
+  const page = { limit: mostLookedAt }
+  const expiring = await rooms.keys.list(id, { ...page, state: 'expiring' })
+  const active = await rooms.keys.list(id, { ...page, state: 'active' })
+  return [
+    ...expiring.map((key) => keyItem(key, 'key_expiring', `${key.name} ends soon`, endsText(key))),
+    ...active
+      .filter((key) => hasStraggler(key, nowMs))
+      .map((key) =>
+        keyItem(
+          key,
+          'key_straggler',
+          `Somebody still uses the old secret of ${key.name}`,
+          'It stops working when the overlap ends. Give them the new one, or end the old one now.',
+        ),
+      ),
+  ]
+}
+
+/** The old secret of a rotation that was used after the new one was made. */
+function hasStraggler(key: Key, nowMs: number): boolean {
+  const [current, ...older] = key.secrets
+  return older.some(
+    ({ validUntil = 0, lastUsedAt = 0 }) =>
+      current !== undefined && validUntil > nowMs && lastUsedAt > current.createdAt,
+  )
+}
+
+function endsText(key: Key): string {
+  const [day, clock] = new Date(key.expiresAt ?? 0).toISOString().split(/[T.]/)
+  return `It ends on ${day ?? ''} at ${clock ?? ''} UTC; its callers are refused from then on. Give it a later end, or issue another.`
+}
+
+function keyItem(key: Key, kind: string, title: string, text: string): Item {
+  return { kind, title, text, subjectKind: 'key', subjectId: key.id, severity: 'waits' }
+}

@@ -1,0 +1,161 @@
+import { record, toCsv, toJsonLines, type AuditEntry } from '../../audit/index.ts'
+import { Problem } from '../../errors.ts'
+import { Type, type Static } from '../../http/index.ts'
+import { requireStillAllowed } from './calls/live.ts'
+import type { Rooms } from '../core/services.ts'
+import { route, Streamed, type RouteRequest } from '../core/route.ts'
+import { limitOf, nullable, oneOf, pageOf, pageQuery, Time, time, toPage } from '../core/schemas.ts'
+
+const Entry = Type.Object(
+  {
+    id: Type.String(),
+    sequence: Type.Integer(),
+    at: Time,
+    actor: Type.Object({
+      kind: Type.String(),
+      id: nullable(Type.String()),
+      name: nullable(Type.String()),
+    }),
+    action: Type.String(),
+    subject: Type.Object({ kind: Type.String(), id: Type.String() }),
+    detail: Type.Record(Type.String(), Type.Unknown()),
+    address: nullable(Type.String()),
+    requestId: nullable(Type.String()),
+    hash: Type.String(),
+  },
+  { title: 'AuditEntry' },
+)
+
+const filter = {
+  action: Type.Optional(Type.String({ maxLength: 100 })),
+  actorId: Type.Optional(Type.String({ maxLength: 100 })),
+  subjectId: Type.Optional(Type.String({ maxLength: 100 })),
+  from: Type.Optional(Time),
+  until: Type.Optional(Time),
+}
+
+/** Who changed what: the log, its check, its export. */
+export const auditRoutes = {
+  'GET /organizations/:organization/audit': route({
+    summary: 'Audit entries, newest first',
+    permission: 'audit.see',
+    query: Type.Object({ ...pageQuery, ...filter }),
+    answer: pageOf(Entry),
+    handle: async ({ organization, query }, rooms) => {
+      const before = sequenceOf(query.after)
+      const page = { ...toFilter(query), before, limit: limitOf(query) + 1 }
+      return toPage(query, await rooms.audit.list(organization.id, page), {
+        item: toEntry,
+        cursorOf: ({ sequence }) => String(sequence),
+      })
+    },
+  }),
+
+  'GET /organizations/:organization/audit/chain': route({
+    summary: 'Check the chain: a changed, removed or reordered entry shows',
+    permission: 'audit.see',
+    answer: Type.Object({
+      intact: Type.Boolean(),
+      entries: Type.Integer(),
+      brokenAt: nullable(Type.Integer()),
+      reason: nullable(Type.String()),
+      checkedAt: Time,
+    }),
+    handle: async ({ organization }, rooms) => {
+      const report = await rooms.audit.verify(organization.id)
+      return {
+        intact: report.brokenAt === undefined,
+        entries: report.entries,
+        brokenAt: report.brokenAt ?? null,
+        reason: report.reason ?? null,
+        checkedAt: time(rooms.clock.now()),
+      }
+    },
+  }),
+
+  'POST /organizations/:organization/audit/export': route({
+    summary: 'Every entry as JSON lines or CSV, oldest first; the export itself is an entry',
+    permission: 'audit.see',
+    status: 200,
+    streams: ['application/x-ndjson', 'text/csv'],
+    body: Type.Object(
+      { format: oneOf(['ndjson', 'csv']), ...filter },
+      { additionalProperties: false },
+    ),
+    handle: async (request, rooms) => {
+      const { organization, body, actor } = request
+      const chosen = toFilter(body)
+      const { format } = body
+      await rooms.store.transaction(async (tx) => {
+        record(tx, {
+          organizationId: organization.id,
+          actor,
+          action: 'audit.exported',
+          subject: { kind: 'organization', id: organization.id },
+          detail: { format },
+        })
+      })
+      const entries = whileAllowed(request, rooms.audit.all(organization.id, chosen), rooms)
+      const name = `audit-${organization.slug}`
+      return format === 'csv'
+        ? new Streamed('text/csv; charset=utf-8', toCsv(entries), `${name}.csv`)
+        : new Streamed('application/x-ndjson', toJsonLines(entries), `${name}.ndjson`)
+    },
+  }),
+}
+
+const checkedEvery = 500
+
+/** Entries as long as the session and the membership that asked for them go on. */
+async function* whileAllowed(
+  request: Pick<RouteRequest, 'person' | 'organization'>,
+  entries: AsyncIterable<AuditEntry>,
+  rooms: Rooms,
+): AsyncIterable<AuditEntry> {
+  let given = 0
+  for await (const entry of entries) {
+    if (++given % checkedEvery === 0) await requireStillAllowed(request, rooms)
+    yield entry
+  }
+}
+
+function toFilter(query: {
+  action?: string
+  actorId?: string
+  subjectId?: string
+  from?: string
+  until?: string
+}) {
+  return {
+    action: query.action,
+    actorId: query.actorId,
+    subjectId: query.subjectId,
+    from: query.from === undefined ? undefined : Date.parse(query.from),
+    until: query.until === undefined ? undefined : Date.parse(query.until),
+  }
+}
+
+function sequenceOf(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined
+  if (!/^\d{1,15}$/.test(cursor)) throw new Problem('invalid_input', 'This is no cursor of ours.')
+  return Number(cursor)
+}
+
+function toEntry(entry: AuditEntry): Static<typeof Entry> {
+  return {
+    id: entry.id,
+    sequence: entry.sequence,
+    at: time(entry.at),
+    actor: {
+      kind: entry.actor.kind,
+      id: entry.actor.id ?? null,
+      name: entry.actor.name ?? null,
+    },
+    action: entry.action,
+    subject: entry.subject,
+    detail: entry.detail,
+    address: entry.address ?? null,
+    requestId: entry.requestId ?? null,
+    hash: entry.hash,
+  }
+}

@@ -1,0 +1,120 @@
+import { Type, type Static } from '../../../http/index.ts'
+import type { CallRecord } from '../../../store/index.ts'
+import { checks } from '../../../targets/index.ts'
+import type { RouteOrganization } from '../../core/route.ts'
+import type { Rooms } from '../../core/services.ts'
+import { oneOf, Time, time } from '../../core/schemas.ts'
+
+/** Where the guarded area begins; records hold paths as they were asked for. */
+export const gatewayPrefix = '/api/v1/intercept'
+
+const CapturedMessage = Type.Object(
+  {
+    /** The kept headers by their lower-case names. */
+    headers: Type.Record(Type.String(), Type.String()),
+    /** The first bytes as text, values of the named members and fields as …; missing where there were none. */
+    body: Type.Optional(Type.String()),
+    /** How long the whole body was. */
+    bytes: Type.Integer(),
+  },
+  { title: 'CapturedMessage' },
+)
+const Capture = Type.Object(
+  {
+    request: CapturedMessage,
+    answer: CapturedMessage,
+    /** Names of JSON members and form fields that were blacked out. */
+    redacted: Type.Optional(Type.Array(Type.String())),
+  },
+  { title: 'Capture' },
+)
+
+export const ApiCall = Type.Object(
+  {
+    id: Type.String(),
+    at: Time,
+    keyId: Type.Optional(Type.String()),
+    keyName: Type.Optional(Type.String()),
+    keyHint: Type.Optional(Type.String()),
+    /** The target's name, as long as it exists. */
+    target: Type.Optional(Type.String()),
+    method: Type.String(),
+    path: Type.String(),
+    status: Type.Integer(),
+    code: Type.Optional(Type.String()),
+    /** The check that refused it. */
+    stoppedAt: Type.Optional(oneOf(checks)),
+    ruleId: Type.Optional(Type.String()),
+    trialRuleId: Type.Optional(Type.String()),
+    requestBytes: Type.Integer(),
+    answerBytes: Type.Integer(),
+    durationMs: Type.Number(),
+    upstreamMs: Type.Optional(Type.Number()),
+    address: Type.String(),
+    agent: Type.Optional(Type.String()),
+    /** What the target's capture setting keeps. */
+    capture: Type.Optional(Capture),
+  },
+  { title: 'Call' },
+)
+
+/** What the ids of calls are called today. */
+export interface Names {
+  readonly target: (id: string) => string | undefined
+  readonly key: (id: string) => { readonly name: string; readonly hint: string } | undefined
+}
+
+/** The names that some calls need. */
+export async function namesFor(
+  organization: RouteOrganization,
+  found: readonly CallRecord[],
+  rooms: Rooms,
+): Promise<Names> {
+  const targets = new Map(
+    (await rooms.targets.list(organization.id)).map((target) => [target.id as string, target.slug]),
+  )
+  const keys = new Map<string, { name: string; hint: string }>()
+  for (const id of new Set(found.map(({ keyId }) => keyId))) {
+    const key = await rooms.keys.find(organization.id, id)
+    if (key) keys.set(id, { name: key.name, hint: key.secrets[0]?.hint ?? '' })
+  }
+  return { target: (id) => targets.get(id), key: (id) => keys.get(id) }
+}
+
+/** A call as it is answered. */
+export function toApiCall(call: CallRecord, names: Names): Static<typeof ApiCall> {
+  const key = names.key(call.keyId)
+  const target = call.targetId === undefined ? undefined : names.target(call.targetId)
+  const stoppedAt = checks.find((check) => check === call.stoppedAt)
+  return {
+    id: call.id,
+    at: time(call.at),
+    keyId: call.keyId,
+    ...(key === undefined ? {} : { keyName: key.name, keyHint: key.hint }),
+    ...(target === undefined ? {} : { target }),
+    method: call.method,
+    path: shownPath(call.path, target),
+    status: call.status,
+    ...(call.refusal === undefined ? {} : { code: call.refusal }),
+    ...(stoppedAt === undefined ? {} : { stoppedAt }),
+    ...(call.ruleId === undefined ? {} : { ruleId: call.ruleId }),
+    ...(call.trialRuleId === undefined ? {} : { trialRuleId: call.trialRuleId }),
+    requestBytes: call.bytesIn,
+    answerBytes: call.bytesOut,
+    durationMs: call.durationUs / 1000,
+    ...(call.upstreamUs === undefined ? {} : { upstreamMs: call.upstreamUs / 1000 }),
+    address: call.address,
+    ...(call.agent === undefined ? {} : { agent: call.agent }),
+    ...(call.capture === undefined
+      ? {}
+      : { capture: JSON.parse(call.capture) as Static<typeof Capture> }),
+  }
+}
+
+/** The path below the target, as rules see it; a call that came to no target shows which one it asked for. */
+function shownPath(recorded: string, target: string | undefined): string {
+  if (!recorded.startsWith(`${gatewayPrefix}/`)) return recorded
+  const asked = recorded.slice(gatewayPrefix.length)
+  if (target === undefined || !`${asked}/`.startsWith(`/${target}/`)) return asked
+  return asked.slice(target.length + 1) || '/'
+}

@@ -1,0 +1,111 @@
+import { cell, record } from '../../../audit/index.ts'
+import { Type, type Static } from '../../../http/index.ts'
+import { calls } from '../../../store/index.ts'
+import { callFilterProperties, toCallFilter } from './filter.ts'
+import { namesFor, toApiCall, type ApiCall } from './call-schema.ts'
+import { requireStillAllowed } from './live.ts'
+import { route, Streamed, type RouteRequest } from '../../core/route.ts'
+import type { Rooms } from '../../core/services.ts'
+import { input, oneOf } from '../../core/schemas.ts'
+
+/** One export holds so many calls at most; an older part is another export, with `to`. */
+const mostExported = 100_000
+const pageSize = 500
+
+type Call = Static<typeof ApiCall>
+type Filter = Awaited<ReturnType<typeof toCallFilter>>
+
+/** Calls as a file. */
+export const callExportRoutes = {
+  'POST /organizations/:organization/calls/export': route({
+    summary:
+      'Calls as JSON lines or CSV, newest first, at most 100,000; the export itself is an audit entry',
+    permission: 'traffic.see',
+    status: 200,
+    streams: ['application/x-ndjson', 'text/csv'],
+    body: input({
+      format: oneOf(['ndjson', 'csv']),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostExported })),
+      ...callFilterProperties,
+    }),
+    handle: async (request, rooms) => {
+      const { organization, body, actor } = request
+      const { format, limit = mostExported, ...narrowed } = body
+      const filter = await toCallFilter(organization, narrowed, rooms)
+      await rooms.store.transaction(async (tx) => {
+        record(tx, {
+          organizationId: organization.id,
+          actor,
+          action: 'calls.exported',
+          subject: { kind: 'organization', id: organization.id },
+          detail: { format, ...narrowed },
+        })
+      })
+      const pages = walk(request, { filter, limit }, rooms)
+      const name = `calls-${organization.slug}`
+      return format === 'csv'
+        ? new Streamed('text/csv; charset=utf-8', toCsv(pages), `${name}.csv`)
+        : new Streamed('application/x-ndjson', toJsonLines(pages), `${name}.ndjson`)
+    },
+  }),
+}
+
+/** Page after page, as fast as the caller reads; breaks off with the session and the membership. */
+async function* walk(
+  request: Pick<RouteRequest, 'person' | 'organization' | 'signal'>,
+  { filter, limit }: { readonly filter: Filter; readonly limit: number },
+  rooms: Rooms,
+): AsyncIterable<readonly Call[]> {
+  const { organization, signal } = request
+  let before: string | undefined
+  for (let left = limit; left > 0;) {
+    if (signal.aborted) return
+    if (before !== undefined) await requireStillAllowed(request, rooms)
+    const page = { ...filter, before, limit: Math.min(pageSize, left) }
+    const found = await calls.list(rooms.store.calls, organization.id, page)
+    const names = await namesFor(organization, found, rooms)
+    yield found.map((call) => toApiCall(call, names))
+    if (found.length < page.limit) return
+    left -= found.length
+    before = found.at(-1)?.id
+  }
+}
+
+async function* toJsonLines(pages: AsyncIterable<readonly Call[]>): AsyncIterable<string> {
+  for await (const page of pages) {
+    if (page.length > 0) yield page.map((call) => `${JSON.stringify(call)}\n`).join('')
+  }
+}
+
+/** The columns of CSV and what stands in them; captured contents are in JSON lines only. */
+const columns: readonly (readonly [string, (call: Call) => string | number | undefined])[] = [
+  ['id', (call) => call.id],
+  ['at', (call) => call.at],
+  ['key_id', (call) => call.keyId],
+  ['key_name', (call) => call.keyName],
+  ['target', (call) => call.target],
+  ['method', (call) => call.method],
+  ['path', (call) => call.path],
+  ['status', (call) => call.status],
+  ['code', (call) => call.code],
+  ['stopped_at', (call) => call.stoppedAt],
+  ['rule_id', (call) => call.ruleId],
+  ['trial_rule_id', (call) => call.trialRuleId],
+  ['request_bytes', (call) => call.requestBytes],
+  ['answer_bytes', (call) => call.answerBytes],
+  ['duration_ms', (call) => call.durationMs],
+  ['upstream_ms', (call) => call.upstreamMs],
+  ['address', (call) => call.address],
+  ['agent', (call) => call.agent],
+]
+
+async function* toCsv(pages: AsyncIterable<readonly Call[]>): AsyncIterable<string> {
+  yield `${columns.map(([name]) => name).join(',')}\r\n`
+  for await (const page of pages) {
+    if (page.length > 0) yield page.map(row).join('')
+  }
+}
+
+function row(call: Call): string {
+  return `${columns.map(([, valueOf]) => cell(String(valueOf(call) ?? ''))).join(',')}\r\n`
+}

@@ -1,0 +1,115 @@
+import { Problem } from '../../../errors.ts'
+import { calls } from '../../../store/index.ts'
+import { Type } from '../../../http/index.ts'
+import { namesFor, toApiCall } from './call-schema.ts'
+import { route, Streamed, type RouteRequest } from '../../core/route.ts'
+import type { Rooms } from '../../core/services.ts'
+
+const everyMs = 1000
+const mostAtOnce = 200
+/** Behind the newest call, for those that end later than they began. */
+const lookBackMs = 5000
+
+/** Calls as they end. */
+export const liveRoutes = {
+  'GET /organizations/:organization/calls/live': route({
+    summary: 'Calls as they end, as server-sent events; ends with the session',
+    permission: 'traffic.see',
+    streams: ['text/event-stream'],
+    query: Type.Object({}),
+    handle: async (request, rooms) => new Streamed('text/event-stream', tail(request, rooms)),
+  }),
+}
+
+/** One event a call, a comment each second without one; it stops with the caller, the session, the membership, the node. */
+async function* tail(request: RouteRequest, rooms: Rooms): AsyncIterable<string> {
+  const { organization, signal } = request
+  const startedAt = rooms.clock.now()
+  const sent = new Set<string>()
+  const ended = watchSession(request, rooms)
+  try {
+    yield 'retry: 1000\n\n'
+    for (;;) {
+      const mayHaveEnded = ended.next()
+      if (signal.aborted || rooms.stopping.aborted || !(await isStillAllowed(request, rooms))) {
+        return
+      }
+      const from = Math.max(startedAt, rooms.clock.now() - lookBackMs)
+      const page = { from, limit: mostAtOnce }
+      const found = await calls.list(rooms.store.calls, organization.id, page)
+      const fresh = found.filter(({ id }) => !sent.has(id)).toReversed()
+      const names = await namesFor(organization, fresh, rooms)
+      for (const call of fresh) {
+        sent.add(call.id)
+        yield `id: ${call.id}\nevent: call\ndata: ${JSON.stringify(toApiCall(call, names))}\n\n`
+      }
+      if (fresh.length === 0) yield ': nothing new\n\n'
+      forget(sent, found)
+      await pause(everyMs, AbortSignal.any([signal, rooms.stopping, mayHaveEnded]))
+    }
+  } finally {
+    ended.stop()
+  }
+}
+
+/** Tells when the session of a request may have ended, so that its answer need not wait for its next look. */
+function watchSession(
+  { person }: Pick<RouteRequest, 'person'>,
+  rooms: Rooms,
+): { next(): AbortSignal; stop(): void } {
+  let change = new AbortController()
+  const stop = rooms.sessions.onChange((id) => {
+    if (id === undefined || id === person.sessionId) change.abort()
+  })
+  return {
+    stop,
+    /** Aborted by the next change from now on. */
+    next() {
+      change = new AbortController()
+      return change.signal
+    },
+  }
+}
+
+/** Whether session and membership of a request go on: a long answer ends with them. */
+async function isStillAllowed(
+  request: Pick<RouteRequest, 'person' | 'organization'>,
+  rooms: Rooms,
+): Promise<boolean> {
+  const { person, organization } = request
+  const living = await rooms.sessions.list(person.userId)
+  if (!living.some(({ id }) => id === person.sessionId)) return false
+  return (await rooms.members.membershipOf(person, organization.id)) !== undefined
+}
+
+/**
+ * Breaks a long answer off that goes on without its session or membership: `session_ended`. The connection then ends
+ * without the answer's end, so that nobody takes a part for the whole (RFC 9112, section 8).
+ */
+export async function requireStillAllowed(
+  request: Pick<RouteRequest, 'person' | 'organization'>,
+  rooms: Rooms,
+): Promise<void> {
+  if (await isStillAllowed(request, rooms)) return
+  throw new Problem('session_ended', 'The session or the membership ended before the file did.')
+}
+
+/** What is no longer looked back at need not be remembered. */
+function forget(sent: Set<string>, found: readonly { readonly id: string }[]): void {
+  if (sent.size <= 2 * mostAtOnce) return
+  const recent = new Set(found.map(({ id }) => id))
+  for (const id of sent) if (!recent.has(id)) sent.delete(id)
+}
+
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(done, milliseconds)
+    function done(): void {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    signal.addEventListener('abort', done)
+  })
+}

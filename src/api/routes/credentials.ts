@@ -1,0 +1,38 @@
+import { Problem } from '../../errors.ts'
+import { sourceOf, Type } from '../../http/index.ts'
+import type { Rooms } from '../core/services.ts'
+import { route } from '../core/route.ts'
+import { input } from '../core/schemas.ts'
+
+/** Whoever holds a leaked secret can kill it. */
+export const credentialRoutes = {
+  'POST /credentials/revoke': route({
+    summary: 'Revoke a leaked API key or SCIM token by presenting it',
+    permission: 'anyone',
+    anyOrigin: true,
+    status: 200,
+    body: input({ secret: Type.String({ minLength: 1, maxLength: 300 }) }),
+    answer: Type.Object({ received: Type.Boolean() }),
+    handle: async ({ body, actor, address, requestId }, rooms) => {
+      spendFinding(address, rooms)
+      await rooms.keys.revokeLeaked(body.secret, { address, requestId })
+      await rooms.directories.tokens.revokeSecret(body.secret, actor)
+      // The same answer for every secret: it tells a finder nothing about what is still alive.
+      return { received: true }
+    },
+  }),
+}
+
+/** A found secret costs a look-up like a guessed one: a source has as many of them. 429 `rate_limited`. */
+function spendFinding(address: string, { findings, clock }: Rooms): void {
+  if (findings.rate === undefined) return
+  const verdict = findings.limiter.ask(sourceOf(address), findings.rate, clock.monotonic(), true)
+  if (verdict.admitted) return
+  throw new Problem(
+    'rate_limited',
+    'Too many found secrets came from your address. Go on shortly.',
+    {
+      headers: { 'Retry-After': String(verdict.retrySeconds) },
+    },
+  )
+}

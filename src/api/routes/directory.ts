@@ -1,0 +1,291 @@
+import { Type, type Static } from '../../http/index.ts'
+import type { DirectoryUser } from '../../directory/index.ts'
+import type {
+  DirectoryGroupRecord,
+  DirectoryRequestRecord,
+  DirectoryTokenRecord,
+} from '../../store/index.ts'
+import { route } from '../core/route.ts'
+import {
+  input,
+  limitOf,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  Time,
+  time,
+  timeOrNull,
+  toPage,
+} from '../core/schemas.ts'
+
+const Role = oneOf(['admin', 'developer', 'viewer'])
+
+const Token = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    hint: Type.String(),
+    createdAt: Time,
+    lastUsedAt: nullable(Time),
+    lastUsedAddress: nullable(Type.String()),
+    lastUsedAgent: nullable(Type.String()),
+    revokedAt: nullable(Time),
+  },
+  { title: 'ScimToken' },
+)
+
+const Request = Type.Object(
+  {
+    id: Type.String(),
+    at: Time,
+    method: Type.String(),
+    path: Type.String(),
+    status: Type.Integer(),
+    /** Why it was refused, in a sentence. */
+    detail: nullable(Type.String()),
+    /** The body as it came, cut, without secrets. */
+    sent: nullable(Type.String()),
+    durationMs: Type.Number(),
+    address: nullable(Type.String()),
+    agent: nullable(Type.String()),
+  },
+  { title: 'DirectoryRequest' },
+)
+
+const User = Type.Object(
+  {
+    /** The membership's id. */
+    id: Type.String(),
+    userName: Type.String(),
+    name: nullable(Type.String()),
+    externalId: nullable(Type.String()),
+    active: Type.Boolean(),
+    groups: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
+    modifiedAt: Time,
+  },
+  { title: 'DirectoryUser' },
+)
+
+const Group = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    externalId: nullable(Type.String()),
+    role: nullable(Role),
+    members: Type.Integer(),
+    modifiedAt: Time,
+  },
+  { title: 'DirectoryGroup' },
+)
+
+const RoleWish = input({ role: nullable(Role) })
+const base = '/organizations/:organization/directory'
+
+/** The company's directory as people see it: tokens, requests, users, groups and the roles they give. */
+export const directoryRoutes = {
+  [`GET ${base}` as const]: route({
+    summary: 'The directory: where it calls, whether it has called',
+    permission: 'sso.manage',
+    answer: Type.Object({
+      baseAddress: Type.String(),
+      isOn: Type.Boolean(),
+      users: Type.Integer(),
+      groups: Type.Integer(),
+      tokensAtMost: Type.Integer(),
+      lastRequestAt: nullable(Time),
+    }),
+    handle: async ({ organization }, rooms) => {
+      const { directories, baseUrl, store, scimTokensMost } = rooms
+      const [last] = await directories.log.list(organization.id, { limit: 1 })
+      return {
+        baseAddress: `${baseUrl}/scim/v2`,
+        isOn: await directories.signIn.isOn(store, organization.id),
+        ...(await directories.lists.totals(organization.id)),
+        tokensAtMost: scimTokensMost,
+        lastRequestAt: timeOrNull(last?.at),
+      }
+    },
+  }),
+  [`GET ${base}/tokens` as const]: route({
+    summary: 'SCIM tokens, newest first, revoked ones too',
+    permission: 'sso.manage',
+    answer: Type.Object({ items: Type.Array(Token) }),
+    handle: async ({ organization }, { directories }) => ({
+      items: (await directories.tokens.list(organization.id)).map(toToken),
+    }),
+  }),
+  [`POST ${base}/tokens` as const]: route({
+    summary: 'Issue a SCIM token; the secret is in this answer and nowhere else',
+    permission: 'sso.manage',
+    freshSignIn: true,
+    status: 201,
+    body: input({ name: Type.String({ minLength: 1, maxLength: 100 }) }),
+    answer: Type.Object({ token: Token, secret: Type.String() }),
+    handle: async ({ organization, body, actor }, { directories, organizations }) => {
+      const whole = await organizations.get(organization.id)
+      const { token, secret } = await directories.tokens.issue(whole, body, actor)
+      return { token: toToken(token), secret: secret.reveal() }
+    },
+  }),
+  [`POST ${base}/tokens/:token/revoke` as const]: route({
+    summary: 'Revoke a SCIM token: from its next request on it opens nothing',
+    permission: 'sso.manage',
+    freshSignIn: true,
+    answer: Token,
+    handle: async ({ organization, param, actor }, { directories }) =>
+      toToken(await directories.tokens.revoke(organization.id, param('token'), actor)),
+  }),
+  [`GET ${base}/requests` as const]: route({
+    summary: 'The last requests of the directory, newest first',
+    permission: 'sso.manage',
+    query: Type.Object(pageQuery),
+    answer: pageOf(Request),
+    handle: async ({ organization, query }, { directories }) => {
+      const page = { before: query.after, limit: limitOf(query) + 1 }
+      const found = await directories.log.list(organization.id, page)
+      return toPage(query, found, { item: toRequest, cursorOf: ({ id }) => id })
+    },
+  }),
+  [`GET ${base}/users` as const]: route({
+    summary: 'Users that the directory sent, in the order in which they came',
+    permission: 'sso.manage',
+    query: Type.Object(pageQuery),
+    answer: pageOf(User),
+    handle: async ({ organization, query }, { directories }) => {
+      const most = limitOf(query) + 1
+      const after = positionOf(query.after)
+      const ids = await directories.lists.byPosition(organization.id, 'user', after, most)
+      const found = await directories.users.getAll(organization.id, ids, true)
+      return toPage(query, found, { item: toUser, cursorOf: (user) => String(user.position) })
+    },
+  }),
+  [`GET ${base}/groups` as const]: route({
+    summary: 'Groups that the directory sent, and the roles they give',
+    permission: 'sso.manage',
+    query: Type.Object(pageQuery),
+    answer: pageOf(Group),
+    handle: async ({ organization, query }, { directories }) => {
+      const most = limitOf(query) + 1
+      const after = positionOf(query.after)
+      const ids = await directories.lists.byPosition(organization.id, 'group', after, most)
+      const found = await directories.groups.getAll(organization.id, ids)
+      return toPage(query, found, { item: toGroup, cursorOf: (group) => String(group.position) })
+    },
+  }),
+  [`PUT ${base}/groups/:group/role` as const]: route({
+    summary: 'Map a group to a role, or to none',
+    permission: 'sso.manage',
+    freshSignIn: true,
+    body: RoleWish,
+    answer: Type.Object({ group: Group, changed: Type.Integer() }),
+    handle: async ({ organization, param, body, actor }, { directories }) => {
+      const role = body.role ?? undefined
+      const done = await directories.groups.setRole(organization.id, param('group'), role, actor)
+      return { group: toGroup(done.group), changed: done.changed }
+    },
+  }),
+  [`POST ${base}/groups/:group/role/preview` as const]: route({
+    summary: 'Who would change if a group gave another role; nothing is changed',
+    permission: 'sso.manage',
+    body: RoleWish,
+    answer: Type.Object({
+      items: Type.Array(
+        Type.Object({
+          membershipId: Type.String(),
+          name: Type.String(),
+          before: Type.String(),
+          after: Type.String(),
+        }),
+      ),
+    }),
+    handle: async ({ organization, param, body }, { directories }) => {
+      const role = body.role ?? undefined
+      const items = await directories.groups.previewRole(organization.id, param('group'), role)
+      return {
+        items: items.map(({ membershipId, name, before, after }) => ({
+          membershipId,
+          name,
+          before,
+          after,
+        })),
+      }
+    },
+  }),
+}
+
+function positionOf(after: string | undefined): number {
+  const position = Number(after ?? 0)
+  return Number.isSafeInteger(position) && position > 0 ? position : 0
+}
+
+function toToken(token: DirectoryTokenRecord): Static<typeof Token> {
+  return {
+    id: token.id,
+    name: token.name,
+    hint: token.hint,
+    createdAt: time(token.createdAt),
+    lastUsedAt: timeOrNull(token.lastUsedAt),
+    lastUsedAddress: token.lastUsedAddress ?? null,
+    lastUsedAgent: token.lastUsedAgent ?? null,
+    revokedAt: timeOrNull(token.revokedAt),
+  }
+}
+
+function toRequest(request: DirectoryRequestRecord): Static<typeof Request> {
+  return {
+    id: request.id,
+    at: time(request.at),
+    method: request.method,
+    path: request.path,
+    status: request.status,
+    detail: request.detail ?? null,
+    sent: request.sent ?? null,
+    durationMs: Math.round(request.durationUs / 100) / 10,
+    address: request.address ?? null,
+    agent: request.agent ?? null,
+  }
+}
+
+interface Named {
+  readonly displayName?: string
+  readonly name?: {
+    readonly formatted?: string
+    readonly givenName?: string
+    readonly familyName?: string
+  }
+}
+
+/** As members are named: many directories send no more than the given and the family name. */
+function nameOf({ displayName, name = {} }: Named): string | null {
+  const joined = [name.givenName, name.familyName].filter((part) => part !== undefined).join(' ')
+  const candidates = [displayName, name.formatted, joined]
+  return candidates.find((text) => text !== undefined && text.trim() !== '') ?? null
+}
+
+function toUser(user: DirectoryUser): Static<typeof User> {
+  const attributes = JSON.parse(user.attributes) as Named & { readonly userName: string }
+  return {
+    id: user.id,
+    userName: attributes.userName,
+    name: nameOf(attributes),
+    externalId: user.externalId ?? null,
+    active: user.active,
+    groups: user.groups.map((group) => ({
+      id: group.groupId,
+      name: (JSON.parse(group.attributes) as { displayName: string }).displayName,
+    })),
+    modifiedAt: time(user.modifiedAt),
+  }
+}
+
+function toGroup(group: DirectoryGroupRecord): Static<typeof Group> {
+  return {
+    id: group.id,
+    name: (JSON.parse(group.attributes) as { displayName: string }).displayName,
+    externalId: group.externalId ?? null,
+    role: group.role ?? null,
+    members: group.members,
+    modifiedAt: time(group.modifiedAt),
+  }
+}

@@ -1,0 +1,158 @@
+import { may } from '../../access/index.ts'
+import { Problem } from '../../errors.ts'
+import { Type, type Static } from '../../http/index.ts'
+import type { InvitationRecord, OrganizationRecord } from '../../store/index.ts'
+import { checkFresh } from '../core/admit.ts'
+import { route } from '../core/route.ts'
+import {
+  input,
+  limitOf,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  Role,
+  Time,
+  time,
+  timeOrNull,
+  toPage,
+} from '../core/schemas.ts'
+
+const OrganizationInvitation = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    role: Role,
+    state: oneOf(['open', 'accepted', 'revoked', 'expired']),
+    createdAt: Time,
+    createdBy: nullable(Type.String()),
+    expiresAt: Time,
+    acceptedAt: nullable(Time),
+  },
+  { title: 'Invitation' },
+)
+
+/** An invitation as the invited person sees it. */
+export const OwnInvitation = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    role: Role,
+    expiresAt: Time,
+    organization: Type.Object({ slug: Type.String(), name: Type.String() }),
+  },
+  { title: 'OwnInvitation' },
+)
+
+/** Invitations to an organization, and what their links lead to. */
+export const invitationRoutes = {
+  'GET /organizations/:organization/invitations': route({
+    summary: 'Invitations, newest first',
+    permission: 'members.manage',
+    query: Type.Object(pageQuery),
+    answer: pageOf(OrganizationInvitation),
+    handle: async ({ organization, query }, rooms) => {
+      const page = { before: query.after, limit: limitOf(query) + 1 }
+      return toPage(query, await rooms.invitations.list(organization.id, page), {
+        item: (one) => toInvitation(one, rooms.clock.now()),
+        cursorOf: ({ id }) => id,
+      })
+    },
+  }),
+
+  'POST /organizations/:organization/invitations': route({
+    summary: 'Invite an e-mail address; the link is shown once',
+    permission: 'members.manage',
+    status: 201,
+    body: input({ email: Type.String({ minLength: 3, maxLength: 254 }), role: Role }),
+    answer: Type.Object({
+      invitation: OrganizationInvitation,
+      link: Type.String(),
+      /** Whether the operator's mail server took it. */
+      mailed: Type.Boolean(),
+    }),
+    check: async ({ organization, body, person }, rooms) => {
+      if (body.role !== 'owner') return
+      if (!may(organization.role, 'owners.manage')) {
+        throw new Problem('permission_required', 'Only an owner invites owners.', {
+          members: { permission: 'owners.manage', role: organization.role },
+        })
+      }
+      checkFresh(person, rooms)
+    },
+    handle: async ({ organization, body, actor }, rooms) => {
+      const made = await rooms.invitations.invite(organization.id, body, actor)
+      return { ...made, invitation: toInvitation(made.invitation, rooms.clock.now()) }
+    },
+  }),
+
+  'DELETE /organizations/:organization/invitations/:invitation': route({
+    summary: 'Withdraw an open invitation',
+    permission: 'members.manage',
+    handle: async ({ organization, param, actor }, rooms) => {
+      await rooms.invitations.revoke(organization.id, param('invitation'), actor)
+      return undefined
+    },
+  }),
+
+  'POST /invitations/look': route({
+    summary: "What an invitation's link leads to",
+    permission: 'anyone',
+    status: 200,
+    body: input({ token: Type.String({ minLength: 20, maxLength: 100 }) }),
+    answer: OwnInvitation,
+    handle: async ({ body }, rooms) => toOwnInvitation(await rooms.invitations.look(body.token)),
+  }),
+
+  'POST /invitations/accept': route({
+    summary: 'Join by an invitation link, with an identity whose provider has verified its address',
+    permission: 'signed-in',
+    status: 200,
+    body: input({ token: Type.String({ minLength: 20, maxLength: 100 }) }),
+    answer: Type.Object({ organizationId: Type.String(), role: Role }),
+    handle: async ({ body, person, actor }, rooms) => {
+      const joined = await rooms.invitations.accept(body.token, person, actor)
+      return { organizationId: joined.organizationId, role: joined.role }
+    },
+  }),
+}
+
+/** An invitation as the invited person sees it. */
+export function toOwnInvitation(found: {
+  invitation: InvitationRecord
+  organization: OrganizationRecord
+}): Static<typeof OwnInvitation> {
+  const { invitation, organization } = found
+  return {
+    id: invitation.id,
+    email: invitation.email,
+    role: invitation.role,
+    expiresAt: time(invitation.expiresAt),
+    organization: { slug: organization.slug, name: organization.name },
+  }
+}
+
+function toInvitation(
+  invitation: InvitationRecord,
+  nowMs: number,
+): Static<typeof OrganizationInvitation> {
+  return {
+    id: invitation.id,
+    email: invitation.email,
+    role: invitation.role,
+    state: stateOf(invitation, nowMs),
+    createdAt: time(invitation.createdAt),
+    createdBy: invitation.createdBy ?? null,
+    expiresAt: time(invitation.expiresAt),
+    acceptedAt: timeOrNull(invitation.acceptedAt),
+  }
+}
+
+function stateOf(
+  invitation: InvitationRecord,
+  nowMs: number,
+): 'open' | 'accepted' | 'revoked' | 'expired' {
+  if (invitation.acceptedAt !== undefined) return 'accepted'
+  if (invitation.revokedAt !== undefined) return 'revoked'
+  return invitation.expiresAt <= nowMs ? 'expired' : 'open'
+}

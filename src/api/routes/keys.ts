@@ -1,0 +1,174 @@
+import { may, type Key, type KeyWish } from '../../access/index.ts'
+import { Problem } from '../../errors.ts'
+import { Type, type Static } from '../../http/index.ts'
+import { ApiKey, KeyCallers, keyWishProperties, toApiKey, toKeyCallers } from './key-schema.ts'
+import { route, type RouteRequest } from '../core/route.ts'
+import type { Rooms } from '../core/services.ts'
+import {
+  Confirmed,
+  input,
+  limitOf,
+  oneOf,
+  pageOf,
+  pageQuery,
+  toConfirmed,
+  toPage,
+} from '../core/schemas.ts'
+
+const longestOverlapSeconds = 90 * 24 * 3600
+const Wish = input(keyWishProperties)
+const KeyAndConfirmation = Type.Object({ key: ApiKey, confirmation: Confirmed })
+
+/** API keys: issue, edit, rotate, revoke; a developer reaches only keys of their own making. */
+export const keyRoutes = {
+  'GET /organizations/:organization/keys': route({
+    summary: 'API keys, newest first',
+    permission: 'traffic.see',
+    query: Type.Object({
+      ...pageQuery,
+      state: Type.Optional(oneOf(['active', 'expiring', 'unused', 'expired', 'revoked'])),
+      /** An id, a name, or the public part of a hint. */
+      search: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      createdBy: Type.Optional(Type.String({ maxLength: 60 })),
+    }),
+    answer: pageOf(ApiKey),
+    handle: async ({ organization, query }, rooms) => {
+      const { after: before, state, search, createdBy } = query
+      const page = { before, state, search, createdBy, limit: limitOf(query) + 1 }
+      return toPage(query, await rooms.keys.list(organization.id, page), {
+        item: (key) => toApiKey(key, rooms.clock.now()),
+        cursorOf: ({ id }) => id,
+      })
+    },
+  }),
+
+  'POST /organizations/:organization/keys': route({
+    summary:
+      'Issue a key; its secret is in this answer and nowhere else. What is left out is the default',
+    permission: 'keys.issue',
+    status: 201,
+    body: input({
+      ...keyWishProperties,
+      scheme: Type.Optional(oneOf(['x-api-key', 'bearer'])),
+      /** Ends when the person leaves. */
+      personal: Type.Optional(Type.Boolean()),
+    }),
+    answer: Type.Object({ key: ApiKey, secret: Type.String() }),
+    handle: async ({ organization, body, person, actor }, rooms) => {
+      const wish = {
+        ...toWish(body),
+        // What is left out is the organization's default; null is none at all.
+        cidrs: body.cidrs,
+        expiresAt: body.expiresAt == null ? body.expiresAt : Date.parse(body.expiresAt),
+        scheme: body.scheme,
+        personalUserId: body.personal === true ? person.userId : undefined,
+      }
+      const { key, secret } = await rooms.keys.issue(organization.id, wish, actor)
+      return { key: toApiKey(key, rooms.clock.now()), secret: secret.reveal() }
+    },
+  }),
+
+  'GET /organizations/:organization/keys/:key': route({
+    summary: 'One key',
+    permission: 'traffic.see',
+    answer: ApiKey,
+    handle: async ({ organization, param }, rooms) =>
+      toApiKey(await rooms.keys.get(organization.id, param('key')), rooms.clock.now()),
+  }),
+
+  'GET /organizations/:organization/keys/:key/callers': route({
+    summary:
+      'Who calls with a key: the newest 1,000 calls by caller, and who still uses its old secret',
+    permission: 'traffic.see',
+    answer: KeyCallers,
+    handle: async ({ organization, param }, rooms) => {
+      const found = await rooms.keys.callers(organization.id, param('key'))
+      const targets = await rooms.targets.list(organization.id)
+      const slugs = new Map(targets.map((target) => [target.id as string, target.slug]))
+      return toKeyCallers(found, (id) => slugs.get(id))
+    },
+  }),
+
+  'PUT /organizations/:organization/keys/:key': route({
+    summary: 'Change what a key may: the whole wish replaces the one before',
+    permission: 'keys.issue',
+    body: Wish,
+    answer: ApiKey,
+    handle: async (request, rooms) => {
+      const { id } = await reach(request, rooms)
+      const { organization, body, actor, expectedVersion } = request
+      const wish = toWish(body)
+      const key = await rooms.keys.edit(organization.id, id, wish, actor, expectedVersion)
+      return toApiKey(key, rooms.clock.now())
+    },
+  }),
+
+  'POST /organizations/:organization/keys/:key/rotate': route({
+    summary: 'A new secret; the old one stays valid for the overlap',
+    permission: 'keys.issue',
+    status: 201,
+    body: input({ overlapSeconds: Type.Integer({ minimum: 0, maximum: longestOverlapSeconds }) }),
+    answer: Type.Object({ key: ApiKey, secret: Type.String(), confirmation: Confirmed }),
+    check: async (request, rooms) => void (await reach(request, rooms)),
+    handle: async ({ organization, body, actor, param }, rooms) => {
+      const overlapMs = body.overlapSeconds * 1000
+      const rotated = await rooms.keys.rotate(organization.id, param('key'), overlapMs, actor)
+      return {
+        key: toApiKey(rotated.key, rooms.clock.now()),
+        secret: rotated.secret.reveal(),
+        confirmation: toConfirmed(rotated.confirmation),
+      }
+    },
+  }),
+
+  'POST /organizations/:organization/keys/:key/end-old-secret': route({
+    summary: 'End the old secret of a rotation now',
+    permission: 'keys.issue',
+    status: 200,
+    answer: KeyAndConfirmation,
+    handle: async (request, rooms) => {
+      const { id } = await reach(request, rooms)
+      const ended = await rooms.keys.endOldSecret(request.organization.id, id, request.actor)
+      return {
+        key: toApiKey(ended.key, rooms.clock.now()),
+        confirmation: toConfirmed(ended.confirmation),
+      }
+    },
+  }),
+
+  'POST /organizations/:organization/keys/:key/revoke': route({
+    summary: 'Revoke for good; answers when every node refuses the key',
+    permission: 'keys.issue',
+    status: 200,
+    answer: KeyAndConfirmation,
+    handle: async (request, rooms) => {
+      const { id } = await reach(request, rooms)
+      const revoked = await rooms.keys.revoke(request.organization.id, id, request.actor)
+      return {
+        key: toApiKey(revoked.key, rooms.clock.now()),
+        confirmation: toConfirmed(revoked.confirmation),
+      }
+    },
+  }),
+}
+
+/** The key of the path, if the caller may change it: everybody's with keys.manage, else one's own. */
+async function reach(request: RouteRequest, rooms: Rooms): Promise<Key> {
+  const { organization, person } = request
+  const key = await rooms.keys.get(organization.id, request.param('key'))
+  if (may(organization.role, 'keys.manage') || key.createdBy === person.userId) return key
+  throw new Problem('permission_required', 'A developer changes only keys of their own making.', {
+    members: { permission: 'keys.manage', role: organization.role },
+  })
+}
+
+function toWish(body: Static<typeof Wish>): KeyWish {
+  return {
+    name: body.name,
+    grants: body.grants ?? undefined,
+    cidrs: body.cidrs ?? undefined,
+    rateLimit: body.rateLimit ?? undefined,
+    quota: body.quota ?? undefined,
+    expiresAt: body.expiresAt == null ? undefined : Date.parse(body.expiresAt),
+  }
+}

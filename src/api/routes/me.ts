@@ -1,0 +1,235 @@
+import { permissionsOf, requireOwnSignIn, sessionEndCookie } from '../../access/index.ts'
+import { Problem } from '../../errors.ts'
+import { Type, type Static } from '../../http/index.ts'
+import type { IdentityRecord } from '../../store/index.ts'
+import { OwnInvitation, toOwnInvitation } from './invitations.ts'
+import { Answered, route } from '../core/route.ts'
+import { Session, toSession } from './sessions.ts'
+import {
+  Confirmed,
+  input,
+  nullable,
+  Role,
+  Time,
+  time,
+  timeOrNull,
+  toConfirmed,
+} from '../core/schemas.ts'
+
+const Identity = Type.Object(
+  {
+    id: Type.String(),
+    provider: Type.String(),
+    issuer: Type.String(),
+    subject: Type.String(),
+    email: nullable(Type.String()),
+    emailVerified: Type.Boolean(),
+    name: nullable(Type.String()),
+    createdAt: Time,
+    lastUsedAt: nullable(Time),
+  },
+  { title: 'Identity' },
+)
+
+const Me = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    email: nullable(Type.String()),
+    version: Type.Integer(),
+    session: Type.Object({
+      id: Type.String(),
+      provider: Type.String(),
+      signedInAt: Time,
+      expiresAt: Time,
+      /** Whether sensitive changes are possible without signing in again. */
+      fresh: Type.Boolean(),
+    }),
+    identities: Type.Array(Identity),
+    organizations: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        slug: Type.String(),
+        name: Type.String(),
+        plan: Type.String(),
+        role: Role,
+        permissions: Type.Array(Type.String()),
+        /** It is reached by its company sign-in only, which this session is not. */
+        ssoRequired: Type.Boolean(),
+      }),
+    ),
+    invitations: Type.Array(OwnInvitation),
+    providers: Type.Array(Type.String()),
+  },
+  { title: 'Me' },
+)
+
+const freshForMs = 3_600_000
+
+/** What concerns the caller alone. */
+export const meRoutes = {
+  'GET /me': route({
+    summary: 'Who is signed in, with organizations, identities and open invitations',
+    permission: 'signed-in',
+    answer: Me,
+    handle: async ({ person }, rooms) => {
+      const user = await rooms.people.get(person.userId)
+      const [identities, joined, invited] = await Promise.all([
+        rooms.people.identitiesOf(person.userId),
+        rooms.members.organizationsOf(person),
+        rooms.invitations.openFor(person),
+      ])
+      return {
+        id: user.id,
+        name: user.name,
+        email: user.email ?? null,
+        version: user.version,
+        session: {
+          id: person.sessionId,
+          provider: person.provider,
+          signedInAt: time(person.signedInAt),
+          expiresAt: time(person.expiresAt),
+          fresh: rooms.clock.now() - person.signedInAt < freshForMs,
+        },
+        identities: identities.map(toIdentity),
+        organizations: joined.map(({ organization, role, ssoRequired }) => ({
+          ssoRequired,
+          id: organization.id,
+          slug: organization.slug,
+          name: organization.name,
+          plan: organization.plan,
+          role,
+          permissions: permissionsOf(role),
+        })),
+        invitations: invited.map(toOwnInvitation),
+        providers: [...rooms.providers],
+      }
+    },
+  }),
+
+  'PATCH /me': route({
+    summary: 'Change the own name',
+    permission: 'signed-in',
+    body: input({ name: Type.String({ minLength: 1, maxLength: 100 }) }),
+    answer: Type.Object({ id: Type.String(), name: Type.String(), version: Type.Integer() }),
+    handle: async ({ person, body, actor, expectedVersion }, rooms) => {
+      const user = await rooms.people.rename(person.userId, body.name, actor, expectedVersion)
+      return { id: user.id, name: user.name, version: user.version }
+    },
+  }),
+
+  'GET /me/sessions': route({
+    summary: 'The own living sessions, this one marked',
+    permission: 'signed-in',
+    answer: Type.Object({ items: Type.Array(Session) }),
+    handle: async ({ person }, rooms) => ({
+      items: (await rooms.sessions.list(person.userId)).map((one) => toSession(one, person)),
+    }),
+  }),
+
+  'DELETE /me/sessions': route({
+    summary: 'End every other session of the caller',
+    permission: 'signed-in',
+    status: 200,
+    answer: Type.Object({ ended: Type.Integer(), confirmation: Confirmed }),
+    handle: async ({ person, actor }, rooms) => {
+      const { ended, confirmation } = await rooms.sessions.end(
+        person.userId,
+        { except: person.sessionId },
+        { by: actor.id, reason: 'ended_by_owner' },
+      )
+      await rooms.members.noteSessionsEnded(person.userId, ended, actor)
+      return { ended: ended.length, confirmation: toConfirmed(confirmation) }
+    },
+  }),
+
+  'DELETE /me/sessions/:session': route({
+    summary: 'End one session of the caller',
+    permission: 'signed-in',
+    status: 200,
+    answer: Type.Object({ ended: Type.Integer(), confirmation: Confirmed }),
+    handle: async ({ person, param, actor }, rooms) => {
+      const { ended, confirmation } = await rooms.sessions.end(
+        person.userId,
+        { id: param('session') },
+        { by: actor.id, reason: 'ended_by_owner' },
+      )
+      if (ended.length === 0) {
+        throw new Problem('not_found', 'You have no such living session.')
+      }
+      await rooms.members.noteSessionsEnded(person.userId, ended, actor)
+      const answer = { ended: ended.length, confirmation: toConfirmed(confirmation) }
+      const own = ended.some(({ id }) => id === person.sessionId)
+      return own ? new Answered(answer, { 'Set-Cookie': sessionEndCookie }) : answer
+    },
+  }),
+
+  'POST /me/identities/look': route({
+    summary: 'What a proven identity would add, before it is confirmed',
+    permission: 'signed-in',
+    status: 200,
+    body: input({ proof: Type.String({ minLength: 20, maxLength: 4000 }) }),
+    answer: Type.Object({
+      provider: Type.String(),
+      issuer: Type.String(),
+      subject: Type.String(),
+      email: nullable(Type.String()),
+      name: nullable(Type.String()),
+    }),
+    handle: async ({ person, body }, rooms) => {
+      const { provider, issuer, subject, email, name } = rooms.people.lookAtProof(
+        body.proof,
+        person,
+      )
+      return { provider, issuer, subject, email: email ?? null, name: name ?? null }
+    },
+  }),
+
+  'POST /me/identities': route({
+    summary: 'Add an identity that was proven a moment ago from this session',
+    permission: 'signed-in',
+    freshSignIn: true,
+    status: 201,
+    body: input({ proof: Type.String({ minLength: 20, maxLength: 4000 }) }),
+    answer: Identity,
+    check: async ({ person }) => requireOwnSignIn(person),
+    handle: async ({ person, body, actor }, rooms) =>
+      toIdentity(await rooms.people.addIdentity(body.proof, person, actor)),
+  }),
+
+  'DELETE /me/identities/:identity': route({
+    summary: 'Remove an identity of the caller; every session ends',
+    permission: 'signed-in',
+    freshSignIn: true,
+    handle: async ({ person, param, actor }, rooms) => {
+      requireOwnSignIn(person)
+      await rooms.people.removeIdentity(person.userId, param('identity'), actor)
+      return undefined
+    },
+  }),
+
+  'POST /me/invitations/:invitation/accept': route({
+    summary: 'Join by an invitation for a verified address of the caller',
+    permission: 'signed-in',
+    status: 200,
+    answer: Type.Object({ organizationId: Type.String(), role: Role }),
+    handle: async ({ person, param, actor }, rooms) => {
+      const joined = await rooms.invitations.acceptOwn(param('invitation'), person, actor)
+      return { organizationId: joined.organizationId, role: joined.role }
+    },
+  }),
+}
+
+function toIdentity(identity: IdentityRecord): Static<typeof Identity> {
+  return {
+    id: identity.id,
+    provider: identity.provider,
+    issuer: identity.issuer,
+    subject: identity.subject,
+    email: identity.email ?? null,
+    emailVerified: identity.emailVerified,
+    name: identity.name ?? null,
+    createdAt: time(identity.createdAt),
+    lastUsedAt: timeOrNull(identity.lastUsedAt),
+  }
+}

@@ -1,0 +1,150 @@
+import { Type, type Static } from '../../http/index.ts'
+import type { MemberRecord } from '../../store/index.ts'
+import { checkFresh } from '../core/admit.ts'
+import { route } from '../core/route.ts'
+import { Session, toSession } from './sessions.ts'
+import {
+  Confirmed,
+  input,
+  limitOf,
+  nullable,
+  pageOf,
+  pageQuery,
+  Role,
+  Time,
+  time,
+  timeOrNull,
+  toConfirmed,
+  toPage,
+} from '../core/schemas.ts'
+
+const Member = Type.Object(
+  {
+    id: Type.String(),
+    userId: Type.String(),
+    name: Type.String(),
+    email: nullable(Type.String()),
+    role: Role,
+    /** How they came in; `directory` means that SCIM keeps them in step. */
+    source: Type.String(),
+    joinedAt: Time,
+    lastSeenAt: nullable(Time),
+    deactivatedAt: nullable(Time),
+    version: Type.Integer(),
+  },
+  { title: 'Member' },
+)
+
+const Ended = Type.Object(
+  { sessions: Type.Integer(), keys: Type.Integer(), confirmation: Confirmed },
+  { title: 'Ended' },
+)
+
+/** Members of an organization. */
+export const memberRoutes = {
+  'GET /organizations/:organization/members': route({
+    summary: 'Members, oldest first',
+    permission: 'members.manage',
+    query: Type.Object({ ...pageQuery, role: Type.Optional(Role) }),
+    answer: pageOf(Member),
+    handle: async ({ organization, query }, rooms) => {
+      const { after, role } = query
+      const page = { after, role, limit: limitOf(query) + 1 }
+      return toPage(query, await rooms.members.list(organization.id, page), {
+        item: toMember,
+        cursorOf: ({ id }) => id,
+      })
+    },
+  }),
+
+  'GET /organizations/:organization/members/:member': route({
+    summary: 'One member',
+    permission: 'members.manage',
+    answer: Member,
+    handle: async ({ organization, param }, rooms) =>
+      toMember(await rooms.members.get(organization.id, param('member'))),
+  }),
+
+  'PATCH /organizations/:organization/members/:member': route({
+    summary: "Change a member's role, deactivate or reactivate them; their sessions end",
+    permission: 'members.manage',
+    body: input({ role: Type.Optional(Role), active: Type.Optional(Type.Boolean()) }),
+    answer: Member,
+    handle: async (request, rooms) => {
+      const { organization, body, actor, expectedVersion } = request
+      const id = request.param('member')
+      const { members } = rooms
+      const stepUp = (): void => checkFresh(request.person, rooms)
+      if (body.role !== undefined) {
+        const { role } = body
+        const change = { organizationId: organization.id, id, role, actor, expectedVersion, stepUp }
+        await members.setRole(change)
+      }
+      if (body.active === false) await members.deactivate(organization.id, id, actor, stepUp)
+      if (body.active === true) await members.reactivate(organization.id, id, actor, stepUp)
+      return toMember(await members.get(organization.id, id))
+    },
+  }),
+
+  'DELETE /organizations/:organization/members/:member': route({
+    summary: 'Remove a member; every session ends, personal keys are revoked',
+    permission: 'members.manage',
+    status: 200,
+    answer: Ended,
+    handle: async (request, rooms) => {
+      const { organization, actor } = request
+      const id = request.param('member')
+      const stepUp = (): void => checkFresh(request.person, rooms)
+      const ended = await rooms.members.remove(organization.id, id, actor, stepUp)
+      return { ...ended, confirmation: toConfirmed(ended.confirmation) }
+    },
+  }),
+
+  'GET /organizations/:organization/members/:member/sessions': route({
+    summary: 'Living sessions of a member',
+    permission: 'members.manage',
+    answer: Type.Object({ items: Type.Array(Session) }),
+    handle: async ({ organization, param, person }, rooms) => {
+      const living = await rooms.members.sessionsOf(organization.id, param('member'))
+      return { items: living.map((session) => toSession(session, person)) }
+    },
+  }),
+
+  'DELETE /organizations/:organization/members/:member/sessions': route({
+    summary: 'End every session of a member',
+    permission: 'members.manage',
+    status: 200,
+    answer: Ended,
+    handle: async ({ organization, param, actor }, rooms) => {
+      const ended = await rooms.members.endSessions(organization.id, param('member'), {}, actor)
+      return { ...ended, confirmation: toConfirmed(ended.confirmation) }
+    },
+  }),
+
+  'DELETE /organizations/:organization/members/:member/sessions/:session': route({
+    summary: 'End one session of a member',
+    permission: 'members.manage',
+    status: 200,
+    answer: Ended,
+    handle: async ({ organization, param, actor }, rooms) => {
+      const which = { id: param('session') }
+      const ended = await rooms.members.endSessions(organization.id, param('member'), which, actor)
+      return { ...ended, confirmation: toConfirmed(ended.confirmation) }
+    },
+  }),
+}
+
+function toMember(member: MemberRecord): Static<typeof Member> {
+  return {
+    id: member.id,
+    userId: member.userId,
+    name: member.name,
+    email: member.email ?? null,
+    role: member.role,
+    source: member.source,
+    joinedAt: time(member.createdAt),
+    lastSeenAt: timeOrNull(member.lastSeenAt),
+    deactivatedAt: timeOrNull(member.deactivatedAt),
+    version: member.version,
+  }
+}

@@ -1,0 +1,66 @@
+import { sessionCookie } from '../../access/index.ts'
+import { Type } from '../../http/index.ts'
+import { Answered, route } from '../core/route.ts'
+import { input } from '../core/schemas.ts'
+
+const Token = Type.String({ minLength: 20, maxLength: 100 })
+
+/** The first start: what the sign-in page needs to know, and the link that makes the first owner. */
+export const setupRoutes = {
+  'GET /sign-in-options': route({
+    summary: 'The ways to sign in that are set up here',
+    permission: 'anyone',
+    answer: Type.Object({
+      providers: Type.Array(Type.String()),
+      signUp: Type.String(),
+      baseUrl: Type.String(),
+    }),
+    handle: async (_request, rooms) => ({
+      providers: [...rooms.providers],
+      signUp: rooms.signUp,
+      baseUrl: rooms.baseUrl,
+    }),
+  }),
+
+  'POST /setup/look': route({
+    summary: 'Whether a setup link still works',
+    permission: 'anyone',
+    status: 200,
+    body: input({ token: Token }),
+    answer: Type.Object({ open: Type.Boolean() }),
+    handle: async ({ body }, rooms) => ({ open: await rooms.links.isSetupOpen(body.token) }),
+  }),
+
+  'POST /setup': route({
+    summary: 'Make the first owner and organization with the setup link, and sign in',
+    permission: 'anyone',
+    status: 201,
+    body: input({
+      token: Token,
+      name: Type.String({ minLength: 1, maxLength: 100 }),
+      email: Type.String({ minLength: 3, maxLength: 254 }),
+      organization: input({
+        slug: Type.String({ minLength: 1, maxLength: 40 }),
+        name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      }),
+    }),
+    answer: Type.Object({
+      userId: Type.String(),
+      organization: Type.Object({ id: Type.String(), slug: Type.String() }),
+    }),
+    handle: async ({ body, actor, address, agent }, rooms) => {
+      const { user, organization } = await rooms.links.setUp(body.token, body, actor)
+      const { token } = await rooms.sessions.start({
+        userId: user.id,
+        provider: 'setup',
+        address,
+        agent,
+      })
+      const { id, slug } = organization
+      return new Answered(
+        { userId: user.id, organization: { id, slug } },
+        { 'Set-Cookie': sessionCookie(token) },
+      )
+    },
+  }),
+}

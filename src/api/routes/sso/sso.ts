@@ -1,0 +1,116 @@
+import type { Role as MemberRole } from '../../../access/index.ts'
+import { Type } from '../../../http/index.ts'
+import type { OrganizationId, UserId } from '../../../ids.ts'
+import { sessions } from '../../../store/index.ts'
+import { route, type RouteRequest } from '../../core/route.ts'
+import type { Rooms } from '../../core/services.ts'
+import { input, nullable, Role } from '../../core/schemas.ts'
+
+const Policy = Type.Object(
+  {
+    required: Type.Boolean(),
+    /** Owners who may sign in another way in an emergency. */
+    breakGlass: Type.Array(
+      Type.Object({ userId: Type.String(), name: Type.String(), email: nullable(Type.String()) }),
+    ),
+    /** Whether the directory (SCIM) decides who is a member; joining by domain is then off. */
+    directoryIsOn: Type.Boolean(),
+    /** What people open, or bookmark, to sign in. */
+    loginUri: Type.String(),
+  },
+  { title: 'SsoPolicy' },
+)
+
+/** Whether the company sign-in is required. */
+export const ssoRoutes = {
+  'GET /organizations/:organization/sso': route({
+    summary: 'Whether the company sign-in is required, and who is excepted',
+    permission: 'sso.manage',
+    answer: Policy,
+    handle: async (request, rooms) => await answer(request, rooms),
+  }),
+
+  'PUT /organizations/:organization/sso': route({
+    summary: 'Require the company sign-in, or not; at least one owner is excepted',
+    permission: 'sso.manage',
+    freshSignIn: true,
+    body: input({
+      required: Type.Boolean(),
+      breakGlass: Type.Array(Type.String({ maxLength: 40 }), { maxItems: 10 }),
+    }),
+    answer: Policy,
+    handle: async (request, rooms) => {
+      const { organization, body, actor } = request
+      const breakGlass = body.breakGlass as UserId[]
+      await rooms.sso.policies.set(organization.id, { required: body.required, breakGlass }, actor)
+      return await answer(request, rooms)
+    },
+  }),
+
+  'POST /organizations/:organization/sso/preview': route({
+    summary: 'Who would be signed out of the organization if the company sign-in were required',
+    permission: 'sso.manage',
+    status: 200,
+    body: input({ breakGlass: Type.Array(Type.String({ maxLength: 40 }), { maxItems: 10 }) }),
+    answer: Type.Object(
+      {
+        /** Those seen last come first. */
+        people: Type.Array(
+          Type.Object({
+            userId: Type.String(),
+            name: Type.String(),
+            role: Role,
+            sessions: Type.Integer(),
+          }),
+        ),
+        sessions: Type.Integer(),
+        /** There are so many sessions that not all were looked at. */
+        more: Type.Boolean(),
+      },
+      { title: 'SsoPreview' },
+    ),
+    handle: async ({ organization, body }, rooms) =>
+      await preview(organization.id, body.breakGlass, rooms),
+  }),
+}
+
+const mostLookedAt = 2000
+
+/** What the policy would say of each living session, asked of the rule that will say it. */
+async function preview(organizationId: OrganizationId, breakGlass: string[], rooms: Rooms) {
+  const organization = await rooms.organizations.get(organizationId)
+  const sso = { required: true, breakGlass }
+  const afterwards = { ...organization, settings: { ...organization.settings, sso } }
+  // All members' sessions are put in order: in a large organization that takes a while.
+  const found = await sessions.listOfMembers(
+    rooms.store.aside,
+    organizationId,
+    rooms.clock.now(),
+    mostLookedAt,
+  )
+  const people = new Map<
+    string,
+    { userId: string; name: string; role: MemberRole; sessions: number }
+  >()
+  let out = 0
+  for (const session of found) {
+    const { userId, userName: name, role } = session
+    if ((await rooms.sso.policies.reachOf(session, afterwards, { role })) !== 'sso_required')
+      continue
+    out++
+    const one = people.get(userId) ?? { userId, name, role, sessions: 0 }
+    people.set(userId, { ...one, sessions: one.sessions + 1 })
+  }
+  return { people: [...people.values()], sessions: out, more: found.length === mostLookedAt }
+}
+
+async function answer({ organization }: Pick<RouteRequest, 'organization'>, rooms: Rooms) {
+  const policy = await rooms.sso.policies.get(organization.id)
+  const people = await Promise.all(policy.breakGlass.map(async (id) => await rooms.people.get(id)))
+  return {
+    required: policy.required,
+    breakGlass: people.map(({ id, name, email }) => ({ userId: id, name, email: email ?? null })),
+    directoryIsOn: await rooms.sso.policies.directoryIsOn(organization.id),
+    loginUri: `${rooms.baseUrl}/api/v1/auth/sso/login?organization=${organization.slug}`,
+  }
+}

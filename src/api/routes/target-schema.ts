@@ -1,0 +1,208 @@
+import { Type, type Static } from '../../http/index.ts'
+import type { Target, TargetWish } from '../../targets/index.ts'
+import { nullable, oneOf } from '../core/schemas.ts'
+
+const Rate = Type.Object(
+  {
+    calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+    perSeconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
+    burst: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  },
+  { title: 'TargetRateLimit', additionalProperties: false },
+)
+const Quota = Type.Object(
+  {
+    calls: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    period: oneOf(['day', 'month']),
+  },
+  { title: 'TargetQuota', additionalProperties: false },
+)
+const Timeouts = Type.Object(
+  { connectMs: Type.Integer(), firstByteMs: Type.Integer(), idleMs: Type.Integer() },
+  { title: 'Timeouts', additionalProperties: false },
+)
+const ruleProperties = {
+  effect: oneOf(['allow', 'deny']),
+  /** Empty = every method. */
+  methods: Type.Array(Type.String({ maxLength: 10 }), { maxItems: 10 }),
+  path: Type.String({ minLength: 1, maxLength: 1000 }),
+  /** Only counts what it would refuse. */
+  trial: Type.Boolean(),
+}
+
+/** Rules as somebody writes them; one with the id of a present rule keeps it. */
+export const RuleWishes = Type.Array(
+  Type.Object(
+    { id: Type.Optional(Type.String({ maxLength: 60 })), ...ruleProperties },
+    { title: 'RuleWish', additionalProperties: false },
+  ),
+  { maxItems: 200 },
+)
+
+export const ApiTarget = Type.Object(
+  {
+    id: Type.String(),
+    slug: Type.String(),
+    name: Type.String(),
+    upstream: Type.String(),
+    enabled: Type.Boolean(),
+    health: oneOf(['healthy', 'unhealthy', 'unknown']),
+    rules: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          ...ruleProperties,
+          /** What it decided in the last 7 days; for a rule on trial, what it would have refused. */
+          calls: Type.Integer(),
+        },
+        { title: 'Rule' },
+      ),
+    ),
+    /** The header that the sealed credential goes into. */
+    credentialHeader: Type.Optional(Type.String()),
+    rateLimit: Type.Optional(Rate),
+    quota: Type.Optional(Quota),
+    assertion: Type.Boolean(),
+    verbatimPaths: Type.Boolean(),
+    allowBrowser: Type.Boolean(),
+    timeouts: Timeouts,
+    bodyLimitBytes: Type.Integer(),
+    answerHeaders: Type.Array(Type.String()),
+    capture: Type.Object({
+      headers: Type.Array(Type.String()),
+      bodyBytes: Type.Integer(),
+      redact: Type.Array(Type.String()),
+    }),
+    calls24h: Type.Integer(),
+    refused24h: Type.Integer(),
+    version: Type.Integer(),
+  },
+  { title: 'Target' },
+)
+
+/** What an edit may change; what is left out stays as it is, null goes back to the default. */
+export const targetWishProperties = {
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  upstream: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
+  enabled: Type.Optional(Type.Boolean()),
+  credential: Type.Optional(
+    nullable(
+      Type.Object(
+        { header: Type.String({ maxLength: 64 }), value: Type.String({ maxLength: 8192 }) },
+        { title: 'CredentialWish', additionalProperties: false },
+      ),
+    ),
+  ),
+  rateLimit: Type.Optional(nullable(Rate)),
+  quota: Type.Optional(nullable(Quota)),
+  assertion: Type.Optional(Type.Boolean()),
+  verbatimPaths: Type.Optional(Type.Boolean()),
+  allowBrowser: Type.Optional(Type.Boolean()),
+  timeouts: Type.Optional(Timeouts),
+  bodyLimitBytes: Type.Optional(Type.Integer({ minimum: 0 })),
+  answerHeaders: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 20 })),
+  capture: Type.Optional(
+    Type.Object(
+      {
+        headers: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 }),
+        bodyBytes: Type.Integer({ minimum: 0, maximum: 16_384 }),
+        redact: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 })),
+      },
+      { title: 'CaptureWish', additionalProperties: false },
+    ),
+  ),
+  rules: Type.Optional(RuleWishes),
+}
+
+const wish = Type.Object(targetWishProperties)
+
+/** A wish as the targets' room takes it. */
+export function toTargetWish(body: Static<typeof wish>): TargetWish {
+  const { name, upstream, enabled, credential, timeouts, capture, rules } = body
+  return {
+    name,
+    upstream,
+    disabled: enabled === undefined ? undefined : !enabled,
+    credential,
+    rules,
+    settings: {
+      rateLimit: body.rateLimit,
+      quota: body.quota,
+      assertion: body.assertion,
+      paths: body.verbatimPaths === undefined ? undefined : pathsOf(body.verbatimPaths),
+      browsers: body.allowBrowser,
+      connectMs: timeouts?.connectMs,
+      firstByteMs: timeouts?.firstByteMs,
+      idleMs: timeouts?.idleMs,
+      bodyBytes: body.bodyLimitBytes,
+      answerHeaders: body.answerHeaders,
+      capture: capture && captureOf(capture),
+    },
+  }
+}
+
+function pathsOf(verbatim: boolean): 'verbatim' | 'canonical' {
+  return verbatim ? 'verbatim' : 'canonical'
+}
+
+/** Nothing to keep is no capture at all. */
+function captureOf(capture: { headers: string[]; bodyBytes: number; redact?: string[] }) {
+  const { headers, bodyBytes, redact = [] } = capture
+  return headers.length === 0 && bodyBytes === 0 ? null : { headers, bodyBytes, redact }
+}
+
+/** What is counted for a target and its rules. */
+export interface TargetCounts {
+  readonly calls24h: number
+  readonly refused24h: number
+  /** Answers of the upstream that failed in the last minutes, and all of them. */
+  readonly recent: { readonly calls: number; readonly errors: number }
+  readonly ofRule: (id: string) => number
+}
+
+/** A target as it is answered: its credential only by the header's name. */
+export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof ApiTarget> {
+  const { settings, credentialHeader } = target
+  const { connectMs, firstByteMs, idleMs, capture, rateLimit, quota } = settings
+  return {
+    id: target.id,
+    slug: target.slug,
+    name: target.name,
+    upstream: target.upstream,
+    enabled: target.disabledAt === undefined,
+    health: healthOf(counts.recent),
+    rules: target.rules.map((rule) => ({
+      id: rule.id,
+      effect: rule.effect,
+      methods: [...rule.methods],
+      path: rule.path,
+      trial: rule.trial,
+      calls: counts.ofRule(rule.id),
+    })),
+    ...(credentialHeader === undefined ? {} : { credentialHeader }),
+    ...(rateLimit === undefined
+      ? {}
+      : { rateLimit: { calls: rateLimit.calls, perSeconds: rateLimit.perSeconds } }),
+    ...(quota === undefined ? {} : { quota }),
+    assertion: settings.assertion,
+    verbatimPaths: settings.paths === 'verbatim',
+    allowBrowser: settings.browsers,
+    timeouts: { connectMs, firstByteMs, idleMs },
+    bodyLimitBytes: settings.bodyBytes,
+    answerHeaders: [...settings.answerHeaders],
+    capture: {
+      headers: [...(capture?.headers ?? [])],
+      bodyBytes: capture?.bodyBytes ?? 0,
+      redact: [...(capture?.redact ?? [])],
+    },
+    calls24h: counts.calls24h,
+    refused24h: counts.refused24h,
+    version: target.version,
+  }
+}
+
+/** Unhealthy when half of the last minutes' answers failed. */
+function healthOf(recent: TargetCounts['recent']): 'healthy' | 'unhealthy' | 'unknown' {
+  if (recent.calls === 0) return 'unknown'
+  return recent.errors * 2 >= recent.calls ? 'unhealthy' : 'healthy'
+}

@@ -1,0 +1,218 @@
+import { Problem } from '../../errors.ts'
+import { echoHost, Type } from '../../http/index.ts'
+import { principalOf } from '../../access/index.ts'
+import { checks, tryCall, type Target } from '../../targets/index.ts'
+import { route, type RouteOrganization, type RouteRequest } from '../core/route.ts'
+import type { Rooms } from '../core/services.ts'
+import { input, oneOf } from '../core/schemas.ts'
+import {
+  ApiTarget,
+  RuleWishes,
+  targetWishProperties,
+  toApiTarget,
+  toTargetWish,
+  type TargetCounts,
+} from './target-schema.ts'
+
+const Slug = Type.String({ minLength: 1, maxLength: 63 })
+
+/** Targets, their rules, and what a call to them would meet. */
+export const targetRoutes = {
+  'GET /organizations/:organization/targets': route({
+    summary: 'Targets by name, with their counts',
+    permission: 'traffic.see',
+    answer: Type.Object({ items: Type.Array(ApiTarget) }),
+    handle: async ({ organization }, rooms) => {
+      const countsOf = await counts(organization, rooms)
+      const all = await rooms.targets.list(organization.id)
+      return { items: all.map((target) => toApiTarget(target, countsOf(target))) }
+    },
+  }),
+
+  'POST /organizations/:organization/targets': route({
+    summary: 'Add a target: an API to be guarded',
+    permission: 'targets.manage',
+    status: 201,
+    body: input({
+      ...targetWishProperties,
+      slug: Slug,
+      upstream: Type.String({ minLength: 1, maxLength: 2000 }),
+    }),
+    answer: ApiTarget,
+    handle: async ({ organization, body, actor }, rooms) => {
+      const { slug, upstream } = body
+      const wish = { ...toTargetWish(body), slug, upstream }
+      return await shown(
+        organization,
+        await rooms.targets.create(organization.id, wish, actor),
+        rooms,
+      )
+    },
+  }),
+
+  'GET /organizations/:organization/targets/:target': route({
+    summary: 'One target',
+    permission: 'traffic.see',
+    answer: ApiTarget,
+    handle: async ({ organization, param }, rooms) =>
+      await shown(organization, await rooms.targets.get(organization.id, param('target')), rooms),
+  }),
+
+  'PATCH /organizations/:organization/targets/:target': route({
+    summary: 'Change a target; another upstream origin drops its credential',
+    permission: 'targets.manage',
+    body: input(targetWishProperties),
+    answer: ApiTarget,
+    handle: async (request, rooms) => await edit(request, toTargetWish(request.body), rooms),
+  }),
+
+  'PUT /organizations/:organization/targets/:target/rules': route({
+    summary: 'Replace the rules: the first that matches decides',
+    permission: 'targets.manage',
+    body: input({ rules: RuleWishes }),
+    answer: ApiTarget,
+    handle: async (request, rooms) => await edit(request, { rules: request.body.rules }, rooms),
+  }),
+
+  'DELETE /organizations/:organization/targets/:target': route({
+    summary: 'Remove a target; calls to it find nothing from now on',
+    permission: 'targets.manage',
+    handle: async ({ organization, param, actor }, rooms) => {
+      await rooms.targets.remove(organization.id, param('target'), actor)
+      return undefined
+    },
+  }),
+
+  'POST /organizations/:organization/targets/:target/reach': route({
+    summary:
+      'Ask the upstream for its root once, without credential; the answer’s body is not shown',
+    permission: 'targets.manage',
+    status: 200,
+    answer: Type.Object({ status: Type.Integer(), tookMs: Type.Number() }),
+    handle: async ({ organization, param }, rooms) => {
+      const target = await rooms.targets.get(organization.id, param('target'))
+      return await reach(target.upstream, rooms)
+    },
+  }),
+
+  'POST /organizations/:organization/targets/:target/try': route({
+    summary: 'What a call would meet: the same checks, nothing sent, counted or recorded',
+    permission: 'traffic.see',
+    status: 200,
+    body: input({
+      keyId: Type.Optional(Type.String({ maxLength: 60 })),
+      method: Type.String({ minLength: 1, maxLength: 20 }),
+      path: Type.String({ minLength: 1, maxLength: 8000 }),
+      address: Type.Optional(Type.String({ maxLength: 60 })),
+      fromPage: Type.Optional(Type.Boolean()),
+    }),
+    answer: Type.Object(
+      {
+        allowed: Type.Boolean(),
+        status: Type.Integer(),
+        code: Type.Optional(Type.String()),
+        detail: Type.Optional(Type.String()),
+        stoppedAt: Type.Optional(oneOf(checks)),
+        ruleId: Type.Optional(Type.String()),
+        wouldRefuse: Type.Optional(Type.Array(Type.String())),
+        checks: Type.Array(
+          Type.Object({
+            check: oneOf(checks),
+            outcome: oneOf(['passed', 'refused', 'not_reached']),
+            detail: Type.Optional(Type.String()),
+          }),
+        ),
+      },
+      { title: 'Tried' },
+    ),
+    handle: async ({ organization, param, body, address }, rooms) => {
+      const target = await rooms.targets.get(organization.id, param('target'))
+      const [path = '/'] = body.path.split('?')
+      const trial = {
+        principal: await principal(organization, body.keyId, rooms),
+        slug: target.slug,
+        method: body.method.toUpperCase(),
+        path: path.startsWith('/') ? path : `/${path}`,
+        address: body.address ?? address,
+        fromPage: body.fromPage,
+      }
+      const targets = await rooms.targetRegister.of(organization.id)
+      const tried = await tryCall(trial, { targets, limits: rooms.limits })
+      const detail = tried.checks.find(({ outcome }) => outcome === 'refused')?.detail
+      return {
+        allowed: tried.allowed,
+        status: tried.status ?? 200,
+        ...(tried.code === undefined ? {} : { code: tried.code }),
+        ...(detail === undefined ? {} : { detail }),
+        ...(tried.stoppedAt === undefined ? {} : { stoppedAt: tried.stoppedAt }),
+        ...(tried.ruleId === undefined ? {} : { ruleId: tried.ruleId }),
+        ...(tried.trialRuleId === undefined ? {} : { wouldRefuse: [tried.trialRuleId] }),
+        checks: tried.checks.map((one) => ({
+          check: one.check,
+          outcome: one.outcome,
+          ...(one.detail === undefined ? {} : { detail: one.detail }),
+        })),
+      }
+    },
+  }),
+}
+
+async function edit(request: RouteRequest, wish: ReturnType<typeof toTargetWish>, rooms: Rooms) {
+  const { organization, actor, expectedVersion } = request
+  const name = request.param('target')
+  const edited = await rooms.targets.edit(organization.id, name, wish, actor, expectedVersion)
+  return await shown(organization, edited.target, rooms)
+}
+
+async function shown(organization: RouteOrganization, target: Target, rooms: Rooms) {
+  const countsOf = await counts(organization, rooms)
+  return toApiTarget(target, countsOf(target))
+}
+
+/** What was counted for an organization's targets and rules. */
+async function counts(
+  { id }: RouteOrganization,
+  rooms: Rooms,
+): Promise<(target: Target) => TargetCounts> {
+  const ofTargets = await rooms.traffic.ofTargets(id)
+  const ofRules = await rooms.traffic.ofRules(id)
+  const none = { calls24h: 0, refused24h: 0, recent: { calls: 0, errors: 0 } }
+  return (target) => ({
+    ...(ofTargets.get(target.id) ?? none),
+    ofRule: (rule) => ofRules.get(rule) ?? 0,
+  })
+}
+
+async function principal(organization: RouteOrganization, keyId: string | undefined, rooms: Rooms) {
+  if (keyId === undefined) return new Problem('credential_missing', 'The call carries no API key.')
+  const key = await rooms.keys.get(organization.id, keyId)
+  return principalOf(key, organization.slug, rooms.clock.now())
+}
+
+async function ask(upstream: string, rooms: Rooms): Promise<number> {
+  if (new URL(upstream).host === echoHost) return await rooms.echo.ask()
+  const { status } = await rooms.outbound.request({
+    url: upstream,
+    method: 'GET',
+    headers: { 'user-agent': 'intercept', accept: '*/*' },
+    deadlineMs: reachMs,
+    maxResponseBytes: reachBytes,
+  })
+  return status
+}
+
+const reachMs = 5000
+const reachBytes = 1024
+
+async function reach(upstream: string, rooms: Rooms): Promise<{ status: number; tookMs: number }> {
+  const startedAt = rooms.clock.monotonic()
+  try {
+    const status = await ask(upstream, rooms)
+    return { status, tookMs: Math.round(rooms.clock.monotonic() - startedAt) }
+  } catch (cause) {
+    if (cause instanceof Problem) throw cause
+    throw new Problem('upstream_unreachable', 'The upstream did not answer within 5 seconds.', {
+      cause,
+    })
+  }
+}

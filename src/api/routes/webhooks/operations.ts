@@ -1,0 +1,58 @@
+import { Type } from '../../../http/index.ts'
+import { route } from '../../core/route.ts'
+import { limitOf, pageOf, pageQuery, toPage } from '../../core/schemas.ts'
+import { Operation, toOperation } from './webhook-schema.ts'
+
+const O = '/organizations/:organization/operations'
+
+/** Long operations: how far they are, and how to steer them. */
+export const operationRoutes = {
+  [`GET ${O}` as const]: route({
+    summary: 'Operations, newest first',
+    permission: 'traffic.see',
+    query: Type.Object(pageQuery),
+    answer: pageOf(Operation),
+    handle: async ({ organization, query }, { webhooks }) => {
+      const page = { before: query.after, limit: limitOf(query) + 1 }
+      return toPage(query, await webhooks.operations.list(organization.id, page), {
+        item: toOperation,
+        cursorOf: ({ id }) => id,
+      })
+    },
+  }),
+
+  [`GET ${O}/:operation` as const]: route({
+    summary: 'One operation',
+    permission: 'traffic.see',
+    answer: Operation,
+    handle: async ({ organization, param }, { webhooks }) =>
+      toOperation(await webhooks.operations.get(organization.id, param('operation'))),
+  }),
+
+  [`POST ${O}/:operation/pause` as const]: route({
+    summary: 'Pause an operation where it is',
+    permission: 'deliveries.replay',
+    status: 200,
+    answer: Operation,
+    handle: async ({ organization, param, actor }, { webhooks }) =>
+      toOperation(await webhooks.operations.pause(organization.id, param('operation'), actor)),
+  }),
+
+  [`POST ${O}/:operation/resume` as const]: route({
+    summary: 'Go on with a paused operation',
+    permission: 'deliveries.replay',
+    status: 200,
+    answer: Operation,
+    handle: async ({ organization, param, actor }, { webhooks }) =>
+      toOperation(await webhooks.operations.resume(organization.id, param('operation'), actor)),
+  }),
+
+  [`POST ${O}/:operation/cancel` as const]: route({
+    summary: 'End an operation; what it has done stays done',
+    permission: 'deliveries.replay',
+    status: 200,
+    answer: Operation,
+    handle: async ({ organization, param, actor }, { webhooks }) =>
+      toOperation(await webhooks.operations.cancel(organization.id, param('operation'), actor)),
+  }),
+}

@@ -1,0 +1,222 @@
+import { Type, type Static } from '../../../http/index.ts'
+import { eventTypes } from '../../../webhooks/index.ts'
+import { route, type RouteRequest } from '../../core/route.ts'
+import type { Rooms } from '../../core/services.ts'
+import { input, nullable, Time, time } from '../../core/schemas.ts'
+import { Endpoint, toEndpoint } from './webhook-schema.ts'
+
+const longestOverlapSeconds = 7 * 24 * 3600
+const E = '/organizations/:organization/webhooks/endpoints'
+
+const wishProperties = {
+  description: Type.Optional(Type.String({ maxLength: 200 })),
+  /** null = every type. */
+  types: Type.Optional(
+    nullable(Type.Array(Type.String({ maxLength: 60 }), { minItems: 1, maxItems: 100 })),
+  ),
+  /** Sent with every delivery; these replace those before. */
+  headers: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 4096 }))),
+  /** Deliveries a second at most; null = no limit. */
+  ratePerSecond: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1000 }))),
+  /** One after the other, in the order of the events. */
+  ordered: Type.Optional(Type.Boolean()),
+  /** Whether deliveries carry an Ed25519 signature too. */
+  asymmetric: Type.Optional(Type.Boolean()),
+}
+const Url = Type.String({ minLength: 1, maxLength: 2048 })
+
+const EventType = Type.Object(
+  {
+    type: Type.String(),
+    description: Type.String(),
+    /** JSON Schema of the whole body. */
+    schema: Type.Record(Type.String(), Type.Unknown()),
+    sample: Type.Record(Type.String(), Type.Unknown()),
+  },
+  { title: 'EventType' },
+)
+
+const Secrets = Type.Object(
+  {
+    /** With `svc_` as it is, without for Standard Webhooks libraries. */
+    current: Type.Object({ secret: Type.String(), hint: Type.String(), createdAt: Time }),
+    /** Older ones that still sign beside it. */
+    old: Type.Array(Type.Object({ hint: Type.String(), createdAt: Time, validUntil: Time })),
+  },
+  { title: 'WebhookSecrets' },
+)
+
+/** Endpoints, the signing secret, the types of events. */
+export const webhookRoutes = {
+  [`GET ${E}` as const]: route({
+    summary: 'Endpoints with their health and their books',
+    permission: 'traffic.see',
+    answer: Type.Object({ items: Type.Array(Endpoint) }),
+    handle: async ({ organization }, { webhooks }) => {
+      const found = await webhooks.endpoints.list(organization.id)
+      const all = await webhooks.books(organization.id)
+      const books = new Map(all.map((one) => [one.endpointId, one]))
+      return { items: found.map((endpoint) => toEndpoint(endpoint, books.get(endpoint.id))) }
+    },
+  }),
+
+  [`POST ${E}` as const]: route({
+    summary: 'Add an endpoint',
+    permission: 'webhooks.manage',
+    status: 201,
+    body: input({ url: Url, ...wishProperties }),
+    answer: Endpoint,
+    handle: async ({ organization, body, actor }, { webhooks }) =>
+      toEndpoint(await webhooks.endpoints.create(organization.id, body, actor), undefined),
+  }),
+
+  [`GET ${E}/:endpoint` as const]: route({
+    summary: 'One endpoint',
+    permission: 'traffic.see',
+    answer: Endpoint,
+    handle: async (request, rooms) => await one(request, rooms),
+  }),
+
+  [`PATCH ${E}/:endpoint` as const]: route({
+    summary: 'Change an endpoint; what is left out stays. Headers do not follow to another origin',
+    permission: 'webhooks.manage',
+    body: input({ url: Type.Optional(Url), ...wishProperties }),
+    answer: Endpoint,
+    handle: async (request, rooms) => {
+      const { organization, body, actor, expectedVersion, param } = request
+      const id = param('endpoint')
+      await rooms.webhooks.endpoints.update(organization.id, id, body, actor, expectedVersion)
+      return await one(request, rooms)
+    },
+  }),
+
+  [`DELETE ${E}/:endpoint` as const]: route({
+    summary: 'Delete an endpoint; what waits for it becomes skipped deliveries',
+    permission: 'webhooks.manage',
+    handle: async ({ organization, param, actor }, { webhooks }) => {
+      await webhooks.endpoints.remove(organization.id, param('endpoint'), actor)
+      return undefined
+    },
+  }),
+
+  [`POST ${E}/:endpoint/enable` as const]: route({
+    summary: 'Switch an endpoint on, from any state',
+    permission: 'webhooks.manage',
+    status: 200,
+    answer: Endpoint,
+    handle: async (request, rooms) => {
+      const { organization, param, actor } = request
+      await rooms.webhooks.endpoints.enable(organization.id, param('endpoint'), actor)
+      return await one(request, rooms)
+    },
+  }),
+
+  [`POST ${E}/:endpoint/disable` as const]: route({
+    summary: 'Switch an endpoint off; its events become skipped deliveries',
+    permission: 'webhooks.manage',
+    status: 200,
+    answer: Endpoint,
+    handle: async (request, rooms) => {
+      const { organization, param, actor } = request
+      await rooms.webhooks.endpoints.disable(organization.id, param('endpoint'), actor)
+      return await one(request, rooms)
+    },
+  }),
+
+  [`POST ${E}/:endpoint/ping` as const]: route({
+    summary: 'Send webhook.ping to this endpoint alone',
+    permission: 'webhooks.manage',
+    status: 202,
+    answer: Type.Object({ id: Type.String() }),
+    handle: async ({ organization, param, actor }, { webhooks }) => {
+      const id = param('endpoint')
+      return { id: (await webhooks.endpoints.sendSample(organization.id, id, actor)).eventId }
+    },
+  }),
+
+  [`POST ${E}/:endpoint/sample` as const]: route({
+    summary: 'Send the sample of a type to this endpoint alone',
+    permission: 'webhooks.manage',
+    status: 202,
+    body: input({ type: Type.String({ minLength: 1, maxLength: 60 }) }),
+    answer: Type.Object({ id: Type.String() }),
+    handle: async ({ organization, param, body, actor }, { webhooks }) => {
+      const id = param('endpoint')
+      const sent = await webhooks.endpoints.sendSample(organization.id, id, actor, body.type)
+      return { id: sent.eventId }
+    },
+  }),
+
+  'GET /organizations/:organization/webhooks/types': route({
+    summary: 'Every type of event, with its JSON Schema and a sample',
+    permission: 'traffic.see',
+    answer: Type.Object({ items: Type.Array(EventType) }),
+    handle: async () => ({ items: eventTypes.map((entry) => ({ ...entry })) }),
+  }),
+
+  'GET /organizations/:organization/webhooks/secret': route({
+    summary: 'The signing secret; seeing it is an audit entry',
+    permission: 'webhooks.manage',
+    freshSignIn: true,
+    answer: Secrets,
+    handle: async ({ organization, actor }, rooms) => {
+      const secret = await rooms.webhooks.secrets.reveal(organization.id, actor)
+      return await secretsOf(organization.id, rooms, secret.reveal())
+    },
+  }),
+
+  'POST /organizations/:organization/webhooks/secret/rotate': route({
+    summary: 'A new signing secret; the old one signs beside it for the overlap (0 if it leaked)',
+    permission: 'webhooks.manage',
+    freshSignIn: true,
+    status: 201,
+    body: input({
+      overlapSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: longestOverlapSeconds })),
+    }),
+    answer: Secrets,
+    handle: async ({ organization, body, actor }, rooms) => {
+      const overlapMs = body.overlapSeconds === undefined ? undefined : body.overlapSeconds * 1000
+      const secret = await rooms.webhooks.secrets.rotate(organization.id, actor, overlapMs)
+      return await secretsOf(organization.id, rooms, secret.reveal())
+    },
+  }),
+
+  'POST /organizations/:organization/webhooks/secret/end-old': route({
+    summary: 'End the overlap of older secrets now',
+    permission: 'webhooks.manage',
+    freshSignIn: true,
+    handle: async ({ organization, actor }, { webhooks }) => {
+      await webhooks.secrets.endOverlap(organization.id, actor)
+      return undefined
+    },
+  }),
+}
+
+async function one(
+  { organization, param }: Pick<RouteRequest, 'organization' | 'param'>,
+  { webhooks }: Rooms,
+): Promise<Static<typeof Endpoint>> {
+  const endpoint = await webhooks.endpoints.get(organization.id, param('endpoint'))
+  const [books] = await webhooks.books(organization.id, endpoint.id)
+  return toEndpoint(endpoint, books)
+}
+
+async function secretsOf(
+  organizationId: string,
+  rooms: Rooms,
+  text: string,
+): Promise<Static<typeof Secrets>> {
+  const [current, ...older] = await rooms.webhooks.secrets.list(organizationId)
+  return {
+    current: {
+      secret: text,
+      hint: current?.hint ?? '',
+      createdAt: time(current?.createdAt ?? rooms.clock.now()),
+    },
+    old: older.flatMap(({ hint, createdAt, validUntil }) =>
+      validUntil === undefined
+        ? []
+        : [{ hint, createdAt: time(createdAt), validUntil: time(validUntil) }],
+    ),
+  }
+}

@@ -1,0 +1,169 @@
+import { checkMasterKey, countSealed } from '../../access/index.ts'
+import { listSettings, readConfig, remarks, suspicions, type SettingLine } from '../../config.ts'
+import { probe, type Store } from '../../store/index.ts'
+import { BadFinding, command } from '../lib/command.ts'
+import { withRooms, type Rooms } from '../lib/services.ts'
+import { renderTable } from '../lib/table.ts'
+
+const reachWithinMs = 3000
+const clockApartMs = 2000
+const revocations = 20
+
+/** One thing looked at. `said` is a sentence; a check that is not well says what to do. */
+interface Finding {
+  readonly check: string
+  readonly isWell: boolean
+  readonly said: string
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+export const commands = {
+  '': command({
+    usage: '',
+    about: 'settings with their defaults, database, clock, reachability; measures revocation',
+    run: async (_call, terminal) => {
+      const settings = listSettings(terminal.env)
+      readConfig(terminal.env)
+      const findings = await withRooms(terminal, async (rooms) => [
+        ...remarks(rooms.config).map((said) => ({ check: 'settings', isWell: true, said })),
+        ...suspicions(terminal.env).map((said) => ({ check: 'settings', isWell: true, said })),
+        await checkSecrets(rooms),
+        ...(await checkDatabase(rooms.store)),
+        await checkReachable(rooms.config.baseUrl),
+        await measureRevocation(rooms.store),
+      ])
+      const isWell = findings.every((finding) => finding.isWell)
+      const answer = {
+        data: { ok: isWell, settings: settings.map(toData), findings: findings.map(toFound) },
+        text: `${renderSettings(settings)}\n\n${findings.map(renderFinding).join('\n')}`,
+      }
+      if (!isWell) throw new BadFinding(answer)
+      return answer
+    },
+  }),
+}
+
+async function checkSecrets({ store, sealer }: Rooms): Promise<Finding> {
+  try {
+    await checkMasterKey(store, sealer)
+    const { newest, older } = await countSealed(store, sealer)
+    const said =
+      older === 0
+        ? `What is sealed in the database (${newest}) can be opened, all of it under the newest master key.`
+        : `${older} of ${newest + older} secrets are under an older master key: \`intercept reseal\` seals them again.`
+    const details = { under_newest_key: newest, under_older_keys: older }
+    return { check: 'secrets', isWell: true, said, details }
+  } catch (error) {
+    return { check: 'secrets', isWell: false, said: messageOf(error) }
+  }
+}
+
+async function checkDatabase(store: Store): Promise<Finding[]> {
+  const startedAt = performance.now()
+  const { version, nowMs } = await probe(store)
+  const tookMs = round(performance.now() - startedAt)
+  const database = {
+    check: 'database',
+    isWell: true,
+    said: `${store.engine} ${version} answers in ${tookMs} ms; the schema is up to date.`,
+    details: { engine: store.engine, version, took_ms: tookMs },
+  }
+  if (nowMs === undefined) return [database]
+  const apartMs = Math.round(Math.abs(Date.now() - nowMs))
+  return [
+    database,
+    {
+      check: 'clock',
+      isWell: apartMs <= clockApartMs,
+      said:
+        apartMs <= clockApartMs
+          ? `This clock and the database's are ${apartMs} ms apart.`
+          : `This clock and the database's are ${apartMs} ms apart: let NTP set both.`,
+      details: { apart_ms: apartMs },
+    },
+  ]
+}
+
+/** Nobody listening is no fault: doctor is also asked before the first start. */
+async function checkReachable(baseUrl: string): Promise<Finding> {
+  const check = 'reachability'
+  try {
+    const answer = await fetch(`${baseUrl}/readyz`, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(reachWithinMs),
+    })
+    const state = (await answer.text()).slice(0, 40).trim()
+    const isWell = answer.status === 200 && state === 'ready'
+    return {
+      check,
+      isWell,
+      said: isWell
+        ? `${baseUrl} is ready.`
+        : `${baseUrl} answers ${answer.status} instead of "ready": is it this service?`,
+    }
+  } catch {
+    return { check, isWell: true, said: `Nothing answers at ${baseUrl} from here (not started?).` }
+  }
+}
+
+/** Commits changes as a revocation does, and waits until every live node has confirmed each. */
+async function measureRevocation(store: Store): Promise<Finding> {
+  const took: number[] = []
+  let nodes = 0
+  let silent = 0
+  for (let at = 0; at < revocations; at++) {
+    const { confirmation } = await store.transactionConfirmed(async (tx) =>
+      tx.changed({ kind: 'key', organizationId: 'system', subjectId: 'doctor' }),
+    )
+    took.push(confirmation.tookMs)
+    nodes = confirmation.nodes
+    silent = Math.max(silent, confirmation.silentNodes)
+  }
+  took.sort((one, other) => one - other)
+  const middle = took[Math.floor(revocations / 2)] ?? 0
+  const worst = took.at(-1) ?? 0
+  const who =
+    nodes + silent === 0
+      ? 'no node is running'
+      : nodes === 1
+        ? '1 node confirms'
+        : `${nodes} nodes confirm`
+  const slow = silent > 0 ? `; ${silent} did not answer and trust nothing after 1 s` : ''
+  return {
+    check: 'revocation',
+    isWell: silent === 0,
+    said: `A revocation is known everywhere after ${middle} ms (median), ${worst} ms (worst of ${revocations}); ${who}${slow}.`,
+    details: { median_ms: middle, worst_ms: worst, nodes, silent_nodes: silent },
+  }
+}
+
+/** What `--json` says of a setting: its members are in snake_case, as every other command's. */
+function toData({ name, value, default: fallback, about, isSet }: SettingLine) {
+  return { name, value, default: fallback, about, is_set: isSet }
+}
+
+function toFound({ check, isWell, said, details }: Finding) {
+  return { check, is_well: isWell, said, ...(details === undefined ? {} : { details }) }
+}
+
+function renderSettings(settings: readonly SettingLine[]): string {
+  const rows = settings.map((line) => [
+    `${line.isSet ? '*' : ' '} ${line.name}`,
+    line.value,
+    line.isSet ? line.default : '',
+    line.about,
+  ])
+  return renderTable(['  SETTING', 'VALUE', 'DEFAULT', ''], rows, '')
+}
+
+function renderFinding(finding: Finding): string {
+  return `${finding.isWell ? 'ok   ' : 'WRONG'} ${finding.check}: ${finding.said}`
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 10) / 10
+}

@@ -1,0 +1,14 @@
+import { command } from '../lib/command.ts'
+import { withRooms } from '../lib/services.ts'
+
+export const commands = {
+  '': command({
+    usage: '',
+    about: 'bring the schema up to date; `serve` does it by itself',
+    run: async (_call, terminal) =>
+      await withRooms(terminal, async ({ store }) => ({
+        data: { engine: store.engine, state: 'up_to_date' },
+        text: `The schema (${store.engine}) is up to date.`,
+      })),
+  }),
+}

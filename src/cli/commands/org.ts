@@ -1,0 +1,117 @@
+import { readKeyDefaults, type KeyDefaults } from '../../access/index.ts'
+import { createOrganizations } from '../../organizations/index.ts'
+import type { OrganizationRecord, Plan } from '../../store/index.ts'
+import { parseDuration } from '../../units.ts'
+import { command, read, UsageError } from '../lib/command.ts'
+import { withRooms } from '../lib/services.ts'
+import { parseScheme } from '../lib/scheme.ts'
+import { isoTime, renderTable, shortTime } from '../lib/table.ts'
+
+const mostListed = 1000
+
+export const commands = {
+  create: command({
+    usage: '<slug> [--name NAME] [--plan standard|enterprise]',
+    about: 'a new organization',
+    options: { name: { type: 'string' }, plan: { type: 'string' } },
+    run: async ({ values, positionals: [slug = ''] }, terminal) =>
+      await withRooms(terminal, async (rooms) => {
+        const plan = values.plan === undefined ? undefined : parsePlan(values.plan)
+        const wish = { slug, name: values.name, plan }
+        const created = await createOrganizations(rooms).create(wish, rooms.actor)
+        return { data: present(created), text: `Organization ${created.slug} (${created.id}).` }
+      }),
+  }),
+  list: command({
+    usage: '',
+    about: 'all organizations',
+    run: async (_call, terminal) =>
+      await withRooms(terminal, async (rooms) => {
+        const found = await createOrganizations(rooms).list({ limit: mostListed })
+        const rows = found.map((one) => [one.slug, one.name, one.plan, shortTime(one.createdAt)])
+        const text = renderTable(
+          ['SLUG', 'NAME', 'PLAN', 'CREATED (UTC)'],
+          rows,
+          'No organization yet; `intercept org create <slug>` makes one.',
+        )
+        return { data: found.map(present), text }
+      }),
+  }),
+  'set-plan': command({
+    usage: '<slug> <standard|enterprise>',
+    about: 'what the organization may use',
+    run: async ({ positionals: [slug = '', plan = ''] }, terminal) =>
+      await withRooms(terminal, async (rooms) => {
+        const wanted = parsePlan(plan)
+        const changed = await createOrganizations(rooms).setPlan(slug, wanted, rooms.actor)
+        return { data: present(changed), text: `${changed.slug} is on the ${changed.plan} plan.` }
+      }),
+  }),
+  'key-defaults': command({
+    usage: '<slug> [--scheme x-api-key|bearer] [--expires 90d|never] [--cidr RANGE|any]…',
+    about:
+      'what new keys are like where nobody says otherwise; shows them, or changes what is given',
+    options: {
+      scheme: { type: 'string' },
+      expires: { type: 'string' },
+      cidr: { type: 'string', multiple: true },
+    },
+    run: async ({ values, positionals: [slug = ''] }, terminal) => {
+      const wish = parseDefaults(values)
+      return await withRooms(terminal, async (rooms) => {
+        const organizations = createOrganizations(rooms)
+        const found = await organizations.get(slug)
+        const changed =
+          Object.keys(wish).length === 0
+            ? found
+            : await organizations.change(found.id, { keyDefaults: wish }, rooms.actor)
+        const defaults = readKeyDefaults(changed.settings)
+        const days = defaults.expiresAfterMs === undefined ? null : defaults.expiresAfterMs / dayMs
+        const { scheme, cidrs } = defaults
+        return {
+          data: { slug: changed.slug, scheme, expires_after_days: days, cidrs: cidrs ?? null },
+          text: `New keys of ${changed.slug}: ${scheme}; ${days === null ? 'no end' : `end after ${days} days`}; ${cidrs === undefined ? 'any address' : `only ${cidrs.join(', ')}`}.`,
+        }
+      })
+    },
+  }),
+}
+
+const dayMs = 86_400_000
+
+function parseDefaults(values: {
+  scheme?: string | undefined
+  expires?: string | undefined
+  cidr?: string[] | undefined
+}): Partial<KeyDefaults> {
+  const { scheme, expires, cidr } = values
+  return {
+    ...(scheme === undefined ? {} : { scheme: parseScheme(scheme) }),
+    ...(expires === undefined ? {} : { expiresAfterMs: parseAfter(expires) }),
+    ...(cidr === undefined ? {} : { cidrs: cidr.includes('any') ? undefined : cidr }),
+  }
+}
+
+function parseAfter(text: string): number | undefined {
+  if (text === 'never') return undefined
+  const ms = read('--expires', text, parseDuration)
+  if (ms % dayMs !== 0) throw new UsageError('--expires must be whole days such as 90d, or never')
+  return ms
+}
+
+function parsePlan(text: string): Plan {
+  if (text !== 'standard' && text !== 'enterprise') {
+    throw new UsageError('The plan must be standard or enterprise')
+  }
+  return text
+}
+
+function present(organization: OrganizationRecord) {
+  return {
+    id: organization.id,
+    slug: organization.slug,
+    name: organization.name,
+    plan: organization.plan,
+    created_at: isoTime(organization.createdAt),
+  }
+}

@@ -1,0 +1,98 @@
+import { systemClock } from '../../clock.ts'
+import { createDirectories, type Directories } from '../../directory/index.ts'
+import { createOrganizations } from '../../organizations/index.ts'
+import type { DirectoryTokenRecord, OrganizationRecord } from '../../store/index.ts'
+import { command } from '../lib/command.ts'
+import { withRooms, type Rooms } from '../lib/services.ts'
+import { isoTime, renderTable, shortTime } from '../lib/table.ts'
+import type { Terminal } from '../lib/terminal.ts'
+
+export const commands = {
+  'token issue': command({
+    usage: '<org> [--name NAME]',
+    about: 'a new SCIM token for the company directory; it is printed once',
+    options: { name: { type: 'string', default: 'command line' } },
+    run: async ({ values, positionals: [slug = ''] }, terminal) =>
+      await withDirectory(terminal, slug, async ({ rooms, organization, directories }) => {
+        const wish = { name: values.name ?? 'command line' }
+        const { token, secret } = await directories.tokens.issue(organization, wish, rooms.actor)
+        const data = { ...present(token), secret: secret.reveal(), base: baseOf(rooms) }
+        const text = [
+          `SCIM token ${token.name} (${token.id}) of ${organization.slug}. It is shown now and never again:`,
+          '',
+          `  ${secret.reveal()}`,
+          '',
+          `Give it to the directory together with the address ${baseOf(rooms)}`,
+        ]
+        return { data, text: text.join('\n') }
+      }),
+  }),
+  'token list': command({
+    usage: '<org>',
+    about: 'SCIM tokens and when each was last used',
+    run: async ({ positionals: [slug = ''] }, terminal) =>
+      await withDirectory(terminal, slug, async ({ organization, directories }) => {
+        const found = await directories.tokens.list(organization.id)
+        const rows = found.map((token) => [
+          token.id,
+          token.name,
+          token.hint,
+          token.revokedAt === undefined ? 'active' : 'revoked',
+          shortTime(token.lastUsedAt),
+        ])
+        const head = ['ID', 'NAME', 'HINT', 'STATE', 'LAST USED (UTC)']
+        return { data: found.map(present), text: renderTable(head, rows, 'No SCIM token yet.') }
+      }),
+  }),
+  'token revoke': command({
+    usage: '<org> <token-id>',
+    about: 'end a SCIM token: its next request is refused',
+    run: async ({ positionals: [slug = '', id = ''] }, terminal) =>
+      await withDirectory(terminal, slug, async ({ rooms, organization, directories }) => {
+        const token = await directories.tokens.revoke(organization.id, id, rooms.actor)
+        return { data: present(token), text: `SCIM token ${token.id} is revoked.` }
+      }),
+  }),
+}
+
+interface Opened {
+  readonly rooms: Rooms
+  readonly organization: OrganizationRecord
+  readonly directories: Directories
+}
+
+async function withDirectory<T>(
+  terminal: Terminal,
+  slug: string,
+  work: (opened: Opened) => Promise<T>,
+): Promise<T> {
+  return await withRooms(terminal, async (rooms) => {
+    await using directories = createDirectories({
+      store: rooms.store,
+      sealer: rooms.sealer,
+      clock: systemClock,
+      // Tokens are all that the command line touches; people are changed by the directory itself.
+      endSessions: async () => [],
+      mostTokens: rooms.config.limits.scimTokens,
+      cursorTimeoutMs: 0,
+    })
+    const organization = await createOrganizations(rooms).get(slug)
+    return await work({ rooms, organization, directories })
+  })
+}
+
+function baseOf(rooms: Rooms): string {
+  return `${rooms.config.baseUrl}/scim/v2`
+}
+
+function present(token: DirectoryTokenRecord) {
+  return {
+    id: token.id,
+    name: token.name,
+    hint: token.hint,
+    state: token.revokedAt === undefined ? 'active' : 'revoked',
+    created_at: isoTime(token.createdAt),
+    last_used_at: isoTime(token.lastUsedAt),
+    revoked_at: isoTime(token.revokedAt),
+  }
+}

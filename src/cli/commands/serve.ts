@@ -1,0 +1,78 @@
+import cluster, { type Worker } from 'node:cluster'
+import { flushCompileCache } from 'node:module'
+import { readConfig, remarks, suspicions, type Config } from '../../config.ts'
+import { createLog, type Log } from '../../telemetry/index.ts'
+import type { Running } from '../../main.ts'
+import { command } from '../lib/command.ts'
+import { startGivingMemoryBack } from '../lib/idle-memory.ts'
+import type { Terminal } from '../lib/terminal.ts'
+import { superviseWorkers } from '../lib/workers.ts'
+
+export const commands = {
+  '': command({
+    usage: '',
+    about: 'run a node until SIGTERM; open requests then finish, and nothing is dropped',
+    run: async (_call, terminal) => {
+      const config = readConfig(terminal.env)
+      const log = createLog({ level: config.logLevel, pretty: terminal.isPerson })
+      if (cluster.isPrimary) for (const doubt of suspicions(terminal.env)) log.warn({}, doubt)
+      if (config.workers > 1 && cluster.isPrimary) await superviseWorkers(config, terminal, log)
+      else {
+        try {
+          await serve(config, terminal, log)
+        } finally {
+          if (cluster.worker) letGo(cluster.worker)
+        }
+      }
+      return undefined
+    },
+  }),
+}
+
+const endsWithinMs = 2000
+
+/**
+ * The channel to the supervisor would keep a worker alive, also one whose start failed. Node ends a worker whose channel
+ * closes with code 0, whatever happened, unless it is told that this was meant; then the exit code stays the command's.
+ */
+function letGo(worker: Worker): void {
+  worker.exitedAfterDisconnect = true
+  if (process.connected) process.disconnect()
+  setTimeout(() => process.exit(), endsWithinMs).unref()
+}
+
+async function serve(config: Config, terminal: Terminal, log: Log): Promise<void> {
+  const stopped = cluster.isWorker
+    ? Promise.race([terminal.untilStopped(), untilOrphaned()])
+    : terminal.untilStopped()
+  // Loaded here: the supervisor of several workers needs none of it.
+  const { start } = await import('../../main.ts')
+  const running = await start(config, { log })
+  for (const remark of remarks(config)) log.info({}, remark)
+  // One of several workers prints it.
+  if (!cluster.isWorker || cluster.worker?.id === 1) {
+    await printSetupLink(running, log)
+  }
+  // Written and let go now, not at the end: a process that is killed would leave the next start nothing.
+  flushCompileCache()
+  const givingBack = startGivingMemoryBack((err) => log.warn({ err }, 'no memory was given back'))
+  await stopped
+  await givingBack[Symbol.asyncDispose]()
+  log.info({}, 'Stopping: open requests finish first')
+  await running[Symbol.asyncDispose]()
+}
+
+/** A database that is away at this moment is no reason to end: `intercept setup-link` prints it later. */
+async function printSetupLink(running: Running, log: Log): Promise<void> {
+  try {
+    const url = await running.setupLink()
+    if (url !== undefined) log.info({ url }, 'Nobody is here yet: this link makes the first owner')
+  } catch (err) {
+    log.warn({ err }, 'The setup link could not be made; `intercept setup-link` prints one')
+  }
+}
+
+/** Without its supervisor a worker would run on unnoticed. */
+async function untilOrphaned(): Promise<void> {
+  await new Promise<void>((resolve) => process.once('disconnect', () => resolve()))
+}

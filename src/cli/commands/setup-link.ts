@@ -1,0 +1,21 @@
+import { createLinks } from '../../organizations/index.ts'
+import { command } from '../lib/command.ts'
+import { withRooms } from '../lib/services.ts'
+
+export const commands = {
+  '': command({
+    usage: '',
+    about: "a new single-use link that makes the first owner (1 h); the older ones' end",
+    run: async (_call, terminal) =>
+      await withRooms(terminal, async ({ store, clock, config }) => {
+        const { baseUrl } = config
+        const url = await createLinks({ store, clock, baseUrl }).setupLink()
+        if (url === undefined) {
+          throw new Error(
+            'There is an owner already; `intercept sign-in-link <email>` lets a known person in.',
+          )
+        }
+        return { data: { url }, text: url }
+      }),
+  }),
+}

@@ -1,0 +1,203 @@
+import { createOutbound, createTxtResolver, type Outbound } from '../../http/index.ts'
+import { createRelyingParty } from '../../oidc/index.ts'
+import {
+  challengeRecord,
+  createConnections,
+  createDomains,
+  type Connection,
+} from '../../sso/index.ts'
+import { createOrganizations } from '../../organizations/index.ts'
+import { randomToken } from '../../secrets/index.ts'
+import type { DomainRecord } from '../../store/index.ts'
+import { BadFinding, command, need, UsageError } from '../lib/command.ts'
+import { withRooms, type Rooms } from '../lib/services.ts'
+import { isoTime, renderTable } from '../lib/table.ts'
+
+export const commands = {
+  connect: command({
+    usage:
+      '<org> --issuer URL --client-id ID (--client-secret-stdin | --private-key) [--domain NAME]… [--name NAME]',
+    about: 'connect an OpenID provider; the secret is read from standard input',
+    options: {
+      issuer: { type: 'string' },
+      'client-id': { type: 'string' },
+      'client-secret-stdin': { type: 'boolean' },
+      'private-key': { type: 'boolean' },
+      domain: { type: 'string', multiple: true },
+      name: { type: 'string' },
+    },
+    run: async ({ values, positionals: [slug = ''] }, terminal) => {
+      const issuer = need('--issuer', values.issuer)
+      const clientId = need('--client-id', values['client-id'])
+      const fromInput = values['client-secret-stdin'] === true
+      if (fromInput === (values['private-key'] === true)) {
+        throw new UsageError('Either --client-secret-stdin or --private-key is needed')
+      }
+      const credential = fromInput
+        ? ({ kind: 'secret', secret: await terminal.readInput() } as const)
+        : ({ kind: 'key' } as const)
+      return await withSso(terminal, async ({ rooms, connections, domains }) => {
+        const organization = await createOrganizations(rooms).get(slug)
+        // The one that was connected last by hand is the one that is meant.
+        const wish = { issuer, clientId, credential, name: values.name, makeDefault: true }
+        const made = await connections.connect(organization.id, wish, rooms.actor)
+        const claimed: DomainRecord[] = []
+        for (const name of values.domain ?? []) {
+          claimed.push(
+            await claim(domains, organization.id, { name, connectionId: made.id }, rooms),
+          )
+        }
+        const data = { ...present(made), domains: claimed.map(presentDomain) }
+        return { data, text: connected(made, claimed) }
+      })
+    },
+  }),
+  list: command({
+    usage: '<org>',
+    about: 'connections and domains of an organization',
+    run: async ({ positionals: [slug = ''] }, terminal) =>
+      await withSso(terminal, async ({ rooms, connections, domains }) => {
+        const organization = await createOrganizations(rooms).get(slug)
+        const found = await connections.list(organization.id)
+        const names = await domains.list(organization.id)
+        const rows = found.map((one) => [
+          one.id,
+          one.name,
+          one.issuer,
+          one.disabledAt === undefined ? (one.isDefault ? 'default' : 'on') : 'off',
+        ])
+        const text = [
+          renderTable(['ID', 'NAME', 'ISSUER', 'STATE'], rows, 'No connection yet.'),
+          renderTable(
+            ['DOMAIN', 'STATE'],
+            names.map((one) => [one.name, stateOf(one)]),
+            'No domain yet.',
+          ),
+        ].join('\n\n')
+        const data = { connections: found.map(present), domains: names.map(presentDomain) }
+        return { data, text }
+      }),
+  }),
+  'verify-domain': command({
+    usage: '<org> <domain> [--override]',
+    about: 'look at the DNS now, or vouch for the domain in a closed network',
+    options: { override: { type: 'boolean' } },
+    run: async ({ values, positionals: [slug = '', name = ''] }, terminal) =>
+      await withSso(terminal, async ({ rooms, domains }) => {
+        const { id } = await createOrganizations(rooms).get(slug)
+        const domain = await claim(domains, id, { name }, rooms)
+        const after =
+          values.override === true
+            ? await domains.override(id, domain.name, rooms.actor)
+            : await domains.check(id, domain.name, rooms.actor)
+        const answer = { data: presentDomain(after), text: domainText(after) }
+        if (after.verifiedAt === undefined) throw new BadFinding(answer)
+        return answer
+      }),
+  }),
+}
+
+interface SsoRooms {
+  readonly rooms: Rooms
+  readonly outbound: Outbound
+  readonly connections: ReturnType<typeof createConnections>
+  readonly domains: ReturnType<typeof createDomains>
+}
+
+async function withSso<T>(
+  terminal: Parameters<typeof withRooms>[0],
+  work: (rooms: SsoRooms) => Promise<T>,
+): Promise<T> {
+  return await withRooms(terminal, async (rooms) => {
+    const { config, store, sealer, clock } = rooms
+    await using outbound = createOutbound({
+      allowCidrs: config.outboundAllowCidrs,
+      allowLoopback: config.loopbackIsOpen,
+    })
+    const relyingParty = createRelyingParty({
+      fetch: outbound.fetch,
+      clock,
+      allowLoopback: config.loopbackIsOpen,
+      mintTokenId: randomToken,
+    })
+    const { authUrl, loopbackIsOpen: allowLoopback } = config
+    const needs = { store, sealer, clock, relyingParty, authUrl, allowLoopback }
+    const connections = createConnections(needs)
+    const domains = createDomains({ store, resolveTxt: createTxtResolver() })
+    return await work({ rooms, outbound, connections, domains })
+  })
+}
+
+/** The organization's domain of this name, added if it is new, sent to the connection if there is one. */
+async function claim(
+  domains: ReturnType<typeof createDomains>,
+  organizationId: DomainRecord['organizationId'],
+  wish: { name: string; connectionId?: string },
+  rooms: Rooms,
+): Promise<DomainRecord> {
+  const known = (await domains.list(organizationId)).find(
+    ({ name }) => name === wish.name.trim().toLowerCase(),
+  )
+  if (known === undefined) return await domains.add(organizationId, wish, rooms.actor)
+  if (wish.connectionId === undefined) return known
+  return await domains.route(organizationId, known.id, wish.connectionId, rooms.actor)
+}
+
+function present(connection: Connection) {
+  return {
+    id: connection.id,
+    name: connection.name,
+    kind: connection.kind,
+    issuer: connection.issuer,
+    client_id: connection.clientId,
+    redirect_uri: connection.redirectUri,
+    initiate_login_uri: connection.initiateLoginUri,
+    backchannel_logout_uri: connection.backchannelLogoutUri,
+    client_keys_uri: connection.credentialKind === 'key' ? connection.clientKeysUri : null,
+    is_default: connection.isDefault,
+    disabled_at: isoTime(connection.disabledAt),
+    created_at: isoTime(connection.createdAt),
+  }
+}
+
+function presentDomain(domain: DomainRecord) {
+  return {
+    id: domain.id,
+    name: domain.name,
+    state: stateOf(domain),
+    verified_by: domain.verifiedBy ?? null,
+    connection_id: domain.connectionId ?? null,
+    record: challengeRecord(domain),
+    seen: domain.seen ?? null,
+  }
+}
+
+function stateOf(domain: DomainRecord): 'waiting' | 'verified' | 'lost' {
+  if (domain.verifiedAt !== undefined) return 'verified'
+  return domain.lostAt === undefined ? 'waiting' : 'lost'
+}
+
+function connected(connection: Connection, domains: readonly DomainRecord[]): string {
+  const keys =
+    connection.credentialKind === 'key' ? [`  Our public key   ${connection.clientKeysUri}`] : []
+  return [
+    `Connection ${connection.name} (${connection.id}). Register these addresses at the provider:`,
+    '',
+    `  Redirect         ${connection.redirectUri}`,
+    `  Initiate login   ${connection.initiateLoginUri}`,
+    `  Logout           ${connection.backchannelLogoutUri}`,
+    ...keys,
+    ...domains.flatMap((domain) => ['', domainText(domain)]),
+  ].join('\n')
+}
+
+function domainText(domain: DomainRecord): string {
+  if (domain.verifiedAt !== undefined) {
+    return `${domain.name} is verified (${domain.verifiedBy === 'operator' ? 'vouched for by the operator' : 'DNS'}).`
+  }
+  const { name, value } = challengeRecord(domain)
+  const seen = domain.seen === undefined ? [] : [String(domain.seen['sentence'])]
+  return [`${domain.name} waits for a TXT record:`, '', `  ${name}  TXT  ${value}`, ...seen].join(
+    '\n',
+  )
+}

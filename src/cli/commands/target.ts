@@ -1,0 +1,175 @@
+import { createAddressGuard } from '../../http/index.ts'
+import { createOrganizations } from '../../organizations/index.ts'
+import { Problem } from '../../errors.ts'
+import {
+  createTargets,
+  defaultSettings,
+  parseRule,
+  type Target,
+  type TargetWish,
+} from '../../targets/index.ts'
+import { parseCallsPerSeconds, parseDuration, parseSize } from '../../units.ts'
+import { command, need, read, UsageError } from '../lib/command.ts'
+import { withRooms, type Rooms } from '../lib/services.ts'
+import { isoTime, renderTable } from '../lib/table.ts'
+
+export const commands = {
+  set: command({
+    usage:
+      "<org> <slug> [--upstream URL] [--header 'Name: value' | --no-header] [--rate 100/s] [--rule 'deny DELETE /admin/*']… [--no-rules] [--paths canonical|verbatim] [--body 100MiB] [--first-byte 60s] [--idle 300s] [--browsers] [--assertion] [--disabled | --enabled] [--name NAME]",
+    about: 'makes a target or changes it; what is left out stays. --rule replaces all rules',
+    options: {
+      upstream: { type: 'string' },
+      name: { type: 'string' },
+      header: { type: 'string' },
+      'no-header': { type: 'boolean' },
+      rate: { type: 'string' },
+      rule: { type: 'string', multiple: true },
+      'no-rules': { type: 'boolean' },
+      paths: { type: 'string' },
+      body: { type: 'string' },
+      connect: { type: 'string' },
+      'first-byte': { type: 'string' },
+      idle: { type: 'string' },
+      browsers: { type: 'boolean' },
+      assertion: { type: 'boolean' },
+      disabled: { type: 'boolean' },
+      enabled: { type: 'boolean' },
+    },
+    run: async ({ values, positionals: [slug = '', targetSlug = ''] }, terminal) => {
+      if (targetSlug === '') throw new UsageError('Name the target')
+      const wish = readWish(values)
+      return await withRooms(terminal, async (rooms) => {
+        const organization = await createOrganizations(rooms).get(slug)
+        const targets = targetsOf(rooms)
+        const present = await findTarget(targets, organization.id, targetSlug)
+        if (present === undefined) {
+          const upstream = need('--upstream', values.upstream)
+          const wishes = { ...wish, slug: targetSlug, upstream }
+          const made = await targets.create(organization.id, wishes, rooms.actor)
+          const text = `Target ${made.slug} (${made.id}) of ${organization.slug}: ${rooms.config.baseUrl}/api/v1/intercept/${made.slug}/ → ${made.upstream}`
+          return { data: shown(made), text }
+        }
+        const edited = await targets.edit(organization.id, present.id, wish, rooms.actor)
+        const dropped = edited.credentialDropped
+          ? ' The upstream moved to another origin, so its credential was dropped: set --header again.'
+          : ''
+        return {
+          data: { ...shown(edited.target), credential_dropped: edited.credentialDropped },
+          text: `Target ${present.slug} (${present.id}) is changed.${dropped}`,
+        }
+      })
+    },
+  }),
+  list: command({
+    usage: '<org>',
+    about: "an organization's targets",
+    run: async ({ positionals: [slug = ''] }, terminal) =>
+      await withRooms(terminal, async (rooms) => {
+        const organization = await createOrganizations(rooms).get(slug)
+        const found = await targetsOf(rooms).list(organization.id)
+        const rows = found.map((target) => [
+          target.id,
+          target.slug,
+          target.upstream,
+          target.credentialHeader ?? '–',
+          String(target.rules.length),
+          target.disabledAt === undefined ? 'enabled' : 'disabled',
+        ])
+        const text = renderTable(
+          ['ID', 'SLUG', 'UPSTREAM', 'CREDENTIAL', 'RULES', 'STATE'],
+          rows,
+          `No target yet; \`intercept target set ${organization.slug} <slug> --upstream URL\` makes one.`,
+        )
+        return { data: found.map(shown), text }
+      }),
+  }),
+  remove: command({
+    usage: '<org> <slug>',
+    about: 'takes a target away; calls to it are 404 from then on',
+    run: async ({ positionals: [slug = '', targetSlug = ''] }, terminal) =>
+      await withRooms(terminal, async (rooms) => {
+        const organization = await createOrganizations(rooms).get(slug)
+        await targetsOf(rooms).remove(organization.id, targetSlug, rooms.actor)
+        return { data: { slug: targetSlug, removed: true }, text: `Target ${targetSlug} is gone.` }
+      }),
+  }),
+}
+
+function targetsOf(rooms: Rooms) {
+  const { config } = rooms
+  return createTargets({
+    ...rooms,
+    guard: createAddressGuard({
+      allowCidrs: config.outboundAllowCidrs,
+      allowLoopback: config.loopbackIsOpen,
+    }),
+    defaults: defaultSettings(config.limits.bodyBytes),
+  })
+}
+
+async function findTarget(
+  targets: ReturnType<typeof targetsOf>,
+  organizationId: Target['organizationId'],
+  slug: string,
+): Promise<Target | undefined> {
+  try {
+    return await targets.get(organizationId, slug)
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'not_found') return undefined
+    throw error
+  }
+}
+
+interface WishValues {
+  readonly [name: string]: string | boolean | string[] | undefined
+}
+
+function readWish(values: WishValues): TargetWish {
+  const text = (name: string) => values[name] as string | undefined
+  const duration = (name: string) =>
+    optional(text(name), (t) => read(`--${name}`, t, parseDuration))
+  return {
+    name: text('name'),
+    upstream: text('upstream'),
+    credential: values['no-header'] === true ? null : optional(text('header'), parseHeader),
+    rules:
+      values['no-rules'] === true ? [] : (values['rule'] as string[] | undefined)?.map(parseRule),
+    disabled: values['disabled'] === true ? true : values['enabled'] === true ? false : undefined,
+    settings: {
+      rateLimit: optional(text('rate'), (t) => read('--rate', t, parseCallsPerSeconds)),
+      paths: text('paths') as 'canonical' | undefined,
+      bodyBytes: optional(text('body'), (t) => read('--body', t, parseSize)),
+      connectMs: duration('connect'),
+      firstByteMs: duration('first-byte'),
+      idleMs: duration('idle'),
+      browsers: values['browsers'] as boolean | undefined,
+      assertion: values['assertion'] as boolean | undefined,
+    },
+  }
+}
+
+function parseHeader(text: string): { header: string; value: string } {
+  const [, header = '', value = ''] = /^([^:\s]+):\s*(.+)$/.exec(text) ?? []
+  if (header === '') throw new UsageError("--header has the form 'Name: value'")
+  return { header, value }
+}
+
+function optional<T>(text: string | undefined, parse: (text: string) => T): T | undefined {
+  return text === undefined ? undefined : parse(text)
+}
+
+function shown(target: Target): Record<string, unknown> {
+  return {
+    id: target.id,
+    slug: target.slug,
+    name: target.name,
+    upstream: target.upstream,
+    credential_header: target.credentialHeader ?? null,
+    settings: target.settings,
+    rules: target.rules,
+    disabled: target.disabledAt !== undefined,
+    created_at: isoTime(target.createdAt),
+    version: target.version,
+  }
+}

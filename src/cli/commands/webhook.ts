@@ -1,0 +1,214 @@
+import { createOutbound } from '../../http/index.ts'
+import { createLog } from '../../telemetry/index.ts'
+import { createOrganizations } from '../../organizations/index.ts'
+import type { EndpointBooks, EndpointRecord, OrganizationRecord } from '../../store/index.ts'
+import { createWebhooks, type Webhooks } from '../../webhooks/index.ts'
+import { command, need, UsageError } from '../lib/command.ts'
+import { withRooms, type Rooms } from '../lib/services.ts'
+import { isoTime, renderTable, shortTime } from '../lib/table.ts'
+import type { Terminal } from '../lib/terminal.ts'
+
+const endpointOf = '<org|endpoint-id> [endpoint-id]'
+
+export const commands = {
+  add: command({
+    usage:
+      "<org> --url URL [--event TYPE]… [--description TEXT] [--header 'Name: value']… [--rate PER-SECOND] [--ordered] [--asymmetric]",
+    about: 'a new endpoint; without --event it gets every type',
+    options: {
+      url: { type: 'string' },
+      event: { type: 'string', multiple: true },
+      description: { type: 'string' },
+      header: { type: 'string', multiple: true },
+      rate: { type: 'string' },
+      ordered: { type: 'boolean' },
+      asymmetric: { type: 'boolean' },
+    },
+    run: async ({ values, positionals: [slug = ''] }, terminal) => {
+      const wish = {
+        url: need('--url', values.url),
+        types: values.event,
+        description: values.description,
+        headers: values.header === undefined ? undefined : parseHeaders(values.header),
+        ratePerSecond: values.rate === undefined ? undefined : Number(values.rate),
+        ordered: values.ordered,
+        asymmetric: values.asymmetric,
+      }
+      return await withWebhooks(terminal, async (webhooks, rooms) => {
+        const organization = await createOrganizations(rooms).get(slug)
+        const created = await webhooks.endpoints.create(organization.id, wish, rooms.actor)
+        return {
+          data: present(created),
+          text: `Endpoint ${created.id} gets ${created.types?.join(', ') ?? 'every event'}; \`intercept webhook secret ${organization.slug}\` prints what it verifies with, \`intercept webhook ping ${created.id}\` tries it.`,
+        }
+      })
+    },
+  }),
+  secret: command({
+    usage: '<org> [--rotate] [--leaked]',
+    about:
+      'the signing secret; --rotate makes a new one (the old signs for 24 h more, or not at all with --leaked)',
+    options: { rotate: { type: 'boolean' }, leaked: { type: 'boolean' } },
+    run: async ({ values, positionals: [slug = ''] }, terminal) =>
+      await withWebhooks(terminal, async ({ secrets }, rooms) => {
+        const { id } = await createOrganizations(rooms).get(slug)
+        const leaked = values.leaked === true
+        const secret =
+          values.rotate === true || leaked
+            ? await secrets.rotate(id, rooms.actor, leaked ? 0 : undefined)
+            : await secrets.reveal(id, rooms.actor)
+        const text = secret.reveal()
+        const older = (await secrets.list(id)).flatMap((one) => one.validUntil ?? [])
+        const overlap = older.map(
+          (until) => `An older one signs too until ${shortTime(until)} UTC.`,
+        )
+        return {
+          data: {
+            secret: text,
+            standard_secret: text.slice('svc_'.length),
+            hint: secret.hint,
+            old_secrets_valid_until: older.map(isoTime),
+          },
+          text: [
+            text,
+            '',
+            `Libraries of Standard Webhooks take it without "svc_": ${text.slice('svc_'.length)}`,
+            ...overlap,
+          ].join('\n'),
+        }
+      }),
+  }),
+  list: command({
+    usage: '<org>',
+    about: "an organization's endpoints",
+    run: async ({ positionals: [slug = ''] }, terminal) =>
+      await withWebhooks(terminal, async (webhooks, rooms) => {
+        const organization = await createOrganizations(rooms).get(slug)
+        const found = await webhooks.endpoints.list(organization.id)
+        const books = new Map(
+          (await webhooks.books(organization.id)).map((book) => [book.endpointId, book]),
+        )
+        const rows = found.map((one) => {
+          const book = books.get(one.id)
+          const waiting = (book?.pending ?? 0) + (book?.held ?? 0)
+          return [
+            one.id,
+            one.health.state,
+            one.url,
+            one.types?.join(',') ?? 'all',
+            String(waiting),
+            String(book?.dead ?? 0),
+            shortTime(one.health.lastSuccessAt),
+          ]
+        })
+        const text = renderTable(
+          ['ID', 'STATE', 'URL', 'TYPES', 'WAITING', 'DEAD', 'LAST SUCCESS (UTC)'],
+          rows,
+          `No endpoint yet; \`intercept webhook add ${organization.slug} --url …\` adds one.`,
+        )
+        const data = found.map((one) => ({
+          ...present(one),
+          deliveries: countsOf(books.get(one.id)),
+        }))
+        return { data, text }
+      }),
+  }),
+  remove: command({
+    usage: endpointOf,
+    about: 'delete an endpoint; what waits for it becomes skipped',
+    run: async ({ positionals }, terminal) =>
+      await withWebhooks(terminal, async (webhooks, rooms) => {
+        const [endpoint, ...more] = await chosen(webhooks, rooms, positionals)
+        if (!endpoint || more.length > 0) throw new UsageError('Say which endpoint, by its id')
+        await webhooks.endpoints.remove(endpoint.organizationId, endpoint.id, rooms.actor)
+        return { data: { id: endpoint.id }, text: `Endpoint ${endpoint.id} is deleted.` }
+      }),
+  }),
+  ping: command({
+    usage: endpointOf,
+    about:
+      'send webhook.ping to an endpoint, or to all of an organization; a running server delivers it',
+    run: async ({ positionals }, terminal) =>
+      await withWebhooks(terminal, async (webhooks, rooms) => {
+        const found = await chosen(webhooks, rooms, positionals)
+        if (found.length === 0) throw new UsageError('There is no endpoint to ping')
+        const sent: { endpoint_id: string; event_id: string }[] = []
+        for (const { organizationId, id } of found) {
+          const { eventId } = await webhooks.endpoints.sendSample(organizationId, id, rooms.actor)
+          sent.push({ endpoint_id: id, event_id: eventId })
+        }
+        const text = sent.map((one) => `${one.event_id} is on its way to ${one.endpoint_id}.`)
+        return { data: sent.length === 1 ? sent[0] : sent, text: text.join('\n') }
+      }),
+  }),
+}
+
+/** The rules of webhooks over the same database as a running server; nothing is sent from here. */
+async function withWebhooks<T>(
+  terminal: Terminal,
+  work: (webhooks: Webhooks, rooms: Rooms) => Promise<T>,
+): Promise<T> {
+  return await withRooms(terminal, async (rooms) => {
+    const { outboundAllowCidrs: allowCidrs, loopbackIsOpen: allowLoopback } = rooms.config
+    await using outbound = createOutbound({ allowCidrs, allowLoopback })
+    const log = createLog({ level: 'silent' })
+    await using webhooks = createWebhooks({
+      ...rooms,
+      outbound,
+      log,
+      endpointsMost: rooms.config.limits.webhookEndpoints,
+    })
+    return await work(webhooks, rooms)
+  })
+}
+
+/** An endpoint by its id, with or without its organization before it; or all of an organization's. */
+async function chosen(
+  webhooks: Webhooks,
+  rooms: Rooms,
+  [first = '', second]: readonly string[],
+): Promise<EndpointRecord[]> {
+  const organizations = createOrganizations(rooms)
+  if (second === undefined && first.startsWith('ep_')) {
+    const organizationId = await webhooks.endpoints.organizationOf(first)
+    return [await webhooks.endpoints.get(organizationId, first)]
+  }
+  const organization: OrganizationRecord = await organizations.get(first)
+  return second === undefined
+    ? await webhooks.endpoints.list(organization.id)
+    : [await webhooks.endpoints.get(organization.id, second)]
+}
+
+function parseHeaders(lines: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(':')
+      if (colon < 1) throw new UsageError("--header must be 'Name: value'")
+      return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
+    }),
+  )
+}
+
+function present(endpoint: EndpointRecord) {
+  const { health } = endpoint
+  return {
+    id: endpoint.id,
+    url: endpoint.url,
+    description: endpoint.description,
+    events: endpoint.types ?? null,
+    header_names: endpoint.headerNames,
+    rate_per_second: endpoint.ratePerSecond ?? null,
+    ordered: endpoint.ordered,
+    public_key: endpoint.publicKey ?? null,
+    state: health.state,
+    disabled_reason: health.disabledReason ?? null,
+    created_at: isoTime(endpoint.createdAt),
+    last_success_at: isoTime(health.lastSuccessAt),
+  }
+}
+
+function countsOf(book: EndpointBooks | undefined) {
+  if (book === undefined) return null
+  const { endpointId: _, ...counts } = book
+  return counts
+}

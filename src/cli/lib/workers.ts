@@ -1,0 +1,61 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import type { Config } from '../../config.ts'
+import { freePort } from '../../http/index.ts'
+import type { Log } from '../../telemetry/index.ts'
+import type { Terminal } from './terminal.ts'
+
+/** A worker that dies is replaced after the first of these; one that never comes to listen waits longer each time. */
+const pausesSeconds = [1, 2, 4, 8, 16, 32, 60] as const
+
+/**
+ * Runs `WORKERS` processes that share one port until somebody stops this one. Each is a node of its own and has its
+ * own metrics listener: METRICS_PORT, METRICS_PORT + 1, …
+ */
+export async function superviseWorkers(
+  config: Config,
+  terminal: Terminal,
+  log: Log,
+): Promise<void> {
+  const port = config.port === 0 ? await freePort(config.host) : config.port
+  const living = new Map<number, Worker>()
+  const pauses = new Set<NodeJS.Timeout>()
+  let isStopping = false
+
+  const startWorker = (index: number, failedBefore: number): void => {
+    const metricsPort =
+      config.metricsPort === undefined ? {} : { METRICS_PORT: String(config.metricsPort + index) }
+    const worker = cluster.fork({ PORT: String(port), ...metricsPort })
+    living.set(index, worker)
+    let hasListened = false
+    // A worker has other listeners too, which open before.
+    worker.on('listening', (at) => (hasListened ||= at.port === port))
+    worker.once('exit', (code, signal) => {
+      living.delete(index)
+      if (isStopping) return
+      const failed = hasListened ? 0 : failedBefore
+      const seconds = pausesSeconds[failed] ?? 60
+      log.error(
+        { worker: index, code, signal },
+        `A worker ${hasListened ? 'has died' : 'could not start'}; it is started again in ${seconds} s`,
+      )
+      const pause = setTimeout(() => {
+        pauses.delete(pause)
+        startWorker(index, failed + 1)
+      }, seconds * 1000)
+      pauses.add(pause)
+    })
+  }
+  for (let index = 0; index < config.workers; index++) startWorker(index, 0)
+  log.info({ workers: config.workers }, 'Workers are starting')
+
+  await terminal.untilStopped()
+  isStopping = true
+  for (const pause of pauses) clearTimeout(pause)
+  await Promise.all(
+    [...living.values()].map(async (worker) => {
+      worker.process.kill('SIGTERM')
+      await once(worker, 'exit')
+    }),
+  )
+}

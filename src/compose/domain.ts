@@ -1,0 +1,105 @@
+import {
+  checkMasterKey,
+  createKeyring,
+  createKeys,
+  createSessions,
+  openSigningKeys,
+} from '../access/index.ts'
+import { createAudit, createDenials } from '../audit/index.ts'
+import { createTraffic } from '../calls/index.ts'
+import type { Config } from '../config.ts'
+import type { Infrastructure } from './infrastructure.ts'
+import { createDirectories } from '../directory/index.ts'
+import {
+  createInvitations,
+  createLinks,
+  createMembers,
+  createOrganizations,
+  createPeople,
+  createPost,
+} from '../organizations/index.ts'
+import { createSso } from '../sso/index.ts'
+import {
+  createLimits,
+  createQuotas,
+  createTargetRegister,
+  createTargets,
+  defaultSettings,
+} from '../targets/index.ts'
+import { createWebhooks } from '../webhooks/index.ts'
+
+const keysInMemory = 1_000_000
+const dayMs = 24 * 60 * 60_000
+
+export type Domain = Awaited<ReturnType<typeof openDomain>>
+
+/** Opens the rooms that decide, in the order in which they lean on each other. */
+export async function openDomain(config: Config, foundations: Infrastructure) {
+  await using opened = new AsyncDisposableStack()
+  const { store, sealer, clock, log, metrics, outbound, guard, relyingParty } = foundations
+  const { baseUrl, authUrl } = config
+  await checkMasterKey(store, sealer)
+
+  // Access.
+  const signingKeys = await openSigningKeys({ store, sealer, clock })
+  const keys = createKeys({ store, clock })
+  const sessions = createSessions({
+    ...{ store, clock, signingKeys },
+    format: config.sessionFormat,
+    issuer: authUrl,
+    audience: baseUrl,
+    lifetimeMs: config.limits.sessionMs,
+    idleMs: config.limits.sessionIdleMs,
+  })
+  const enabledSchemes = config.keySchemes
+  const keyring = createKeyring({ store, clock, enabledSchemes, capacity: keysInMemory })
+
+  // Targets.
+  const defaults = defaultSettings(config.limits.bodyBytes)
+  const register = createTargetRegister({ store, sealer, defaults })
+  const targets = createTargets({ store, sealer, clock, guard, defaults })
+  const quotas = createQuotas(store)
+  const limits = createLimits({ clock, quotas })
+
+  // Organizations.
+  const post = opened.use(await createPost({ smtpUrl: config.smtpUrl, baseUrl, log }))
+  const people = createPeople({ store, sealer, clock, sessions, signUp: config.signUp })
+  const directories = opened.use(
+    createDirectories({
+      ...{ store, clock, sealer },
+      endSessions: async (tx, userId, why) => await sessions.endIn(tx, userId, {}, why),
+      mostTokens: config.limits.scimTokens,
+      cursorTimeoutMs: dayMs,
+    }),
+  )
+  const sso = createSso({
+    ...{ store, sealer, clock, relyingParty, authUrl },
+    resolveTxt: foundations.resolveTxt,
+    directory: directories.signIn,
+    allowLoopback: config.loopbackIsOpen,
+  })
+
+  // Webhooks and audit.
+  const webhooks = opened.use(
+    createWebhooks({
+      ...{ store, sealer, clock, outbound, log, metrics },
+      deliveriesKeptMs: config.retention.deliveriesMs,
+      endpointsMost: config.limits.webhookEndpoints,
+    }),
+  )
+
+  const closing = opened.move()
+  return {
+    ...{ signingKeys, keys, sessions, keyring },
+    ...{ register, targets, quotas, limits },
+    ...{ people, directories, sso, webhooks },
+    organizations: createOrganizations({ store, clock }),
+    members: createMembers({ store, clock, sessions, policies: sso.policies }),
+    invitations: createInvitations({ store, clock, baseUrl, post }),
+    links: createLinks({ store, clock, baseUrl }),
+    audit: createAudit({ store }),
+    denials: createDenials({ store, clock, log }),
+    traffic: createTraffic({ store, clock }),
+    [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
+  }
+}

@@ -1,0 +1,108 @@
+import { systemClock, type Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import {
+  createAddressGuard,
+  createClientAddresses,
+  createOutbound,
+  createResolver,
+  createTxtResolver,
+  createUpstreams,
+  openEcho,
+  peerAddress,
+  systemResolve,
+  type AppRequest,
+  type ResolveTxt,
+} from '../http/index.ts'
+import { createLog, type Log } from '../telemetry/index.ts'
+import { createMetrics, measureProcess, type Metrics } from '../telemetry/index.ts'
+import { createRelyingParty } from '../oidc/index.ts'
+import { createSealer, loadMasterSecrets, randomToken } from '../secrets/index.ts'
+import { openStore } from '../store/index.ts'
+import { createTracer, type Tracer } from '../telemetry/index.ts'
+
+/** What tests and the command line hand in instead of the usual. */
+export interface Surroundings {
+  readonly clock?: Clock
+  readonly log?: Log
+  /** The DNS that domains are verified by. */
+  readonly resolveTxt?: ResolveTxt
+}
+
+export type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>
+
+/** Opens what knows nothing of the product: the store, secrets, the network, what is told of ourselves. */
+export async function openInfrastructure(
+  config: Config,
+  surroundings: Surroundings & { readonly version: string },
+) {
+  await using opened = new AsyncDisposableStack()
+  const clock = surroundings.clock ?? systemClock
+  const log =
+    surroundings.log ?? createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
+
+  const sealer = createSealer(loadMasterSecrets(config.masterSecret, config.dataDir))
+  const store = opened.use(
+    await openStore({
+      databaseUrl: config.databaseUrl,
+      folder: config.dataDir,
+      clock,
+      isNode: true,
+      eventBytesMost: config.limits.webhookBodyBytes,
+    }),
+  )
+
+  const openings = { allowCidrs: config.outboundAllowCidrs, allowLoopback: config.loopbackIsOpen }
+  const outbound = opened.use(createOutbound(openings))
+  const guard = createAddressGuard(openings)
+  const resolve = createResolver(systemResolve, () => clock.monotonic())
+  const echo = opened.use(await openEcho())
+  const others = createUpstreams({ clock, guard, resolve })
+  const upstreams = opened.use(echo.among(others, { clock, resolve }))
+  const addresses = createClientAddresses(config.trustedProxies, config.forwardedHost)
+  const addressOf = (request: AppRequest): string =>
+    addresses.of(peerAddress(request), request.headers['x-forwarded-for']?.toString())
+
+  const metrics = createMetrics()
+  opened.defer(measureProcess(metrics))
+  const { version } = surroundings
+  const tracer = openTracer(config.otlpEndpoint, { metrics, log, version }, opened)
+
+  const relyingParty = createRelyingParty({
+    fetch: outbound.fetch,
+    clock,
+    allowLoopback: config.loopbackIsOpen,
+    mintTokenId: randomToken,
+  })
+
+  const closing = opened.move()
+  return {
+    ...{ version, clock, log, metrics, tracer, sealer, store },
+    ...{ outbound, guard, echo, upstreams, addresses, addressOf, relyingParty },
+    resolveTxt: surroundings.resolveTxt ?? createTxtResolver(),
+    [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
+  }
+}
+
+/** Spans go to the operator's own collector, wherever that is. */
+function openTracer(
+  endpoint: string | undefined,
+  needs: { metrics: Metrics; log: Log; version: string },
+  opened: AsyncDisposableStack,
+): Tracer | undefined {
+  if (endpoint === undefined) return undefined
+  const outbound = opened.use(
+    createOutbound({ allowCidrs: ['0.0.0.0/0', '::/0'], allowLoopback: true }),
+  )
+  const request = {
+    url: `${endpoint.replace(/\/$/, '')}/v1/traces`,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    deadlineMs: 5000,
+    maxResponseBytes: 64 * 1024,
+  }
+  const post = async (body: string): Promise<void> => {
+    const { status } = await outbound.request({ ...request, body })
+    if (status >= 300) throw new Error(`the collector answered ${status}`)
+  }
+  return opened.use(createTracer({ ...needs, post }))
+}

@@ -1,0 +1,33 @@
+import type { Config } from '../config.ts'
+import type { Infrastructure } from './infrastructure.ts'
+import type { Gateway } from '../gateway/index.ts'
+import type { Domain } from './domain.ts'
+import { every } from '../timers.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/** Starts what has to be done again and again; each node does it, and each task may run on several at once. */
+export function startSchedule(
+  config: Config,
+  rooms: Infrastructure & Domain & { readonly gateway: Gateway },
+): AsyncDisposable {
+  const { clock, log, keys, sso, signingKeys, sessions, audit, gateway, directories } = rooms
+  const { auditMs, callsMs } = config.retention
+  const tasks: Record<string, readonly [intervalMs: number, run: () => Promise<unknown>]> = {
+    announceExpired: [minuteMs, async () => await keys.announceExpired()],
+    announceSilent: [minuteMs, async () => await keys.announceSilent()],
+    checkDomains: [minuteMs, async () => await sso.domains.checkDue()],
+    forgetSso: [hourMs, async () => await sso.outcomes.forget()],
+    rotate: [hourMs, async () => await signingKeys.rotate()],
+    forgetSessions: [hourMs, async () => await sessions.forget()],
+    forgetAudit: [hourMs, async () => await audit.forget(clock.now() - auditMs)],
+    forgetWalks: [hourMs, async () => await directories.lists.forget()],
+    forgetCalls: [hourMs, async () => await gateway.forget(clock.now() - callsMs)],
+  }
+  const started = new AsyncDisposableStack()
+  for (const [task, [intervalMs, run]] of Object.entries(tasks)) {
+    started.use(every(intervalMs, run, (err) => log.error({ err, task }, 'a task failed')))
+  }
+  return started
+}

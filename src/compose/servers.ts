@@ -1,0 +1,121 @@
+import type { Config } from '../config.ts'
+import { registerApi } from '../api/index.ts'
+import type { Infrastructure } from './infrastructure.ts'
+import { createGateway, gatewayPrefix, type Gateway } from '../gateway/index.ts'
+import { answerWith, createApp, createFront, requestIdOf, watchMethods } from '../http/index.ts'
+import { registerPages } from '../pages/index.ts'
+import { createReadiness, registerMetrics, registerOperations } from '../operations/index.ts'
+import type { Domain } from './domain.ts'
+import { registerScim, scimRefusals } from '../scim/index.ts'
+import { registerSignin, openProviders } from '../signin/index.ts'
+import { asStorageProblem } from '../store/index.ts'
+import { RateLimiter } from '../targets/index.ts'
+
+/** The doors on their hinges: nothing is heard before `listen`. */
+export interface Servers extends AsyncDisposable {
+  readonly gateway: Gateway
+  /** Opens the listeners; closing them drops nothing that is under way. */
+  listen(): Promise<AsyncDisposable & { readonly address: string; readonly port: number }>
+}
+
+/** Hangs the doors: sign-in, SCIM, dashboard and operations on the app, the gateway beside it, one front before all. */
+export async function openServers(
+  config: Config,
+  rooms: Infrastructure & Domain,
+): Promise<Servers> {
+  await using opened = new AsyncDisposableStack()
+  const { clock, log, metrics, store } = rooms
+  const { baseUrl, authUrl } = config
+  const translate = asStorageProblem
+  const providers = openProviders(config, rooms)
+  const stopping = new AbortController()
+  const readiness = createReadiness({ feed: store.feed, isDraining: () => stopping.signal.aborted })
+  const bodyLimitBytes = config.limits.jsonBodyBytes
+  const appNeeds = { baseUrl, bodyLimitBytes, requestIdOf, translate, log }
+
+  const ownRefusals = [scimRefusals]
+  const app = createApp({ ...appNeeds, ownRefusals })
+  const refuseOtherMethods = watchMethods(app)
+  registerSignin(app, {
+    ...{ ...rooms, baseUrl, authUrl, providers, translate },
+    failures: rateOf(config.limits.failedCredentials),
+  })
+  registerScim(app, {
+    ...{ ...rooms, baseUrl, translate },
+    limits: scimLimits(config.limits),
+    failedCredentials: rateOf(config.limits.failedCredentials),
+  })
+  registerApi(app, {
+    ...rooms,
+    rooms: {
+      ...rooms,
+      ...{ baseUrl, stopping: stopping.signal, targetRegister: rooms.register },
+      jsonDepth: config.limits.jsonDepth,
+      scimTokensMost: config.limits.scimTokens,
+      signUp: config.signUp,
+      retention: config.retention,
+      findings: { limiter: new RateLimiter(), rate: rateOf(config.limits.failedCredentials) },
+      providers: providers.map(({ name }) => name),
+    },
+  })
+  registerOperations(app, { readiness, metrics })
+  registerPages(app, { baseUrl, log })
+  refuseOtherMethods()
+  await app.ready()
+
+  const gateway = opened.use(
+    createGateway({
+      ...{ ...rooms, baseUrl, authUrl },
+      enabledSchemes: config.keySchemes,
+      failedCredentials: rateOf(config.limits.failedCredentials),
+    }),
+  )
+  const front = createFront({
+    handleGateway: gateway.handle,
+    handleApp: answerWith(app),
+    limits: { headBytes: config.limits.requestHeadBytes, urlBytes: config.limits.urlBytes },
+    ...{ gatewayPrefix, baseUrl, ownRefusals, clock, log },
+  })
+
+  const closing = opened.move()
+  return {
+    gateway,
+    async listen() {
+      await using listening = new AsyncDisposableStack()
+      const { address, port } = await front.listen({ host: config.host, port: config.port })
+      listening.defer(async () => {
+        stopping.abort()
+        gateway.endStreams()
+        await front.drain(config.limits.drainMs)
+      })
+      if (config.metricsPort !== undefined) {
+        const own = createApp(appNeeds)
+        const refuseOthers = watchMethods(own)
+        registerMetrics(own, { readiness, metrics })
+        refuseOthers()
+        listening.defer(async () => await own.close())
+        await own.listen({ host: config.host, port: config.metricsPort })
+      }
+      const ending = listening.move()
+      const end = async () => await ending.disposeAsync()
+      return { address, port, [Symbol.asyncDispose]: end }
+    },
+    [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
+  }
+}
+
+function scimLimits(limits: Config['limits']) {
+  return {
+    bodyBytes: limits.scimBodyBytes,
+    bulkBodyBytes: limits.scimBulkBodyBytes,
+    bulkOperations: limits.scimBulkOperations,
+    filterCharacters: limits.scimFilterCharacters,
+    filterDepth: limits.scimFilterDepth,
+    requests: rateOf(limits.scim),
+  }
+}
+
+/** A rate of the settings as limiters take it. */
+function rateOf(rate: { perSecond: number; burst: number } | undefined) {
+  return rate && { calls: rate.perSecond, perSeconds: 1, burst: rate.burst }
+}

@@ -1,0 +1,28 @@
+import type { OrganizationId } from '../ids.ts'
+import { directoryTokens, directoryUsers } from '../store/index.ts'
+import type { DirectoryPeople } from '../sso/index.ts'
+
+/** The directory as the company's sign-in sees it: on while a token is active. */
+export function createSignInLookup(): DirectoryPeople {
+  return {
+    async isOn(at, organizationId) {
+      return await directoryTokens.isAnyActive(at, organizationId as OrganizationId)
+    },
+    async find(at, organizationId, by) {
+      const wanted =
+        by.attribute === 'externalId'
+          ? { externalId: by.value }
+          : { userNameKey: by.value.normalize('NFC').toLowerCase() }
+      const found = await directoryUsers.listByIdentifier(
+        at,
+        organizationId as OrganizationId,
+        wanted,
+      )
+      // Two with one identifier are nobody.
+      const [only, ...more] = found
+      return only === undefined || more.length > 0
+        ? undefined
+        : { userId: only.userId, active: only.active }
+    },
+  }
+}

@@ -1,0 +1,129 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Problem } from '../../errors.ts'
+import { ownRefusalsOf, renderProblem, type OwnRefusals } from './problem.ts'
+
+/** Routes of a door, to be hung on the app. */
+export type App = FastifyInstance
+export type AppRequest = FastifyRequest
+export type AppReply = FastifyReply
+
+/** Builds what answers everything outside the guarded area: Fastify with our strictness and our refusals. */
+export function createApp(needs: {
+  readonly baseUrl: string
+  readonly bodyLimitBytes: number
+  readonly requestIdOf: (request: IncomingMessage) => string
+  /** Turns what is thrown below (a database that does not answer) into a refusal, if it is one. */
+  readonly translate: (error: unknown) => Problem | undefined
+  /** Servers that don't speak of problems; the others' refusals are RFC 9457. */
+  readonly ownRefusals?: readonly OwnRefusals[]
+  readonly log: { error(fields: object, text: string): void }
+}): App {
+  function refuse(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
+    const own = ownRefusalsOf(needs.ownRefusals, request.url)
+    if (own === undefined) {
+      return sendProblem(reply, problem, { requestId: request.id, baseUrl: needs.baseUrl })
+    }
+    reply
+      .code(problem.status)
+      .headers(problem.headers ?? {})
+      .header('Content-Type', own.contentType)
+    return reply.header('Intercept-Refused', problem.code).send(Buffer.from(own.render(problem)))
+  }
+
+  const app = Fastify({
+    genReqId: (request) => needs.requestIdOf(request),
+    logger: false,
+    bodyLimit: needs.bodyLimitBytes,
+    exposeHeadRoutes: true,
+    return503OnClosing: false,
+    // A URL that the router cannot decode is refused before any hook or handler of ours runs.
+    frameworkErrors: (error, request, reply) => {
+      reply.header('Intercept-Request-Id', request.id)
+      reply.header('Cache-Control', 'no-store')
+      void refuse(request, reply, asProblem(error))
+    },
+    routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, maxParamLength: 300 },
+    ajv: {
+      // Fastify's own choice drops unknown members silently and turns 1 into "1".
+      customOptions: {
+        removeAdditional: false,
+        coerceTypes: false,
+        useDefaults: true,
+        allErrors: false,
+      },
+    },
+  })
+
+  const isHttps = needs.baseUrl.startsWith('https:')
+  app.setErrorHandler((error, request, reply) => {
+    const problem = needs.translate(error) ?? asProblem(error)
+    if (problem.status >= 500) {
+      needs.log.error({ err: error, request_id: request.id }, 'a request failed')
+    }
+    return refuse(request, reply, problem)
+  })
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, new Problem('not_found')))
+  app.addHook('onSend', async (request, reply) => {
+    reply.header('Intercept-Request-Id', request.id)
+    reply.header('X-Content-Type-Options', 'nosniff')
+    if (isHttps) reply.header('Strict-Transport-Security', 'max-age=63072000')
+    if (!reply.hasHeader('Cache-Control')) reply.header('Cache-Control', 'no-store')
+  })
+  return app
+}
+
+/** The address at the other end of a request's connection; IPv4 never in IPv6's clothes. */
+export function peerAddress(request: AppRequest): string {
+  const address = request.raw.socket.remoteAddress ?? ''
+  return address.startsWith('::ffff:') ? address.slice(7) : address
+}
+
+/** Hands a request of the front to the app, which never listens itself. */
+export function answerWith(app: App): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => app.routing(request, response)
+}
+
+function sendProblem(
+  reply: FastifyReply,
+  problem: Problem,
+  context: { requestId: string; baseUrl: string },
+): FastifyReply {
+  const rendered = renderProblem(problem, context)
+  reply.code(rendered.status)
+  for (let at = 0; at + 1 < rendered.headers.length; at += 2) {
+    const name = rendered.headers[at] ?? ''
+    if (name.toLowerCase() !== 'content-length') reply.header(name, rendered.headers[at + 1])
+  }
+  // To a string Fastify would add a charset, which JSON does not have (RFC 8259, section 11).
+  return reply.send(Buffer.from(rendered.body))
+}
+
+/** Fastify's own errors by their stable codes; anything else is our bug. */
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  const { code, validation, message } = error as {
+    code?: string
+    validation?: unknown
+    message?: string
+  }
+  if (validation !== undefined) return new Problem('invalid_input', message)
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Problem('body_too_large')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Problem('unsupported_media_type')
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return new Problem('bad_request', 'The request body is not the JSON that it says it is.')
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new Problem('bad_request', 'The URL cannot be read: look at its "%" signs.')
+    default:
+      if (error instanceof SyntaxError) {
+        return new Problem('bad_request', 'The body is not valid JSON.', { cause: error })
+      }
+      return new Problem('internal_error', undefined, { cause: error })
+  }
+}

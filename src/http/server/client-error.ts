@@ -1,0 +1,83 @@
+import { Problem } from '../../errors.ts'
+import { renderOwn, renderProblem, type OwnRefusals } from './problem.ts'
+
+/** What Node's parser reports: its code, and the bytes at hand (never logged: they may hold a credential). */
+export interface ParserError extends Error {
+  readonly code?: string
+  readonly reason?: string
+  readonly rawPacket?: Buffer
+}
+
+/** The refusal for a message that Node's parser could not read; undefined when nobody is there to be answered. */
+export function parserProblem(error: ParserError, urlBytes: number): Problem | undefined {
+  switch (error.code) {
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return undefined
+    case 'HPE_HEADER_OVERFLOW':
+      return isLongRequestLine(error.rawPacket, urlBytes)
+        ? new Problem('uri_too_long', `The URL may have up to ${urlBytes} bytes.`)
+        : new Problem('head_too_large')
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new Problem('body_too_large', 'The chunk extensions are too long.')
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Problem('request_timeout')
+    case 'HPE_INVALID_VERSION':
+      // The parser says the same of a line that ends in a bare line feed.
+      if (error.reason?.includes('CRLF') === true) return malformed()
+      return new Problem('version_not_supported', 'Speak HTTP/1.1 or HTTP/1.0.')
+    case 'HPE_INVALID_METHOD':
+      return new Problem('bad_request', 'The request line does not begin with a known method.')
+    case 'HPE_INVALID_TRANSFER_ENCODING':
+    case 'HPE_UNEXPECTED_CONTENT_LENGTH':
+    case 'HPE_INVALID_CONTENT_LENGTH':
+    case 'HPE_INVALID_CHUNK_SIZE':
+      return new Problem('framing_invalid')
+    default:
+      return malformed()
+  }
+}
+
+function malformed(): Problem {
+  return new Problem('bad_request', 'The message is not well-formed HTTP/1.1.')
+}
+
+/** A whole refusal as bytes for a connection whose parser has given up; the connection ends after it. */
+export function rawRefusal(
+  problem: Problem,
+  context: { requestId: string; baseUrl: string; nowMs: number; own: OwnRefusals | undefined },
+): string {
+  const { own } = context
+  const rendered =
+    own === undefined ? renderProblem(problem, context) : renderOwn(own, problem, context.requestId)
+  const { status, headers, body } = rendered
+  let text = `HTTP/1.1 ${status} ${reasons[status] ?? 'Refused'}\r\n`
+  for (let at = 0; at < headers.length; at += 2) text += `${headers[at]}: ${headers[at + 1]}\r\n`
+  return `${text}Date: ${new Date(context.nowMs).toUTCString()}\r\nConnection: close\r\n\r\n${body}`
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  413: 'Content Too Large',
+  414: 'URI Too Long',
+  431: 'Request Header Fields Too Large',
+  505: 'HTTP Version Not Supported',
+}
+
+/** The URL that was asked for, if its line is in the bytes that the parser had at hand; '' where it is not. */
+export function urlAtHand(packet: Buffer | undefined): string {
+  const line = /^[A-Z]{3,8} (\/[^\s]*)/.exec(packet?.toString('latin1', 0, 1024) ?? '')
+  return line?.[1] ?? ''
+}
+
+// The URL alone can fill the head: then the truth is 414. No line end in the first bytes means one long line.
+function isLongRequestLine(packet: Buffer | undefined, urlBytes: number): boolean {
+  if (packet === undefined || packet.length <= urlBytes) return false
+  const lineEnd = packet.indexOf('\n')
+  return (
+    /^[A-Z]{3,8} \//.test(packet.toString('latin1', 0, 12)) &&
+    (lineEnd === -1 || lineEnd > urlBytes)
+  )
+}

@@ -1,0 +1,325 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { ClientConnection } from './client-connection.ts'
+import type { DirectRequest } from './direct-request.ts'
+import type { RequestHead } from '../message/head.ts'
+import { renderProblem } from './problem.ts'
+
+/** Who takes the body of a request; `data` answers false when it wants a pause. */
+export interface BodySink {
+  data(chunk: Buffer): boolean
+  end(): void
+}
+
+/**
+ * Who wants to know that the caller left. An object rather than a function: V8 kept a closure that was made for each
+ * call, with all that the call held, until the next full collection.
+ */
+export interface ExchangeWatcher {
+  callerLeft(): void
+}
+
+/** A connection that left HTTP: the raw stream and the bytes that came with the head. */
+export interface UpgradedStream {
+  readonly socket: Socket
+  readonly head: Buffer
+}
+
+/** The longest rest of a refused body that is read to keep a connection. */
+const discardedBytes = 64 * 1024
+/** How much of a body waits for the checks to be done. */
+const heldBytesAtMost = 64 * 1024
+
+export interface ExchangeParts {
+  readonly request: DirectRequest
+  readonly response: ServerResponse
+  readonly head: RequestHead
+  readonly url: string
+  readonly requestId: string
+  readonly baseUrl: string
+  readonly connection: ClientConnection
+  readonly upgrade: UpgradedStream | undefined
+  readonly expectsContinue: boolean
+}
+
+/** One request and its answer as a door sees them, whatever the server underneath. */
+export class Exchange {
+  readonly method: string
+  readonly url: string
+  readonly rawHeaders: readonly string[]
+  readonly httpVersion: string
+  readonly head: RequestHead
+  readonly requestId: string
+  readonly peerAddress: string
+  readonly hasBody: boolean
+  /** Bytes of the body as announced; undefined when there is none or it is chunked. */
+  readonly contentLength: number | undefined
+  readonly upgrade: UpgradedStream | undefined
+  readonly expectsContinue: boolean
+  /** Whether any byte of an answer has been handed over. */
+  started = false
+  finished = false
+  bytesIn = 0
+  bytesOut = 0
+  /** Whether the answer is a stream of events, which has no end of its own. */
+  isEventStream = false
+  /** Told at most once, when the caller leaves before the answer ended. */
+  watcher: ExchangeWatcher | undefined
+  readonly #request: DirectRequest
+  readonly #response: ServerResponse
+  readonly #connection: ClientConnection
+  readonly #baseUrl: string
+  #gone = false
+  #sink: BodySink | undefined
+  /** What of the body came before somebody read it. */
+  #held: Buffer[] = []
+  #heldBytes = 0
+  #bodyEnded = false
+  #bodyPaused = false
+
+  constructor(parts: ExchangeParts) {
+    const { request, head } = parts
+    this.method = request.method ?? ''
+    this.url = parts.url
+    this.rawHeaders = request.rawHeaders
+    this.httpVersion = request.httpVersion
+    this.head = head
+    this.requestId = parts.requestId
+    this.peerAddress = parts.connection.peerAddress
+    this.contentLength = head.contentLength === undefined ? undefined : Number(head.contentLength)
+    this.hasBody =
+      head.transferEncoding !== undefined ||
+      (this.contentLength !== undefined && this.contentLength > 0)
+    this.upgrade = parts.upgrade
+    this.expectsContinue = parts.expectsContinue
+    this.#request = request
+    this.#response = parts.response
+    this.#connection = parts.connection
+    this.#baseUrl = parts.baseUrl
+    this.#connection.add(this)
+    if (this.hasBody) this.#request.takeBody((chunk) => this.#arrived(chunk))
+  }
+
+  /** Whether the caller has left. */
+  get gone(): boolean {
+    return this.#gone
+  }
+
+  /** Whether the whole request, body included, has arrived. */
+  get requestComplete(): boolean {
+    return !this.hasBody || this.#request.complete
+  }
+
+  /** Answers with a problem document; an answer that had begun is cut instead. */
+  refuse(error: unknown, moreHeaders: readonly string[] = []): void {
+    if (this.finished || this.#gone) return
+    if (this.started) {
+      this.cut()
+      return
+    }
+    const { status, headers, body } = renderProblem(error, {
+      requestId: this.requestId,
+      baseUrl: this.#baseUrl,
+    })
+    headers.push(...moreHeaders)
+    this.answer(status, headers, body)
+  }
+
+  /** Sends a whole answer; `body` is text whose characters are bytes (latin1). `headers` holds Content-Length. */
+  answer(status: number, headers: string[], body = '', reason?: string): void {
+    if (this.finished || this.#gone) return
+    // A HEAD gets the head that the GET would get, and nothing after it (RFC 9110, section 9.3.2).
+    const silent = this.method === 'HEAD' || status === 204 || status === 304
+    this.#writeHead(status, reason, headers)
+    this.bytesOut += silent ? 0 : body.length
+    if (silent || body === '') this.#response.end()
+    else this.#response.end(body, 'latin1')
+    this.#finish()
+  }
+
+  /** Begins a streamed answer. */
+  start(status: number, reason: string, headers: string[]): void {
+    if (this.finished || this.#gone) return
+    this.#writeHead(status, reason, headers)
+  }
+
+  /** Sends the head of a streamed answer now, before there is a body. */
+  flushHead(): void {
+    if (!this.finished && !this.#gone) this.#response.flushHeaders()
+  }
+
+  /** Hands over a part of the answer; false asks the giver to wait for `onDrain`. */
+  write(chunk: Buffer): boolean {
+    if (this.finished || this.#gone) return true
+    this.bytesOut += chunk.length
+    return this.#response.write(chunk)
+  }
+
+  /** Calls back once, when the caller has taken what was written. */
+  onDrain(resume: () => void): void {
+    this.#response.once('drain', resume)
+  }
+
+  /** Ends a streamed answer, with trailers where there are some (flat list). */
+  end(trailers: readonly string[] = []): void {
+    if (this.finished || this.#gone) return
+    if (trailers.length > 0) this.#response.addTrailers(pairs(trailers))
+    this.#response.end()
+    this.#finish()
+  }
+
+  /** Breaks the connection, so that an unfinished answer can't be taken for a whole one. */
+  cut(): void {
+    if (this.finished) return
+    this.#finish()
+    this.#connection.destroy()
+  }
+
+  /** Ends everything at once, a stream that was taken over included; the upstream is let go first. */
+  sever(): void {
+    this.#letUpstreamGo()
+    this.cut()
+  }
+
+  /** Ends what would go on for ever, because the process stops: an event stream cleanly, a taken-over stream as it is. */
+  endStream(): void {
+    if (this.upgrade !== undefined && this.finished) {
+      this.sever()
+    } else if (this.isEventStream && this.started && !this.finished) {
+      this.#letUpstreamGo()
+      this.end()
+    }
+  }
+
+  /** Tells the caller to send the body it announced (RFC 9110, section 10.1.1). */
+  sendContinue(): void {
+    if (this.finished || this.#gone || this.started) return
+    this.#response.writeContinue()
+  }
+
+  /** Relays an interim answer's links (103). */
+  sendEarlyHints(links: readonly string[]): void {
+    if (this.finished || this.#gone || this.started || this.httpVersion === '1.0') return
+    // One line may hold several (RFC 8288, section 3).
+    const link = links.flatMap((line) => line.split(/,\s*(?=<)/)).filter((one) => isPlainLink(one))
+    if (link.length > 0) this.#response.writeEarlyHints({ link })
+  }
+
+  /** Gives the body to the sink, as it comes; what has come already at once. */
+  readBody(sink: BodySink): void {
+    this.#sink = sink
+    const held = this.#held
+    this.#held = []
+    let more = true
+    for (const chunk of held) more = sink.data(chunk) && more
+    if (this.#bodyEnded) sink.end()
+    else if (more) this.resumeBody()
+    else this.#bodyPaused = true
+  }
+
+  /** The trailers of a chunked body, a flat list; complete once the body has ended. */
+  get trailers(): readonly string[] {
+    return this.#request.rawTrailers
+  }
+
+  /** Goes on after the sink asked for a pause. */
+  resumeBody(): void {
+    this.#bodyPaused = false
+    this.#request.goOn()
+  }
+
+  /** The caller closed the connection, or it broke. */
+  leave(): void {
+    if (this.finished || this.#gone) return
+    this.#gone = true
+    this.#connection.remove(this)
+    this.watcher?.callerLeft()
+  }
+
+  /** Whether body bytes are awaited from the caller rather than held back by us; what a slow body is judged by. */
+  get awaitsBody(): boolean {
+    return !this.requestComplete && !this.started && !this.#bodyPaused
+  }
+
+  /** The stream to take over after a 101; nothing more goes through this exchange's answer. */
+  takeOver(): UpgradedStream | undefined {
+    if (this.upgrade === undefined || this.finished || this.#gone) return undefined
+    this.started = true
+    this.finished = true
+    return this.upgrade
+  }
+
+  /** To be called when a stream that was taken over has ended. */
+  release(): void {
+    this.#connection.remove(this)
+  }
+
+  #arrived(chunk: Buffer | null): boolean {
+    if (chunk === null) {
+      this.#bodyEnded = true
+      this.#sink?.end()
+      return true
+    }
+    // What is left of a body that nobody wants any more is let run through.
+    if (this.finished || this.#gone) return true
+    this.bytesIn += chunk.length
+    if (this.#sink === undefined) {
+      this.#held.push(chunk)
+      this.#heldBytes += chunk.length
+      this.#bodyPaused = this.#heldBytes >= heldBytesAtMost
+    } else {
+      this.#bodyPaused = !this.#sink.data(chunk)
+    }
+    return !this.#bodyPaused
+  }
+
+  #writeHead(status: number, reason: string | undefined, headers: string[]): void {
+    this.started = true
+    if (this.#connection.draining) this.#response.shouldKeepAlive = false
+    if (this.upgrade !== undefined || !this.requestComplete) this.#settleUnreadBody()
+    if (reason === undefined) this.#response.writeHead(status, headers)
+    else this.#response.writeHead(status, reason, headers)
+  }
+
+  // What is left of a body nobody reads is never taken for a request: a short rest is read and thrown away, after
+  // a longer one the connection ends, and nothing that follows on it is executed (RFC 9112, section 9.6).
+  #settleUnreadBody(): void {
+    const short =
+      this.upgrade === undefined &&
+      this.#sink === undefined &&
+      !this.expectsContinue &&
+      this.contentLength !== undefined &&
+      this.contentLength <= discardedBytes
+    if (short) {
+      this.#connection.expectRest(this.#request)
+      return
+    }
+    this.#response.shouldKeepAlive = false
+    this.#connection.refuseFurther()
+  }
+
+  #letUpstreamGo(): void {
+    const { watcher } = this
+    this.watcher = undefined
+    watcher?.callerLeft()
+  }
+
+  #finish(): void {
+    this.finished = true
+    this.#connection.remove(this)
+  }
+}
+
+/**
+ * Whether a link may be handed to Node, which throws at what it cannot read and takes time exponential in the number of
+ * its parameters to find that out. Each part here ends where the next begins, so that this and Node's are linear.
+ */
+function isPlainLink(link: string): boolean {
+  return /^<[^<>]*>(?:\s*;\s*[^;"=\s]+(?:="[^;"=\s]*"|=[^;"=\s]+)?)*$/.test(link)
+}
+
+function pairs(flat: readonly string[]): [string, string][] {
+  const list: [string, string][] = []
+  for (let at = 0; at + 1 < flat.length; at += 2) list.push([flat[at] ?? '', flat[at + 1] ?? ''])
+  return list
+}

@@ -1,0 +1,39 @@
+import { Problem } from '../../errors.ts'
+import type { App } from './app.ts'
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/**
+ * Watches what is hung on an app, or on a scope whose refusals have a form of their own. What it returns hangs the
+ * rest: 405 `method_not_allowed` for every other method of the addresses that are there by then (RFC 9110, section
+ * 15.5.6), instead of the 404 of an address that is not there.
+ */
+export function watchMethods(app: App): () => void {
+  const known = new Map<string, Set<string>>()
+  app.addHook('onRoute', ({ url, method }) => {
+    const answered = known.get(url) ?? new Set()
+    for (const one of [method].flat()) answered.add(one)
+    known.set(url, answered)
+  })
+  return () => {
+    // Scopes hang their addresses when the app gets ready, in the order in which they were registered: this one is last.
+    void app.register(async (scope) => {
+      for (const [url, answered] of [...known]) {
+        const others = methods.filter((method) => !answered.has(method))
+        if (others.length > 0) refuse(scope, { url, others, answered: [...answered] })
+      }
+    })
+  }
+}
+
+function refuse(
+  scope: App,
+  at: { readonly url: string; readonly others: string[]; readonly answered: readonly string[] },
+): void {
+  const allow = methods.filter((method) => at.answered.includes(method)).join(', ')
+  const refused = async (): Promise<never> => {
+    throw new Problem('method_not_allowed', undefined, { headers: { Allow: allow } })
+  }
+  // At once: whatever body comes along is nobody's business here.
+  scope.route({ method: at.others, url: at.url, onRequest: refused, handler: refused })
+}

@@ -1,0 +1,84 @@
+import { Problem, problems } from '../../errors.ts'
+
+/** A refusal ready to be sent: flat header list, body as ASCII-safe JSON text. */
+export interface RenderedProblem {
+  readonly status: number
+  readonly headers: string[]
+  readonly body: string
+}
+
+/** How a door that doesn't speak of problems words the refusals that are made before any of its routes is found. */
+export interface OwnRefusals {
+  /** The addresses that are the door's: this one and all below it. */
+  readonly prefix: string
+  readonly contentType: string
+  render(problem: Problem): Uint8Array
+}
+
+/** The door that words refusals of this URL itself, if there is one. */
+export function ownRefusalsOf(
+  doors: readonly OwnRefusals[] | undefined,
+  url: string,
+): OwnRefusals | undefined {
+  const path = url.split('?', 1)[0] ?? ''
+  return doors?.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`))
+}
+
+/** Renders a refusal in a door's own words; the body is text whose characters are bytes (latin1). */
+export function renderOwn(own: OwnRefusals, problem: Problem, requestId: string): RenderedProblem {
+  const body = Buffer.from(own.render(problem)).toString('latin1')
+  const headers = ['Content-Type', own.contentType, ...ownHeaders(problem, requestId, body.length)]
+  for (const [name, value] of Object.entries(problem.headers ?? {})) headers.push(name, value)
+  return { status: problem.status, headers, body }
+}
+
+/** Renders a refusal as RFC 9457 problem+json; whatever is not a `Problem` becomes a bare 500. */
+export function renderProblem(
+  error: unknown,
+  context: { requestId: string; baseUrl: string },
+): RenderedProblem {
+  const problem = error instanceof Problem ? error : new Problem('internal_error')
+  const { status, title } = problems[problem.code]
+  const body = asciiJson({
+    type: `${context.baseUrl}/problems/${problem.code}`,
+    title,
+    status,
+    detail: problem.message,
+    code: problem.code,
+    request_id: context.requestId,
+    ...problem.members,
+  })
+  const headers = [
+    'Content-Type',
+    'application/problem+json',
+    ...ownHeaders(problem, context.requestId, body.length),
+  ]
+  if (status === 401 && problem.headers?.['WWW-Authenticate'] === undefined) {
+    headers.push('WWW-Authenticate', 'Bearer realm="intercept"')
+  }
+  for (const [name, value] of Object.entries(problem.headers ?? {})) headers.push(name, value)
+  return { status, headers, body }
+}
+
+function ownHeaders(problem: Problem, requestId: string, bytes: number): string[] {
+  return [
+    'Cache-Control',
+    'no-store',
+    'X-Content-Type-Options',
+    'nosniff',
+    'Intercept-Request-Id',
+    requestId,
+    'Intercept-Refused',
+    problem.code,
+    'Content-Length',
+    String(bytes),
+  ]
+}
+
+// Escaped to ASCII, so that its length is its byte length and no reader guesses an encoding.
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[\u007f-\uffff]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

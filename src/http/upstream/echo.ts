@@ -1,0 +1,88 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { nodeHttp } from '../server/node-http.ts'
+import { createAddressGuard } from '../outbound/guard.ts'
+import { createUpstreams, type UpstreamNeeds, type Upstreams } from './pool.ts'
+
+/** The host of the built-in echo; `.internal` is no name on any network (ICANN, 2024-07-29), so nobody else has it. */
+export const echoHost = 'echo.intercept.internal'
+
+/** A target's upstream for those who have none yet: it answers what it was asked. */
+export interface Echo extends AsyncDisposable {
+  /** Asks it once; the status of its answer. */
+  ask(): Promise<number>
+  /** Upstreams in which the echo's host leads to it, past the guard of addresses; all others go on to `others`. */
+  among(others: Upstreams, needs: Pick<UpstreamNeeds, 'clock' | 'resolve'>): Upstreams
+}
+
+const bodyMost = 16 * 1024
+// A target's own credential and a caller's assertion must not come back to whoever calls.
+const told = [
+  'accept',
+  'content-length',
+  'content-type',
+  'intercept-key-id',
+  'intercept-organization',
+  'intercept-request-id',
+  'traceparent',
+  'user-agent',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+]
+
+/** Opens the echo on a free port of this machine. */
+export async function openEcho(): Promise<Echo> {
+  const server = nodeHttp.createServer((request, response) => {
+    void answer(request, response).catch(() => response.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  return {
+    async ask() {
+      const asked = nodeHttp.get({ host: '127.0.0.1', port, signal: AbortSignal.timeout(5000) })
+      const [response] = (await once(asked, 'response')) as [IncomingMessage]
+      response.resume()
+      return response.statusCode ?? 0
+    },
+    among(others, needs) {
+      const own = createUpstreams({ ...needs, guard: createAddressGuard({ allowLoopback: true }) })
+      const here = { secure: false, host: '127.0.0.1', port }
+      return {
+        open: (where, connectMs) =>
+          where.host === echoHost && !where.secure
+            ? own.open(here, connectMs)
+            : others.open(where, connectMs),
+        [Symbol.asyncDispose]: async () => {
+          await own[Symbol.asyncDispose]()
+          await others[Symbol.asyncDispose]()
+        },
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let body = ''
+  for await (const piece of request.setEncoding('utf8')) {
+    if (body.length < bodyMost) body += String(piece)
+  }
+  const headers = told.flatMap((name) => {
+    const value = request.headers[name]
+    return value === undefined ? [] : [[name, value]]
+  })
+  const seen = {
+    method: request.method,
+    url: request.url,
+    headers: Object.fromEntries(headers) as Record<string, unknown>,
+    body: body.slice(0, bodyMost),
+  }
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+  response.end(`${JSON.stringify(seen, undefined, 2)}\n`)
+}

@@ -1,0 +1,192 @@
+import { connectionNames } from '../message/head.ts'
+
+/** How the end of an answer's body is found (RFC 9112, section 6.3). */
+export type AnswerFraming = 'none' | 'length' | 'chunked' | 'close'
+
+/** The head of an upstream's answer; header names and values as they came, one character per byte. */
+export interface AnswerHead {
+  readonly status: number
+  readonly reason: string
+  readonly headers: string[]
+  readonly framing: AnswerFraming
+  readonly contentLength: number
+  /** Lower-case names listed in the upstream's Connection header. */
+  readonly connectionNames: readonly string[]
+  readonly keepAlive: boolean
+  /** Milliseconds the upstream promises to keep the idle connection; undefined when it doesn't say. */
+  readonly keepAliveMs: number | undefined
+}
+
+/** Why an answer can't be trusted; becomes 502 `upstream_invalid`. */
+export class BrokenAnswer extends Error {}
+
+/**
+ * Parses an answer's head, strictly: what two readers could read in two ways is refused (RFC 9112, sections 4–6).
+ * `text` holds the head from the status line up to and without the empty line.
+ */
+export function parseAnswerHead(text: string, method: string): AnswerHead {
+  const minor = text.charCodeAt(7)
+  if (!text.startsWith('HTTP/1.') || (minor !== one && minor !== zero)) broken('status line')
+  const status = statusOf(text)
+  const lineEnd = text.indexOf('\r\n')
+  const reason = lineEnd === -1 ? text.slice(13) : text.slice(13, lineEnd)
+  if (!isFieldText(reason)) broken('reason')
+  const fields = new Fields()
+  readFields(text, lineEnd === -1 ? text.length : lineEnd + 2, fields)
+  return finish({ status, reason, isHttp10: minor === zero, method }, fields)
+}
+
+/** Parses trailers (RFC 9112, section 7.1.2) and keeps those that may go on. */
+export function parseTrailers(text: string, mayTrail: (name: string) => boolean): string[] {
+  const fields = new Fields()
+  readFields(text, 0, fields)
+  const kept: string[] = []
+  for (let at = 0; at < fields.list.length; at += 2) {
+    const name = fields.list[at] ?? ''
+    if (mayTrail(name)) kept.push(name, fields.list[at + 1] ?? '')
+  }
+  return kept
+}
+
+const zero = 0x30
+const one = 0x31
+const headersAtMost = 256
+
+class Fields {
+  readonly list: string[] = []
+  contentLength = -1
+  chunked = false
+  close = false
+  keepAlive = false
+  keepAliveMs: number | undefined
+  connectionNames: readonly string[] = []
+}
+
+function broken(what: string): never {
+  throw new BrokenAnswer(`the upstream's answer is malformed: ${what}`)
+}
+
+function statusOf(text: string): number {
+  const status =
+    (text.charCodeAt(9) - zero) * 100 +
+    (text.charCodeAt(10) - zero) * 10 +
+    text.charCodeAt(11) -
+    zero
+  const spaced = text.charAt(8) === ' ' && (text.length === 12 || /[ \r]/.test(text.charAt(12)))
+  if (!spaced || !/^\d{3}$/.test(text.slice(9, 12)) || status < 100 || status > 599) {
+    broken('status line')
+  }
+  return status
+}
+
+function readFields(text: string, start: number, fields: Fields): void {
+  let at = start
+  while (at < text.length) {
+    let colon = at
+    while (colon < text.length && isTokenCode(text.charCodeAt(colon))) colon++
+    if (colon === at || text.charCodeAt(colon) !== 0x3a) broken('field name')
+    let end = text.indexOf('\r\n', colon)
+    if (end === -1) end = text.length
+    let from = colon + 1
+    let to = end
+    while (from < to && isBlank(text.charCodeAt(from))) from++
+    while (to > from && isBlank(text.charCodeAt(to - 1))) to--
+    for (let c = from; c < to; c++) if (!isFieldCode(text.charCodeAt(c))) broken('field value')
+    addField(fields, text.slice(at, colon), text.slice(from, to))
+    at = end + 2
+  }
+}
+
+function addField(fields: Fields, name: string, value: string): void {
+  fields.list.push(name, value)
+  if (fields.list.length > headersAtMost * 2) broken('too many fields')
+  // Only names of these lengths matter here; the others are never lower-cased.
+  if (name.length === 10 || name.length === 14 || name.length === 17) {
+    switch (name.toLowerCase()) {
+      case 'connection':
+        addConnection(fields, value)
+        return
+      case 'keep-alive': {
+        const seconds = /timeout=(\d{1,6})/.exec(value)?.[1]
+        if (seconds !== undefined) fields.keepAliveMs = Number(seconds) * 1000
+        return
+      }
+      case 'content-length':
+        if (fields.contentLength !== -1 || !/^\d{1,15}$/.test(value)) broken('Content-Length')
+        fields.contentLength = Number(value)
+        return
+      case 'transfer-encoding':
+        if (fields.chunked || value.toLowerCase() !== 'chunked') broken('Transfer-Encoding')
+        fields.chunked = true
+        return
+      default:
+    }
+  }
+}
+
+function addConnection(fields: Fields, value: string): void {
+  const names = connectionNames(value)
+  fields.connectionNames = [...fields.connectionNames, ...names]
+  if (names.includes('close')) fields.close = true
+  if (names.includes('keep-alive')) fields.keepAlive = true
+}
+
+function finish(
+  line: { status: number; reason: string; isHttp10: boolean; method: string },
+  fields: Fields,
+): AnswerHead {
+  if (fields.chunked && (fields.contentLength !== -1 || line.isHttp10)) {
+    broken('two ways to find the end of the body')
+  }
+  const { status } = line
+  const bodiless = line.method === 'HEAD' || status < 200 || status === 204 || status === 304
+  const framing: AnswerFraming = bodiless
+    ? 'none'
+    : fields.chunked
+      ? 'chunked'
+      : fields.contentLength === -1
+        ? 'close'
+        : 'length'
+  return {
+    status,
+    reason: line.reason,
+    headers: fields.list,
+    framing,
+    contentLength: fields.contentLength,
+    connectionNames: fields.connectionNames,
+    keepAlive:
+      framing !== 'close' &&
+      !fields.close &&
+      !(status === 204 && announcesBody(fields)) &&
+      (!line.isHttp10 || fields.keepAlive),
+    keepAliveMs: fields.keepAliveMs,
+  }
+}
+
+// A 204 that announces a body may well send it: nobody may ask on that connection again.
+function announcesBody(fields: Fields): boolean {
+  return fields.chunked || fields.contentLength > 0
+}
+
+// RFC 9110, section 5.6.2.
+const tokenCodes = new Uint8Array(256)
+for (const letter of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+  tokenCodes[letter.charCodeAt(0)] = 1
+}
+
+function isTokenCode(code: number): boolean {
+  return tokenCodes[code] === 1
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09
+}
+
+function isFieldCode(code: number): boolean {
+  return (code >= 0x20 && code !== 0x7f) || code === 0x09
+}
+
+function isFieldText(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (!isFieldCode(text.charCodeAt(at))) return false
+  return true
+}

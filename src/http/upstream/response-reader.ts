@@ -1,0 +1,261 @@
+import { mayTrailResponse } from '../message/header-rules.ts'
+import { BrokenAnswer, parseAnswerHead, parseTrailers } from './response-head.ts'
+import type { AnswerHead } from './response-head.ts'
+
+/** Who takes an answer, in the order head, data…, end. Chunks are views that are only good until the call returns. */
+export interface AnswerSink {
+  /** 1xx other than 101. */
+  interim(head: AnswerHead): void
+  /** 101: what follows (`rest`) is no longer HTTP. */
+  switched(head: AnswerHead, rest: Buffer): void
+  head(head: AnswerHead): void
+  /** A whole answer that arrived in one piece; `body` has one character per byte. Instead of head, data and end. */
+  whole(head: AnswerHead, body: string): void
+  data(chunk: Buffer): void
+  end(trailers: string[]): void
+}
+
+type State =
+  | 'idle'
+  | 'head'
+  | 'length'
+  | 'close'
+  | 'chunk-size'
+  | 'chunk-data'
+  | 'chunk-end'
+  | 'trailers'
+  | 'switched'
+
+const headBytes = 64 * 1024
+const wholeBytes = 16 * 1024
+const lineBytes = 1024
+const trailerBytes = 16 * 1024
+const interimsAtMost = 16
+
+/** Reads the answers of one connection from its bytes; throws `BrokenAnswer` at the first doubt. */
+export class AnswerReader {
+  #state: State = 'idle'
+  #sink: AnswerSink | undefined
+  #method = ''
+  #mayswitch = false
+  #partial = ''
+  #left = 0
+  #interims = 0
+  #started = false
+  #keepAlive = false
+  #keepAliveMs: number | undefined
+
+  /** Whether the connection can carry another request after this answer. */
+  get reusable(): boolean {
+    return this.#state === 'idle' && this.#keepAlive
+  }
+
+  /** Milliseconds the upstream promised to keep the connection; undefined when it didn't say. */
+  get keepAliveMs(): number | undefined {
+    return this.#keepAliveMs
+  }
+
+  /** Whether any byte of the answer has come. */
+  get started(): boolean {
+    return this.#started
+  }
+
+  /** Whether an answer is awaited or under way. */
+  get busy(): boolean {
+    return this.#state !== 'idle'
+  }
+
+  /** Expects the answer to a request with this method. */
+  expect(sink: AnswerSink, method: string, mayswitch: boolean): void {
+    this.#sink = sink
+    this.#method = method
+    this.#mayswitch = mayswitch
+    this.#state = 'head'
+    this.#partial = ''
+    this.#interims = 0
+    this.#started = false
+    this.#keepAlive = true
+  }
+
+  /** Takes what the socket brought. Bytes beyond the answer make the connection unfit for another one. */
+  read(bytes: Buffer): void {
+    this.#started = true
+    let at = 0
+    while (at < bytes.length) {
+      if (this.#state === 'idle') {
+        this.#keepAlive = false
+        return
+      }
+      at = this.#step(bytes, at)
+    }
+  }
+
+  /** The upstream closed its side. */
+  close(): void {
+    if (this.#state === 'close') {
+      this.#done([])
+      return
+    }
+    if (this.#state !== 'idle')
+      throw new BrokenAnswer('the upstream closed before its answer ended')
+  }
+
+  #step(bytes: Buffer, at: number): number {
+    switch (this.#state) {
+      case 'head':
+        return this.#readHead(bytes, at)
+      case 'length':
+        return this.#readLength(bytes, at)
+      case 'close':
+        this.#sink?.data(bytes.subarray(at))
+        return bytes.length
+      case 'chunk-size':
+        return this.#readChunkSize(bytes, at)
+      case 'chunk-data':
+        return this.#readChunkData(bytes, at)
+      case 'chunk-end':
+        return this.#readChunkEnd(bytes, at)
+      case 'trailers':
+        return this.#readTrailers(bytes, at)
+      default:
+        return bytes.length
+    }
+  }
+
+  #readHead(bytes: Buffer, at: number): number {
+    const before = this.#partial
+    const text = before + bytes.toString('latin1', at, Math.min(bytes.length, at + headBytes))
+    const end = text.indexOf('\r\n\r\n', Math.max(0, before.length - 3))
+    if (end === -1) {
+      if (text.length >= headBytes) throw new BrokenAnswer('the head is too large')
+      // A reader that waits for CRLF would wait for ever on an answer with bare line feeds.
+      if (/(?:^|[^\r])\n|\0/.test(text)) throw new BrokenAnswer('bare line feed or NUL in the head')
+      this.#partial = text
+      return bytes.length
+    }
+    if (end > headBytes) throw new BrokenAnswer('the head is too large')
+    this.#partial = ''
+    const head = parseAnswerHead(text.slice(0, end), this.#method)
+    const bodyAt = at + end + 4 - before.length
+    if (head.status < 200) return this.#interim(head, bytes, bodyAt)
+    this.#keepAlive = head.keepAlive
+    this.#keepAliveMs = head.keepAliveMs
+    if (head.framing === 'length' && head.contentLength <= wholeBytes) {
+      const bodyEnd = bodyAt + head.contentLength
+      if (bodyEnd <= bytes.length && end + 4 + head.contentLength <= text.length) {
+        this.#whole(head, text.slice(end + 4, end + 4 + head.contentLength))
+        return bodyEnd
+      }
+    }
+    if (head.framing === 'none') {
+      this.#whole(head, '')
+      return bodyAt
+    }
+    this.#begin(head)
+    return bodyAt
+  }
+
+  #interim(head: AnswerHead, bytes: Buffer, bodyAt: number): number {
+    if (head.status === 101) {
+      if (!this.#mayswitch) throw new BrokenAnswer('101 to a request that asked for no upgrade')
+      this.#state = 'switched'
+      this.#keepAlive = false
+      this.#sink?.switched(head, Buffer.from(bytes.subarray(bodyAt)))
+      return bytes.length
+    }
+    if (++this.#interims > interimsAtMost) throw new BrokenAnswer('too many interim answers')
+    this.#sink?.interim(head)
+    return bodyAt
+  }
+
+  #begin(head: AnswerHead): void {
+    this.#left = head.contentLength
+    this.#state =
+      head.framing === 'chunked' ? 'chunk-size' : head.framing === 'length' ? 'length' : 'close'
+    this.#sink?.head(head)
+  }
+
+  #whole(head: AnswerHead, body: string): void {
+    const sink = this.#sink
+    this.#state = 'idle'
+    this.#sink = undefined
+    sink?.whole(head, body)
+  }
+
+  #readLength(bytes: Buffer, at: number): number {
+    const to = Math.min(bytes.length, at + this.#left)
+    this.#left -= to - at
+    this.#sink?.data(bytes.subarray(at, to))
+    if (this.#left === 0) this.#done([])
+    return to
+  }
+
+  #readChunkSize(bytes: Buffer, at: number): number {
+    const [line, next] = this.#line(bytes, at, lineBytes)
+    if (line === undefined) return next
+    // Extensions are legal and dropped; anything else beside the digits is not (RFC 9112, section 7.1).
+    const size = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?$/.exec(line)?.[1]
+    if (size === undefined) throw new BrokenAnswer('chunk size')
+    this.#left = Number.parseInt(size, 16)
+    this.#state = this.#left === 0 ? 'trailers' : 'chunk-data'
+    return next
+  }
+
+  #readChunkData(bytes: Buffer, at: number): number {
+    const to = Math.min(bytes.length, at + this.#left)
+    this.#left -= to - at
+    this.#sink?.data(bytes.subarray(at, to))
+    if (this.#left === 0) this.#state = 'chunk-end'
+    return to
+  }
+
+  #readChunkEnd(bytes: Buffer, at: number): number {
+    const [line, next] = this.#line(bytes, at, 2)
+    if (line === undefined) return next
+    if (line !== '') throw new BrokenAnswer('chunk end')
+    this.#state = 'chunk-size'
+    return next
+  }
+
+  #readTrailers(bytes: Buffer, at: number): number {
+    const before = this.#partial
+    const text = before + bytes.toString('latin1', at, Math.min(bytes.length, at + trailerBytes))
+    if (text.startsWith('\r\n')) {
+      this.#partial = ''
+      this.#done([])
+      return at + 2 - before.length
+    }
+    const end = text.indexOf('\r\n\r\n')
+    if (end === -1) {
+      if (text.length >= trailerBytes) throw new BrokenAnswer('the trailers are too large')
+      this.#partial = text
+      return bytes.length
+    }
+    this.#partial = ''
+    this.#done(parseTrailers(text.slice(0, end), mayTrailResponse))
+    return at + end + 4 - before.length
+  }
+
+  /** One line without its CRLF, and where the next begins; no line yet is undefined. */
+  #line(bytes: Buffer, at: number, atMost: number): [string | undefined, number] {
+    const feed = bytes.indexOf(10, at)
+    const end = feed === -1 ? bytes.length : feed + 1
+    if (end - at + this.#partial.length > atMost) throw new BrokenAnswer('a line is too long')
+    const text = this.#partial + bytes.toString('latin1', at, end)
+    if (feed === -1) {
+      this.#partial = text
+      return [undefined, end]
+    }
+    this.#partial = ''
+    if (!text.endsWith('\r\n')) throw new BrokenAnswer('bare line feed')
+    return [text.slice(0, -2), end]
+  }
+
+  #done(trailers: string[]): void {
+    const sink = this.#sink
+    if (this.#state === 'close') this.#keepAlive = false
+    this.#state = 'idle'
+    this.#sink = undefined
+    sink?.end(trailers)
+  }
+}

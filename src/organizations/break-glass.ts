@@ -1,0 +1,40 @@
+import { Problem } from '../errors.ts'
+import type { UserId } from '../ids.ts'
+import {
+  organizations,
+  type MembershipRecord,
+  type OrganizationRecord,
+  type Transaction,
+} from '../store/index.ts'
+import { isActiveOwner } from './owners.ts'
+
+/** Whether an organization requires its company sign-in, and which owners are excepted for emergencies. */
+export interface SsoPolicy {
+  readonly required: boolean
+  readonly breakGlass: readonly UserId[]
+}
+
+/** The policy in an organization's settings. */
+export function policyOf(organization: OrganizationRecord): SsoPolicy {
+  const stored = organization.settings['sso'] as Partial<SsoPolicy> | undefined
+  return { required: stored?.required ?? false, breakGlass: stored?.breakGlass ?? [] }
+}
+
+/** Refuses to take away the last break-glass owner while SSO is required: `break_glass_missing`. */
+export async function keepBreakGlass(
+  tx: Transaction,
+  leaving: Pick<MembershipRecord, 'organizationId' | 'userId'>,
+): Promise<void> {
+  // Locked: the policy that would name this owner may be on its way.
+  const found = await organizations.find(tx, leaving.organizationId, true)
+  const policy = found && policyOf(found)
+  if (!policy?.required || !policy.breakGlass.includes(leaving.userId)) return
+  const left = policy.breakGlass.filter((userId) => userId !== leaving.userId)
+  for (const userId of left) {
+    if (await isActiveOwner(tx, leaving.organizationId, userId)) return
+  }
+  throw new Problem(
+    'break_glass_missing',
+    'This is the last owner for emergencies while the company sign-in is required. Name another one first.',
+  )
+}

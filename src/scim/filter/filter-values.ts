@@ -1,0 +1,106 @@
+import { findAttribute, type Attribute, type Target } from '../schema/attributes.ts'
+import { refuse } from '../protocol/errors.ts'
+import type { Token } from './filter-tokens.ts'
+import type { Filter, Operator } from './filter-tree.ts'
+import { foldText, parseTime } from '../schema/fold.ts'
+
+const operators = new Set<string>(['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le', 'pr'])
+const words = new Set<string>(['and', 'or', 'not', 'true', 'false', 'null'])
+const textOnly = new Set<Operator>(['co', 'sw', 'ew'])
+const ordering = new Set<Operator>(['gt', 'ge', 'lt', 'le'])
+
+/** The operator a word names, in any case. */
+export function operatorOf(word: string): Operator | 'pr' | undefined {
+  const folded = word.toLowerCase()
+  return operators.has(folded) ? (folded as Operator | 'pr') : undefined
+}
+
+/** A comparison with its value in the form in which the attribute is compared (RFC 7644 section 3.4.2.2). */
+export function compareValue(named: Target, operator: Operator, literal: Token): Filter {
+  if (literal.kind === 'word' && literal.text.toLowerCase() === 'null') {
+    return compareWithNull(named, operator)
+  }
+  const target = withDefaultPart(named)
+  const compared = target.sub ?? target.attribute
+  const value = valueOf(compared, operator, literal)
+  // Everything contains, starts and ends with the empty text.
+  if (value === '' && textOnly.has(operator)) return { kind: 'present', target }
+  return { kind: 'compare', target, operator, value }
+}
+
+// A complex attribute without a part named is compared by its `value` (RFC 7644 section 3.4.2.2, `emails co`).
+function withDefaultPart(target: Target): Target {
+  if (target.sub !== undefined || target.attribute.type !== 'complex') return target
+  const part = findAttribute(target.attribute.subAttributes ?? [], 'value')
+  if (part === undefined) {
+    throw refuse('invalidFilter', `'${target.attribute.name}' can only be asked for with 'pr'.`)
+  }
+  return { ...target, sub: part }
+}
+
+function compareWithNull(target: Target, operator: Operator): Filter {
+  const present: Filter = { kind: 'present', target }
+  if (operator === 'ne') return present
+  if (operator === 'eq') return { kind: 'not', term: present }
+  throw refuse('invalidFilter', `'${operator}' cannot compare with null.`)
+}
+
+function valueOf(compared: Attribute, operator: Operator, literal: Token): string | number {
+  switch (compared.type) {
+    case 'boolean':
+      return truth(compared, operator, literal)
+    case 'dateTime':
+      return time(compared, operator, literal)
+    case 'binary':
+      if (operator !== 'eq' && operator !== 'ne') throw notComparable(compared, operator)
+      return text(compared, literal)
+    case 'string':
+    case 'reference':
+    case 'integer':
+    case 'complex':
+      return foldText(compared, text(compared, literal))
+    default:
+      return compared.type satisfies never
+  }
+}
+
+function truth(compared: Attribute, operator: Operator, literal: Token): number {
+  if (operator !== 'eq' && operator !== 'ne') throw notComparable(compared, operator)
+  const word = literal.kind === 'text' ? literal.value : literal.kind === 'word' ? literal.text : ''
+  // Entra writes `active eq "True"`.
+  if (word.toLowerCase() === 'true') return 1
+  if (word.toLowerCase() === 'false') return 0
+  throw refuse('invalidFilter', `'${compared.name}' is compared with true or false.`)
+}
+
+function time(compared: Attribute, operator: Operator, literal: Token): number {
+  if (textOnly.has(operator)) throw notComparable(compared, operator)
+  const parsed = parseTime(bareText(literal) ?? '')
+  if (parsed === undefined) {
+    throw refuse('invalidFilter', `'${compared.name}' is compared with a time in quotes.`)
+  }
+  return parsed
+}
+
+function text(compared: Attribute, literal: Token): string {
+  const read = bareText(literal)
+  if (read === undefined) {
+    throw refuse('invalidFilter', `'${compared.name}' is compared with a text in quotes.`)
+  }
+  return read
+}
+
+// The grammar wants a text in quotes; Microsoft's and WSO2's suites leave them away from a single word. What
+// means something else (an operator, true, a number) is never taken for a text.
+function bareText(literal: Token): string | undefined {
+  if (literal.kind === 'text') return literal.value
+  if (literal.kind !== 'word') return undefined
+  const folded = literal.text.toLowerCase()
+  const meant = operators.has(folded) || words.has(folded) || !Number.isNaN(Number(folded))
+  return meant ? undefined : literal.text
+}
+
+function notComparable(compared: Attribute, operator: Operator): Error {
+  const kind = ordering.has(operator) ? 'has no order' : 'is no text'
+  return refuse('invalidFilter', `'${compared.name}' ${kind}: '${operator}' cannot be used.`)
+}

@@ -1,0 +1,57 @@
+import { findAttribute, type Attribute } from '../schema/attributes.ts'
+import { isObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { isManager, readValue, withManagerId, type Values } from '../schema/values.ts'
+
+/**
+ * A complex value after `add` or `replace` of an object: the parts that the object names are set, or unassigned by
+ * null, and all others stay as they were (RFC 7644 sections 3.5.2.1 and 3.5.2.3). Undefined when nothing is left.
+ */
+export function mergeParts(
+  attribute: Attribute,
+  before: Values | undefined,
+  json: Json,
+): Values | undefined {
+  const given = readValue(attribute, json) as Values | undefined
+  const object = single(json)
+  // Null, an empty list and the empty text of a manager unassign the whole.
+  if (!isObject(object) && given === undefined) return undefined
+  const next: Values = { ...before }
+  if (isObject(object)) for (const name of unassigned(attribute, object)) delete next[name]
+  // A manager's address belongs to the id it came with.
+  if (isManager(attribute) && given?.['value'] !== undefined) delete next['$ref']
+  return whole(attribute, { ...next, ...given })
+}
+
+/** A complex value after one of its parts was set, or unassigned by undefined; undefined when nothing is left. */
+export function setPart(
+  owner: Attribute,
+  before: Values | undefined,
+  part: { readonly name: string; readonly value: Values[string] | undefined },
+): Values | undefined {
+  const next: Values = { ...before }
+  if (part.value === undefined) delete next[part.name]
+  else next[part.name] = part.value
+  if (!isManager(owner)) return whole(owner, next)
+  if (part.name === 'value') delete next['$ref']
+  if (part.name === '$ref' && part.value !== undefined) delete next['value']
+  return whole(owner, withManagerId(next))
+}
+
+// A manager without id is none.
+function whole(attribute: Attribute, values: Values): Values | undefined {
+  if (isManager(attribute) && values['value'] === undefined) return undefined
+  return Object.keys(values).length === 0 ? undefined : values
+}
+
+function unassigned(attribute: Attribute, object: JsonObject): string[] {
+  return Object.entries(object).flatMap(([name, json]) => {
+    const part = findAttribute(attribute.subAttributes ?? [], name)
+    if (part === undefined || part.mutability === 'readOnly') return []
+    return readValue(part, json) === undefined ? [part.name] : []
+  })
+}
+
+// Some clients put a single value into a list.
+function single(json: Json): Json | undefined {
+  return Array.isArray(json) ? (json as readonly Json[])[0] : json
+}

@@ -1,0 +1,44 @@
+import { ScimError, refuse } from '../protocol/errors.ts'
+import { isObject, type Json } from '../protocol/json.ts'
+import { checkSchemas, memberOf } from '../schema/resource.ts'
+
+/** One operation of RFC 7644 section 3.5.2, with its verb in lower case (Entra capitalises it). */
+export interface PatchOperation {
+  readonly op: 'add' | 'remove' | 'replace'
+  readonly path: string | undefined
+  readonly value: Json | undefined
+}
+
+const patchUrn = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
+const maxOperations = 1000
+const verbs = new Set<string>(['add', 'remove', 'replace'])
+
+/** Reads the body of a PATCH. */
+export function readPatch(body: Json): PatchOperation[] {
+  if (!isObject(body)) throw refuse('invalidSyntax', 'The body must be a JSON object.')
+  checkSchemas(body, patchUrn)
+  const operations = memberOf(body, 'Operations')
+  if (!Array.isArray(operations) || operations.length === 0) {
+    throw refuse('invalidSyntax', "'Operations' must be a list with at least one operation.")
+  }
+  if (operations.length > maxOperations) {
+    throw new ScimError(413, 'tooMany', `At most ${maxOperations} operations are taken at once.`)
+  }
+  return (operations as readonly Json[]).map(readOperation)
+}
+
+function readOperation(json: Json): PatchOperation {
+  if (!isObject(json)) throw refuse('invalidSyntax', 'An operation must be an object.')
+  const op = memberOf(json, 'op')
+  const path = memberOf(json, 'path')
+  const value = memberOf(json, 'value')
+  const verb = typeof op === 'string' ? op.toLowerCase() : ''
+  if (!verbs.has(verb)) throw refuse('invalidSyntax', "'op' must be add, remove or replace.")
+  if (path !== undefined && path !== null && typeof path !== 'string') {
+    throw refuse('invalidPath', "'path' must be a text.")
+  }
+  if (verb !== 'remove' && value === undefined) {
+    throw refuse('invalidValue', `'${verb}' needs a value.`)
+  }
+  return { op: verb as PatchOperation['op'], path: path || undefined, value }
+}

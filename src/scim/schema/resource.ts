@@ -1,0 +1,123 @@
+import { findCore, findExtension, resolveTarget } from './attributes.ts'
+import type { ResourceType } from './attributes.ts'
+import { refuse } from '../protocol/errors.ts'
+import { isObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { readParts, readValue, type Value, type Values } from './values.ts'
+
+/** The writable part of a resource: core attributes, and those of the extension under its URN. */
+export type Resource = Values
+
+/** Reads a body of POST or PUT against the schema; what only the service may set is passed over. */
+export function readResource(type: ResourceType, body: Json): Resource {
+  if (!isObject(body)) throw refuse('invalidSyntax', 'The body must be a JSON object.')
+  checkSchemas(body, type.schema.id)
+  const resource: Resource = {}
+  const seen = new Set<string>()
+  for (const [name, json] of Object.entries(body)) {
+    const key = name.toLowerCase()
+    if (seen.has(key)) throw refuse('invalidSyntax', `'${name}' is there twice.`)
+    seen.add(key)
+    readMember(type, resource, name, json)
+  }
+  checkRequired(type, resource)
+  return resource
+}
+
+/** Refuses a body whose `schemas` lacks a URN (RFC 7643 section 3); unknown URNs beside it are passed over. */
+export function checkSchemas(body: JsonObject, urn: string): void {
+  const name = Object.keys(body).find((each) => each.toLowerCase() === 'schemas')
+  const schemas = name === undefined ? undefined : body[name]
+  const named = Array.isArray(schemas) ? (schemas as readonly Json[]) : []
+  if (!named.some((each) => typeof each === 'string' && each.toLowerCase() === urn.toLowerCase())) {
+    throw refuse('invalidSyntax', `'schemas' must contain ${urn}.`)
+  }
+}
+
+/** Refuses a resource that lacks what its schema requires, or whose name is blank. */
+export function checkRequired(type: ResourceType, resource: Resource): void {
+  for (const attribute of type.schema.attributes) {
+    if (!attribute.required) continue
+    const value = resource[attribute.name]
+    if (typeof value !== 'string' || value.trim() === '') {
+      throw refuse('invalidValue', `'${attribute.name}' is required.`)
+    }
+  }
+}
+
+/** The URNs of a resource: the core's, and the extension's when it carries one (RFC 7643 section 3). */
+export function schemasOf(type: ResourceType, resource: Resource): string[] {
+  const { extension } = type
+  return extension !== undefined && resource[extension.id] !== undefined
+    ? [type.schema.id, extension.id]
+    : [type.schema.id]
+}
+
+function readMember(type: ResourceType, resource: Resource, name: string, json: Json): void {
+  const extension = findExtension(type, name)
+  if (extension !== undefined) {
+    if (json === null) return
+    if (!isObject(json)) throw refuse('invalidValue', `'${name}' takes an object.`)
+    const values = readParts(extension.attributes, json, name)
+    if (values !== undefined)
+      resource[extension.id] = { ...partsAt(resource, extension.id), ...values }
+    return
+  }
+  if (name.toLowerCase() === type.schema.id.toLowerCase() && isObject(json)) {
+    return readQualifiedAll(type, resource, json)
+  }
+  if (name.toLowerCase().startsWith('urn:')) return readQualified(type, resource, name, json)
+  const attribute = findCore(type, name)
+  if (attribute === undefined || attribute.mutability === 'readOnly') return
+  if (attribute.name === 'schemas') return
+  const value = readValue(attribute, json)
+  if (value !== undefined) resource[attribute.name] = value
+}
+
+// The core's attributes under the core's URN, as some clients group them.
+function readQualifiedAll(type: ResourceType, resource: Resource, members: JsonObject): void {
+  for (const [name, json] of Object.entries(members)) {
+    const qualified = `${type.schema.id}:${name}`
+    if (resolveTarget(type, qualified) !== undefined) readQualified(type, resource, qualified, json)
+  }
+}
+
+// `urn:…:User:department` as a member name; data of an extension that nobody here knows is refused clearly.
+function readQualified(type: ResourceType, resource: Resource, name: string, json: Json): void {
+  const target = resolveTarget(type, name)
+  if (target === undefined || target.sub !== undefined) {
+    if (json === null || (isObject(json) && Object.keys(json).length === 0)) return
+    throw refuse('invalidValue', `The extension or attribute ${name} is not supported.`)
+  }
+  if (target.attribute.mutability === 'readOnly' || target.attribute.name === 'schemas') return
+  const value = readValue(target.attribute, json)
+  if (value === undefined) return
+  if (target.extension === undefined) resource[target.attribute.name] = value
+  else {
+    const parts = partsAt(resource, target.extension.id)
+    resource[target.extension.id] = { ...parts, [target.attribute.name]: value }
+  }
+}
+
+/** The complex value of a resource under a name; an empty one when there is none. */
+export function partsAt(resource: Resource, name: string): Values {
+  const value: Value | undefined = resource[name]
+  return typeof value === 'object' && !Array.isArray(value) ? (value as Values) : {}
+}
+
+/** The list of a resource under a name; an empty one when there is none. */
+export function listAt(resource: Values, name: string): readonly (string | Values)[] {
+  const value: Value | undefined = resource[name]
+  return Array.isArray(value) ? (value as readonly (string | Values)[]) : []
+}
+
+/** Looks up a member of a message (not of a resource) by its name in any case (RFC 7643 section 2.1). */
+export function memberOf(message: JsonObject, name: string): Json | undefined {
+  const own = Object.keys(message).find((each) => each.toLowerCase() === name.toLowerCase())
+  return own === undefined ? undefined : message[own]
+}
+
+/** The `type` or other part of a complex value by schema, when it is a text. */
+export function textPart(value: Values, name: string): string | undefined {
+  const part = value[name]
+  return typeof part === 'string' ? part : undefined
+}

@@ -1,0 +1,249 @@
+import {
+  readSessionCookie,
+  requireOwnSignIn,
+  sessionCookie,
+  sessionEndCookie,
+  type Sessions,
+  type SignedIn,
+} from '../access/index.ts'
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import { checkSameOrigin, type App, type AppReply, type AppRequest } from '../http/index.ts'
+import type { Links, People, ProvenIdentity } from '../organizations/index.ts'
+import { isForBase, type HandOvers } from './hand-over.ts'
+import { cookieLostPage, landingPage, signInLinkPage, type Page } from './pages.ts'
+import type { CallbackLimit } from './callback-limit.ts'
+import type { SignInProvider } from './provider.ts'
+import { localPath } from './return-to.ts'
+import { transactionEndCookie, type SignInTransaction, type Transactions } from './login-state.ts'
+
+/** What the sign-in works with. */
+export interface SignInNeeds {
+  readonly sessions: Sessions
+  readonly people: People
+  readonly links: Links
+  readonly transactions: Transactions
+  readonly handOvers: HandOvers
+  readonly callbackLimit: CallbackLimit
+  readonly providers: readonly SignInProvider[]
+  readonly clock: Clock
+  readonly baseUrl: string
+  readonly authUrl: string
+  readonly addressOf: (request: AppRequest) => string
+}
+
+/** GET login: the browser goes to the provider, bound to this sign-in by a cookie. 302. */
+export async function startSignIn(
+  needs: SignInNeeds,
+  name: string,
+  request: AppRequest,
+  reply: AppReply,
+): Promise<AppReply> {
+  const provider = providerOf(needs, name)
+  const query = request.query as Record<string, unknown>
+  const before = await currentPerson(needs, request)
+  const linking = query['link'] !== undefined
+  if (linking && !before)
+    throw new Problem('session_missing', 'Sign in before you add an identity.')
+  if (linking && before) requireOwnSignIn(before)
+  const fresh = needs.transactions.freshen()
+  const { url, issuer, tokenEndpoint } = await provider.start(fresh, redirectUri(needs, name))
+  const returnTo = query['return_to']
+  const cookie = needs.transactions.cookieFor({
+    provider: name,
+    state: fresh.state,
+    nonce: fresh.nonce,
+    verifier: fresh.verifier,
+    issuer,
+    tokenEndpoint,
+    returnTo: localPath(typeof returnTo === 'string' ? returnTo : undefined),
+    startedAt: needs.clock.now(),
+    before: before && { userId: before.userId, sessionId: before.sessionId },
+    linking,
+  })
+  return await reply
+    .header('Set-Cookie', cookie)
+    .header('Cache-Control', 'no-store')
+    .header('Referrer-Policy', 'no-referrer')
+    .redirect(url, 302)
+}
+
+/** GET callback: every check, then a session and a page that moves on by itself. */
+export async function finishSignIn(
+  needs: SignInNeeds,
+  name: string,
+  request: AppRequest,
+  reply: AppReply,
+): Promise<AppReply> {
+  const provider = providerOf(needs, name)
+  const arrived = request.url.split('?')[1] ?? ''
+  const code = new URLSearchParams(arrived).get('handover')
+  if (isForBase(needs, { code, cookie: request.headers.cookie })) {
+    const handOver = needs.handOvers.make(name, arrived)
+    const back = `${needs.baseUrl}/api/v1/auth/${name}/callback?handover=${handOver}`
+    return await reply.header('Referrer-Policy', 'no-referrer').redirect(back, 302)
+  }
+  const read = () => needs.transactions.read(request.headers.cookie, name)
+  return await needs.callbackLimit.watch(needs.addressOf(request), read, async (transaction) => {
+    // Whatever comes of it, this browser has had its answer.
+    reply.header('Set-Cookie', transactionEndCookie)
+    const query = code === null ? arrived : await needs.handOvers.use(code, transaction)
+    await needs.transactions.finish(transaction, query)
+    const proven = await provider.finish({
+      ...transaction,
+      query,
+      redirectUri: redirectUri(needs, name),
+    })
+    return transaction.linking === true
+      ? await proposeLink(needs, transaction, proven, reply)
+      : await signIn(needs, transaction, proven, { request, reply })
+  })
+}
+
+async function signIn(
+  needs: SignInNeeds,
+  transaction: SignInTransaction,
+  proven: ProvenIdentity,
+  { request, reply }: { request: AppRequest; reply: AppReply },
+): Promise<AppReply> {
+  const address = needs.addressOf(request)
+  const actor = { kind: 'system', address, requestId: request.id } as const
+  const { user, identityId } = await needs.people.recognize(proven, actor)
+  const { token } = await needs.sessions.start({
+    userId: user.id,
+    provider: proven.provider,
+    identityId,
+    address,
+    agent: request.headers['user-agent'],
+    requestId: request.id,
+  })
+  await endBefore(needs, transaction)
+  // A second header line: each cookie has its own.
+  reply.header('Set-Cookie', sessionCookie(token))
+  return await sendPage(reply, landingPage(transaction.returnTo))
+}
+
+/** The session that this browser had before is replaced, not left behind. */
+async function endBefore(needs: SignInNeeds, { before }: SignInTransaction): Promise<void> {
+  if (!before) return
+  const why = { by: before.userId, reason: 'signed_in_again' }
+  await needs.sessions.end(before.userId, { id: before.sessionId }, why)
+}
+
+/** Nothing is linked yet: the person confirms on their own page, from the session they started with. */
+async function proposeLink(
+  needs: SignInNeeds,
+  transaction: SignInTransaction,
+  proven: ProvenIdentity,
+  reply: AppReply,
+): Promise<AppReply> {
+  if (!transaction.before) throw new Problem('session_missing', 'Sign in first.')
+  const proof = needs.people.proofOf(proven, transaction.before)
+  return await sendPage(reply, landingPage(`/you?link=${proof}`))
+}
+
+/** GET landed: on with the journey, or the reason why there is no session. */
+export async function land(
+  needs: SignInNeeds,
+  request: AppRequest,
+  reply: AppReply,
+): Promise<AppReply> {
+  const { return_to: returnTo } = request.query as Record<string, unknown>
+  const path = localPath(typeof returnTo === 'string' ? returnTo : undefined)
+  const person = await currentPerson(needs, request)
+  return person
+    ? await reply.redirect(path, 302)
+    : await sendPage(reply, cookieLostPage(needs.baseUrl))
+}
+
+/** POST logout: the session ends on every node, the browser forgets. 204, also without a session. */
+export async function logOut(
+  needs: SignInNeeds,
+  request: AppRequest,
+  reply: AppReply,
+): Promise<AppReply> {
+  checkSameOrigin(request.headers, needs.baseUrl)
+  const person = await currentPerson(needs, request)
+  if (person) {
+    const why = { by: person.userId, reason: 'signed_out' }
+    await needs.sessions.end(person.userId, { id: person.sessionId }, why)
+  }
+  return await reply
+    .code(204)
+    .header('Set-Cookie', sessionEndCookie)
+    .header('Clear-Site-Data', '"cache", "storage"')
+    .send()
+}
+
+/** GET of a printed link: a page, nothing is used up. */
+export async function showSignInLink(request: AppRequest, reply: AppReply): Promise<AppReply> {
+  const { token } = request.query as Record<string, unknown>
+  return await sendPage(reply, signInLinkPage(typeof token === 'string' ? token : ''))
+}
+
+/** POST of a printed link: used up, signed in. */
+export async function useSignInLink(
+  needs: SignInNeeds,
+  request: AppRequest,
+  reply: AppReply,
+): Promise<AppReply> {
+  checkSameOrigin(request.headers, needs.baseUrl)
+  const token = (request.body as URLSearchParams).get('token') ?? ''
+  const user = await needs.callbackLimit.watch(
+    needs.addressOf(request),
+    () => token,
+    async () => await needs.links.useSignInLink(token),
+  )
+  const started = await needs.sessions.start({
+    userId: user.id,
+    provider: 'sign_in_link',
+    address: needs.addressOf(request),
+    agent: request.headers['user-agent'],
+    requestId: request.id,
+  })
+  reply.header('Set-Cookie', sessionCookie(started.token))
+  return await sendPage(reply, landingPage('/'))
+}
+
+/** Answers with a page. */
+export async function sendPage(reply: AppReply, page: Page): Promise<AppReply> {
+  return await reply.code(page.status).headers(page.headers).send(page.html)
+}
+
+/** The redirect address of a provider: from the settings alone, never from a header (O5). */
+function redirectUri(needs: SignInNeeds, name: string): string {
+  return `${needs.authUrl}/api/v1/auth/${name}/callback`
+}
+
+function providerOf(needs: SignInNeeds, name: string): SignInProvider {
+  const provider = needs.providers.find((one) => one.name === name)
+  if (!provider) {
+    throw new Problem('provider_not_configured', `Sign-in with ${name} is not set up here.`)
+  }
+  return provider
+}
+
+/** Who this browser is signed in as, if anybody. */
+export async function currentPerson(
+  needs: SignInNeeds,
+  request: AppRequest,
+): Promise<SignedIn | undefined> {
+  try {
+    return await needs.sessions.identify(readSessionCookie(request.headers.cookie))
+  } catch (error) {
+    if (error instanceof Problem && error.status === 401) return undefined
+    throw error
+  }
+}
+
+type Handler = (request: AppRequest, reply: AppReply) => Promise<AppReply>
+
+/** Hangs an address that answers one method, or both of GET and POST: no HEAD begins or ends a sign-in. */
+export function only(
+  app: App,
+  method: 'GET' | 'POST' | 'GET, POST',
+  url: string,
+  handler: Handler,
+): void {
+  app.route({ method: method.split(', '), url, exposeHeadRoute: false, handler })
+}

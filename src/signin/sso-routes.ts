@@ -1,0 +1,213 @@
+import { sessionCookie } from '../access/index.ts'
+import { Problem } from '../errors.ts'
+import { checkSameOrigin, type App, type AppReply, type AppRequest } from '../http/index.ts'
+import { faultOf, type RelyingParty } from '../oidc/index.ts'
+import { endByProvider, type Sso } from '../sso/index.ts'
+import type { Sealer } from '../secrets/index.ts'
+import type { Store } from '../store/index.ts'
+import { currentPerson, only, sendPage, type SignInNeeds } from './routes.ts'
+import { isForBase } from './hand-over.ts'
+import { landingPage } from './pages.ts'
+import { confirmPage, confirmRequiredPage, testedPage } from './sso-pages.ts'
+import { actorOf, createSsoFinishes, type Visitor } from './sso-finish.ts'
+import { createPendingLinks, pendingEndCookie } from './sso-pending.ts'
+import { createSsoStarts, type Starter } from './sso-start.ts'
+import { transactionEndCookie } from './login-state.ts'
+
+/** What the company sign-in works with besides. */
+export interface SsoNeeds extends SignInNeeds {
+  readonly sso: Sso
+  readonly relyingParty: RelyingParty
+  readonly store: Store
+  readonly sealer: Sealer
+}
+
+const base = '/api/v1/auth/sso'
+const keysFreshSeconds = 300
+
+/** Hangs the company sign-in: its starts, callbacks, confirmations, and the provider's own calls. */
+export function registerSso(scope: App, needs: SsoNeeds): void {
+  const { sso } = needs
+  const starts = createSsoStarts(needs)
+  const finishes = createSsoFinishes(needs)
+  const pending = createPendingLinks(needs)
+
+  only(scope, 'GET', `${base}/login`, async (request, reply) => {
+    const { location, cookie } = await starts.byName(queryOf(request), await starterOf(request))
+    return await send(reply, location, cookie)
+  })
+
+  // A provider may start it either way (OpenID Connect Core 1.0, section 4; Registration 1.0, initiate_login_uri).
+  only(scope, 'GET, POST', `${base}/:connection/login`, async (request, reply) => {
+    const id = connectionOf(request)
+    const form = request.body instanceof URLSearchParams ? request.body : undefined
+    const asked = request.method === 'POST' ? form : queryOf(request)
+    const start = await starts.byConnection(
+      id,
+      asked ?? new URLSearchParams(),
+      await starterOf(request),
+    )
+    return await send(reply, start.location, start.cookie, request.method === 'POST' ? 303 : 302)
+  })
+
+  only(scope, 'GET', `${base}/:connection/callback`, async (request, reply) => {
+    const id = connectionOf(request)
+    const arrived = request.url.split('?')[1] ?? ''
+    const code = new URLSearchParams(arrived).get('handover')
+    if (isForBase(needs, { code, cookie: request.headers.cookie })) {
+      const handOver = needs.handOvers.make(id, arrived)
+      const back = `${needs.baseUrl}${base}/${id}/callback?handover=${handOver}`
+      return await reply.header('Referrer-Policy', 'no-referrer').redirect(back, 302)
+    }
+    const visitor = visitorOf(request)
+    const read = () => needs.transactions.read(request.headers.cookie, id)
+    const end = await needs.callbackLimit.watch(visitor.address, read, async (transaction) => {
+      // Whatever comes of it, this browser has had its answer.
+      reply.header('Set-Cookie', transactionEndCookie)
+      const query = code === null ? arrived : await needs.handOvers.use(code, transaction)
+      return await finishes.finish(transaction, query, visitor)
+    })
+    switch (end.kind) {
+      case 'signed-in':
+        reply.header('Set-Cookie', sessionCookie(end.token))
+        return await sendPage(reply, landingPage(end.returnTo))
+      case 'tested':
+        return await sendPage(reply, testedPage(end.connection, end.passed))
+      case 'confirm':
+        reply.header('Set-Cookie', pending.cookieFor(end.link, end.returnTo))
+        return await sendPage(reply, confirmRequiredPage(end.link, providerNames(), request.id))
+    }
+  })
+
+  only(scope, 'GET', `${base}/confirm`, async (request, reply) => {
+    const { link } = pending.read(request.headers.cookie)
+    const person = await currentPerson(needs, request)
+    const page = person
+      ? confirmPage(link, person.name)
+      : confirmRequiredPage(link, providerNames(), request.id)
+    return await sendPage(reply, page)
+  })
+
+  only(scope, 'POST', `${base}/confirmed`, async (request, reply) => {
+    checkSameOrigin(request.headers, needs.baseUrl)
+    const { link, returnTo, startedAt } = pending.read(request.headers.cookie)
+    const person = await currentPerson(needs, request)
+    if (!person) throw new Problem('session_missing', 'Sign in the way you did before, first.')
+    const connection = await sso.routing.open(link.connectionId)
+    await requireOwnProof(person, { organizationId: link.organizationId, startedAt })
+    const visitor = visitorOf(request)
+    const { address, requestId } = visitor
+    const actor = {
+      kind: 'user',
+      id: person.userId,
+      name: person.name,
+      address,
+      requestId,
+    } as const
+    const admitted = await sso.signIn.confirm(connection, link, person.userId, actor)
+    const token = await finishes.startSession(connection, admitted, link.person, visitor)
+    const why = { by: person.userId, reason: 'signed_in_again' }
+    await needs.sessions.end(person.userId, { id: person.sessionId }, why)
+    reply.header('Set-Cookie', pendingEndCookie).header('Set-Cookie', sessionCookie(token))
+    return await sendPage(reply, landingPage(returnTo))
+  })
+
+  only(scope, 'POST', `${base}/:connection/logout`, async (request, reply) => {
+    // OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8.
+    reply.header('Cache-Control', 'no-store')
+    const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
+    const tokens = form.getAll('logout_token')
+    const [token] = tokens
+    try {
+      if (token === undefined || tokens.length > 1) {
+        throw new Problem('logout_token_invalid', 'There is no logout token, or more than one.')
+      }
+      const connection = await sso.routing.open(connectionOf(request))
+      const provider = await needs.relyingParty.provider(connection.issuer)
+      const logout = await needs.relyingParty.logout(token, provider, connection.clientId)
+      await endByProvider(needs.store, connection, logout)
+      return await reply.code(200).send()
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      const refusal = {
+        error: 'invalid_request',
+        error_description: error.message.replaceAll(/["\\«»]/g, "'"),
+      }
+      return await reply
+        .code(faultOf(error)?.step === 'discovery' ? 502 : 400)
+        .header('Intercept-Refused', error.code)
+        .type('application/json')
+        .send(JSON.stringify(refusal))
+    }
+  })
+
+  only(scope, 'GET', `${base}/:connection/keys`, async (request, reply) => {
+    const connection = await sso.connections.findForSignIn(connectionOf(request))
+    if (!connection) throw new Problem('sso_not_available')
+    const keys = connection.publicJwk === undefined ? [] : [JSON.parse(connection.publicJwk)]
+    return await reply
+      .type('application/json')
+      .header('Cache-Control', `public, max-age=${keysFreshSeconds}`)
+      .send(JSON.stringify({ keys }))
+  })
+
+  async function starterOf(request: AppRequest): Promise<Starter> {
+    const person = await currentPerson(needs, request)
+    const before = person && { userId: person.userId, sessionId: person.sessionId }
+    return { before, actor: actorOf(visitorOf(request)) }
+  }
+
+  function visitorOf(request: AppRequest): Visitor {
+    const address = needs.addressOf(request)
+    return { address, agent: request.headers['user-agent'], requestId: request.id }
+  }
+
+  function providerNames(): readonly string[] {
+    return needs.providers.map(({ name }) => name)
+  }
+
+  /** A sign-in of the person's own, made now or within the hour; another organization's provider proves nothing here. */
+  async function requireOwnProof(
+    person: { connectionId: string | undefined; signedInAt: number },
+    link: { organizationId: string; startedAt: number },
+  ): Promise<void> {
+    if (person.connectionId !== undefined) {
+      const by = await sso.connections.findForSignIn(person.connectionId)
+      if (by?.organizationId !== link.organizationId) {
+        throw new Problem(
+          'own_sign_in_required',
+          'Confirm from a sign-in of your own, not from another organization.',
+        )
+      }
+    }
+    if (link.startedAt - person.signedInAt > freshForMs) {
+      throw new Problem(
+        'sign_in_too_old',
+        'You signed in more than an hour ago. Sign in again to confirm.',
+      )
+    }
+  }
+}
+
+const freshForMs = 3_600_000
+
+async function send(
+  reply: AppReply,
+  location: string,
+  cookie: string,
+  status: 302 | 303 = 302,
+): Promise<AppReply> {
+  return await reply
+    .header('Set-Cookie', cookie)
+    .header('Cache-Control', 'no-store')
+    .header('Referrer-Policy', 'no-referrer')
+    .redirect(location, status)
+}
+
+function queryOf(request: AppRequest): URLSearchParams {
+  return new URLSearchParams(request.url.split('?')[1] ?? '')
+}
+
+function connectionOf(request: AppRequest): string {
+  return (request.params as { connection: string }).connection
+}

@@ -1,0 +1,192 @@
+import { record } from '../audit/index.ts'
+import { Problem } from '../errors.ts'
+import type { UserId } from '../ids.ts'
+import {
+  connections,
+  directoryTokens,
+  domains,
+  invitations,
+  memberships,
+  type Actor,
+  type MembershipRecord,
+  type Transaction,
+  type UserRecord,
+} from '../store/index.ts'
+import type { CompanyPerson } from './connection-claims.ts'
+import type { ConnectionSettings } from './connection-settings.ts'
+import type { Connection } from './connections.ts'
+import { join, joinByInvitation } from '../organizations/index.ts'
+import { isActiveOwner } from '../organizations/index.ts'
+
+/** One sign-in under judgement, in the transaction that decides it. */
+export interface Attempt {
+  readonly tx: Transaction
+  readonly connection: Connection
+  readonly person: CompanyPerson
+  readonly actor: Actor
+  readonly directoryIsOn: boolean
+}
+
+/** The verified address of a verified domain of this organization; `sso_email_missing`, `sso_email_unverified`, `sso_domain_mismatch`. */
+export async function requireOwnDomain(at: Attempt): Promise<string> {
+  const { mail, mailVerified } = at.person
+  const { claims } = at.connection.settings
+  if (mail === undefined) {
+    throw new Problem('sso_email_missing', `The claim ${claims.email} holds no e-mail address.`)
+  }
+  if (!mailVerified) {
+    throw new Problem(
+      'sso_email_unverified',
+      `The identity provider does not say that ${mail.address} is verified (claim ${claims.emailVerified}).`,
+    )
+  }
+  const domain = await domains.findHeld(at.tx, mail.domain)
+  const ours = domain?.organizationId === at.connection.organizationId
+  const elsewhere = domain?.connectionId !== undefined && domain.connectionId !== at.connection.id
+  if (!ours || elsewhere) {
+    throw new Problem(
+      'sso_domain_mismatch',
+      `${mail.domain} is not verified for this connection of the organization.`,
+    )
+  }
+  return mail.address
+}
+
+/** The connection as the browser left it: still on, still the same provider and client. */
+export async function requireUnchanged(tx: Transaction, connection: Connection): Promise<void> {
+  const now = await connections.find(tx, connection.organizationId, connection.id)
+  const same = now?.issuer === connection.issuer && now.clientId === connection.clientId
+  if (!same || now.disabledAt !== undefined) {
+    throw new Problem(
+      'sso_connection_disabled',
+      'The connection was switched off or changed meanwhile.',
+    )
+  }
+}
+
+/** Refuses who is not in the required group: `sso_group_missing`. */
+export function requireGroup(at: Attempt): void {
+  const { requiredGroup } = at.connection.settings
+  if (requiredGroup === undefined || at.person.groups?.includes(requiredGroup) === true) return
+  throw new Problem(
+    'sso_group_missing',
+    at.person.groups === undefined
+      ? `The identity provider sent no list of groups (claim ${at.connection.settings.claims.groups}).`
+      : 'You are not in the group that this connection requires.',
+  )
+}
+
+/** No way back in for who was deactivated or removed (O12). */
+export async function requireMembership(at: Attempt, user: UserRecord): Promise<MembershipRecord> {
+  const found = await memberships.findByUser(at.tx, at.connection.organizationId, user.id)
+  if (user.deactivatedAt !== undefined || !found || found.deactivatedAt !== undefined) throw ended()
+  return found
+}
+
+/**
+ * Whether this sign-in may not become an owner's unasked. An administrator may set the provider and write to the directory:
+ * neither makes anybody an owner, so an owner must stand behind both.
+ */
+export async function ownerMustConfirm(at: Attempt, user: UserRecord): Promise<boolean> {
+  const { organizationId, setByOwner } = at.connection
+  if (!(await isActiveOwner(at.tx, organizationId, user.id))) return false
+  if (!setByOwner) return true
+  if (!at.directoryIsOn) return false
+  for (const { createdBy, revokedAt } of await directoryTokens.list(at.tx, organizationId)) {
+    // Without a creator, the operator issued it.
+    if (revokedAt !== undefined || createdBy === undefined) continue
+    if (!(await isActiveOwner(at.tx, organizationId, createdBy as UserId))) return true
+  }
+  return false
+}
+
+/** Refuses where somebody with that address was deactivated here. */
+export async function refuseDeactivated(
+  at: Attempt,
+  candidates: readonly UserRecord[],
+): Promise<void> {
+  for (const user of candidates) {
+    const found = await memberships.findByUser(at.tx, at.connection.organizationId, user.id)
+    if (found?.deactivatedAt !== undefined) throw ended()
+  }
+}
+
+/** A member already, invited, or let in by the domain: in this order. */
+export async function ensureMembership(at: Attempt, user: UserRecord): Promise<void> {
+  const { tx, connection, actor, person } = at
+  const { organizationId, settings } = connection
+  const found = await memberships.findByUser(tx, organizationId, user.id)
+  if (found || user.deactivatedAt !== undefined) return void (await requireMembership(at, user))
+  const self: Actor = { ...actor, kind: 'user', id: user.id, name: user.name }
+  const address = person.mail?.address
+  const open = address === undefined ? [] : await invitations.listOpenFor(tx, address, tx.now)
+  const invitation = open.find((one) => one.organizationId === organizationId)
+  if (invitation) return void (await joinByInvitation(tx, invitation, user, self))
+  if (!settings.admitsNewPeople || at.directoryIsOn) {
+    throw new Problem(
+      'sso_not_admitted',
+      'People join this organization by invitation or by its directory only.',
+    )
+  }
+  const role = roleOf(settings, person.groups)
+  const { name, email } = user
+  await join(tx, { organizationId, userId: user.id, role, source: 'sso', name, email }, self)
+}
+
+/** Groups decide the role of who came in by them; owners and others are never touched. */
+export async function keepRole(
+  at: Attempt,
+  membership: MembershipRecord,
+  user: UserRecord,
+): Promise<void> {
+  const { settings, organizationId } = at.connection
+  if (at.directoryIsOn || membership.source !== 'sso' || settings.groupRoles.length === 0) return
+  const role = roleOf(settings, at.person.groups)
+  if (membership.role === 'owner' || membership.role === role) return
+  await memberships.update(at.tx, organizationId, membership.id, { role })
+  record(at.tx, {
+    organizationId,
+    actor: { kind: 'system' },
+    action: 'member.role_changed',
+    subject: { kind: 'membership', id: membership.id },
+    detail: { user_id: membership.userId, before: membership.role, after: role, by: 'groups' },
+  })
+  at.tx.event({
+    organizationId,
+    type: 'member.role_changed',
+    data: {
+      membership_id: membership.id,
+      user_id: membership.userId,
+      name: user.name,
+      email: user.email ?? null,
+      before: membership.role,
+      after: role,
+    },
+  })
+  at.tx.changed({ kind: 'membership', organizationId, subjectId: membership.userId })
+}
+
+/** The highest role that the groups give; the lowest where they give none. */
+export function roleOf(
+  settings: Pick<ConnectionSettings, 'groupRoles'>,
+  groups: readonly string[] | undefined,
+): 'admin' | 'developer' | 'viewer' {
+  const given = settings.groupRoles.filter(({ group }) => groups?.includes(group))
+  const found = (['admin', 'developer', 'viewer'] as const).find((role) =>
+    given.some((one) => one.role === role),
+  )
+  return found ?? 'viewer'
+}
+
+/** What an identity remembers; a provider speaks for its organization's own domains only, so what it calls verified elsewhere opens no invitation. */
+export async function seen(at: Attempt) {
+  const { mail, mailVerified, name } = at.person
+  const domain = mail && (await domains.findHeld(at.tx, mail.domain))
+  const ours = domain?.organizationId === at.connection.organizationId
+  return { email: mail?.address, emailVerified: mailVerified && ours, name }
+}
+
+/** The refusal of who is no member any more. */
+export function ended(): Problem {
+  return new Problem('sso_membership_ended', 'Your membership in this organization has ended.')
+}

@@ -1,0 +1,297 @@
+import { record } from '../audit/index.ts'
+import { Problem } from '../errors.ts'
+import { createId, type Id, type UserId } from '../ids.ts'
+import {
+  identities,
+  memberships,
+  users,
+  type Actor,
+  type Connection as Place,
+  type IdentityRecord,
+  type Store,
+  type UserRecord,
+} from '../store/index.ts'
+import {
+  ended,
+  ensureMembership,
+  keepRole,
+  ownerMustConfirm,
+  refuseDeactivated,
+  requireGroup,
+  requireMembership,
+  requireOwnDomain,
+  requireUnchanged,
+  roleOf,
+  seen,
+  type Attempt,
+} from './admission-conditions.ts'
+import type { CompanyPerson } from './connection-claims.ts'
+import type { Connection } from './connections.ts'
+import { requireEnterprise } from '../organizations/index.ts'
+
+/** Somebody who may come in. */
+export interface Admitted {
+  readonly kind: 'admitted'
+  readonly user: UserRecord
+  readonly identityId: Id<'idn'>
+  readonly isNew: boolean
+}
+
+/** A proven identity that must be confirmed from an existing sign-in of one of these people. */
+export interface PendingLink {
+  readonly kind: 'confirm'
+  readonly connectionId: string
+  readonly organizationId: string
+  readonly person: CompanyPerson
+  readonly candidates: readonly UserId[]
+}
+
+/** The people that an organization's directory (SCIM) has sent. */
+export interface DirectoryPeople {
+  /** Whether the directory decides who is a member. */
+  isOn(at: Place, organizationId: string): Promise<boolean>
+  /** The person with this identifier, exactly one. */
+  find(
+    at: Place,
+    organizationId: string,
+    by: { attribute: 'externalId' | 'userName'; value: string },
+  ): Promise<{ userId: UserId; active: boolean } | undefined>
+}
+
+/** Whom an organization's provider may let in, and as whom. */
+export interface CompanySignIn {
+  /**
+   * The person behind a proven sign-in: by (connection, issuer, subject), else linked or made as the rules allow,
+   * else to be confirmed. The `sso_…` problems, `plan_required`.
+   */
+  admit(
+    connection: Connection,
+    person: CompanyPerson,
+    actor: Actor,
+  ): Promise<Admitted | PendingLink>
+  /** What `admit` would do, without doing it. */
+  preview(connection: Connection, person: CompanyPerson): Promise<string>
+  /** Links after the person confirmed from a living session of their own. The `sso_…` problems. */
+  confirm(
+    connection: Connection,
+    link: PendingLink,
+    userId: UserId,
+    actor: Actor,
+  ): Promise<Admitted>
+}
+
+/** Opens the rules. */
+export function createCompanySignIn(needs: {
+  store: Store
+  directory: DirectoryPeople
+}): CompanySignIn {
+  const { store, directory } = needs
+
+  async function attempt<T>(
+    connection: Connection,
+    person: CompanyPerson,
+    actor: Actor,
+    work: (attempt: Attempt) => Promise<T>,
+  ): Promise<T> {
+    return await store.transaction(async (tx) => {
+      await requireEnterprise(tx, connection.organizationId)
+      await requireUnchanged(tx, connection)
+      const directoryIsOn = await directory.isOn(tx, connection.organizationId)
+      const candidate = { tx, connection, person, actor, directoryIsOn }
+      requireGroup(candidate)
+      return await work(candidate)
+    })
+  }
+
+  async function admit(
+    connection: Connection,
+    person: CompanyPerson,
+    actor: Actor,
+  ): Promise<Admitted | PendingLink> {
+    return await attempt(connection, person, actor, async (at) => {
+      const known = await findIdentity(at)
+      if (known) return await admitKnown(at, known)
+      return await admitUnknown(at)
+    })
+  }
+
+  async function findSent(at: Attempt): ReturnType<DirectoryPeople['find']> {
+    if (!at.directoryIsOn) return undefined
+    const { attribute } = at.connection.settings.claims.directory
+    const value = at.person.directoryValue
+    if (value === undefined) return undefined
+    return await directory.find(at.tx, at.connection.organizationId, { attribute, value })
+  }
+
+  async function admitFromDirectory(at: Attempt): Promise<Admitted | PendingLink> {
+    const { attribute } = at.connection.settings.claims.directory
+    const found = await findSent(at)
+    if (!found) {
+      throw new Problem('sso_not_admitted', 'The directory of this organization has not sent you.')
+    }
+    const user = await users.find(at.tx, found.userId)
+    if (!found.active || !user) throw ended()
+    const { role } = await requireMembership(at, user)
+    // An address can be given to somebody else; an identifier of the directory cannot.
+    const isRecycled = attribute === 'userName' && (await hasOtherIdentityHere(at, user))
+    // An administrator may write to the directory and choose the provider: both together make nobody an owner.
+    const isOwners = role === 'owner' && (await identities.listOf(at.tx, user.id)).length > 0
+    if (isRecycled || isOwners || (await ownerMustConfirm(at, user))) return pendingFor(at, [user])
+    return await link(at, user)
+  }
+
+  async function preview(connection: Connection, person: CompanyPerson): Promise<string> {
+    try {
+      await attempt(connection, person, { kind: 'system' }, async (at) => {
+        const known = await findIdentity(at)
+        throw new Preview(await (known ? admitKnown(at, known) : admitUnknown(at)))
+      })
+    } catch (error) {
+      if (error instanceof Preview) return error.message
+      throw error
+    }
+    throw new Error('a preview never commits')
+  }
+
+  async function admitUnknown(at: Attempt): Promise<Admitted | PendingLink> {
+    return at.directoryIsOn ? await admitFromDirectory(at) : await admitByDomain(at)
+  }
+
+  return {
+    admit,
+    preview,
+    confirm: async (connection, pending, userId, actor) =>
+      await attempt(connection, pending.person, actor, async (at) => {
+        if (!pending.candidates.includes(userId)) {
+          throw new Problem(
+            'sso_confirmation_required',
+            'This is not the account with that e-mail address.',
+          )
+        }
+        const known = await findIdentity(at)
+        if (known && known.userId !== userId) {
+          throw new Problem(
+            'sso_confirmation_required',
+            'Somebody else has confirmed this sign-in.',
+          )
+        }
+        if (known) return await admitKnown(at, known)
+        const user = await users.find(at.tx, userId)
+        if (!user) throw ended()
+        if ((await findSent(at))?.userId !== userId) await requireOwnDomain(at)
+        await ensureMembership(at, user)
+        return await link(at, user)
+      }),
+  }
+}
+
+/** Ends a transaction that must leave nothing behind, with what it would have done. */
+class Preview extends Error {
+  constructor(outcome: Admitted | PendingLink) {
+    super(
+      outcome.kind === 'confirm'
+        ? 'There is an account with this address: its owner would be asked to confirm.'
+        : outcome.isNew
+          ? 'A new member would be let in.'
+          : `Would be signed in as ${outcome.user.name}.`,
+    )
+    this.name = 'Preview'
+  }
+}
+
+/** The way of an identity that is known: it stays whose it is, whatever address the provider says today. */
+async function admitKnown(at: Attempt, known: IdentityRecord): Promise<Admitted> {
+  const user = await users.find(at.tx, known.userId)
+  if (!user) throw new Error(`identity ${known.id} belongs to nobody`)
+  const membership = await requireMembership(at, user)
+  await keepRole(at, membership, user)
+  await identities.noteUse(at.tx, known.id, await seen(at))
+  return { kind: 'admitted', user, identityId: known.id, isNew: false }
+}
+
+/** The way of somebody new where no directory decides: verified address of a verified domain of this organization. */
+async function admitByDomain(at: Attempt): Promise<Admitted | PendingLink> {
+  const address = await requireOwnDomain(at)
+  const candidates = await users.listByEmail(at.tx, address)
+  const [candidate] = candidates
+  if (candidate === undefined) return await admitNew(at, address)
+  if (candidates.length > 1 || !(await mayLinkUnasked(at, candidate))) {
+    await refuseDeactivated(at, candidates)
+    return pendingFor(at, candidates)
+  }
+  await ensureMembership(at, candidate)
+  return await link(at, candidate)
+}
+
+async function admitNew(at: Attempt, address: string): Promise<Admitted> {
+  const { tx, person } = at
+  const user = await users.insert(tx, {
+    id: createId('usr', tx.now),
+    name: person.name ?? address,
+    email: address,
+  })
+  await ensureMembership(at, user)
+  return { ...(await link(at, user)), isNew: true }
+}
+
+/** An account with no other identity, that nobody reaches through another organization. */
+async function mayLinkUnasked(at: Attempt, user: UserRecord): Promise<boolean> {
+  if (user.deactivatedAt !== undefined) return false
+  if ((await identities.listOf(at.tx, user.id)).length > 0) return false
+  if (await ownerMustConfirm(at, user)) return false
+  const joined = await memberships.listOfUser(at.tx, user.id)
+  return joined.every(({ organization }) => organization.id === at.connection.organizationId)
+}
+
+async function link(at: Attempt, user: UserRecord): Promise<Admitted> {
+  const { tx, connection, person } = at
+  const identity = await identities.insert(tx, {
+    id: createId('idn', tx.now),
+    userId: user.id,
+    provider: 'sso',
+    connectionId: connection.id,
+    issuer: person.issuer,
+    subject: person.subject,
+    ...(await seen(at)),
+  })
+  if (!identity)
+    throw new Problem('sso_confirmation_required', 'This identity was taken meanwhile.')
+  await identities.noteUse(tx, identity.id, await seen(at))
+  record(tx, {
+    organizationId: connection.organizationId,
+    actor: { ...at.actor, kind: 'user', id: user.id, name: user.name },
+    action: 'identity.added',
+    subject: { kind: 'user', id: user.id },
+    detail: { connection_id: connection.id, issuer: person.issuer, subject: person.subject },
+  })
+  return { kind: 'admitted', user, identityId: identity.id, isNew: false }
+}
+
+async function findIdentity(at: Attempt): Promise<IdentityRecord | undefined> {
+  const { issuer, subject } = at.person
+  return await identities.find(at.tx, { connectionId: at.connection.id, issuer, subject })
+}
+
+async function hasOtherIdentityHere(at: Attempt, user: UserRecord): Promise<boolean> {
+  const all = await identities.listOf(at.tx, user.id)
+  return all.some((identity) => identity.connectionId === at.connection.id)
+}
+
+function pendingFor(at: Attempt, candidates: readonly UserRecord[]): PendingLink {
+  // It waits in a cookie: of a thousand groups only those go along that decide something here, two at most.
+  const { requiredGroup, groupRoles } = at.connection.settings
+  const role = roleOf(at.connection.settings, at.person.groups)
+  const deciding = groupRoles.find(
+    (given) => given.role === role && at.person.groups?.includes(given.group),
+  )
+  const groups = at.person.groups?.filter(
+    (group) => group === requiredGroup || group === deciding?.group,
+  )
+  return {
+    kind: 'confirm',
+    connectionId: at.connection.id,
+    organizationId: at.connection.organizationId,
+    person: { ...at.person, groups },
+    candidates: candidates.map(({ id }) => id),
+  }
+}

@@ -1,0 +1,369 @@
+import { record } from '../audit/index.ts'
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import { createId, type OrganizationId } from '../ids.ts'
+import {
+  checkedIssuer,
+  clientAuthenticationFor,
+  type Client,
+  type RelyingParty,
+} from '../oidc/index.ts'
+import type { Provider } from '../oidc/index.ts'
+import { mintClientKey, type Sealer } from '../secrets/index.ts'
+import {
+  connections,
+  type Actor,
+  type ConnectionId,
+  type ConnectionRecord,
+  type Store,
+  type Transaction,
+} from '../store/index.ts'
+import { publish } from '../webhooks/index.ts'
+import {
+  addressesOf,
+  openReservation,
+  sealReservation,
+  type ConnectionAddresses,
+} from './connection-addresses.ts'
+import { checkClient, checkSecret, kindOf, nameFor } from './connection-checks.ts'
+import {
+  settingsFor,
+  settingsFromRow,
+  type ConnectionKind,
+  type ConnectionSettings,
+  type SettingsWish,
+} from './connection-settings.ts'
+import { requireEnterprise } from '../organizations/index.ts'
+import { isOwner } from '../organizations/index.ts'
+import { endSessionsOf } from './provider-sessions.ts'
+
+/** A connection to an organization's OpenID provider; its credential is never part of it. */
+export interface Connection
+  extends Omit<ConnectionRecord, 'settings' | 'kind' | 'credentialSealed'>, ConnectionAddresses {
+  readonly kind: ConnectionKind
+  readonly settings: ConnectionSettings
+}
+
+/** What a person decides about a connection; without a secret it has a key of its own. */
+export interface ConnectionWish extends SettingsWish {
+  /** From `reserve`: the connection gets the addresses that were shown then. */
+  readonly reservation?: string | undefined
+  readonly name?: string | undefined
+  readonly kind?: ConnectionKind | undefined
+  readonly issuer: string
+  readonly clientId: string
+  readonly credential:
+    | { readonly kind: 'secret'; readonly secret: string }
+    | { readonly kind: 'key' }
+}
+
+/** A change of a connection: what is left out stays. A new issuer or client id needs the credential again. */
+export interface ConnectionChange extends SettingsWish {
+  readonly name?: string | undefined
+  readonly issuer?: string | undefined
+  readonly clientId?: string | undefined
+  readonly credential?: ConnectionWish['credential'] | undefined
+}
+
+/** Connections of organizations: connect, change, switch off, find for a sign-in. */
+export interface Connections {
+  list(organizationId: OrganizationId): Promise<Connection[]>
+  /** `not_found`. */
+  get(organizationId: OrganizationId, id: string): Promise<Connection>
+  /** Fetches what an issuer says of itself, fresh; the `idp_…` problems. */
+  discover(issuer: string, credential?: 'secret' | 'key'): Promise<Provider>
+  /** The addresses of a connection that is still to be made, for a week: most providers want them first. */
+  reserve(organizationId: OrganizationId): Promise<ConnectionAddresses & { reservation: string }>
+  /** Discovers and saves. `plan_required`, `invalid_input`, the `idp_…` problems. */
+  connect(
+    organizationId: OrganizationId,
+    wish: ConnectionWish & { makeDefault?: boolean | undefined },
+    actor: Actor,
+  ): Promise<Connection>
+  /** `not_found`, `version_conflict`, `invalid_input`, the `idp_…` problems. */
+  change(
+    organizationId: OrganizationId,
+    id: string,
+    change: ConnectionChange,
+    actor: Actor,
+    expectedVersion?: number,
+  ): Promise<Connection>
+  /** Makes it the one for people who name the organization only. `not_found`. */
+  makeDefault(organizationId: OrganizationId, id: string, actor: Actor): Promise<Connection>
+  /** A disabled connection lets nobody in, not even who is at the provider right now. `not_found`. */
+  setDisabled(
+    organizationId: OrganizationId,
+    id: string,
+    disabled: boolean,
+    actor: Actor,
+  ): Promise<Connection>
+  remove(organizationId: OrganizationId, id: string, actor: Actor): Promise<void>
+  /** The client of a connection, its credential opened, for one sign-in. */
+  clientOf(connection: Connection): Promise<Client>
+  /** The connection that an address of the sign-in door names, whoever's it is. */
+  findForSignIn(id: string): Promise<Connection | undefined>
+}
+
+interface Needs {
+  readonly store: Store
+  readonly sealer: Sealer
+  readonly clock: Clock
+  readonly relyingParty: RelyingParty
+  /** Where the sign-in door is: {auth_url}. */
+  readonly authUrl: string
+  readonly allowLoopback: boolean
+}
+
+const connectionsAtMost = 100
+
+/** Opens the connections' rules. */
+export function createConnections(needs: Needs): Connections {
+  const { store, sealer, relyingParty } = needs
+
+  async function get(organizationId: OrganizationId, id: string): Promise<Connection> {
+    return present(await row(organizationId, id))
+  }
+
+  async function row(organizationId: OrganizationId, id: string): Promise<ConnectionRecord> {
+    const found = await connections.find(store, organizationId, id)
+    if (!found) throw notFound()
+    return found
+  }
+
+  async function discover(issuer: string, credential?: 'secret' | 'key'): Promise<Provider> {
+    checkedIssuer(issuer, needs.allowLoopback)
+    const provider = await relyingParty.provider(issuer, { fresh: true, freshKeys: true })
+    if (credential !== undefined) clientAuthenticationFor(provider, credential)
+    return provider
+  }
+
+  async function sealed(
+    id: ConnectionId,
+    organizationId: string,
+    wish: ConnectionWish['credential'],
+  ) {
+    const context = sealContext(organizationId, id)
+    if (wish.kind === 'secret') {
+      checkSecret(wish.secret)
+      return {
+        credentialKind: 'secret',
+        credentialSealed: sealer.seal(wish.secret, context),
+        publicJwk: undefined,
+      } as const
+    }
+    const { privateJwk, publicJwk } = await mintClientKey(id)
+    return {
+      credentialKind: 'key',
+      credentialSealed: sealer.seal(JSON.stringify(privateJwk), context),
+      publicJwk: JSON.stringify(publicJwk),
+    } as const
+  }
+
+  function present(stored: ConnectionRecord): Connection {
+    const { credentialSealed: _, ...shown } = stored
+    const kind = stored.kind as ConnectionKind
+    const settings = settingsFromRow(kind, stored.settings)
+    return { ...shown, kind, settings, ...addressesOf(needs.authUrl, stored.id) }
+  }
+
+  /** A fresh id, or the one that was reserved here and not yet used. */
+  async function idFor(organizationId: string, reservation: string | undefined) {
+    if (reservation === undefined) return createId('con')
+    const id = openReservation(sealer, organizationId, {
+      reservation,
+      nowMs: needs.clock.now(),
+    })
+    if (id === undefined || (await connections.findForSignIn(store, id)) !== undefined) {
+      throw new Problem('invalid_input', 'The reservation is too old or was used. Reload the page.')
+    }
+    return id
+  }
+
+  return {
+    get,
+    discover,
+    async reserve(organizationId) {
+      await requireEnterprise(store, organizationId)
+      const id = createId('con')
+      const reservation = sealReservation(sealer, organizationId, { id, at: needs.clock.now() })
+      return { ...addressesOf(needs.authUrl, id), reservation }
+    },
+    list: async (organizationId) => (await connections.list(store, organizationId)).map(present),
+    async connect(organizationId, wish, actor) {
+      await requireEnterprise(store, organizationId)
+      const { issuer, clientId } = checkClient(wish)
+      const settings = settingsFor(wish.kind ?? kindOf(issuer), wish)
+      await discover(issuer, wish.credential.kind)
+      const id = await idFor(organizationId, wish.reservation)
+      const credential = await sealed(id, organizationId, wish.credential)
+      return await store.transaction(async (tx) => {
+        const existing = await connections.list(tx, organizationId)
+        if (existing.length >= connectionsAtMost) {
+          throw new Problem(
+            'conflict',
+            `An organization has at most ${connectionsAtMost} connections.`,
+          )
+        }
+        const made = await connections.insert(tx, {
+          id,
+          organizationId,
+          name: nameFor(wish.name, issuer),
+          kind: wish.kind ?? kindOf(issuer),
+          issuer,
+          clientId,
+          ...credential,
+          settings: { ...settings },
+          setByOwner: await isOwner(tx, organizationId, actor),
+          isDefault: existing.length === 0,
+        })
+        if (wish.makeDefault === true) await connections.setDefault(tx, organizationId, id)
+        announce(tx, made, actor, 'created', describe(made))
+        return present({ ...made, isDefault: existing.length === 0 || wish.makeDefault === true })
+      })
+    },
+    async change(organizationId, id, change, actor, expectedVersion) {
+      await requireEnterprise(store, organizationId)
+      const before = await row(organizationId, id)
+      const { issuer, clientId } = checkClient({
+        issuer: change.issuer ?? before.issuer,
+        clientId: change.clientId ?? before.clientId,
+      })
+      const moved = issuer !== before.issuer || clientId !== before.clientId
+      // Else whoever may edit could have the sealed secret sent to a provider of their own.
+      if (moved && change.credential === undefined) {
+        throw new Problem(
+          'invalid_input',
+          'Another issuer or client id needs its credential again.',
+        )
+      }
+      const kind = before.kind as ConnectionKind
+      const settings = settingsFor(kind, change, settingsFromRow(kind, before.settings))
+      await discover(issuer, change.credential?.kind ?? before.credentialKind)
+      const credential =
+        change.credential === undefined
+          ? {
+              credentialKind: before.credentialKind,
+              credentialSealed: before.credentialSealed,
+              publicJwk: before.publicJwk,
+            }
+          : await sealed(before.id, organizationId, change.credential)
+      return await store.transaction(async (tx) => {
+        const after = await connections.update(tx, organizationId, id, {
+          name: change.name === undefined ? before.name : nameFor(change.name, issuer),
+          kind,
+          issuer,
+          clientId,
+          ...credential,
+          settings: { ...settings },
+          setByOwner: await isOwner(tx, organizationId, actor),
+          expectedVersion: expectedVersion ?? before.version,
+        })
+        if (!after) {
+          throw new Problem('version_conflict', 'The connection was changed in the meantime.')
+        }
+        // People who came in by the old provider were vouched for by somebody else.
+        if (moved) await endSessionsOf(tx, after, actor)
+        announce(tx, after, actor, 'edited', {
+          before: describe(before),
+          after: describe(after),
+          credential: change.credential === undefined ? 'kept' : 'replaced',
+        })
+        return present(after)
+      })
+    },
+    async makeDefault(organizationId, id, actor) {
+      await row(organizationId, id)
+      return await store.transaction(async (tx) => {
+        await connections.setDefault(tx, organizationId, id)
+        const after = await connections.find(tx, organizationId, id)
+        if (!after) throw notFound()
+        announce(tx, after, actor, 'made_default', {})
+        return present(after)
+      })
+    },
+    async setDisabled(organizationId, id, disabled, actor) {
+      const before = await row(organizationId, id)
+      if ((before.disabledAt !== undefined) === disabled) return present(before)
+      const { result } = await store.transactionConfirmed(async (tx) => {
+        const after = await connections.setDisabled(
+          tx,
+          organizationId,
+          id,
+          disabled ? tx.now : null,
+        )
+        if (!after) throw notFound()
+        if (disabled) await endSessionsOf(tx, after, actor)
+        announce(tx, after, actor, disabled ? 'disabled' : 'enabled', {})
+        return present(after)
+      })
+      return result
+    },
+    async remove(organizationId, id, actor) {
+      const before = await row(organizationId, id)
+      await store.transactionConfirmed(async (tx) => {
+        await endSessionsOf(tx, before, actor)
+        await connections.remove(tx, organizationId, id)
+        announce(tx, before, actor, 'removed', {})
+      })
+    },
+    async clientOf(connection) {
+      const { credentialKind, credentialSealed } = await row(
+        connection.organizationId,
+        connection.id,
+      )
+      const opened = sealer.open(
+        credentialSealed,
+        sealContext(connection.organizationId, connection.id),
+      )
+      return {
+        clientId: connection.clientId,
+        redirectUri: connection.redirectUri,
+        credential:
+          credentialKind === 'secret'
+            ? { kind: 'secret', secret: opened }
+            : { kind: 'key', privateJwk: JSON.parse(opened) as Record<string, unknown> },
+      }
+    },
+    async findForSignIn(id) {
+      const found = await connections.findForSignIn(store, id)
+      return found && present(found)
+    },
+  }
+}
+
+function sealContext(organizationId: string, id: string): readonly string[] {
+  return [organizationId, id, 'credential']
+}
+
+/** What audit and events say of a connection: everything but its credential. */
+function describe(connection: ConnectionRecord): Record<string, unknown> {
+  const { name, kind, issuer, clientId, credentialKind, settings } = connection
+  return { name, kind, issuer, client_id: clientId, credential: credentialKind, settings }
+}
+
+function announce(
+  tx: Transaction,
+  connection: ConnectionRecord,
+  actor: Actor,
+  change: string,
+  detail: Record<string, unknown>,
+): void {
+  const { organizationId, id, name, issuer } = connection
+  record(tx, {
+    organizationId,
+    actor,
+    action: `sso.connection_${change}`,
+    subject: { kind: 'connection', id },
+    detail: { name, ...detail },
+  })
+  publish(tx, {
+    organizationId,
+    type: 'sso.connection_changed',
+    data: { connection_id: id, issuer, name, change },
+  })
+  tx.changed({ kind: 'connection', organizationId, subjectId: id })
+}
+
+function notFound(): Problem {
+  return new Problem('not_found', 'There is no such connection in this organization.')
+}

@@ -1,0 +1,10 @@
+/** Company sign-in: connections, domains, who is admitted, and when it is required. */
+export { type Admitted, type PendingLink, type DirectoryPeople } from './admission.ts'
+export { readPerson, type CompanyPerson } from './connection-claims.ts'
+export { connectionKinds, type SettingsWish } from './connection-settings.ts'
+export { createTestLines, type TestResult } from './connection-tests.ts'
+export { type Connection, createConnections, type ConnectionChange } from './connections.ts'
+export { challengeRecord, createDomains } from './domains.ts'
+export { createSsoPolicies } from './policy.ts'
+export { endByProvider } from './provider-sessions.ts'
+export { createSso, type Sso } from './sso.ts'

@@ -1,0 +1,157 @@
+import { record } from '../audit/index.ts'
+import { Problem } from '../errors.ts'
+import type { OrganizationId, UserId } from '../ids.ts'
+import {
+  connections,
+  organizations,
+  type Actor,
+  type MembershipRecord,
+  type OrganizationRecord,
+  type Store,
+  type Transaction,
+} from '../store/index.ts'
+import { publish } from '../webhooks/index.ts'
+import type { DirectoryPeople } from './admission.ts'
+import {
+  isActiveOwner,
+  policyOf,
+  requireEnterprise,
+  type Reach,
+  type SessionReach,
+  type SsoPolicy,
+  type Visitor,
+} from '../organizations/index.ts'
+
+/** The policy, and what it means for a person who wants to come to an organization. */
+export interface SsoPolicies extends SessionReach {
+  get(organizationId: OrganizationId): Promise<SsoPolicy>
+  /** Whether the directory (SCIM) decides who is a member. */
+  directoryIsOn(organizationId: OrganizationId): Promise<boolean>
+  /** `plan_required`, `break_glass_missing`, `invalid_input`, `version_conflict`. */
+  set(organizationId: OrganizationId, policy: SsoPolicy, actor: Actor): Promise<SsoPolicy>
+}
+
+// What the operator hands out works where providers fail.
+const emergencyProviders: readonly string[] = ['setup', 'sign_in_link']
+const breakGlassAtMost = 10
+
+/** Opens the policy's rules. */
+export function createSsoPolicies(needs: {
+  store: Store
+  directory: Pick<DirectoryPeople, 'isOn'>
+}): SsoPolicies {
+  const { store } = needs
+
+  async function reachOf(
+    person: Visitor,
+    organization: OrganizationRecord,
+    membership: Pick<MembershipRecord, 'role'>,
+  ): Promise<Reach> {
+    if (person.connectionId !== undefined) {
+      const found = await connections.find(store, organization.id, person.connectionId)
+      return found !== undefined && found.disabledAt === undefined ? 'reached' : 'elsewhere'
+    }
+    const { required, breakGlass } = policyOf(organization)
+    if (!required || organization.plan !== 'enterprise') return 'reached'
+    if (emergencyProviders.includes(person.provider)) return 'reached'
+    const excepted = membership.role === 'owner' && breakGlass.includes(person.userId)
+    return excepted ? 'reached' : 'sso_required'
+  }
+
+  return {
+    async get(organizationId) {
+      const found = await organizations.find(store, organizationId)
+      if (!found) throw new Problem('not_found', 'There is no such organization.')
+      return policyOf(found)
+    },
+    directoryIsOn: async (organizationId) => await needs.directory.isOn(store, organizationId),
+    async set(organizationId, policy, actor) {
+      await requireEnterprise(store, organizationId)
+      if (policy.breakGlass.length > breakGlassAtMost) {
+        throw new Problem(
+          'invalid_input',
+          `There are at most ${breakGlassAtMost} owners for emergencies.`,
+        )
+      }
+      return await store.transaction(async (tx) => {
+        // Locked: the settings hold more than the policy, and somebody else may change that now.
+        const before = await organizations.find(tx, organizationId, true)
+        if (!before) throw new Problem('not_found', 'There is no such organization.')
+        for (const userId of policy.breakGlass) await requireOwner(tx, organizationId, userId)
+        if (policy.required) await requireWayIn(tx, organizationId, policy)
+        const after: SsoPolicy = {
+          required: policy.required,
+          breakGlass: [...new Set(policy.breakGlass)],
+        }
+        await organizations.update(tx, organizationId, {
+          settings: { ...before.settings, sso: after },
+        })
+        await announce(tx, organizationId, actor, { before: policyOf(before), after })
+        return after
+      })
+    },
+    reachOf,
+    async reaches(person, organization, membership) {
+      const reach = await reachOf(person, organization, membership)
+      if (reach !== 'sso_required') return reach === 'reached'
+      throw new Problem(
+        'sso_required',
+        'This organization requires its company sign-in. Sign in with your company e-mail address.',
+        { members: { organization: organization.slug } },
+      )
+    },
+  }
+}
+
+async function requireOwner(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  userId: UserId,
+): Promise<void> {
+  if (await isActiveOwner(tx, organizationId, userId)) return
+  throw new Problem('invalid_input', 'Only active owners of the organization can be excepted.')
+}
+
+async function requireWayIn(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  policy: SsoPolicy,
+): Promise<void> {
+  if (policy.breakGlass.length === 0) {
+    throw new Problem(
+      'break_glass_missing',
+      'Name at least one owner who may sign in another way in an emergency.',
+    )
+  }
+  const all = await connections.list(tx, organizationId)
+  if (!all.some(({ disabledAt }) => disabledAt === undefined)) {
+    throw new Problem('invalid_input', 'There is no connection yet that people could sign in with.')
+  }
+}
+
+async function announce(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  actor: Actor,
+  detail: { before: SsoPolicy; after: SsoPolicy },
+): Promise<void> {
+  const all = await connections.list(tx, organizationId)
+  const connection = all.find(({ isDefault }) => isDefault) ?? all[0]
+  record(tx, {
+    organizationId,
+    actor,
+    action: 'sso.policy_changed',
+    subject: { kind: 'organization', id: organizationId },
+    detail: { ...detail },
+  })
+  if (connection !== undefined && detail.before.required !== detail.after.required) {
+    const { id: connection_id, issuer, name } = connection
+    const change = detail.after.required ? 'required' : 'optional'
+    publish(tx, {
+      organizationId,
+      type: 'sso.connection_changed',
+      data: { connection_id, issuer, name, change },
+    })
+  }
+  tx.changed({ kind: 'organization', organizationId, subjectId: organizationId })
+}

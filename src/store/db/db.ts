@@ -1,0 +1,109 @@
+import type { Kysely } from 'kysely'
+import type { EventId } from '../../ids.ts'
+
+/** Every table, as `tables.ts` fills them in. */
+export interface KnownTables {}
+
+export type Engine = 'sqlite' | 'postgres'
+
+/** Where statements run: the store for reads, a transaction for writes. */
+export interface Connection {
+  readonly query: Kysely<KnownTables>
+  readonly engine: Engine
+  /** An event's bytes at most (LIMIT_WEBHOOK_BODY); 64 KiB. */
+  readonly eventBytesMost?: number | undefined
+}
+
+/** Who did something, as audit entries and events say it. */
+export interface Actor {
+  readonly kind: 'user' | 'operator' | 'directory' | 'key' | 'system'
+  readonly id?: string | undefined
+  readonly name?: string | undefined
+  readonly address?: string | undefined
+  readonly requestId?: string | undefined
+}
+
+/** An audit entry before the ledger numbers and chains it. */
+export interface AuditDraft {
+  /** The organization, or 'system' for what concerns none. */
+  readonly organizationId: string
+  readonly actor: Actor
+  /** noun.verb */
+  readonly action: string
+  readonly subject: { readonly kind: string; readonly id: string }
+  /** What changed; never a secret. */
+  readonly detail: Readonly<Record<string, unknown>>
+}
+
+/** An event before the ledger numbers it and fixes its bytes. */
+export interface EventDraft {
+  readonly organizationId: string
+  /** noun.verb, one of the catalogue's. */
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+  /** Made by the caller where it must know it; otherwise by the ledger. */
+  readonly id?: EventId | undefined
+  /** For a ping or a sample: only this endpoint gets it. */
+  readonly onlyEndpointId?: string | undefined
+}
+
+/** What other nodes must hear of. */
+export interface ChangeDraft {
+  readonly kind: ChangeKind
+  readonly organizationId: string
+  readonly subjectId: string
+}
+
+export type ChangeKind =
+  | 'key'
+  | 'target'
+  | 'organization'
+  | 'session'
+  | 'user'
+  | 'membership'
+  | 'endpoint'
+  | 'delivery'
+  | 'operation'
+  | 'connection'
+  | 'domain'
+  | 'directory'
+  | 'signing_key'
+
+/** A change as the feed tells it. */
+export interface Change extends ChangeDraft {
+  readonly sequence: number
+}
+
+/** A unit of work that commits as a whole; it also collects what the ledger writes just before the commit. */
+export interface Transaction extends Connection {
+  /** Milliseconds since 1970 at the transaction's start: one time for all it writes. */
+  readonly now: number
+  audit(draft: AuditDraft): void
+  event(draft: EventDraft): void
+  changed(draft: ChangeDraft): void
+}
+
+/** What a transaction has collected. */
+export interface Collected {
+  readonly audits: AuditDraft[]
+  readonly events: EventDraft[]
+  readonly changes: ChangeDraft[]
+}
+
+/** A transaction over a connection, with an empty collection. */
+export function createTransaction(
+  connection: Connection,
+  now: number,
+): { transaction: Transaction; collected: Collected } {
+  const collected: Collected = { audits: [], events: [], changes: [] }
+  return {
+    collected,
+    transaction: {
+      ...connection,
+      now,
+      audit: (draft) => void collected.audits.push(draft),
+      event: (draft) => void collected.events.push(draft),
+      changed: (draft) => void collected.changes.push(draft),
+    },
+  }
+}

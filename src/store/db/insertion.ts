@@ -1,0 +1,52 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Transaction } from './db.ts'
+import type { Write } from './together.ts'
+
+/** Of a column: `utf8` is text kept as bytes. */
+type ColumnType = 'text' | 'bigint' | 'utf8'
+
+// SQLite takes at most 32,766 parameters in a statement.
+const rowsInStatement = 500
+
+/**
+ * Adds rows, of any number; `keepsOld` passes over those whose key is there. PostgreSQL gets a list for each column:
+ * the statement is the same for one row and for hundreds, so that its plan can be kept.
+ */
+export function insertion<Row extends Readonly<Record<string, string | number | Buffer | null>>>(
+  tx: Transaction,
+  table: 'audit_entry' | 'event' | 'delivery' | 'directory_request',
+  types: { readonly [column in keyof Row]: ColumnType },
+  rows: readonly Row[],
+  { keepsOld = false }: { readonly keepsOld?: boolean } = {},
+): Write[] {
+  const conflict = keepsOld ? sql` on conflict do nothing` : sql``
+  const columns = Object.entries<ColumnType>(types)
+  const names = sql.join(columns.map(([name]) => sql.ref(name)))
+  const writes: Write[] = []
+  for (let from = 0; from < rows.length; from += rowsInStatement) {
+    const part = rows.slice(from, from + rowsInStatement)
+    const source = tx.engine === 'postgres' ? lists(columns, part) : tuples(columns, part)
+    writes.push(sql`insert into ${sql.table(table)} (${names}) ${source}${conflict}`)
+  }
+  return writes
+}
+
+type Columns = readonly (readonly [name: string, type: ColumnType])[]
+type Rows = readonly Readonly<Record<string, string | number | Buffer | null>>[]
+
+function tuples(columns: Columns, rows: Rows): RawBuilder<unknown> {
+  const written = rows.map((row) => sql`(${sql.join(columns.map(([name]) => row[name]))})`)
+  return sql`values ${sql.join(written)}`
+}
+
+function lists(columns: Columns, rows: Rows): RawBuilder<unknown> {
+  const values = columns.map(([name, type]) => {
+    const list = rows.map((row) => (type === 'utf8' ? String(row[name]) : row[name]))
+    return sql`cast(${list} as ${sql.raw(type === 'bigint' ? 'bigint' : 'text')}[])`
+  })
+  const read = columns.map(([name, type]) =>
+    type === 'utf8' ? sql`convert_to(${sql.ref(name)}, 'UTF8')` : sql.ref(name),
+  )
+  const names = columns.map(([name]) => sql.ref(name))
+  return sql`select ${sql.join(read)} from unnest(${sql.join(values)}) as row (${sql.join(names)})`
+}

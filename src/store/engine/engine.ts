@@ -1,0 +1,36 @@
+import type { Kysely } from 'kysely'
+import type { Change, Connection, Engine, Transaction } from '../db/db.ts'
+import type { Tables } from '../tables/index.ts'
+
+/** Reads and transactions over one set of connections. */
+export interface EngineLane {
+  readonly query: Kysely<Tables>
+  /** Runs a work, then the ledger, then commits; works of one line may share a commit. */
+  transact<T>(
+    work: (tx: Transaction) => Promise<T>,
+    line?: string,
+  ): Promise<{ result: T; changes: Change[] }>
+}
+
+/** What the two engines have in common; only this folder sees it. */
+export interface EngineHandle extends EngineLane {
+  readonly engine: Engine
+  /**
+   * The same database over connections of its own (PostgreSQL): transactions that wait for a lock, and hold all others
+   * meanwhile, keep neither the feed nor the deliveries waiting.
+   */
+  readonly apart: EngineLane
+  /** Where call records are. */
+  readonly calls: Connection
+  /** For reads that may take seconds: they hold up nothing else in this process. */
+  readonly aside: Connection
+  /** The same as `transact` where call records are; nothing is collected there. */
+  transactCalls<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** Whether somebody else may have committed since the last time this was asked. */
+  hasForeignCommit(): Promise<boolean>
+  /** Calls back when a notification says that the feed has news, up to which sequence if it says so: may get lost. */
+  listen(onHint: (sequence: number | undefined) => void): void
+  /** Copies the main database into a file while work goes on. */
+  backup(file: string): Promise<void>
+  close(): Promise<void>
+}

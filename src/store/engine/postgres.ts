@@ -1,0 +1,218 @@
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Clock } from '../../clock.ts'
+import {
+  createTransaction,
+  type Change,
+  type Collected,
+  type Connection,
+  type Transaction,
+} from '../db/db.ts'
+import type { EngineHandle, EngineLane } from './engine.ts'
+import { writeLedger } from './ledger.ts'
+import { migrate, migrationsFolder } from './migrate.ts'
+import { connectTimeoutMs, isPlanGone, openPool } from './postgres-pool.ts'
+import { createCommitLines } from './shared-commits.ts'
+import type { Tables } from '../tables/index.ts'
+
+const statementTimeoutMs = 5000
+const reconnectMs = 250
+// A deprovision behind the work of seconds, as a role for a very large group, waits rather than being refused.
+const lineMs = 25_000
+const attemptsOfTransaction = 5
+const connectionsApart = 4
+// Any number, the same for all versions: only one process migrates at a time.
+const migrationLock = 7263940
+
+/** PostgreSQL through a pool, with a few connections apart from it; NOTIFY on one of its own. */
+export async function openPostgres(
+  url: string,
+  clock: Pick<Clock, 'now' | 'monotonic'>,
+  poolSize: number,
+  eventBytesMost: number | undefined,
+): Promise<EngineHandle> {
+  const settings: pg.PoolConfig = {
+    connectionString: url,
+    max: poolSize,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs * 2,
+    idle_in_transaction_session_timeout: statementTimeoutMs * 2,
+    keepAlive: true,
+    application_name: 'intercept',
+    types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
+  }
+  await migrateDatabase(settings)
+  const main = openLane(settings, clock, eventBytesMost)
+  const apart = openLane({ ...settings, max: connectionsApart }, clock, eventBytesMost)
+  const calls: Connection = { query: main.query, engine: 'postgres' }
+  let listener: pg.Client | undefined
+  let closed = false
+
+  return {
+    engine: 'postgres',
+    ...main,
+    apart,
+    calls,
+    aside: { query: main.query, engine: 'postgres' },
+    transactCalls: async (work) => (await main.transact(work)).result,
+    hasForeignCommit: async () => true,
+    listen(onHint) {
+      const connect = async (): Promise<void> => {
+        if (closed) return
+        const client = new pg.Client({
+          ...settings,
+          connectionTimeoutMillis: connectTimeoutMs,
+          statement_timeout: undefined,
+          query_timeout: undefined,
+        })
+        let gone = false
+        const again = (): void => {
+          if (gone) return
+          gone = true
+          void client.end().catch(() => undefined)
+          setTimeout(() => void connect(), reconnectMs).unref()
+        }
+        client.on('error', again)
+        client.on('end', again)
+        client.on('notification', ({ payload }) => onHint(Number(payload) || undefined))
+        listener = client
+        try {
+          await client.connect()
+          await client.query('listen intercept_change')
+          onHint(undefined)
+        } catch {
+          again()
+        }
+      }
+      void connect()
+    },
+    async backup() {
+      throw new Error(
+        'A PostgreSQL database is backed up with pg_dump, and restored with pg_restore.',
+      )
+    },
+    async close() {
+      closed = true
+      await listener?.end().catch(() => undefined)
+      await main.query.destroy()
+      await apart.query.destroy()
+    },
+  }
+}
+
+/** Reads and transactions over a pool. */
+function openLane(
+  settings: pg.PoolConfig,
+  clock: Pick<Clock, 'now' | 'monotonic'>,
+  eventBytesMost: number | undefined,
+): EngineLane {
+  const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(settings) }) })
+
+  /** Runs works, then the ledger, then commits. */
+  async function commit<T>(
+    work: (tx: Transaction, collected: Collected) => Promise<T>,
+    isInLine = false,
+  ): Promise<{ result: T; changes: Change[] }> {
+    const begin = query.transaction()
+    return await (isInLine ? begin.setAccessMode('read write') : begin).execute(async (kysely) => {
+      const { transaction, collected } = createTransaction(
+        { query: kysely, engine: 'postgres', eventBytesMost },
+        clock.now(),
+      )
+      const result = await work(transaction, collected)
+      return { result, changes: await writeLedger(transaction, collected) }
+    })
+  }
+
+  async function alone<T>(
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<{ result: T; changes: Change[] }> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await commit(work)
+      } catch (error) {
+        if (attempt >= attemptsOfTransaction || !isWorthAnotherTry(error)) throw error
+      }
+    }
+  }
+
+  const lines = createCommitLines({
+    alone,
+    isWorthAnotherTry,
+    monotonic: () => clock.monotonic(),
+    waitMs: lineMs,
+    async shared(works) {
+      const done = await commit(async (transaction, collected) => {
+        const say = async (words: string): Promise<void> =>
+          void (await sql.raw(words).execute(transaction.query))
+        await works({
+          transaction,
+          collected,
+          // Within the last one: one way there and back, where letting that one go first would take two.
+          mark: async () => await say('savepoint work'),
+          goBack: async () => await say('rollback to savepoint work'),
+        })
+      }, true)
+      return done.changes
+    },
+  })
+
+  return {
+    query,
+    transact: async (work, line) =>
+      line === undefined ? await alone(work) : await lines.commit(line, work),
+  }
+}
+
+// 40001 serialization_failure, 40P01 deadlock_detected: the whole transaction may be run again.
+function isWorthAnotherTry(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null | undefined)?.code
+  return code === '40001' || code === '40P01' || isPlanGone(error)
+}
+
+/** bigint as number: our integers are times, sizes and counts, all below 2^53. */
+function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
+  const int8 = 20
+  return oid === int8 ? Number : pg.types.getTypeParser(oid, format)
+}
+
+async function migrateDatabase(settings: pg.PoolConfig): Promise<void> {
+  // A pool of its own: building an index may take longer than a statement may at work.
+  const query = new Kysely<Record<string, never>>({
+    dialect: new PostgresDialect({
+      pool: openPool({
+        ...settings,
+        max: 1,
+        statement_timeout: undefined,
+        query_timeout: undefined,
+      }),
+    }),
+  })
+  try {
+    await query.transaction().execute(async (tx) => {
+      await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(tx)
+      await migrate(
+        {
+          execute: async (statement) => void (await sql.raw(statement).execute(tx)),
+          async applied() {
+            await sql`create table if not exists migration (name text primary key, digest text not null)`.execute(
+              tx,
+            )
+            const { rows } = await sql<{
+              name: string
+              digest: string
+            }>`select name, digest from migration`.execute(tx)
+            return new Map(rows.map((row) => [row.name, row.digest]))
+          },
+          async record(name, digest) {
+            await sql`insert into migration (name, digest) values (${name}, ${digest})`.execute(tx)
+          },
+        },
+        join(migrationsFolder, 'postgres'),
+      )
+    })
+  } finally {
+    await query.destroy()
+  }
+}

@@ -1,0 +1,70 @@
+import Database from 'better-sqlite3'
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { makeFolder } from '../../folder.ts'
+
+/**
+ * Puts a backup in the place of a database that is not there. Throws a sentence if there is one, or if the file is
+ * not a whole backup of ours.
+ */
+export function restoreBackup(file: string, folder: string): void {
+  const place = join(folder, 'intercept.db')
+  if (existsSync(place)) {
+    throw new Error(
+      `${place} exists already; move it away first, for a restore overwrites nothing.`,
+    )
+  }
+  if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
+  makeFolder(folder)
+  const unfinished = `${place}.restoring`
+  try {
+    copyFileSync(file, unfinished)
+    chmodSync(unfinished, 0o600)
+    // Only a copy that has been read whole gets the database's name.
+    checkBackup(unfinished, file)
+    finishFile(unfinished, place)
+  } finally {
+    for (const end of ['', '-wal', '-shm']) rmSync(`${unfinished}${end}`, { force: true })
+  }
+}
+
+/** Gives a whole file its name so that both survive a power loss. */
+export function finishFile(unfinished: string, place: string): void {
+  syncToDisk(unfinished)
+  renameSync(unfinished, place)
+  syncToDisk(dirname(place))
+}
+
+function syncToDisk(path: string): void {
+  const handle = openSync(path, 'r')
+  fsyncSync(handle)
+  closeSync(handle)
+}
+
+function checkBackup(copy: string, name: string): void {
+  let database
+  try {
+    database = new Database(copy)
+    const found = database.pragma('integrity_check', { simple: true })
+    if (found !== 'ok') throw new Error('it is damaged')
+    const tables = database
+      .prepare("select count(*) from sqlite_schema where name in ('migration', 'organization')")
+      .pluck()
+      .get()
+    if (tables !== 2) throw new Error('it is a database of something else')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`${name} is not a backup of Intercept: ${reason}.`, { cause: error })
+  } finally {
+    database?.close()
+  }
+}

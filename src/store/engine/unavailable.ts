@@ -1,0 +1,55 @@
+import { Problem } from '../../errors.ts'
+
+// Result codes of SQLite that say "not now", and not "that statement is wrong".
+const sqlite = [
+  'BUSY',
+  'LOCKED',
+  'FULL',
+  'IOERR',
+  'CANTOPEN',
+  'READONLY',
+  'CORRUPT',
+  'PROTOCOL',
+  'NOTADB',
+]
+// PostgreSQL's classes 08 (connection), 53 (resources), 57 (operator intervention), 58 (system).
+const postgres = /^(08|53|57|58)/
+const network = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'ECONNABORTED',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'ENETRESET',
+  'ENOTCONN',
+  'EPROTO',
+]
+// Of TLS and of sockets that are gone: a commit may have been on its way, and nothing may be run again.
+const transport = /^ERR_(SSL|STREAM|SOCKET)_/
+const sentences =
+  /timeout expired|timeout exceeded when trying to connect|timeout exceeded when waiting in line|query read timeout|connection terminated|client has encountered a connection error|connection is not open|driver has already been destroyed/i
+
+/** The refusal for a database that does not answer (or a disk that is full), if an error says so. */
+export function asStorageProblem(error: unknown): Problem | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code } = error as { code?: unknown }
+  const text = typeof code === 'string' ? code : ''
+  const isUnavailable =
+    sqlite.some((name) => text === `SQLITE_${name}` || text.startsWith(`SQLITE_${name}_`)) ||
+    (text.length === 5 && postgres.test(text)) ||
+    network.includes(text) ||
+    transport.test(text) ||
+    sentences.test(error.message)
+  if (!isUnavailable) return undefined
+  return new Problem('storage_unavailable', 'The database does not answer. Nothing was changed.', {
+    cause: error,
+    headers: { 'Retry-After': '1' },
+  })
+}

@@ -1,0 +1,309 @@
+import { CompiledQuery, sql } from 'kysely'
+import type { KeyId, OrganizationId, RequestId, TargetId } from '../../../ids.ts'
+import type { Connection, Engine, Transaction } from '../../db/db.ts'
+
+export interface CallTable {
+  organization_id: string
+  id: string
+  at: number
+  key_id: string
+  target_id: string | null
+  method: string
+  path: string
+  status: number
+  refusal: string | null
+  stopped_at: string | null
+  rule_id: string | null
+  trial_rule_id: string | null
+  bytes_in: number
+  bytes_out: number
+  duration_us: number
+  upstream_us: number | null
+  address: string
+  agent: string | null
+  capture: string | null
+}
+
+/** One pass of an identified key through the gateway. */
+export interface CallRecord {
+  readonly id: RequestId
+  /** Milliseconds since 1970 at which it arrived. */
+  readonly at: number
+  readonly organizationId: OrganizationId
+  readonly keyId: KeyId
+  readonly targetId: TargetId | undefined
+  readonly method: string
+  /** Without query. */
+  readonly path: string
+  /** What the caller got; 0 if it left before there was an answer. */
+  readonly status: number
+  readonly refusal: string | undefined
+  /** The check that refused it; undefined for a call that was forwarded whole. */
+  readonly stoppedAt: string | undefined
+  readonly ruleId: string | undefined
+  readonly trialRuleId: string | undefined
+  readonly bytesIn: number
+  readonly bytesOut: number
+  readonly durationUs: number
+  readonly upstreamUs: number | undefined
+  readonly address: string
+  readonly agent: string | undefined
+  /** JSON of what the target's capture setting keeps. */
+  readonly capture: string | undefined
+}
+
+// Rows that one statement takes; texts for these sizes are made once.
+const chunkSizes = [64, 16, 4, 1]
+const columns = [
+  'organization_id',
+  'id',
+  'at',
+  'key_id',
+  'target_id',
+  'method',
+  'path',
+  'status',
+  'refusal',
+  'stopped_at',
+  'rule_id',
+  'trial_rule_id',
+  'bytes_in',
+  'bytes_out',
+  'duration_us',
+  'upstream_us',
+  'address',
+  'agent',
+  'capture',
+]
+const texts = new Map<string, string>()
+
+/** Adds call records, many to a statement: building a query for each would cost more than the call. */
+export async function insert(tx: Transaction, calls: readonly CallRecord[]): Promise<void> {
+  let at = 0
+  for (const size of chunkSizes) {
+    for (; calls.length - at >= size; at += size) {
+      const values: (string | number | null)[] = []
+      for (let row = at; row < at + size; row++) {
+        const call = calls[row]
+        if (call !== undefined) pushValues(values, call)
+      }
+      await tx.query.executeQuery(CompiledQuery.raw(insertText(tx.engine, size), values))
+    }
+  }
+}
+
+/** A page of an organization's calls, newest first. */
+export async function list(
+  at: Connection,
+  organizationId: OrganizationId,
+  page: {
+    /** Ids below (older than) this one. */
+    readonly before?: string | undefined
+    /** Ids above (newer than) this one. */
+    readonly after?: string | undefined
+    readonly limit: number
+    readonly id?: string | undefined
+    readonly keyId?: string | undefined
+    readonly targetId?: string | undefined
+    readonly stoppedAt?: string | undefined
+    /** At least, and below. */
+    readonly statuses?: readonly [number, number] | undefined
+    readonly method?: string | undefined
+    /** What the path begins with. */
+    readonly path?: string | undefined
+    readonly address?: string | undefined
+    readonly from?: number | undefined
+    readonly to?: number | undefined
+  },
+): Promise<CallRecord[]> {
+  let query = at.query
+    .selectFrom('call')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+  if (page.before !== undefined) query = query.where('id', '<', page.before)
+  if (page.after !== undefined) query = query.where('id', '>', page.after)
+  if (page.id !== undefined) query = query.where('id', '=', page.id)
+  if (page.keyId !== undefined) query = query.where('key_id', '=', page.keyId)
+  if (page.targetId !== undefined) query = query.where('target_id', '=', page.targetId)
+  if (page.stoppedAt !== undefined) query = query.where('stopped_at', '=', page.stoppedAt)
+  if (page.statuses !== undefined) {
+    const [least, below] = page.statuses
+    query = query.where('status', '>=', least).where('status', '<', below)
+  }
+  if (page.method !== undefined) query = query.where('method', '=', page.method)
+  if (page.path !== undefined) {
+    // Paths are ASCII, so all that begin so lie between it and it with the last character behind.
+    query = query.where('path', '>=', page.path).where('path', '<', `${page.path}\u007f`)
+  }
+  if (page.address !== undefined) query = query.where('address', '=', page.address)
+  if (page.from !== undefined) query = query.where('at', '>=', page.from)
+  if (page.to !== undefined) query = query.where('at', '<', page.to)
+  return (await query.execute()).map(fromRow)
+}
+
+/** An organization's calls of a key by minute and check. */
+export async function countMinutes(
+  at: Connection,
+  organizationId: OrganizationId,
+  range: { from: number; to: number; keyId: string; targetId?: string | undefined },
+): Promise<{ minute: number; stoppedAt: string; calls: number }[]> {
+  let query = at.query
+    .selectFrom('call')
+    .select((eb) => [
+      sql<number>`at - at % 60000`.as('minute'),
+      eb.fn.coalesce('stopped_at', sql<string>`''`).as('stopped'),
+      eb.fn.countAll<number>().as('calls'),
+    ])
+    .where('organization_id', '=', organizationId)
+    .where('key_id', '=', range.keyId)
+    .where('at', '>=', range.from)
+    .where('at', '<', range.to)
+    .groupBy(['minute', 'stopped'])
+    .orderBy('minute')
+  if (range.targetId !== undefined) query = query.where('target_id', '=', range.targetId)
+  const rows = await query.execute()
+  return rows.map(({ minute, stopped, calls }) => ({ minute, stoppedAt: stopped, calls }))
+}
+
+/** The duration in microseconds that `share` of `count` calls did not exceed. */
+export async function percentile(
+  at: Connection,
+  organizationId: OrganizationId,
+  range: {
+    from: number
+    to: number
+    keyId?: string | undefined
+    targetId?: string | undefined
+    count: number
+    share: number
+  },
+): Promise<number | undefined> {
+  let query = at.query
+    .selectFrom('call')
+    .select('duration_us')
+    .where('organization_id', '=', organizationId)
+    .where('at', '>=', range.from)
+    .where('at', '<', range.to)
+    .orderBy('duration_us', 'desc')
+    .offset(Math.floor(range.count * (1 - range.share)))
+    .limit(1)
+  if (range.keyId !== undefined) query = query.where('key_id', '=', range.keyId)
+  if (range.targetId !== undefined) query = query.where('target_id', '=', range.targetId)
+  return (await query.executeTakeFirst())?.duration_us
+}
+
+/** The call with this id. */
+export async function find(
+  at: Connection,
+  organizationId: OrganizationId,
+  id: string,
+): Promise<CallRecord | undefined> {
+  const row = await at.query
+    .selectFrom('call')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** The next organization (by id) that has calls, deleted ones included; a step along the index. */
+export async function nextOrganization(
+  at: Connection,
+  after: string,
+): Promise<OrganizationId | undefined> {
+  const row = await at.query
+    .selectFrom('call')
+    .select('organization_id')
+    .where('organization_id', '>', after)
+    .orderBy('organization_id')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.organization_id as OrganizationId | undefined
+}
+
+/** Deletes an organization's calls with ids below this one, up to `limit`; returns how many. */
+export async function forget(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  beforeId: string,
+  limit: number,
+): Promise<number> {
+  const { numDeletedRows } = await tx.query
+    .deleteFrom('call')
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('call')
+        .select('id')
+        .where('organization_id', '=', organizationId)
+        .where('id', '<', beforeId)
+        .limit(limit),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+function insertText(engine: Engine, rows: number): string {
+  const name = `${engine} ${rows}`
+  const known = texts.get(name)
+  if (known !== undefined) return known
+  let number = 0
+  const place = () => (engine === 'postgres' ? `$${++number}` : '?')
+  const row = () => `(${columns.map(place).join(', ')})`
+  const list = Array.from({ length: rows }, row).join(', ')
+  // A batch that is written again after a lost answer must not fail on itself.
+  const text = `insert into call (${columns.join(', ')}) values ${list} on conflict do nothing`
+  texts.set(name, text)
+  return text
+}
+
+function pushValues(values: (string | number | null)[], call: CallRecord): void {
+  values.push(
+    call.organizationId,
+    call.id,
+    call.at,
+    call.keyId,
+    call.targetId ?? null,
+    call.method,
+    call.path,
+    call.status,
+    call.refusal ?? null,
+    call.stoppedAt ?? null,
+    call.ruleId ?? null,
+    call.trialRuleId ?? null,
+    call.bytesIn,
+    call.bytesOut,
+    call.durationUs,
+    call.upstreamUs ?? null,
+    call.address,
+    call.agent ?? null,
+    call.capture ?? null,
+  )
+}
+
+function fromRow(row: CallTable): CallRecord {
+  return {
+    id: row.id as RequestId,
+    at: row.at,
+    organizationId: row.organization_id as OrganizationId,
+    keyId: row.key_id as KeyId,
+    targetId: (row.target_id as TargetId | null) ?? undefined,
+    method: row.method,
+    path: row.path,
+    status: row.status,
+    refusal: row.refusal ?? undefined,
+    stoppedAt: row.stopped_at ?? undefined,
+    ruleId: row.rule_id ?? undefined,
+    trialRuleId: row.trial_rule_id ?? undefined,
+    bytesIn: row.bytes_in,
+    bytesOut: row.bytes_out,
+    durationUs: row.duration_us,
+    upstreamUs: row.upstream_us ?? undefined,
+    address: row.address,
+    agent: row.agent ?? undefined,
+    capture: row.capture ?? undefined,
+  }
+}

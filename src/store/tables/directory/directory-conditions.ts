@@ -1,0 +1,212 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Engine } from '../../db/db.ts'
+
+/** How a field is compared; the values are folded by the caller, as the columns are. */
+export type DirectoryOperator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le'
+
+/** Columns that a condition or an order may name. */
+export type DirectoryColumn =
+  | 'id'
+  | 'user_name_key'
+  | 'display_name_key'
+  | 'external_id'
+  | 'active'
+  | 'created_at'
+  | 'modified_at'
+  | 'version'
+
+/** What is compared: a column, a place in the folded attributes, or a part of the list's value that is looked at. */
+export type DirectoryField =
+  | { readonly column: DirectoryColumn }
+  | { readonly path: readonly string[]; readonly type: 'text' | 'number' }
+  | { readonly part: string; readonly type: 'text' | 'number' }
+
+/** A condition on users or groups of a directory, ready to become SQL on both engines. */
+export type DirectoryCondition =
+  | { readonly kind: 'and' | 'or'; readonly terms: readonly DirectoryCondition[] }
+  | { readonly kind: 'not'; readonly term: DirectoryCondition }
+  | { readonly kind: 'constant'; readonly holds: boolean }
+  | {
+      readonly kind: 'compare'
+      readonly field: DirectoryField
+      readonly operator: DirectoryOperator
+      readonly value: string | number
+    }
+  | { readonly kind: 'present'; readonly field: DirectoryField }
+  /** Some value of a list in the folded attributes fits (without `where`: there is one). */
+  | {
+      readonly kind: 'some'
+      readonly path: readonly string[]
+      readonly where: DirectoryCondition | undefined
+    }
+  /** The user has this e-mail address: found by its index. */
+  | { readonly kind: 'email'; readonly value: string }
+  /** Some group of the user, or some member of the group, fits. */
+  | { readonly kind: 'related'; readonly where: DirectoryCondition | undefined }
+
+/** The tables that hold resources of a directory. */
+export type DirectoryTableName = 'directory_user' | 'directory_group'
+
+type Sql = RawBuilder<unknown>
+const lastLetter = '\u{10ffff}'
+
+/** The condition as SQL on a table; every value is a parameter. */
+export function conditionSql(
+  engine: Engine,
+  table: DirectoryTableName,
+  organizationId: string,
+  condition: DirectoryCondition,
+): Sql {
+  const inner = (each: DirectoryCondition): Sql => conditionSql(engine, table, organizationId, each)
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return sql`(${sql.join(condition.terms.map(inner), sql.raw(` ${condition.kind} `))})`
+    case 'not':
+      // Unknown counts as "does not hold": a user without a title has no title "x".
+      return sql`((${inner(condition.term)}) is not true)`
+    case 'constant':
+      return condition.holds ? sql`1 = 1` : sql`1 = 0`
+    case 'compare':
+      return compareSql(engine, table, condition)
+    case 'present':
+      return sql`${fieldSql(engine, table, condition.field)} is not null`
+    case 'some':
+      return someSql(engine, table, organizationId, condition)
+    case 'email':
+      return sql`${sql.table(table)}.id in (select directory_user_id from directory_email
+        where directory_email.organization_id = ${organizationId} and value_key = ${condition.value})`
+    case 'related':
+      return relatedSql(engine, table, organizationId, condition)
+    default:
+      return condition satisfies never
+  }
+}
+
+/** A field as SQL. */
+export function fieldSql(engine: Engine, table: DirectoryTableName, field: DirectoryField): Sql {
+  if ('column' in field) {
+    const column = sql`${sql.table(table)}.${sql.ref(field.column)}`
+    // Compared as the entity tag in which it is told.
+    return field.column === 'version' ? sql`('W/"' || ${column} || '"')` : column
+  }
+  if ('part' in field) return partSql(engine, field)
+  const { path, type } = field
+  if (engine === 'sqlite') return sql`json_extract(${sql.table(table)}.folded, ${jsonPath(path)})`
+  const text = sql`(${sql.table(table)}.folded #>> ${textArray(path)}::text[])`
+  return type === 'number' ? sql`${text}::bigint` : sql`${text} collate "C"`
+}
+
+/** Whether an index finds the few rows that fit, so that the order of the page must not tempt the planner away. */
+export function isAnchored(condition: DirectoryCondition): boolean {
+  switch (condition.kind) {
+    case 'and':
+      return condition.terms.some(isAnchored)
+    case 'or':
+      return condition.terms.every(isAnchored)
+    case 'email':
+      return true
+    case 'compare':
+      return (
+        condition.operator === 'eq' &&
+        'column' in condition.field &&
+        anchors.has(condition.field.column)
+      )
+    default:
+      return false
+  }
+}
+
+const anchors = new Set<DirectoryColumn>(['id', 'user_name_key', 'display_name_key', 'external_id'])
+
+function compareSql(
+  engine: Engine,
+  table: DirectoryTableName,
+  condition: Extract<DirectoryCondition, { kind: 'compare' }>,
+): Sql {
+  const left = fieldSql(engine, table, condition.field)
+  const { operator, value } = condition
+  const length = Array.from(String(value)).length
+  switch (operator) {
+    case 'eq':
+      return sql`${left} = ${value}`
+    case 'ne':
+      return sql`${left} is distinct from ${value}`
+    case 'co':
+      return engine === 'sqlite'
+        ? sql`instr(${left}, ${value}) > 0`
+        : sql`strpos(${left}, ${value}) > 0`
+    case 'sw':
+      // A range first, which an index can serve.
+      return sql`(${left} >= ${value} and ${left} < ${`${String(value)}${lastLetter}`})`
+    case 'ew':
+      return engine === 'sqlite'
+        ? sql`substr(${left}, ${-length}) = ${value}`
+        : sql`right(${left}, ${sql.lit(length)}) = ${value}`
+    case 'gt':
+      return sql`${left} > ${value}`
+    case 'ge':
+      return sql`${left} >= ${value}`
+    case 'lt':
+      return sql`${left} < ${value}`
+    case 'le':
+      return sql`${left} <= ${value}`
+    default:
+      return operator satisfies never
+  }
+}
+
+function someSql(
+  engine: Engine,
+  table: DirectoryTableName,
+  organizationId: string,
+  condition: Extract<DirectoryCondition, { kind: 'some' }>,
+): Sql {
+  const where =
+    condition.where === undefined
+      ? sql`1 = 1`
+      : conditionSql(engine, table, organizationId, condition.where)
+  return engine === 'sqlite'
+    ? sql`exists (select 1 from json_each(${sql.table(table)}.folded, ${jsonPath(condition.path)}) as item where ${where})`
+    : sql`exists (select 1 from jsonb_array_elements(${sql.table(table)}.folded #> ${textArray(condition.path)}::text[]) as item(value) where ${where})`
+}
+
+// A part of the value that `some` looks at; the empty name means the value itself.
+function partSql(engine: Engine, field: { part: string; type: 'text' | 'number' }): Sql {
+  if (engine === 'sqlite') {
+    return field.part === ''
+      ? sql`item.value`
+      : sql`json_extract(item.value, ${jsonPath([field.part])})`
+  }
+  const text =
+    field.part === '' ? sql`(item.value #>> '{}')` : sql`(item.value ->> ${field.part}::text)`
+  return field.type === 'number' ? sql`${text}::bigint` : sql`${text} collate "C"`
+}
+
+function relatedSql(
+  engine: Engine,
+  table: DirectoryTableName,
+  organizationId: string,
+  condition: Extract<DirectoryCondition, { kind: 'related' }>,
+): Sql {
+  const isUser = table === 'directory_user'
+  const other = isUser ? 'directory_group' : 'directory_user'
+  const where =
+    condition.where === undefined
+      ? sql`1 = 1`
+      : conditionSql(engine, other, organizationId, condition.where)
+  return isUser
+    ? sql`exists (select 1 from directory_member inner join directory_group on directory_group.id = directory_member.group_id
+        where directory_member.directory_user_id = directory_user.id and ${where})`
+    : sql`exists (select 1 from directory_member inner join directory_user on directory_user.id = directory_member.directory_user_id
+        where directory_member.group_id = directory_group.id and ${where})`
+}
+
+// Names come from the schema, and are a parameter all the same.
+function jsonPath(path: readonly string[]): string {
+  return `$${path.map((name) => `."${name}"`).join('')}`
+}
+
+function textArray(path: readonly string[]): string {
+  return `{${path.map((name) => `"${name}"`).join(',')}}`
+}

@@ -1,0 +1,117 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { OrganizationId } from '../../../ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+import type { DirectoryTableName } from './directory-conditions.ts'
+
+export interface DirectoryCountTable {
+  organization_id: string
+  kind: string
+  bucket: number
+  amount: number
+}
+
+export interface DirectoryTable {
+  organization_id: string
+  next_position: number
+  last_request_at: number | null
+}
+
+/** Positions that share one count. */
+export const bucketSize = 1000
+
+/** The bucket that a position falls into. */
+export function bucketOf(position: number): number {
+  return Math.floor(position / bucketSize)
+}
+
+/** Makes the organization's row, if it is not there yet. */
+export async function ensure(tx: Transaction, organizationId: OrganizationId): Promise<void> {
+  await tx.query
+    .insertInto('directory')
+    .values({ organization_id: organizationId, next_position: 1, last_request_at: null })
+    .onConflict((conflict) => conflict.column('organization_id').doNothing())
+    .execute()
+}
+
+/** Holds an organization's directory until the commit: what is asked from here on, no other change of it can overtake. */
+export async function hold(tx: Transaction, organizationId: OrganizationId): Promise<void> {
+  if (tx.engine === 'sqlite') return
+  await sql`select 1 from directory where organization_id = ${organizationId} for update`.execute(
+    tx.query,
+  )
+}
+
+/** The next position; whoever takes one holds the organization's row until the commit, so that positions become visible in order. */
+export async function takePosition(
+  tx: Transaction,
+  organizationId: OrganizationId,
+): Promise<number> {
+  const row = await tx.query
+    .updateTable('directory')
+    .set((eb) => ({ next_position: eb('next_position', '+', 1) }))
+    .where('organization_id', '=', organizationId)
+    .returning('next_position')
+    .executeTakeFirstOrThrow()
+  return row.next_position - 1
+}
+
+/** Counts one more (1) or one less (-1) at a position. */
+export async function addToCount(
+  tx: Transaction,
+  table: DirectoryTableName,
+  organizationId: OrganizationId,
+  position: number,
+  amount: 1 | -1,
+): Promise<void> {
+  await tx.query
+    .insertInto('directory_count')
+    .values({
+      organization_id: organizationId,
+      kind: kindOf(table),
+      bucket: bucketOf(position),
+      amount,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['organization_id', 'kind', 'bucket'])
+        .doUpdateSet((eb) => ({ amount: eb('directory_count.amount', '+', amount) })),
+    )
+    .execute()
+}
+
+/** How many there are in the buckets from one on, and another number that the database can tell at the same time. */
+export async function countFrom(
+  at: Connection,
+  table: DirectoryTableName,
+  organizationId: OrganizationId,
+  bucket: number,
+  more: RawBuilder<number> = sql<number>`0`,
+): Promise<number> {
+  const { rows } = await sql<{ amount: number }>`select cast(coalesce((
+      select sum(amount) from directory_count
+      where organization_id = ${organizationId} and kind = ${kindOf(table)} and bucket >= ${bucket}
+    ), 0) as bigint) + ${more} as amount`.execute(at.query)
+  return rows[0]?.amount ?? 0
+}
+
+/** The counts of the buckets from one on, in order; empty ones left out. */
+export async function countsFrom(
+  at: Connection,
+  table: DirectoryTableName,
+  organizationId: OrganizationId,
+  bucket: number,
+): Promise<{ bucket: number; amount: number }[]> {
+  return await at.query
+    .selectFrom('directory_count')
+    .select(['bucket', 'amount'])
+    .where('organization_id', '=', organizationId)
+    .where('kind', '=', kindOf(table))
+    .where('bucket', '>=', bucket)
+    .where('amount', '>', 0)
+    .orderBy('bucket')
+    .execute()
+}
+
+function kindOf(table: DirectoryTableName): string {
+  return table === 'directory_user' ? 'user' : 'group'
+}

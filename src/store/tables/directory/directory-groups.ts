@@ -1,0 +1,205 @@
+import type { Id, OrganizationId } from '../../../ids.ts'
+import { besideIds } from '../../db/beside-ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+import { addToCount, takePosition } from './directory-counts.ts'
+import { rowById, rowsByIds } from '../../db/rows-by-id.ts'
+
+export interface DirectoryGroupTable {
+  id: string
+  organization_id: string
+  position: number
+  display_name_key: string
+  external_id: string | null
+  attributes: string
+  folded: string
+  role: string | null
+  members: number
+  version: number
+  created_at: number
+  modified_at: number
+}
+
+/** Roles that a group can give; owner is never given by a directory. */
+export type GroupRole = 'admin' | 'developer' | 'viewer'
+
+/** What the directory says of a group, in the forms in which it is stored and found. */
+export interface DirectoryGroupData {
+  readonly displayNameKey: string
+  readonly externalId: string | undefined
+  /** JSON as SCIM answers it, without members. */
+  readonly attributes: string
+  /** JSON as filters compare it. */
+  readonly folded: string
+}
+
+/** A group of the directory as stored. */
+export interface DirectoryGroupRecord extends Omit<DirectoryGroupData, 'folded'> {
+  readonly id: Id<'grp'>
+  readonly organizationId: OrganizationId
+  readonly position: number
+  /** The role that its members have by it. */
+  readonly role: GroupRole | undefined
+  readonly members: number
+  readonly version: number
+  readonly createdAt: number
+  readonly modifiedAt: number
+}
+
+/** Adds a group. */
+export async function insert(
+  tx: Transaction,
+  group: { id: Id<'grp'>; organizationId: OrganizationId; data: DirectoryGroupData },
+): Promise<DirectoryGroupRecord> {
+  const position = await takePosition(tx, group.organizationId)
+  const row = await tx.query
+    .insertInto('directory_group')
+    .values({
+      id: group.id,
+      organization_id: group.organizationId,
+      position,
+      ...columnsOf(group.data),
+      role: null,
+      members: 0,
+      version: 1,
+      created_at: tx.now,
+      modified_at: tx.now,
+    })
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+  await addToCount(tx, 'directory_group', group.organizationId, position, 1)
+  return fromRow(row)
+}
+
+/** Changes a group: what the directory says of it, its role, its number of members. */
+export async function update(
+  tx: Transaction,
+  before: DirectoryGroupRecord,
+  change: {
+    data?: DirectoryGroupData | undefined
+    /** null takes the role away. */
+    role?: GroupRole | null | undefined
+    members?: number | undefined
+  },
+): Promise<DirectoryGroupRecord> {
+  let query = tx.query
+    .updateTable('directory_group')
+    .set((eb) => ({ modified_at: tx.now, version: eb('version', '+', 1) }))
+    .where('organization_id', '=', before.organizationId)
+    .where('id', '=', before.id)
+  if (change.data !== undefined) query = query.set(columnsOf(change.data))
+  if (change.role !== undefined) query = query.set({ role: change.role })
+  if (change.members !== undefined) query = query.set({ members: change.members })
+  return fromRow(await query.returning(columns).executeTakeFirstOrThrow())
+}
+
+/** Counts one member less in each of these groups: a user was deleted. */
+export async function countMemberLess(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return
+  await tx.query
+    .updateTable('directory_group')
+    .set((eb) => ({
+      members: eb('members', '-', 1),
+      modified_at: tx.now,
+      version: eb('version', '+', 1),
+    }))
+    .where(besideIds(tx, organizationId))
+    .where('id', 'in', ids)
+    .execute()
+}
+
+/** Deletes a group; its members must have been taken out before. */
+export async function remove(tx: Transaction, group: DirectoryGroupRecord): Promise<void> {
+  await tx.query
+    .deleteFrom('directory_group')
+    .where('organization_id', '=', group.organizationId)
+    .where('id', '=', group.id)
+    .execute()
+  await addToCount(tx, 'directory_group', group.organizationId, group.position, -1)
+}
+
+/** The group with this id in this organization; inside a transaction the row can be locked until its end. */
+export async function find(
+  at: Connection,
+  organizationId: OrganizationId,
+  id: string,
+  lock = false,
+): Promise<DirectoryGroupRecord | undefined> {
+  const row = await rowById<Row>(
+    at,
+    { table: 'directory_group', columns, lock },
+    organizationId,
+    id,
+  )
+  return row && fromRow(row)
+}
+
+/** The groups with these ids, by id. */
+export async function findAll(
+  at: Connection,
+  organizationId: OrganizationId,
+  ids: readonly string[],
+): Promise<Map<string, DirectoryGroupRecord>> {
+  const rows = await rowsByIds<Row>(at, { table: 'directory_group', columns }, organizationId, ids)
+  return new Map(rows.map((row) => [row.id, fromRow(row)]))
+}
+
+/** Groups with this name; directories may have several, told apart by their external ids. */
+export async function listByName(
+  at: Connection,
+  organizationId: OrganizationId,
+  displayNameKey: string,
+): Promise<DirectoryGroupRecord[]> {
+  const rows = await at.query
+    .selectFrom('directory_group')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('display_name_key', '=', displayNameKey)
+    .limit(100)
+    .execute()
+  return rows.map(fromRow)
+}
+
+const columns = [
+  'id',
+  'organization_id',
+  'position',
+  'display_name_key',
+  'external_id',
+  'attributes',
+  'role',
+  'members',
+  'version',
+  'created_at',
+  'modified_at',
+] as const
+
+type Row = Pick<DirectoryGroupTable, (typeof columns)[number]>
+
+function columnsOf(data: DirectoryGroupData) {
+  return {
+    display_name_key: data.displayNameKey,
+    external_id: data.externalId ?? null,
+    attributes: data.attributes,
+    folded: data.folded,
+  }
+}
+
+function fromRow(row: Row): DirectoryGroupRecord {
+  return {
+    id: row.id as Id<'grp'>,
+    organizationId: row.organization_id as OrganizationId,
+    position: row.position,
+    displayNameKey: row.display_name_key,
+    externalId: row.external_id ?? undefined,
+    attributes: row.attributes,
+    role: (row.role as GroupRole | null) ?? undefined,
+    members: row.members,
+    version: row.version,
+    createdAt: row.created_at,
+    modifiedAt: row.modified_at,
+  }
+}

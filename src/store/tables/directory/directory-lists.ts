@@ -1,0 +1,181 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { OrganizationId } from '../../../ids.ts'
+import type { Connection } from '../../db/db.ts'
+import {
+  conditionSql,
+  fieldSql,
+  isAnchored,
+  type DirectoryCondition,
+  type DirectoryField,
+  type DirectoryTableName,
+} from './directory-conditions.ts'
+import { bucketOf, bucketSize, countFrom, countsFrom } from './directory-counts.ts'
+
+/** An order other than that of arrival; who lacks the value comes last, or first when descending. */
+export interface DirectorySort {
+  readonly field: DirectoryField
+  readonly type: 'text' | 'number'
+  readonly descending: boolean
+}
+
+/** Where in an order a row stands: the next page begins behind it, whoever is gone meanwhile. */
+export interface DirectoryPlace {
+  readonly rank: number
+  readonly key: string | number
+  readonly position: number
+}
+
+/** What is listed, and how. */
+export interface DirectoryQuery {
+  readonly condition: DirectoryCondition | undefined
+  readonly sort: DirectorySort | undefined
+}
+
+/** Whether a query must look at every row, or put all of them in order, before it can answer. */
+export function readsAll(query: DirectoryQuery): boolean {
+  if (query.condition !== undefined) return !isAnchored(query.condition)
+  return query.sort !== undefined
+}
+
+/** A page of ids with their places, behind a place or at an offset. */
+export async function listPlaces(
+  at: Connection,
+  table: DirectoryTableName,
+  organizationId: OrganizationId,
+  query: DirectoryQuery,
+  page: { after: DirectoryPlace | undefined; offset: number; limit: number },
+): Promise<{ id: string; place: DirectoryPlace }[]> {
+  if (page.limit === 0) return []
+  const isPlain = query.condition === undefined && query.sort === undefined
+  if (isPlain && page.after === undefined && page.offset > 0) {
+    return await jump(at, table, organizationId, page)
+  }
+  const order = orderSql(at, table, query)
+  const behind = page.after === undefined ? sql`` : sql` and ${order.behind(page.after)}`
+  const { rows } = await sql<PlaceRow>`select ${sql.table(table)}.id as id, ${order.columns}
+    from ${sql.table(table)} where ${whereSql(at, table, organizationId, query)}${behind}
+    order by ${order.by} limit ${page.limit} offset ${page.after === undefined ? page.offset : 0}`.execute(
+    at.query,
+  )
+  return rows.map(placeFromRow)
+}
+
+/** How many fit, or how many of them stand behind a place. */
+export async function countPlaces(
+  at: Connection,
+  table: DirectoryTableName,
+  organizationId: OrganizationId,
+  query: DirectoryQuery,
+  after: DirectoryPlace | undefined,
+): Promise<number> {
+  if (query.condition === undefined && (after === undefined || query.sort === undefined)) {
+    return await countPlain(at, table, organizationId, after)
+  }
+  const behind = after === undefined ? sql`` : sql` and ${orderSql(at, table, query).behind(after)}`
+  const { rows } = await sql<{ amount: number }>`select count(*) as amount from ${sql.table(table)}
+    where ${whereSql(at, table, organizationId, query)}${behind}`.execute(at.query)
+  return rows[0]?.amount ?? 0
+}
+
+interface PlaceRow {
+  id: string
+  rank: number
+  key: string | number
+  position: number
+}
+
+function placeFromRow(row: PlaceRow): { id: string; place: DirectoryPlace } {
+  return { id: row.id, place: { rank: row.rank, key: row.key, position: row.position } }
+}
+
+function whereSql(
+  at: Connection,
+  table: DirectoryTableName,
+  organizationId: OrganizationId,
+  query: DirectoryQuery,
+): RawBuilder<unknown> {
+  // `+` keeps SQLite from walking through the whole organization where the address finds the few rows.
+  const mark = at.engine === 'sqlite' && findsByEmail(query.condition) ? sql`+` : sql``
+  const own = sql`${mark}${sql.table(table)}.organization_id = ${organizationId}`
+  return query.condition === undefined
+    ? own
+    : sql`${own} and (${conditionSql(at.engine, table, organizationId, query.condition)})`
+}
+
+function findsByEmail(condition: DirectoryCondition | undefined): boolean {
+  if (condition?.kind === 'and') return condition.terms.some(findsByEmail)
+  return condition?.kind === 'email'
+}
+
+interface Order {
+  readonly columns: RawBuilder<unknown>
+  readonly by: RawBuilder<unknown>
+  behind(place: DirectoryPlace): RawBuilder<unknown>
+}
+
+function orderSql(at: Connection, table: DirectoryTableName, query: DirectoryQuery): Order {
+  const position = sql`${sql.table(table)}.position`
+  const { sort } = query
+  if (sort === undefined) {
+    // `+ 0` keeps an index on the position from being chosen over the one that finds the few rows.
+    const by = query.condition && isAnchored(query.condition) ? sql`${position} + 0` : position
+    return {
+      columns: sql`0 as rank, '' as key, ${position} as position`,
+      by,
+      behind: (place) => sql`${position} > ${place.position}`,
+    }
+  }
+  const field = fieldSql(at.engine, table, sort.field)
+  const empty = sort.type === 'number' ? sql.lit(0) : sql.lit('')
+  const isNeverNull = 'column' in sort.field && sort.field.column !== 'external_id'
+  const key = isNeverNull ? field : sql`coalesce(${field}, ${empty})`
+  const rank = isNeverNull ? sql.lit(0) : sql`(case when ${field} is null then 1 else 0 end)`
+  const way = sql.raw(sort.descending ? 'desc' : 'asc')
+  const beyond = sql.raw(sort.descending ? '<' : '>')
+  return {
+    columns: sql`${rank} as rank, ${key} as key, ${position} as position`,
+    by: isNeverNull
+      ? sql`${key} ${way}, ${position} ${way}`
+      : sql`${rank} ${way}, ${key} ${way}, ${position} ${way}`,
+    behind: (place) =>
+      isNeverNull
+        ? sql`(${key}, ${position}) ${beyond} (${place.key}, ${place.position})`
+        : sql`(${rank}, ${key}, ${position}) ${beyond} (${sql.lit(place.rank)}, ${place.key}, ${place.position})`,
+  }
+}
+
+// Any page of the plain list without walking through all before it: the counts say in which bucket it begins.
+async function jump(
+  at: Connection,
+  table: DirectoryTableName,
+  organizationId: OrganizationId,
+  page: { offset: number; limit: number },
+): Promise<{ id: string; place: DirectoryPlace }[]> {
+  let rest = page.offset
+  for (const { bucket, amount } of await countsFrom(at, table, organizationId, 0)) {
+    if (rest >= amount) {
+      rest -= amount
+      continue
+    }
+    const { rows } =
+      await sql<PlaceRow>`select id, 0 as rank, '' as key, position from ${sql.table(table)}
+      where organization_id = ${organizationId} and position >= ${bucket * bucketSize}
+      order by position limit ${page.limit} offset ${rest}`.execute(at.query)
+    return rows.map(placeFromRow)
+  }
+  return []
+}
+
+async function countPlain(
+  at: Connection,
+  table: DirectoryTableName,
+  organizationId: OrganizationId,
+  after: DirectoryPlace | undefined,
+): Promise<number> {
+  if (after === undefined) return await countFrom(at, table, organizationId, 0)
+  const bucket = bucketOf(after.position)
+  const rest = sql<number>`(select count(*) from ${sql.table(table)}
+    where organization_id = ${organizationId} and position > ${after.position}
+    and position < ${(bucket + 1) * bucketSize})`
+  return await countFrom(at, table, organizationId, bucket + 1, rest)
+}

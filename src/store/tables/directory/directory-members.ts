@@ -1,0 +1,193 @@
+import { sql } from 'kysely'
+import type { OrganizationId } from '../../../ids.ts'
+import { besideIds } from '../../db/beside-ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+import type { GroupRole } from './directory-groups.ts'
+
+export interface DirectoryMemberTable {
+  group_id: string
+  directory_user_id: string
+  organization_id: string
+}
+
+/**
+ * Puts users of the directory into a group: which of them were not in it, and the first that the directory does not
+ * know, with whom the caller has to refuse the whole.
+ */
+export async function add(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  groupId: string,
+  ids: readonly string[],
+): Promise<{ added: string[]; unknown: string | undefined }> {
+  const added: string[] = []
+  for (const part of inParts(ids)) {
+    const step = tx.engine === 'postgres' ? addAtOnce : addKnown
+    const { known, entered } = await step(tx, organizationId, groupId, part)
+    added.push(...entered)
+    const unknown = part.find((id) => !known.has(id))
+    if (unknown !== undefined) return { added, unknown }
+  }
+  return { added, unknown: undefined }
+}
+
+interface Step {
+  readonly known: ReadonlySet<string>
+  readonly entered: readonly string[]
+}
+
+async function addKnown(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  groupId: string,
+  ids: readonly string[],
+): Promise<Step> {
+  const users = await tx.query
+    .selectFrom('directory_user')
+    .select('id')
+    .where(besideIds(tx, organizationId))
+    .where('id', 'in', ids)
+    .execute()
+  const known = new Set(users.map(({ id }) => id))
+  const members = [...known].map((id) => {
+    return { group_id: groupId, directory_user_id: id, organization_id: organizationId }
+  })
+  if (members.length === 0) return { known, entered: [] }
+  const rows = await tx.query
+    .insertInto('directory_member')
+    .values(members)
+    .onConflict((conflict) => conflict.columns(['group_id', 'directory_user_id']).doNothing())
+    .returning('directory_user_id')
+    .execute()
+  return { known, entered: rows.map((row) => row.directory_user_id) }
+}
+
+async function addAtOnce(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  groupId: string,
+  ids: readonly string[],
+): Promise<Step> {
+  const { rows } = await sql<{ id: string; entered: boolean }>`
+    with known as materialized (
+      select id from directory_user
+      where organization_id = ${organizationId} and id = any(cast(${ids} as text[]))
+    ),
+    entered as (
+      insert into directory_member (group_id, directory_user_id, organization_id)
+      select ${groupId}, id, ${organizationId} from known
+      on conflict (group_id, directory_user_id) do nothing
+      returning directory_user_id as id
+    )
+    select known.id, entered.id is not null as entered
+    from known left join entered using (id)`.execute(tx.query)
+  return {
+    known: new Set(rows.map(({ id }) => id)),
+    entered: rows.filter(({ entered }) => entered).map(({ id }) => id),
+  }
+}
+
+/** Takes users out of a group, or all (undefined); returns those that were in it. */
+export async function remove(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  groupId: string,
+  ids: readonly string[] | undefined,
+): Promise<string[]> {
+  const removed: string[] = []
+  for (const part of ids === undefined ? [undefined] : inParts(ids)) {
+    let query = tx.query
+      .deleteFrom('directory_member')
+      .where('organization_id', '=', organizationId)
+      .where('group_id', '=', groupId)
+    if (part !== undefined) query = query.where('directory_user_id', 'in', part)
+    const rows = await query.returning('directory_user_id').execute()
+    removed.push(...rows.map((row) => row.directory_user_id))
+  }
+  return removed
+}
+
+/** Takes a user out of every group; the ids of those it was in. */
+export async function removeUser(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  userId: string,
+): Promise<string[]> {
+  const rows = await tx.query
+    .deleteFrom('directory_member')
+    .where('organization_id', '=', organizationId)
+    .where('directory_user_id', '=', userId)
+    .returning('group_id')
+    .execute()
+  return rows.map((row) => row.group_id)
+}
+
+/** The ids of the members of groups, by group. */
+export async function list(
+  at: Connection,
+  organizationId: OrganizationId,
+  groupIds: readonly string[],
+): Promise<Map<string, string[]>> {
+  const members = new Map<string, string[]>()
+  if (groupIds.length === 0) return members
+  const rows = await at.query
+    .selectFrom('directory_member')
+    .select(['group_id', 'directory_user_id'])
+    .where('organization_id', '=', organizationId)
+    .where('group_id', 'in', groupIds)
+    .orderBy('group_id')
+    .orderBy('directory_user_id')
+    .execute()
+  for (const row of rows) {
+    const own = members.get(row.group_id)
+    if (own === undefined) members.set(row.group_id, [row.directory_user_id])
+    else own.push(row.directory_user_id)
+  }
+  return members
+}
+
+/** A group that a user is in, with what an answer shows of it. */
+export interface GroupOfUser {
+  readonly groupId: string
+  readonly attributes: string
+  readonly role: GroupRole | undefined
+}
+
+/** The groups that users are in, by user. */
+export async function listGroups(
+  at: Connection,
+  organizationId: OrganizationId,
+  userIds: readonly string[],
+): Promise<Map<string, GroupOfUser[]>> {
+  const groups = new Map<string, GroupOfUser[]>()
+  for (const part of inParts(userIds)) {
+    const rows = await at.query
+      .selectFrom('directory_member')
+      .innerJoin('directory_group', 'directory_group.id', 'directory_member.group_id')
+      .select(['directory_user_id', 'group_id', 'attributes', 'role'])
+      .where('directory_member.organization_id', '=', organizationId)
+      .where('directory_user_id', 'in', part)
+      .orderBy('group_id')
+      .execute()
+    for (const row of rows) {
+      const group = {
+        groupId: row.group_id,
+        attributes: row.attributes,
+        role: (row.role as GroupRole | null) ?? undefined,
+      }
+      const own = groups.get(row.directory_user_id)
+      if (own === undefined) groups.set(row.directory_user_id, [group])
+      else own.push(group)
+    }
+  }
+  return groups
+}
+
+// SQLite takes at most 32,766 parameters in a statement, three of which make a row here.
+const rowsInStatement = 1000
+
+function* inParts(ids: readonly string[]): Generator<string[]> {
+  for (let at = 0; at < ids.length; at += rowsInStatement) {
+    yield ids.slice(at, at + rowsInStatement)
+  }
+}

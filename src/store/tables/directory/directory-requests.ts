@@ -1,0 +1,125 @@
+import { sql } from 'kysely'
+import type { Id, OrganizationId } from '../../../ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+import { insertion } from '../../db/insertion.ts'
+import { together } from '../../db/together.ts'
+
+export interface DirectoryRequestTable {
+  organization_id: string
+  id: string
+  token_id: string
+  at: number
+  method: string
+  path: string
+  status: number
+  scim_type: string | null
+  detail: string | null
+  sent: string | null
+  duration_us: number
+  address: string | null
+  agent: string | null
+}
+
+/** A request of a directory: what it asked and what we did. */
+export interface DirectoryRequestRecord {
+  readonly id: string
+  readonly tokenId: Id<'tok'>
+  readonly at: number
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  readonly status: number
+  readonly scimType: string | undefined
+  readonly detail: string | undefined
+  /** The body as it came, cut, without secrets. */
+  readonly sent: string | undefined
+  readonly durationUs: number
+  readonly address: string | undefined
+  readonly agent: string | undefined
+}
+
+const kept = 1000
+
+const columns = {
+  organization_id: 'text',
+  id: 'text',
+  token_id: 'text',
+  at: 'bigint',
+  method: 'text',
+  path: 'text',
+  status: 'bigint',
+  scim_type: 'text',
+  detail: 'text',
+  sent: 'text',
+  duration_us: 'bigint',
+  address: 'text',
+  agent: 'text',
+} as const
+
+/** Adds requests of an organization and forgets all but the last thousand. */
+export async function insertAll(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  requests: readonly DirectoryRequestRecord[],
+): Promise<void> {
+  const rows = requests.map((each) => ({ ...toRow(organizationId, each) }))
+  await together(tx, insertion(tx, 'directory_request', columns, rows, { keepsOld: true }))
+  await sql`delete from directory_request where organization_id = ${organizationId} and id <= (
+    select id from directory_request where organization_id = ${organizationId}
+    order by id desc limit 1 offset ${sql.lit(kept)})`.execute(tx.query)
+}
+
+/** A page of requests, newest first, before an id. */
+export async function list(
+  at: Connection,
+  organizationId: OrganizationId,
+  page: { before?: string | undefined; limit: number; failedOnly?: boolean | undefined },
+): Promise<DirectoryRequestRecord[]> {
+  let query = at.query
+    .selectFrom('directory_request')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+  if (page.before !== undefined) query = query.where('id', '<', page.before)
+  if (page.failedOnly === true) query = query.where('status', '>=', 400)
+  return (await query.execute()).map(fromRow)
+}
+
+function toRow(
+  organizationId: OrganizationId,
+  request: DirectoryRequestRecord,
+): DirectoryRequestTable {
+  return {
+    organization_id: organizationId,
+    id: request.id,
+    token_id: request.tokenId,
+    at: request.at,
+    method: request.method,
+    path: request.path,
+    status: request.status,
+    scim_type: request.scimType ?? null,
+    detail: request.detail ?? null,
+    sent: request.sent ?? null,
+    duration_us: request.durationUs,
+    address: request.address ?? null,
+    agent: request.agent ?? null,
+  }
+}
+
+function fromRow(row: DirectoryRequestTable): DirectoryRequestRecord {
+  return {
+    id: row.id,
+    tokenId: row.token_id as Id<'tok'>,
+    at: row.at,
+    method: row.method,
+    path: row.path,
+    status: row.status,
+    scimType: row.scim_type ?? undefined,
+    detail: row.detail ?? undefined,
+    sent: row.sent ?? undefined,
+    durationUs: row.duration_us,
+    address: row.address ?? undefined,
+    agent: row.agent ?? undefined,
+  }
+}

@@ -1,0 +1,284 @@
+import type { Id, OrganizationId, UserId } from '../../../ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+import { addToCount, takePosition } from './directory-counts.ts'
+import { removeUser } from './directory-members.ts'
+import { rowById, rowsByIds } from '../../db/rows-by-id.ts'
+
+export interface DirectoryUserTable {
+  id: string
+  organization_id: string
+  user_id: string
+  position: number
+  user_name_key: string
+  external_id: string | null
+  shared_external_id: string
+  active: number
+  attributes: string
+  folded: string
+  version: number
+  created_at: number
+  modified_at: number
+}
+
+export interface DirectoryEmailTable {
+  organization_id: string
+  value_key: string
+  directory_user_id: string
+}
+
+export interface DirectoryDepartedTable {
+  organization_id: string
+  external_id: string
+  directory_user_id: string
+  user_id: string
+  departed_at: number
+}
+
+/** What the directory says of a user, in the forms in which it is stored and found. */
+export interface DirectoryUserData {
+  readonly userNameKey: string
+  readonly externalId: string | undefined
+  readonly active: boolean
+  /** JSON as SCIM answers it. */
+  readonly attributes: string
+  /** JSON as filters compare it. */
+  readonly folded: string
+  readonly emailKeys: readonly string[]
+}
+
+/** A user of the directory as stored; the id is that of the membership. */
+export interface DirectoryUserRecord extends Omit<DirectoryUserData, 'emailKeys' | 'folded'> {
+  readonly id: Id<'mem'>
+  readonly organizationId: OrganizationId
+  readonly userId: UserId
+  readonly position: number
+  readonly version: number
+  readonly createdAt: number
+  readonly modifiedAt: number
+}
+
+/** Adds a user; undefined if the user name or the external id is taken. */
+export async function insert(
+  tx: Transaction,
+  user: { id: Id<'mem'>; organizationId: OrganizationId; userId: UserId; data: DirectoryUserData },
+): Promise<DirectoryUserRecord | undefined> {
+  const position = await takePosition(tx, user.organizationId)
+  const row = await tx.query
+    .insertInto('directory_user')
+    .values({
+      id: user.id,
+      organization_id: user.organizationId,
+      user_id: user.userId,
+      position,
+      ...columnsOf(user.data),
+      shared_external_id: '',
+      version: 1,
+      created_at: tx.now,
+      modified_at: tx.now,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(columns)
+    .executeTakeFirst()
+  if (!row) return undefined
+  await addToCount(tx, 'directory_user', user.organizationId, position, 1)
+  await insertEmails(tx, user.organizationId, user.id, user.data.emailKeys)
+  return fromRow(row)
+}
+
+/** Replaces what the directory says of a user; undefined if there is no such user at that version. */
+export async function update(
+  tx: Transaction,
+  before: DirectoryUserRecord,
+  data: DirectoryUserData,
+): Promise<DirectoryUserRecord | undefined> {
+  const row = await tx.query
+    .updateTable('directory_user')
+    .set((eb) => ({
+      ...columnsOf(data),
+      // Only who keeps an id that it shared before ids had to be unique may go on sharing it.
+      ...(data.externalId === before.externalId ? {} : { shared_external_id: '' }),
+      user_id: before.userId,
+      modified_at: tx.now,
+      version: eb('version', '+', 1),
+    }))
+    .where('organization_id', '=', before.organizationId)
+    .where('id', '=', before.id)
+    .where('version', '=', before.version)
+    .returning(columns)
+    .executeTakeFirst()
+  if (!row) return undefined
+  await tx.query
+    .deleteFrom('directory_email')
+    .where('organization_id', '=', before.organizationId)
+    .where('directory_user_id', '=', before.id)
+    .execute()
+  await insertEmails(tx, before.organizationId, before.id, data.emailKeys)
+  return fromRow(row)
+}
+
+/** Deletes a user with its e-mails and group memberships; returns the ids of the groups it was in. */
+export async function remove(tx: Transaction, user: DirectoryUserRecord): Promise<string[]> {
+  await tx.query
+    .deleteFrom('directory_email')
+    .where('organization_id', '=', user.organizationId)
+    .where('directory_user_id', '=', user.id)
+    .execute()
+  const groups = await removeUser(tx, user.organizationId, user.id)
+  await tx.query
+    .deleteFrom('directory_user')
+    .where('organization_id', '=', user.organizationId)
+    .where('id', '=', user.id)
+    .execute()
+  await addToCount(tx, 'directory_user', user.organizationId, user.position, -1)
+  return groups
+}
+
+/** The user with this id in this organization; inside a transaction the row stays locked until its end. */
+export async function find(
+  at: Connection,
+  organizationId: OrganizationId,
+  id: string,
+  lock = false,
+): Promise<DirectoryUserRecord | undefined> {
+  const row = await rowById<Row>(at, { table: 'directory_user', columns, lock }, organizationId, id)
+  return row && fromRow(row)
+}
+
+/** The user with this user name. */
+export async function findByName(
+  at: Connection,
+  organizationId: OrganizationId,
+  userNameKey: string,
+): Promise<DirectoryUserRecord | undefined> {
+  const row = await at.query
+    .selectFrom('directory_user')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('user_name_key', '=', userNameKey)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** The users with these ids, by id; those that are not there are left out. */
+export async function findAll(
+  at: Connection,
+  organizationId: OrganizationId,
+  ids: readonly string[],
+): Promise<Map<string, DirectoryUserRecord>> {
+  const rows = await rowsByIds<Row>(at, { table: 'directory_user', columns }, organizationId, ids)
+  return new Map(rows.map((row) => [row.id, fromRow(row)]))
+}
+
+/** Users whose external id or user name (in lower case) is this: whom a sign-in may belong to. At most a few. */
+export async function listByIdentifier(
+  at: Connection,
+  organizationId: OrganizationId,
+  by: { externalId?: string; userNameKey?: string },
+): Promise<DirectoryUserRecord[]> {
+  let query = at.query
+    .selectFrom('directory_user')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .limit(10)
+  if (by.externalId !== undefined) query = query.where('external_id', '=', by.externalId)
+  if (by.userNameKey !== undefined) query = query.where('user_name_key', '=', by.userNameKey)
+  return (await query.execute()).map(fromRow)
+}
+
+/** Remembers who was deleted under which external id. */
+export async function rememberDeparted(tx: Transaction, user: DirectoryUserRecord): Promise<void> {
+  if (user.externalId === undefined) return
+  const departed = {
+    directory_user_id: user.id,
+    user_id: user.userId,
+    departed_at: tx.now,
+  }
+  await tx.query
+    .insertInto('directory_departed')
+    .values({
+      organization_id: user.organizationId,
+      external_id: user.externalId,
+      ...departed,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'external_id']).doUpdateSet(departed),
+    )
+    .execute()
+}
+
+/** Who was deleted under an external id, and is forgotten by this: an id comes back once. */
+export async function takeDeparted(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  externalId: string,
+): Promise<{ id: Id<'mem'>; userId: UserId } | undefined> {
+  const row = await tx.query
+    .deleteFrom('directory_departed')
+    .where('organization_id', '=', organizationId)
+    .where('external_id', '=', externalId)
+    .returning(['directory_user_id', 'user_id'])
+    .executeTakeFirst()
+  return row && { id: row.directory_user_id as Id<'mem'>, userId: row.user_id as UserId }
+}
+
+const columns = [
+  'id',
+  'organization_id',
+  'user_id',
+  'position',
+  'user_name_key',
+  'external_id',
+  'active',
+  'attributes',
+  'version',
+  'created_at',
+  'modified_at',
+] as const
+
+type Row = Pick<DirectoryUserTable, (typeof columns)[number]>
+
+async function insertEmails(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: string,
+  keys: readonly string[],
+): Promise<void> {
+  if (keys.length === 0) return
+  await tx.query
+    .insertInto('directory_email')
+    .values(
+      keys.map((key) => ({
+        organization_id: organizationId,
+        value_key: key,
+        directory_user_id: id,
+      })),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+function columnsOf(data: DirectoryUserData) {
+  return {
+    user_name_key: data.userNameKey,
+    external_id: data.externalId ?? null,
+    active: data.active ? 1 : 0,
+    attributes: data.attributes,
+    folded: data.folded,
+  }
+}
+
+function fromRow(row: Row): DirectoryUserRecord {
+  return {
+    id: row.id as Id<'mem'>,
+    organizationId: row.organization_id as OrganizationId,
+    userId: row.user_id as UserId,
+    position: row.position,
+    userNameKey: row.user_name_key,
+    externalId: row.external_id ?? undefined,
+    active: row.active === 1,
+    attributes: row.attributes,
+    version: row.version,
+    createdAt: row.created_at,
+    modifiedAt: row.modified_at,
+  }
+}

@@ -1,0 +1,161 @@
+import type { KeyId, OrganizationId } from '../../../ids.ts'
+import { besideIds } from '../../db/beside-ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+
+export interface KeyStragglerTable {
+  digest: string
+  address: string
+  agent: string
+  organization_id: string
+  key_id: string
+  target_id: string | null
+  calls: number
+  first_seen_at: number
+  last_seen_at: number
+}
+
+/** Calls of one caller with the old secret of a key. */
+export interface StragglerUse {
+  readonly organizationId: OrganizationId
+  readonly keyId: KeyId
+  readonly digest: string
+  readonly address: string
+  readonly agent: string
+  readonly targetId: string | undefined
+  readonly calls: number
+  readonly firstSeenAt: number
+  readonly lastSeenAt: number
+}
+
+/** Somebody who calls with a key, told from others by address and agent. */
+export interface KeyCaller {
+  readonly address: string
+  readonly agent: string | undefined
+  /** Of the last call. */
+  readonly targetId: string | undefined
+  readonly calls: number
+  readonly lastSeenAt: number
+}
+
+// A caller may name itself anew with each call: the rows of a secret are bounded.
+const mostPerSecret = 200
+
+/** Adds what callers did with old secrets; callers beyond the bound of a secret are not told apart any more. */
+export async function noteStragglers(
+  tx: Transaction,
+  uses: readonly StragglerUse[],
+): Promise<void> {
+  for (const use of uses) {
+    if (await addTo(tx, use)) continue
+    const { known } = await tx.query
+      .selectFrom('key_straggler')
+      .select((eb) => eb.fn.countAll<number>().as('known'))
+      .where('digest', '=', use.digest)
+      .where(besideIds(tx, use.organizationId))
+      .executeTakeFirstOrThrow()
+    if (known >= mostPerSecret) continue
+    await tx.query
+      .insertInto('key_straggler')
+      .values({
+        digest: use.digest,
+        address: use.address,
+        agent: use.agent,
+        organization_id: use.organizationId,
+        key_id: use.keyId,
+        target_id: use.targetId ?? null,
+        calls: use.calls,
+        first_seen_at: use.firstSeenAt,
+        last_seen_at: use.lastSeenAt,
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['digest', 'address', 'agent']).doUpdateSet((eb) => ({
+          calls: eb('key_straggler.calls', '+', use.calls),
+          last_seen_at: use.lastSeenAt,
+        })),
+      )
+      .execute()
+  }
+}
+
+/** Whether there was a row to add to. */
+async function addTo(tx: Transaction, use: StragglerUse): Promise<boolean> {
+  const { numUpdatedRows } = await tx.query
+    .updateTable('key_straggler')
+    .set((eb) => ({
+      calls: eb('calls', '+', use.calls),
+      last_seen_at: use.lastSeenAt,
+      target_id: use.targetId ?? null,
+    }))
+    .where(besideIds(tx, use.organizationId))
+    .where('digest', '=', use.digest)
+    .where('address', '=', use.address)
+    .where('agent', '=', use.agent)
+    .executeTakeFirst()
+  return Number(numUpdatedRows) > 0
+}
+
+/** Who called with a key's old secrets that still overlap, the last seen first. */
+export async function listStragglers(
+  at: Connection,
+  organizationId: OrganizationId,
+  keyId: KeyId,
+  nowMs: number,
+): Promise<(KeyCaller & { readonly hint: string; readonly firstSeenAt: number })[]> {
+  const rows = await at.query
+    .selectFrom('key_straggler as straggler')
+    .innerJoin('key_secret as secret', 'secret.digest', 'straggler.digest')
+    .selectAll('straggler')
+    .select('secret.hint')
+    .where('straggler.organization_id', '=', organizationId)
+    .where('straggler.key_id', '=', keyId)
+    .where('secret.valid_until', '>', nowMs)
+    .orderBy('straggler.last_seen_at', 'desc')
+    .orderBy('straggler.address')
+    .orderBy('straggler.agent')
+    .limit(mostPerSecret)
+    .execute()
+  return rows.map((row) => ({
+    hint: row.hint,
+    address: row.address,
+    agent: row.agent === '' ? undefined : row.agent,
+    targetId: row.target_id ?? undefined,
+    calls: row.calls,
+    firstSeenAt: row.first_seen_at,
+    lastSeenAt: row.last_seen_at,
+  }))
+}
+
+/** Who made the newest calls of a key, the last seen first; `of` is how many calls were looked at. */
+export async function listRecent(
+  calls: Connection,
+  organizationId: OrganizationId,
+  keyId: KeyId,
+  most: number,
+): Promise<{ readonly of: number; readonly callers: readonly KeyCaller[] }> {
+  const rows = await calls.query
+    .selectFrom('call')
+    .select(['at', 'address', 'agent', 'target_id'])
+    .where('organization_id', '=', organizationId)
+    .where('key_id', '=', keyId)
+    .orderBy('id', 'desc')
+    .limit(most)
+    .execute()
+  const callers = new Map<string, KeyCaller>()
+  for (const row of rows) {
+    const name = JSON.stringify([row.address, row.agent])
+    const known = callers.get(name)
+    callers.set(name, {
+      address: row.address,
+      agent: row.agent ?? undefined,
+      targetId: known?.targetId ?? row.target_id ?? undefined,
+      calls: (known?.calls ?? 0) + 1,
+      lastSeenAt: known?.lastSeenAt ?? row.at,
+    })
+  }
+  return { of: rows.length, callers: [...callers.values()] }
+}
+
+/** Forgets callers that were last seen before a time. */
+export async function forgetStragglers(tx: Transaction, before: number): Promise<void> {
+  await tx.query.deleteFrom('key_straggler').where('last_seen_at', '<', before).execute()
+}

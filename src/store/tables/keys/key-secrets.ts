@@ -1,0 +1,190 @@
+import type { KeyId, OrganizationId } from '../../../ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+
+export interface KeySecretTable {
+  digest: string
+  key_id: string
+  organization_id: string
+  lookup: string
+  hint: string
+  created_at: number
+  valid_until: number | null
+  silent_announced_at: number | null
+  last_used_at: number | null
+  last_used_address: string | null
+  last_used_agent: string | null
+}
+
+/** A secret of a key: the current one has no `validUntil`. */
+export interface KeySecretRecord {
+  readonly digest: string
+  readonly lookup: string
+  readonly hint: string
+  readonly createdAt: number
+  readonly validUntil: number | undefined
+  readonly lastUsedAt: number | undefined
+  readonly lastUsedAddress: string | undefined
+  readonly lastUsedAgent: string | undefined
+}
+
+/** Adds a secret to a key. */
+export async function insert(
+  tx: Transaction,
+  secret: {
+    digest: string
+    keyId: KeyId
+    organizationId: OrganizationId
+    lookup: string
+    hint: string
+  },
+): Promise<void> {
+  await tx.query
+    .insertInto('key_secret')
+    .values({
+      digest: secret.digest,
+      key_id: secret.keyId,
+      organization_id: secret.organizationId,
+      lookup: secret.lookup,
+      hint: secret.hint,
+      created_at: tx.now,
+      valid_until: null,
+      silent_announced_at: null,
+      last_used_at: null,
+      last_used_address: null,
+      last_used_agent: null,
+    })
+    .execute()
+}
+
+/** Ends the current secrets of a key at a time (rotation), or older ones at once. */
+export async function end(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  keyId: KeyId,
+  which: 'current' | 'older',
+  validUntil: number,
+): Promise<number> {
+  let query = tx.query
+    .updateTable('key_secret')
+    .set({ valid_until: validUntil })
+    .where('organization_id', '=', organizationId)
+    .where('key_id', '=', keyId)
+  query =
+    which === 'current'
+      ? query.where('valid_until', 'is', null)
+      : query.where('valid_until', '>', validUntil)
+  const result = await query.executeTakeFirst()
+  return Number(result.numUpdatedRows)
+}
+
+/** The secrets of some keys of an organization, newest first. */
+export async function list(
+  at: Connection,
+  organizationId: OrganizationId,
+  keyIds: readonly KeyId[],
+): Promise<ReadonlyMap<KeyId, readonly KeySecretRecord[]>> {
+  const byKey = new Map<KeyId, KeySecretRecord[]>(keyIds.map((id) => [id, []]))
+  if (keyIds.length === 0) return byKey
+  const rows = await at.query
+    .selectFrom('key_secret')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('key_id', 'in', keyIds)
+    .orderBy('created_at', 'desc')
+    .execute()
+  for (const row of rows) byKey.get(row.key_id as KeyId)?.push(secretFromRow(row))
+  return byKey
+}
+
+/** When, from where, by what and for which target a key was last used. */
+export interface KeyUse {
+  readonly organizationId: OrganizationId
+  readonly keyId: KeyId
+  readonly digest: string
+  readonly at: number
+  readonly address: string
+  readonly agent: string | undefined
+  readonly targetId: string | undefined
+}
+
+/** Writes last uses, one a secret; an older use never overwrites a newer one. */
+export async function noteUses(tx: Transaction, uses: readonly KeyUse[]): Promise<void> {
+  for (const use of uses) {
+    const columns = {
+      last_used_at: use.at,
+      last_used_address: use.address,
+      last_used_agent: use.agent ?? null,
+    }
+    await tx.query
+      .updateTable('api_key')
+      .set({ ...columns, last_used_target_id: use.targetId ?? null })
+      .where('id', '=', use.keyId)
+      .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', use.at)]))
+      .execute()
+    await tx.query
+      .updateTable('key_secret')
+      .set(columns)
+      .where('digest', '=', use.digest)
+      .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', use.at)]))
+      .execute()
+  }
+}
+
+/** An old secret, still valid, that nobody has used for a while. */
+export interface SilentSecret {
+  readonly organizationId: OrganizationId
+  readonly keyId: KeyId
+  readonly hint: string
+  readonly validUntil: number
+  readonly lastUsedAt: number | undefined
+}
+
+/** Old secrets that overlap and were not used since a time, nor made after it; each is told of once. */
+export async function takeSilent(
+  tx: Transaction,
+  silentSince: number,
+  limit: number,
+): Promise<SilentSecret[]> {
+  const rows = await tx.query
+    .updateTable('key_secret')
+    .set({ silent_announced_at: tx.now })
+    .where('digest', 'in', (eb) =>
+      eb
+        .selectFrom('key_secret as old')
+        .innerJoin('key_secret as current', 'current.key_id', 'old.key_id')
+        .select('old.digest')
+        .where('old.valid_until', '>', tx.now)
+        .where('old.silent_announced_at', 'is', null)
+        .where('current.valid_until', 'is', null)
+        .where('current.created_at', '<', silentSince)
+        .where((or) =>
+          or.or([or('old.last_used_at', 'is', null), or('old.last_used_at', '<', silentSince)]),
+        )
+        .limit(limit),
+    )
+    .returning(['organization_id', 'key_id', 'hint', 'valid_until', 'last_used_at'])
+    .execute()
+  return rows.map((row) => ({
+    organizationId: row.organization_id as OrganizationId,
+    keyId: row.key_id as KeyId,
+    hint: row.hint,
+    validUntil: row.valid_until ?? tx.now,
+    lastUsedAt: row.last_used_at ?? undefined,
+  }))
+}
+
+/** A secret's row as a record. */
+export function secretFromRow(
+  row: Omit<KeySecretTable, 'key_id' | 'organization_id' | 'silent_announced_at'>,
+): KeySecretRecord {
+  return {
+    digest: row.digest,
+    lookup: row.lookup,
+    hint: row.hint,
+    createdAt: row.created_at,
+    validUntil: row.valid_until ?? undefined,
+    lastUsedAt: row.last_used_at ?? undefined,
+    lastUsedAddress: row.last_used_address ?? undefined,
+    lastUsedAgent: row.last_used_agent ?? undefined,
+  }
+}

@@ -1,0 +1,159 @@
+import type { OrganizationId } from '../../../ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+
+export interface OrganizationTable {
+  id: string
+  slug: string
+  name: string
+  plan: string
+  settings: string
+  version: number
+  created_at: number
+  deleted_at: number | null
+}
+
+export interface OrganizationHeadTable {
+  organization_id: string
+  audit_sequence: number
+  audit_hash: string
+  event_sequence: number
+}
+
+export type Plan = 'standard' | 'enterprise'
+
+/** An organization as stored. */
+export interface OrganizationRecord {
+  readonly id: OrganizationId
+  readonly slug: string
+  readonly name: string
+  readonly plan: Plan
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly version: number
+  readonly createdAt: number
+}
+
+/** Adds an organization with its head; undefined if the slug is taken. */
+export async function insert(
+  tx: Transaction,
+  organization: { id: OrganizationId; slug: string; name: string; plan: Plan },
+): Promise<OrganizationRecord | undefined> {
+  const row = await tx.query
+    .insertInto('organization')
+    .values({
+      id: organization.id,
+      slug: organization.slug,
+      name: organization.name,
+      plan: organization.plan,
+      settings: '{}',
+      version: 1,
+      created_at: tx.now,
+      deleted_at: null,
+    })
+    .onConflict((conflict) => conflict.column('slug').doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  if (!row) return undefined
+  await tx.query
+    .insertInto('organization_head')
+    .values({ organization_id: row.id, audit_sequence: 0, audit_hash: '', event_sequence: 0 })
+    .execute()
+  return fromRow(row)
+}
+
+/** The organization with this id, if it exists; inside a transaction the row can be locked until its end. */
+export async function find(
+  at: Connection,
+  id: string,
+  lock = false,
+): Promise<OrganizationRecord | undefined> {
+  const row = await at.query
+    .selectFrom('organization')
+    .selectAll()
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    // Not stronger than a change of the row itself: rows that refer to it are still added meanwhile.
+    .$if(lock && at.engine === 'postgres', (query) => query.forNoKeyUpdate())
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** The organization with this slug, if it exists. */
+export async function findBySlug(
+  at: Connection,
+  slug: string,
+): Promise<OrganizationRecord | undefined> {
+  const row = await at.query
+    .selectFrom('organization')
+    .selectAll()
+    .where('slug', '=', slug)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** A page of all organizations by slug, after a slug. */
+export async function list(
+  at: Connection,
+  page: { after?: string | undefined; limit: number },
+): Promise<OrganizationRecord[]> {
+  const rows = await at.query
+    .selectFrom('organization')
+    .selectAll()
+    .where('deleted_at', 'is', null)
+    .where('slug', '>', page.after ?? '')
+    .orderBy('slug')
+    .limit(page.limit)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** Changes what is given; undefined if there is no such organization (or not at that version). */
+export async function update(
+  tx: Transaction,
+  id: string,
+  change: {
+    name?: string | undefined
+    plan?: Plan | undefined
+    settings?: Readonly<Record<string, unknown>> | undefined
+    expectedVersion?: number | undefined
+  },
+): Promise<OrganizationRecord | undefined> {
+  let query = tx.query
+    .updateTable('organization')
+    .set((eb) => ({ version: eb('version', '+', 1) }))
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+  if (change.name !== undefined) query = query.set({ name: change.name })
+  if (change.plan !== undefined) query = query.set({ plan: change.plan })
+  if (change.settings !== undefined)
+    query = query.set({ settings: JSON.stringify(change.settings) })
+  if (change.expectedVersion !== undefined) {
+    query = query.where('version', '=', change.expectedVersion)
+  }
+  const row = await query.returningAll().executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** Marks an organization as deleted and frees its slug; undefined if there is none. */
+export async function remove(tx: Transaction, id: string): Promise<OrganizationRecord | undefined> {
+  const before = await find(tx, id)
+  if (!before) return undefined
+  await tx.query
+    .updateTable('organization')
+    .set({ deleted_at: tx.now, slug: `${before.slug}~${id}` })
+    .where('id', '=', id)
+    .execute()
+  return before
+}
+
+function fromRow(row: OrganizationTable): OrganizationRecord {
+  return {
+    id: row.id as OrganizationId,
+    slug: row.slug,
+    name: row.name,
+    plan: row.plan as Plan,
+    settings: JSON.parse(row.settings) as Record<string, unknown>,
+    version: row.version,
+    createdAt: row.created_at,
+  }
+}

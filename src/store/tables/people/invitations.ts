@@ -1,0 +1,179 @@
+import type { Id, OrganizationId, UserId } from '../../../ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+import type { MembershipRole } from './memberships.ts'
+import { emailKey } from './users.ts'
+
+export interface InvitationTable {
+  id: string
+  organization_id: string
+  email: string
+  email_key: string
+  role: string
+  digest: string
+  created_at: number
+  created_by: string | null
+  expires_at: number
+  accepted_at: number | null
+  accepted_by: string | null
+  revoked_at: number | null
+}
+
+/** An invitation as stored; its token is known by its digest only. */
+export interface InvitationRecord {
+  readonly id: Id<'inv'>
+  readonly organizationId: OrganizationId
+  readonly email: string
+  readonly role: MembershipRole
+  readonly createdAt: number
+  readonly createdBy: string | undefined
+  readonly expiresAt: number
+  readonly acceptedAt: number | undefined
+  readonly acceptedBy: UserId | undefined
+  readonly revokedAt: number | undefined
+}
+
+/** Adds an invitation. */
+export async function insert(
+  tx: Transaction,
+  invitation: Pick<
+    InvitationRecord,
+    'id' | 'organizationId' | 'email' | 'role' | 'createdBy' | 'expiresAt'
+  > & { digest: string },
+): Promise<InvitationRecord> {
+  const row = await tx.query
+    .insertInto('invitation')
+    .values({
+      id: invitation.id,
+      organization_id: invitation.organizationId,
+      email: invitation.email,
+      email_key: emailKey(invitation.email),
+      role: invitation.role,
+      digest: invitation.digest,
+      created_at: tx.now,
+      created_by: invitation.createdBy ?? null,
+      expires_at: invitation.expiresAt,
+      accepted_at: null,
+      accepted_by: null,
+      revoked_at: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return fromRow(row)
+}
+
+/** The invitation that a token's digest belongs to, whatever its state: the look-up without an organization, for it finds it. */
+export async function findByDigest(
+  at: Connection,
+  digest: string,
+): Promise<InvitationRecord | undefined> {
+  const row = await at.query
+    .selectFrom('invitation')
+    .selectAll()
+    .where('digest', '=', digest)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** A page of an organization's invitations, newest first, before an id. */
+export async function list(
+  at: Connection,
+  organizationId: OrganizationId,
+  page: { before?: string | undefined; limit: number },
+): Promise<InvitationRecord[]> {
+  let query = at.query
+    .selectFrom('invitation')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+  if (page.before !== undefined) query = query.where('id', '<', page.before)
+  return (await query.execute()).map(fromRow)
+}
+
+/** Open invitations for an e-mail address, in whichever organization, newest first. */
+export async function listOpenFor(
+  at: Connection,
+  email: string,
+  nowMs: number,
+): Promise<InvitationRecord[]> {
+  const rows = await at.query
+    .selectFrom('invitation')
+    .selectAll()
+    .where('email_key', '=', emailKey(email))
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', nowMs)
+    .orderBy('id', 'desc')
+    .limit(50)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** Marks an open invitation as accepted; undefined if it was not open. Once only, whoever comes first. */
+export async function accept(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: string,
+  acceptedBy: UserId,
+): Promise<InvitationRecord | undefined> {
+  const row = await tx.query
+    .updateTable('invitation')
+    .set({ accepted_at: tx.now, accepted_by: acceptedBy })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', tx.now)
+    .returningAll()
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** Withdraws an open invitation; undefined if it was not open. */
+export async function revoke(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: string,
+): Promise<InvitationRecord | undefined> {
+  const row = await tx.query
+    .updateTable('invitation')
+    .set({ revoked_at: tx.now })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** Withdraws the open invitations of an address in an organization, for a newer one takes their place. */
+export async function revokeOpenFor(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  email: string,
+): Promise<void> {
+  await tx.query
+    .updateTable('invitation')
+    .set({ revoked_at: tx.now })
+    .where('organization_id', '=', organizationId)
+    .where('email_key', '=', emailKey(email))
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
+
+function fromRow(row: InvitationTable): InvitationRecord {
+  return {
+    id: row.id as Id<'inv'>,
+    organizationId: row.organization_id as OrganizationId,
+    email: row.email,
+    role: row.role as MembershipRole,
+    createdAt: row.created_at,
+    createdBy: row.created_by ?? undefined,
+    expiresAt: row.expires_at,
+    acceptedAt: row.accepted_at ?? undefined,
+    acceptedBy: (row.accepted_by as UserId | null) ?? undefined,
+    revokedAt: row.revoked_at ?? undefined,
+  }
+}

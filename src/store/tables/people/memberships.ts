@@ -1,0 +1,331 @@
+import type { Id, OrganizationId, UserId } from '../../../ids.ts'
+import { besideIds } from '../../db/beside-ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+import type { OrganizationRecord, Plan } from '../organizations/organizations.ts'
+
+export interface MembershipTable {
+  id: string
+  organization_id: string
+  user_id: string
+  role: string
+  source: string
+  created_at: number
+  deactivated_at: number | null
+  version: number
+}
+
+export type MembershipRole = 'owner' | 'admin' | 'developer' | 'viewer'
+/** How somebody came in; `directory` means that SCIM keeps the membership in step. */
+export type MembershipSource =
+  | 'setup'
+  | 'invitation'
+  | 'operator'
+  | 'creation'
+  | 'sso'
+  | 'directory'
+
+/** Somebody's membership in an organization. */
+export interface MembershipRecord {
+  readonly id: Id<'mem'>
+  readonly organizationId: OrganizationId
+  readonly userId: UserId
+  readonly role: MembershipRole
+  readonly source: MembershipSource
+  readonly createdAt: number
+  readonly deactivatedAt: number | undefined
+  readonly version: number
+}
+
+/** A membership with who it is. */
+export interface MemberRecord extends MembershipRecord {
+  readonly name: string
+  readonly email: string | undefined
+  readonly lastSeenAt: number | undefined
+}
+
+/** Adds a membership; undefined if the person is (or was) in already. */
+export async function insert(
+  tx: Transaction,
+  membership: Pick<MembershipRecord, 'id' | 'organizationId' | 'userId' | 'role' | 'source'> & {
+    deactivatedAt?: number | undefined
+  },
+): Promise<MembershipRecord | undefined> {
+  const row = await tx.query
+    .insertInto('membership')
+    .values({
+      id: membership.id,
+      organization_id: membership.organizationId,
+      user_id: membership.userId,
+      role: membership.role,
+      source: membership.source,
+      created_at: tx.now,
+      deactivated_at: membership.deactivatedAt ?? null,
+      version: 1,
+    })
+    .onConflict((conflict) => conflict.columns(['organization_id', 'user_id']).doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/**
+ * Keeps a membership and a person's own as they are until the transaction's end, so that what is read of them next
+ * still holds when it commits. SQLite has one writer anyway.
+ */
+export async function lock(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  which: { readonly id?: string | undefined; readonly userId?: string | undefined },
+): Promise<void> {
+  if (tx.engine === 'sqlite') return
+  await tx.query
+    .selectFrom('membership')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where((eb) => eb.or([eb('id', '=', which.id ?? ''), eb('user_id', '=', which.userId ?? '')]))
+    // In one order: two owners who decide about each other wait rather than deadlock.
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
+}
+
+/** Somebody's membership in an organization, active or not. */
+export async function findByUser(
+  at: Connection,
+  organizationId: OrganizationId,
+  userId: UserId,
+): Promise<MembershipRecord | undefined> {
+  const row = await at.query
+    .selectFrom('membership')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** The member with this membership id in this organization. */
+export async function find(
+  at: Connection,
+  organizationId: OrganizationId,
+  id: string,
+): Promise<MemberRecord | undefined> {
+  const row = await members(at, organizationId).where('membership.id', '=', id).executeTakeFirst()
+  return row && memberFromRow(row)
+}
+
+/** A page of an organization's members, oldest first, after a membership id. */
+export async function list(
+  at: Connection,
+  organizationId: OrganizationId,
+  page: { after?: string | undefined; limit: number; role?: MembershipRole | undefined },
+): Promise<MemberRecord[]> {
+  let query = members(at, organizationId)
+    .where('membership.id', '>', page.after ?? '')
+    .orderBy('membership.id')
+    .limit(page.limit)
+  if (page.role !== undefined) query = query.where('membership.role', '=', page.role)
+  return (await query.execute()).map(memberFromRow)
+}
+
+/** Active members of an organization with one of these e-mail keys; at most a few. */
+export async function listByEmailKeys(
+  at: Connection,
+  organizationId: OrganizationId,
+  emailKeys: readonly string[],
+): Promise<MembershipRecord[]> {
+  if (emailKeys.length === 0) return []
+  // In two steps: hardly ever is there anybody, and SQLite would make a table of its own for a subquery.
+  const people = await at.query
+    .selectFrom('user')
+    .select('id')
+    .where('email_key', 'in', emailKeys)
+    .execute()
+  if (people.length === 0) return []
+  const rows = await at.query
+    .selectFrom('membership')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where(
+      'user_id',
+      'in',
+      people.map(({ id }) => id),
+    )
+    .where('deactivated_at', 'is', null)
+    .limit(10)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** The memberships of an organization with these ids; those that are not there are left out. */
+export async function listByIds(
+  at: Connection,
+  organizationId: OrganizationId,
+  ids: readonly string[],
+): Promise<MembershipRecord[]> {
+  if (ids.length === 0) return []
+  const rows = await at.query
+    .selectFrom('membership')
+    .selectAll()
+    .where(besideIds(at, organizationId))
+    .where('id', 'in', ids)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** What somebody is a member of, by slug; only what still exists. */
+export async function listOfUser(
+  at: Connection,
+  userId: UserId,
+): Promise<{ membership: MembershipRecord; organization: OrganizationRecord }[]> {
+  const rows = await at.query
+    .selectFrom('membership')
+    .innerJoin('organization', 'organization.id', 'membership.organization_id')
+    .selectAll('membership')
+    .select([
+      'organization.slug',
+      'organization.name as organization_name',
+      'organization.plan',
+      'organization.settings',
+      'organization.version as organization_version',
+      'organization.created_at as organization_created_at',
+    ])
+    .where('membership.user_id', '=', userId)
+    .where('organization.deleted_at', 'is', null)
+    .orderBy('organization.slug')
+    .limit(1000)
+    .execute()
+  return rows.map((row) => ({
+    membership: fromRow(row),
+    organization: {
+      id: row.organization_id as OrganizationId,
+      slug: row.slug,
+      name: row.organization_name,
+      plan: row.plan as Plan,
+      settings: JSON.parse(row.settings) as Record<string, unknown>,
+      version: row.organization_version,
+      createdAt: row.organization_created_at,
+    },
+  }))
+}
+
+/** Changes a membership; undefined if there is none (or not at that version). */
+export async function update(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: string,
+  change: {
+    role?: MembershipRole | undefined
+    /** Another person takes this membership over. */
+    userId?: UserId | undefined
+    source?: MembershipSource | undefined
+    /** null reactivates. */
+    deactivatedAt?: number | null | undefined
+    expectedVersion?: number | undefined
+  },
+): Promise<MembershipRecord | undefined> {
+  let query = tx.query
+    .updateTable('membership')
+    .set((eb) => ({ version: eb('version', '+', 1) }))
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+  if (change.role !== undefined) query = query.set({ role: change.role })
+  if (change.userId !== undefined) query = query.set({ user_id: change.userId })
+  if (change.source !== undefined) query = query.set({ source: change.source })
+  if (change.deactivatedAt !== undefined) {
+    query = query.set({ deactivated_at: change.deactivatedAt })
+  }
+  if (change.expectedVersion !== undefined) {
+    query = query.where('version', '=', change.expectedVersion)
+  }
+  const row = await query.returningAll().executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** Gives memberships a role; at most a few hundred at once. */
+export async function giveRole(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  ids: readonly string[],
+  role: MembershipRole,
+): Promise<void> {
+  if (ids.length === 0) return
+  await tx.query
+    .updateTable('membership')
+    .set((eb) => ({ role, version: eb('version', '+', 1) }))
+    .where(besideIds(tx, organizationId))
+    .where('id', 'in', ids)
+    .execute()
+}
+
+/** Ends a membership; whether there was one. */
+export async function remove(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: string,
+): Promise<boolean> {
+  const result = await tx.query
+    .deleteFrom('membership')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+/**
+ * How many active owners an organization has. It first locks the organization's head, so that two transactions
+ * which both take an owner away see each other.
+ */
+export async function countOwners(
+  tx: Transaction,
+  organizationId: OrganizationId,
+): Promise<number> {
+  await tx.query
+    .updateTable('organization_head')
+    .set((eb) => ({ audit_sequence: eb.ref('audit_sequence') }))
+    .where('organization_id', '=', organizationId)
+    .execute()
+  const row = await tx.query
+    .selectFrom('membership')
+    .innerJoin('user', 'user.id', 'membership.user_id')
+    .select((eb) => eb.fn.countAll<number>().as('owners'))
+    .where('membership.organization_id', '=', organizationId)
+    .where('membership.role', '=', 'owner')
+    .where('membership.deactivated_at', 'is', null)
+    .where('user.deactivated_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return row.owners
+}
+
+function members(at: Connection, organizationId: OrganizationId) {
+  return at.query
+    .selectFrom('membership')
+    .innerJoin('user', 'user.id', 'membership.user_id')
+    .selectAll('membership')
+    .select(['user.name', 'user.email', 'user.last_seen_at'])
+    .where('membership.organization_id', '=', organizationId)
+}
+
+function memberFromRow(
+  row: MembershipTable & { name: string; email: string | null; last_seen_at: number | null },
+): MemberRecord {
+  return {
+    ...fromRow(row),
+    name: row.name,
+    email: row.email ?? undefined,
+    lastSeenAt: row.last_seen_at ?? undefined,
+  }
+}
+
+function fromRow(row: MembershipTable): MembershipRecord {
+  return {
+    id: row.id as Id<'mem'>,
+    organizationId: row.organization_id as OrganizationId,
+    userId: row.user_id as UserId,
+    role: row.role as MembershipRole,
+    source: row.source as MembershipSource,
+    createdAt: row.created_at,
+    deactivatedAt: row.deactivated_at ?? undefined,
+    version: row.version,
+  }
+}

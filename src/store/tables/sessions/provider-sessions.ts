@@ -1,0 +1,80 @@
+import type { SessionId, UserId } from '../../../ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+
+export interface ProviderSessionTable {
+  session_id: string
+  connection_id: string
+  user_id: string
+  subject: string
+  provider_session: string | null
+  expires_at: number
+}
+
+/** Remembers whom a session belongs to at the connection's provider. */
+export async function insert(
+  tx: Transaction,
+  session: {
+    sessionId: SessionId
+    connectionId: string
+    userId: UserId
+    subject: string
+    providerSession: string | undefined
+    expiresAt: number
+  },
+): Promise<void> {
+  await tx.query
+    .insertInto('provider_session')
+    .values({
+      session_id: session.sessionId,
+      connection_id: session.connectionId,
+      user_id: session.userId,
+      subject: session.subject,
+      provider_session: session.providerSession ?? null,
+      expires_at: session.expiresAt,
+    })
+    .execute()
+}
+
+/** Sessions of a subject at a connection, or of one session at the provider; both where both are given. */
+export async function list(
+  at: Connection,
+  connectionId: string,
+  whose: { subject: string | undefined; providerSession: string | undefined },
+): Promise<{ sessionId: SessionId; userId: UserId }[]> {
+  let query = at.query
+    .selectFrom('provider_session')
+    .select(['session_id', 'user_id'])
+    .where('connection_id', '=', connectionId)
+  if (whose.subject !== undefined) query = query.where('subject', '=', whose.subject)
+  if (whose.providerSession !== undefined) {
+    query = query.where('provider_session', '=', whose.providerSession)
+  }
+  const rows = await query.limit(1_000).execute()
+  return rows.map((row) => ({
+    sessionId: row.session_id as SessionId,
+    userId: row.user_id as UserId,
+  }))
+}
+
+/** All sessions that a connection has made and that have not run out. */
+export async function listOfConnection(
+  at: Connection,
+  connectionId: string,
+  nowMs: number,
+): Promise<{ sessionId: SessionId; userId: UserId }[]> {
+  const rows = await at.query
+    .selectFrom('provider_session')
+    .select(['session_id', 'user_id'])
+    .where('connection_id', '=', connectionId)
+    .where('expires_at', '>', nowMs)
+    .execute()
+  return rows.map((row) => ({
+    sessionId: row.session_id as SessionId,
+    userId: row.user_id as UserId,
+  }))
+}
+
+/** Deletes what has run out before a time. */
+export async function forget(tx: Transaction, before: number): Promise<void> {
+  await tx.query.deleteFrom('provider_session').where('expires_at', '<', before).execute()
+}

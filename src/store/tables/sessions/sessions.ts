@@ -1,0 +1,226 @@
+import type { OrganizationId, SessionId, UserId } from '../../../ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+import type { MembershipRole } from '../people/memberships.ts'
+
+export interface SessionTable {
+  id: string
+  user_id: string
+  digest: string
+  provider: string
+  identity_id: string | null
+  connection_id: string | null
+  signed_in_at: number
+  expires_at: number
+  last_seen_at: number
+  address: string | null
+  agent: string | null
+  ended_at: number | null
+  ended_by: string | null
+  end_reason: string | null
+}
+
+/** A session as stored; the row decides whether it lives. */
+export interface SessionRecord {
+  readonly id: SessionId
+  readonly userId: UserId
+  /** How the person signed in: github, google, sso, setup, sign_in_link. */
+  readonly provider: string
+  readonly identityId: string | undefined
+  readonly connectionId: string | undefined
+  readonly signedInAt: number
+  readonly expiresAt: number
+  readonly lastSeenAt: number
+  readonly address: string | undefined
+  readonly agent: string | undefined
+  readonly endedAt: number | undefined
+  readonly endReason: string | undefined
+}
+
+/** A session with whom it belongs to. */
+export interface SessionWithUser extends SessionRecord {
+  readonly userName: string
+  readonly userEmail: string | undefined
+  readonly userDeactivatedAt: number | undefined
+}
+
+/** Adds a session. */
+export async function insert(
+  tx: Transaction,
+  session: Pick<
+    SessionRecord,
+    'id' | 'userId' | 'provider' | 'identityId' | 'connectionId' | 'expiresAt' | 'address' | 'agent'
+  > & { digest: string },
+): Promise<SessionRecord> {
+  const row = await tx.query
+    .insertInto('session')
+    .values({
+      id: session.id,
+      user_id: session.userId,
+      digest: session.digest,
+      provider: session.provider,
+      identity_id: session.identityId ?? null,
+      connection_id: session.connectionId ?? null,
+      signed_in_at: tx.now,
+      expires_at: session.expiresAt,
+      last_seen_at: tx.now,
+      address: session.address ?? null,
+      agent: session.agent ?? null,
+      ended_at: null,
+      ended_by: null,
+      end_reason: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return fromRow(row)
+}
+
+/** The session of a token's digest with its person, whatever their state. */
+export async function findByDigest(
+  at: Connection,
+  digest: string,
+): Promise<SessionWithUser | undefined> {
+  const row = await at.query
+    .selectFrom('session')
+    .innerJoin('user', 'user.id', 'session.user_id')
+    .selectAll('session')
+    .select(['user.name', 'user.email', 'user.deactivated_at'])
+    .where('session.digest', '=', digest)
+    .executeTakeFirst()
+  if (!row) return undefined
+  return {
+    ...fromRow(row),
+    userName: row.name,
+    userEmail: row.email ?? undefined,
+    userDeactivatedAt: row.deactivated_at ?? undefined,
+  }
+}
+
+/** A person's sessions that still live, newest first. */
+export async function listLiving(
+  at: Connection,
+  userId: UserId,
+  nowMs: number,
+): Promise<SessionRecord[]> {
+  const rows = await at.query
+    .selectFrom('session')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', nowMs)
+    .orderBy('id', 'desc')
+    .limit(200)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** Living sessions of an organization's active members, those seen last first. */
+export async function listOfMembers(
+  at: Connection,
+  organizationId: OrganizationId,
+  nowMs: number,
+  limit: number,
+): Promise<(SessionRecord & { userName: string; role: MembershipRole })[]> {
+  const rows = await at.query
+    .selectFrom('membership')
+    .innerJoin('session', 'session.user_id', 'membership.user_id')
+    .innerJoin('user', 'user.id', 'membership.user_id')
+    .selectAll('session')
+    .select(['user.name', 'membership.role'])
+    .where('membership.organization_id', '=', organizationId)
+    .where('membership.deactivated_at', 'is', null)
+    .where('session.ended_at', 'is', null)
+    .where('session.expires_at', '>', nowMs)
+    .orderBy('session.last_seen_at', 'desc')
+    .orderBy('session.id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({
+    ...fromRow(row),
+    userName: row.name,
+    role: row.role as MembershipRole,
+  }))
+}
+
+/** Ends living sessions of a person: one, all, or all but one; returns what ended. */
+export async function end(
+  tx: Transaction,
+  userId: UserId,
+  which: {
+    id?: string | undefined
+    except?: string | undefined
+    connectionId?: string | undefined
+  },
+  why: { by: string | undefined; reason: string },
+): Promise<SessionRecord[]> {
+  let query = tx.query
+    .updateTable('session')
+    .set({ ended_at: tx.now, ended_by: why.by ?? null, end_reason: why.reason })
+    .where('user_id', '=', userId)
+    .where('ended_at', 'is', null)
+  if (which.id !== undefined) query = query.where('id', '=', which.id)
+  if (which.except !== undefined) query = query.where('id', '!=', which.except)
+  if (which.connectionId !== undefined) {
+    query = query.where('connection_id', '=', which.connectionId)
+  }
+  return (await query.returningAll().execute()).map(fromRow)
+}
+
+/** Of these people, those with a session that has not been ended; at most a few hundred at once. */
+export async function usersWithOne(
+  at: Connection,
+  userIds: readonly UserId[],
+): Promise<ReadonlySet<string>> {
+  if (userIds.length === 0) return new Set()
+  const rows = await at.query
+    .selectFrom('session')
+    .select('user_id')
+    .distinct()
+    .where('user_id', 'in', userIds)
+    .where('ended_at', 'is', null)
+    .execute()
+  return new Set(rows.map((row) => row.user_id))
+}
+
+/** Notes when a session and its person were last seen. */
+export async function noteSeen(
+  tx: Transaction,
+  seen: { id: SessionId; userId: UserId; at: number; address: string | undefined },
+): Promise<void> {
+  await tx.query
+    .updateTable('session')
+    .set({
+      last_seen_at: seen.at,
+      ...(seen.address === undefined ? {} : { address: seen.address }),
+    })
+    .where('id', '=', seen.id)
+    .where('last_seen_at', '<', seen.at)
+    .execute()
+  await tx.query
+    .updateTable('user')
+    .set({ last_seen_at: seen.at })
+    .where('id', '=', seen.userId)
+    .where((eb) => eb.or([eb('last_seen_at', 'is', null), eb('last_seen_at', '<', seen.at)]))
+    .execute()
+}
+
+/** Deletes sessions that ended or expired before a time. */
+export async function forget(tx: Transaction, before: number): Promise<void> {
+  await tx.query.deleteFrom('session').where('expires_at', '<', before).execute()
+}
+
+function fromRow(row: SessionTable): SessionRecord {
+  return {
+    id: row.id as SessionId,
+    userId: row.user_id as UserId,
+    provider: row.provider,
+    identityId: row.identity_id ?? undefined,
+    connectionId: row.connection_id ?? undefined,
+    signedInAt: row.signed_in_at,
+    expiresAt: row.expires_at,
+    lastSeenAt: row.last_seen_at,
+    address: row.address ?? undefined,
+    agent: row.agent ?? undefined,
+    endedAt: row.ended_at ?? undefined,
+    endReason: row.end_reason ?? undefined,
+  }
+}

@@ -1,0 +1,67 @@
+import type { Connection, Transaction } from '../../db/db.ts'
+
+export interface SigningKeyTable {
+  id: string
+  public_jwk: string
+  private_sealed: string
+  created_at: number
+  retired_at: number | null
+}
+
+/** A key pair of ours; `id` is the kid. */
+export interface SigningKeyRecord {
+  readonly id: string
+  readonly publicJwk: string
+  readonly privateSealed: string
+  readonly createdAt: number
+  readonly retiredAt: number | undefined
+}
+
+/** All key pairs, newest first. */
+export async function list(at: Connection): Promise<SigningKeyRecord[]> {
+  const rows = await at.query
+    .selectFrom('signing_key')
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+  return rows.map((row) => ({
+    id: row.id,
+    publicJwk: row.public_jwk,
+    privateSealed: row.private_sealed,
+    createdAt: row.created_at,
+    retiredAt: row.retired_at ?? undefined,
+  }))
+}
+
+/** Adds a key pair. */
+export async function insert(
+  tx: Transaction,
+  key: { id: string; publicJwk: string; privateSealed: string },
+): Promise<void> {
+  await tx.query
+    .insertInto('signing_key')
+    .values({
+      id: key.id,
+      public_jwk: key.publicJwk,
+      private_sealed: key.privateSealed,
+      created_at: tx.now,
+      retired_at: null,
+    })
+    .execute()
+}
+
+/** Marks key pairs as signing no more; they stay published until they are deleted. */
+export async function retireOthers(tx: Transaction, newestId: string): Promise<void> {
+  await tx.query
+    .updateTable('signing_key')
+    .set({ retired_at: tx.now })
+    .where('id', '!=', newestId)
+    .where('retired_at', 'is', null)
+    .execute()
+}
+
+/** Deletes key pairs retired before a time. */
+export async function deleteRetired(tx: Transaction, retiredBefore: number): Promise<void> {
+  await tx.query.deleteFrom('signing_key').where('retired_at', '<', retiredBefore).execute()
+}

@@ -1,0 +1,95 @@
+import type { UserId } from '../../../ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+
+export interface IdempotentAnswerTable {
+  user_id: string
+  key_digest: string
+  route: string
+  request_digest: string
+  status: number | null
+  answer_sealed: string | null
+  created_at: number
+}
+
+/** What was answered to an Idempotency-Key; without status it is still being worked on. */
+export interface IdempotentAnswerRecord {
+  readonly route: string
+  readonly requestDigest: string
+  readonly status: number | undefined
+  readonly answerSealed: string | undefined
+  readonly createdAt: number
+}
+
+/** Takes a key for a request; false if somebody has it. */
+export async function take(
+  tx: Transaction,
+  entry: { userId: UserId; keyDigest: string; route: string; requestDigest: string },
+): Promise<boolean> {
+  const result = await tx.query
+    .insertInto('idempotent_answer')
+    .values({
+      user_id: entry.userId,
+      key_digest: entry.keyDigest,
+      route: entry.route,
+      request_digest: entry.requestDigest,
+      status: null,
+      answer_sealed: null,
+      created_at: tx.now,
+    })
+    .onConflict((conflict) => conflict.columns(['user_id', 'key_digest']).doNothing())
+    .executeTakeFirst()
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+/** What is known of a person's key. */
+export async function find(
+  at: Connection,
+  userId: UserId,
+  keyDigest: string,
+): Promise<IdempotentAnswerRecord | undefined> {
+  const row = await at.query
+    .selectFrom('idempotent_answer')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('key_digest', '=', keyDigest)
+    .executeTakeFirst()
+  return (
+    row && {
+      route: row.route,
+      requestDigest: row.request_digest,
+      status: row.status ?? undefined,
+      answerSealed: row.answer_sealed ?? undefined,
+      createdAt: row.created_at,
+    }
+  )
+}
+
+/** Keeps the answer to a key. */
+export async function keep(
+  tx: Transaction,
+  userId: UserId,
+  keyDigest: string,
+  answer: { status: number; answerSealed: string },
+): Promise<void> {
+  await tx.query
+    .updateTable('idempotent_answer')
+    .set({ status: answer.status, answer_sealed: answer.answerSealed })
+    .where('user_id', '=', userId)
+    .where('key_digest', '=', keyDigest)
+    .execute()
+}
+
+/** Gives a key back: its request was refused and changed nothing. */
+export async function release(tx: Transaction, userId: UserId, keyDigest: string): Promise<void> {
+  await tx.query
+    .deleteFrom('idempotent_answer')
+    .where('user_id', '=', userId)
+    .where('key_digest', '=', keyDigest)
+    .where('status', 'is', null)
+    .execute()
+}
+
+/** Deletes answers older than a time. */
+export async function forget(tx: Transaction, before: number): Promise<void> {
+  await tx.query.deleteFrom('idempotent_answer').where('created_at', '<', before).execute()
+}

@@ -1,0 +1,119 @@
+import { sql } from 'kysely'
+import type { Connection, Transaction } from '../../db/db.ts'
+
+/** A column whose values are sealed under a master key, and what each of them is sealed for. */
+export interface SealedColumn {
+  readonly table: string
+  readonly column: string
+  /** What names a row. */
+  readonly key: readonly string[]
+  /** The context given at sealing; the rooms that own these columns say the same. */
+  readonly context: (row: Readonly<Record<string, string>>) => readonly string[]
+  /** Gone by itself within a day: nobody waits for it. */
+  readonly shortLived?: true
+}
+
+const ofOrganization =
+  (field: string): SealedColumn['context'] =>
+  ({ organization_id = '', id = '' }) => [organization_id, id, field]
+
+const owned = ['organization_id', 'id']
+
+/** Every sealed column of the database; `test/contracts/sealed.test.ts` finds one that is missing here. */
+export const sealedColumns: readonly SealedColumn[] = [
+  {
+    table: 'target',
+    column: 'credential_sealed',
+    key: owned,
+    context: ofOrganization('credential'),
+  },
+  {
+    table: 'connection',
+    column: 'credential_sealed',
+    key: owned,
+    context: ofOrganization('credential'),
+  },
+  {
+    table: 'webhook_secret',
+    column: 'sealed',
+    key: owned,
+    context: ofOrganization('webhook_secret'),
+  },
+  {
+    table: 'endpoint',
+    column: 'headers_sealed',
+    key: owned,
+    context: ofOrganization('headers'),
+  },
+  {
+    table: 'endpoint',
+    column: 'private_key_sealed',
+    key: owned,
+    context: ofOrganization('private_key'),
+  },
+  {
+    table: 'signing_key',
+    column: 'private_sealed',
+    key: ['id'],
+    context: ({ id = '' }) => ['system', id, 'private_jwk'],
+  },
+  {
+    table: 'idempotent_answer',
+    column: 'answer_sealed',
+    key: ['user_id', 'key_digest'],
+    context: ({ user_id = '', key_digest = '' }) => ['user', user_id, `idempotent ${key_digest}`],
+    shortLived: true,
+  },
+]
+
+/** How many values of a column are sealed under each master key, by the key's id. */
+export async function countByKey(
+  at: Connection,
+  { table, column }: SealedColumn,
+): Promise<{ keyId: string; count: number }[]> {
+  const answer = await sql<{ key_id: string; count: number }>`
+    select ${keyIdOf(column)} as key_id, count(*) as count from ${sql.table(table)}
+    where ${sql.ref(column)} is not null group by ${keyIdOf(column)}`.execute(at.query)
+  return answer.rows.map((row) => ({ keyId: row.key_id, count: row.count }))
+}
+
+/** The next rows behind `after` whose value is sealed under another key than this one, in the order of their names. */
+export async function listOld(
+  at: Connection,
+  { table, column, key }: SealedColumn,
+  page: { keyId: string; after: Readonly<Record<string, string>> | undefined; limit: number },
+): Promise<Record<string, string>[]> {
+  const names = sql.join(key.map((name) => sql.ref(name)))
+  const { after } = page
+  const behind =
+    after === undefined
+      ? sql`1 = 1`
+      : sql`(${names}) > (${sql.join(key.map((name) => after[name] ?? ''))})`
+  const answer = await sql<Record<string, string>>`
+    select ${names}, ${sql.ref(column)} as sealed from ${sql.table(table)}
+    where ${sql.ref(column)} is not null and ${keyIdOf(column)} <> ${page.keyId} and ${behind}
+    order by ${names} limit ${page.limit}`.execute(at.query)
+  return answer.rows
+}
+
+/** Puts another sealed text in the place of exactly this one; false if it was changed meanwhile. */
+export async function replace(
+  tx: Transaction,
+  { table, column, key }: SealedColumn,
+  row: Readonly<Record<string, string>>,
+  sealed: string,
+): Promise<boolean> {
+  const isIt = sql.join(
+    key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
+    sql` and `,
+  )
+  const answer = await sql`
+    update ${sql.table(table)} set ${sql.ref(column)} = ${sealed}
+    where ${isIt} and ${sql.ref(column)} = ${row['sealed']}`.execute(tx.query)
+  return (answer.numAffectedRows ?? 0n) > 0n
+}
+
+// `v1.<key id of 8 characters>.…`
+function keyIdOf(column: string) {
+  return sql<string>`substr(${sql.ref(column)}, 4, 8)`
+}

@@ -1,0 +1,25 @@
+import type { Connection, Transaction } from '../../db/db.ts'
+
+export interface SettingTable {
+  name: string
+  value: string
+}
+
+/** A value that belongs to the whole installation. */
+export async function find(at: Connection, name: string): Promise<string | undefined> {
+  const row = await at.query
+    .selectFrom('setting')
+    .select('value')
+    .where('name', '=', name)
+    .executeTakeFirst()
+  return row?.value
+}
+
+/** Writes a value of the whole installation. */
+export async function set(tx: Transaction, name: string, value: string): Promise<void> {
+  await tx.query
+    .insertInto('setting')
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute()
+}

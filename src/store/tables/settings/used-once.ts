@@ -1,0 +1,21 @@
+import type { Transaction } from '../../db/db.ts'
+
+export interface UsedOnceTable {
+  digest: string
+  expires_at: number
+}
+
+/** Marks something as used; false if it was used before, on whichever node. */
+export async function use(tx: Transaction, digest: string, expiresAt: number): Promise<boolean> {
+  const result = await tx.query
+    .insertInto('used_once')
+    .values({ digest, expires_at: expiresAt })
+    .onConflict((conflict) => conflict.column('digest').doNothing())
+    .executeTakeFirst()
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+/** Deletes what has expired by itself meanwhile. */
+export async function forget(tx: Transaction, before: number): Promise<void> {
+  await tx.query.deleteFrom('used_once').where('expires_at', '<', before).execute()
+}

@@ -1,0 +1,241 @@
+import type { Id, OrganizationId } from '../../../ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+import type { ConnectionId } from './connections.ts'
+
+export interface DomainTable {
+  id: string
+  organization_id: string
+  name: string
+  challenge: string
+  connection_id: string | null
+  created_at: number
+  verified_at: number | null
+  verified_by: string | null
+  lost_at: number | null
+  checked_at: number | null
+  next_check_at: number | null
+  seen: string | null
+}
+
+export interface DomainHolderTable {
+  name: string
+  domain_id: string
+  organization_id: string
+}
+
+/** A mail domain that an organization says is its own; verified only while it holds it. */
+export interface DomainRecord {
+  readonly id: Id<'dom'>
+  readonly organizationId: OrganizationId
+  /** ASCII, lower case (IDNA). */
+  readonly name: string
+  readonly challenge: string
+  /** Where people with addresses of this domain sign in; undefined means the organization's default. */
+  readonly connectionId: ConnectionId | undefined
+  readonly createdAt: number
+  readonly verifiedAt: number | undefined
+  readonly verifiedBy: 'dns' | 'operator' | undefined
+  readonly lostAt: number | undefined
+  readonly checkedAt: number | undefined
+  readonly nextCheckAt: number | undefined
+  readonly seen: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Adds a domain, not verified; undefined if the organization has it already. */
+export async function insert(
+  tx: Transaction,
+  domain: Pick<DomainRecord, 'id' | 'organizationId' | 'name' | 'challenge' | 'connectionId'> & {
+    nextCheckAt: number
+  },
+): Promise<DomainRecord | undefined> {
+  const row = await tx.query
+    .insertInto('domain')
+    .values({
+      id: domain.id,
+      organization_id: domain.organizationId,
+      name: domain.name,
+      challenge: domain.challenge,
+      connection_id: domain.connectionId ?? null,
+      created_at: tx.now,
+      verified_at: null,
+      verified_by: null,
+      lost_at: null,
+      checked_at: null,
+      next_check_at: domain.nextCheckAt,
+      seen: null,
+    })
+    .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** The domain with this id or name in this organization. */
+export async function find(
+  at: Connection,
+  organizationId: string,
+  idOrName: string,
+): Promise<DomainRecord | undefined> {
+  const row = await at.query
+    .selectFrom('domain')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where((eb) => eb.or([eb('id', '=', idOrName), eb('name', '=', idOrName)]))
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** The verified domain of this name, whoever holds it. */
+export async function findHeld(at: Connection, name: string): Promise<DomainRecord | undefined> {
+  const row = await at.query
+    .selectFrom('domain_holder')
+    .innerJoin('domain', 'domain.id', 'domain_holder.domain_id')
+    .selectAll('domain')
+    .where('domain_holder.name', '=', name)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** An organization's domains by name. */
+export async function list(at: Connection, organizationId: string): Promise<DomainRecord[]> {
+  const rows = await at.query
+    .selectFrom('domain')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy('name')
+    .limit(200)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** Makes the organization the holder of the domain's name; false while another one holds it. */
+export async function hold(tx: Transaction, domain: DomainRecord): Promise<boolean> {
+  // What an organization held that is gone is free again.
+  await tx.query
+    .deleteFrom('domain_holder')
+    .where('name', '=', domain.name)
+    .where('organization_id', 'in', (eb) =>
+      eb.selectFrom('organization').select('id').where('deleted_at', 'is not', null),
+    )
+    .execute()
+  await tx.query
+    .insertInto('domain_holder')
+    .values({
+      name: domain.name,
+      domain_id: domain.id,
+      organization_id: domain.organizationId,
+    })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute()
+  const holder = await tx.query
+    .selectFrom('domain_holder')
+    .select('domain_id')
+    .where('name', '=', domain.name)
+    .executeTakeFirst()
+  return holder?.domain_id === domain.id
+}
+
+/** Lets go of a domain's name; others may verify it now. */
+export async function release(tx: Transaction, domain: DomainRecord): Promise<void> {
+  await tx.query.deleteFrom('domain_holder').where('domain_id', '=', domain.id).execute()
+}
+
+/** Writes what a check found. */
+export async function noteCheck(
+  tx: Transaction,
+  domain: DomainRecord,
+  found: {
+    seen: Readonly<Record<string, unknown>> | undefined
+    nextCheckAt: number | null
+    verified?: { by: 'dns' | 'operator' } | undefined
+    lost?: boolean | undefined
+  },
+): Promise<DomainRecord | undefined> {
+  const row = await tx.query
+    .updateTable('domain')
+    .set({
+      seen: found.seen === undefined ? null : JSON.stringify(found.seen),
+      checked_at: tx.now,
+      next_check_at: found.nextCheckAt,
+      ...(found.verified === undefined
+        ? {}
+        : { verified_at: tx.now, verified_by: found.verified.by, lost_at: null }),
+      ...(found.lost === true ? { verified_at: null, verified_by: null, lost_at: tx.now } : {}),
+    })
+    .where('organization_id', '=', domain.organizationId)
+    .where('id', '=', domain.id)
+    .returningAll()
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** Sends a domain's people to a connection of the same organization; undefined means its default. */
+export async function route(
+  tx: Transaction,
+  organizationId: string,
+  id: string,
+  connectionId: string | undefined,
+): Promise<DomainRecord | undefined> {
+  const row = await tx.query
+    .updateTable('domain')
+    .set({ connection_id: connectionId ?? null })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** Deletes a domain and lets go of its name. */
+export async function remove(tx: Transaction, domain: DomainRecord): Promise<void> {
+  await release(tx, domain)
+  await tx.query
+    .deleteFrom('domain')
+    .where('organization_id', '=', domain.organizationId)
+    .where('id', '=', domain.id)
+    .execute()
+}
+
+/** Takes domains whose check is due, and puts it off so that no other node takes them too. */
+export async function takeDue(
+  tx: Transaction,
+  take: { limit: number; putOffUntil: number },
+): Promise<DomainRecord[]> {
+  const due = await tx.query
+    .selectFrom('domain')
+    .select('id')
+    .where('next_check_at', '<=', tx.now)
+    .orderBy('next_check_at')
+    .limit(take.limit)
+    .$if(tx.engine === 'postgres', (query) => query.forUpdate().skipLocked())
+    .execute()
+  if (due.length === 0) return []
+  const rows = await tx.query
+    .updateTable('domain')
+    .set({ next_check_at: take.putOffUntil })
+    .where(
+      'id',
+      'in',
+      due.map(({ id }) => id),
+    )
+    .returningAll()
+    .execute()
+  return rows.map(fromRow)
+}
+
+function fromRow(row: DomainTable): DomainRecord {
+  return {
+    id: row.id as Id<'dom'>,
+    organizationId: row.organization_id as OrganizationId,
+    name: row.name,
+    challenge: row.challenge,
+    connectionId: (row.connection_id ?? undefined) as ConnectionId | undefined,
+    createdAt: row.created_at,
+    verifiedAt: row.verified_at ?? undefined,
+    verifiedBy: (row.verified_by ?? undefined) as 'dns' | 'operator' | undefined,
+    lostAt: row.lost_at ?? undefined,
+    checkedAt: row.checked_at ?? undefined,
+    nextCheckAt: row.next_check_at ?? undefined,
+    seen: row.seen === null ? undefined : (JSON.parse(row.seen) as Record<string, unknown>),
+  }
+}

@@ -1,0 +1,239 @@
+import type { OrganizationId, RuleId, TargetId } from '../../../ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+
+export interface TargetTable {
+  id: string
+  organization_id: string
+  slug: string
+  name: string
+  upstream: string
+  credential_header: string | null
+  credential_sealed: string | null
+  settings: string
+  disabled_at: number | null
+  created_at: number
+  version: number
+}
+
+export interface RuleTable {
+  id: string
+  target_id: string
+  organization_id: string
+  position: number
+  effect: string
+  methods: string
+  path: string
+  trial: number
+}
+
+/** A rule as stored; no methods = all. */
+export interface RuleRecord {
+  readonly id: RuleId
+  readonly effect: 'allow' | 'deny'
+  readonly methods: readonly string[]
+  readonly path: string
+  readonly trial: boolean
+}
+
+/** A target as stored, with its rules in order; the credential is sealed. */
+export interface TargetRecord {
+  readonly id: TargetId
+  readonly organizationId: OrganizationId
+  readonly slug: string
+  readonly name: string
+  readonly upstream: string
+  readonly credentialHeader: string | undefined
+  readonly credentialSealed: string | undefined
+  /** JSON as the targets room wrote it. */
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly disabledAt: number | undefined
+  readonly createdAt: number
+  readonly version: number
+  readonly rules: readonly RuleRecord[]
+}
+
+/** What may be written of a target. */
+export type TargetColumns = Pick<
+  TargetRecord,
+  'name' | 'upstream' | 'credentialHeader' | 'credentialSealed' | 'settings' | 'disabledAt'
+>
+
+/** Adds a target without rules; undefined if the slug is taken. */
+export async function insert(
+  tx: Transaction,
+  target: TargetColumns & Pick<TargetRecord, 'id' | 'organizationId' | 'slug'>,
+): Promise<TargetRecord | undefined> {
+  const row = await tx.query
+    .insertInto('target')
+    .values({
+      id: target.id,
+      organization_id: target.organizationId,
+      slug: target.slug,
+      ...columnsOf(target),
+      created_at: tx.now,
+      version: 1,
+    })
+    .onConflict((conflict) => conflict.columns(['organization_id', 'slug']).doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  return row && fromRow(row, [])
+}
+
+/** Replaces a target's columns; undefined if there is no such target at that version. */
+export async function update(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: TargetId,
+  target: TargetColumns,
+  expectedVersion?: number,
+): Promise<TargetRecord | undefined> {
+  let query = tx.query
+    .updateTable('target')
+    .set((eb) => ({ ...columnsOf(target), version: eb('version', '+', 1) }))
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+  if (expectedVersion !== undefined) query = query.where('version', '=', expectedVersion)
+  const row = await query.returningAll().executeTakeFirst()
+  return row && fromRow(row, await rulesOf(tx, organizationId, [row.id]))
+}
+
+/** Replaces all rules of a target, in the order given. */
+export async function replaceRules(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: TargetId,
+  rules: readonly RuleRecord[],
+): Promise<void> {
+  await removeRules(tx, organizationId, id)
+  if (rules.length === 0) return
+  await tx.query
+    .insertInto('rule')
+    .values(
+      rules.map((rule, position) => ({
+        id: rule.id,
+        target_id: id,
+        organization_id: organizationId,
+        position,
+        effect: rule.effect,
+        methods: rule.methods.join(','),
+        path: rule.path,
+        trial: rule.trial ? 1 : 0,
+      })),
+    )
+    .execute()
+}
+
+/** Removes a target with its rules; whether it was there. */
+export async function remove(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: TargetId,
+): Promise<boolean> {
+  await removeRules(tx, organizationId, id)
+  const { numDeletedRows } = await tx.query
+    .deleteFrom('target')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
+/** The target with this id or slug in this organization. */
+export async function find(
+  at: Connection,
+  organizationId: OrganizationId,
+  idOrSlug: string,
+): Promise<TargetRecord | undefined> {
+  const row = await at.query
+    .selectFrom('target')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where((eb) => eb.or([eb('id', '=', idOrSlug), eb('slug', '=', idOrSlug)]))
+    .executeTakeFirst()
+  return row && fromRow(row, await rulesOf(at, organizationId, [row.id]))
+}
+
+/** All targets of an organization, by slug. */
+export async function list(
+  at: Connection,
+  organizationId: OrganizationId,
+): Promise<TargetRecord[]> {
+  const rows = await at.query
+    .selectFrom('target')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy('slug')
+    .execute()
+  const rules = await rulesOf(
+    at,
+    organizationId,
+    rows.map((row) => row.id),
+  )
+  return rows.map((row) => fromRow(row, rules))
+}
+
+async function removeRules(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  id: TargetId,
+): Promise<void> {
+  await tx.query
+    .deleteFrom('rule')
+    .where('organization_id', '=', organizationId)
+    .where('target_id', '=', id)
+    .execute()
+}
+
+async function rulesOf(
+  at: Connection,
+  organizationId: OrganizationId,
+  targetIds: readonly string[],
+): Promise<RuleTable[]> {
+  if (targetIds.length === 0) return []
+  return await at.query
+    .selectFrom('rule')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('target_id', 'in', targetIds)
+    .orderBy('target_id')
+    .orderBy('position')
+    .execute()
+}
+
+function columnsOf(target: TargetColumns) {
+  return {
+    name: target.name,
+    upstream: target.upstream,
+    credential_header: target.credentialHeader ?? null,
+    credential_sealed: target.credentialSealed ?? null,
+    settings: JSON.stringify(target.settings),
+    disabled_at: target.disabledAt ?? null,
+  }
+}
+
+function fromRow(row: TargetTable, rules: readonly RuleTable[]): TargetRecord {
+  return {
+    id: row.id as TargetId,
+    organizationId: row.organization_id as OrganizationId,
+    slug: row.slug,
+    name: row.name,
+    upstream: row.upstream,
+    credentialHeader: row.credential_header ?? undefined,
+    credentialSealed: row.credential_sealed ?? undefined,
+    settings: JSON.parse(row.settings) as Record<string, unknown>,
+    disabledAt: row.disabled_at ?? undefined,
+    createdAt: row.created_at,
+    version: row.version,
+    rules: rules.filter((rule) => rule.target_id === row.id).map(ruleFromRow),
+  }
+}
+
+function ruleFromRow(row: RuleTable): RuleRecord {
+  return {
+    id: row.id as RuleId,
+    effect: row.effect as RuleRecord['effect'],
+    methods: row.methods === '' ? [] : row.methods.split(','),
+    path: row.path,
+    trial: row.trial === 1,
+  }
+}

@@ -1,0 +1,265 @@
+import type { OrganizationId } from '../../../ids.ts'
+import { besideIds } from '../../db/beside-ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+import { enterRemovals } from './endpoint-counts.ts'
+
+export interface DeliveryTable {
+  id: string
+  organization_id: string
+  endpoint_id: string
+  event_sequence: number
+  event_id: string
+  type: string
+  state: string
+  due_at: number
+  attempts: number
+  attempts_ever: number
+  version: number
+  created_at: number
+  completed_at: number | null
+  last_attempt_at: number | null
+  last_status: number | null
+  last_failure: string | null
+  skipped_reason: string | null
+  operation_id: string | null
+}
+
+/** What a row says; a pending delivery of a held endpoint is shown as `held`. */
+export type StoredDeliveryState = 'pending' | 'delivered' | 'dead' | 'skipped'
+export type DeliveryState = StoredDeliveryState | 'held'
+
+/** A delivery as stored; times in milliseconds since 1970. */
+export interface DeliveryRecord {
+  readonly id: `dlv_${string}`
+  readonly organizationId: OrganizationId
+  readonly endpointId: `ep_${string}`
+  readonly eventSequence: number
+  readonly eventId: string
+  readonly type: string
+  readonly state: DeliveryState
+  readonly dueAt: number
+  /** Since it became pending, and in all. */
+  readonly attempts: number
+  readonly attemptsEver: number
+  readonly createdAt: number
+  readonly completedAt: number | undefined
+  readonly lastAttemptAt: number | undefined
+  readonly lastStatus: number | undefined
+  readonly lastFailure: string | undefined
+  readonly skippedReason: string | undefined
+  readonly operationId: string | undefined
+}
+
+/** Which deliveries; everything that is given must hold. */
+export interface DeliveryFilter {
+  readonly endpointId?: string | undefined
+  readonly eventId?: string | undefined
+  readonly states?: readonly DeliveryState[] | undefined
+  readonly types?: readonly string[] | undefined
+  /** Milliseconds since 1970, from (inclusive) and to (exclusive). */
+  readonly createdFrom?: number | undefined
+  readonly createdTo?: number | undefined
+  /** Leaves out those of disabled and deleted endpoints. */
+  readonly onlyToEnabled?: boolean | undefined
+}
+
+/** A page of an organization's deliveries, newest first; `before` is the id the page before ended with. */
+export async function list(
+  at: Connection,
+  organizationId: string,
+  page: { filter?: DeliveryFilter; before?: string | undefined; limit: number },
+): Promise<DeliveryRecord[]> {
+  const { before } = page
+  const rows = await matching(at, organizationId, page.filter ?? {})
+    .selectAll('delivery')
+    .select('endpoint.state as endpoint_state')
+    .$if(before !== undefined, (query) => query.where('delivery.id', '<', before ?? ''))
+    .orderBy('delivery.id', 'desc')
+    .limit(page.limit)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** One delivery. */
+export async function find(
+  at: Connection,
+  organizationId: string,
+  id: string,
+): Promise<DeliveryRecord | undefined> {
+  const row = await matching(at, organizationId, {})
+    .selectAll('delivery')
+    .select('endpoint.state as endpoint_state')
+    .where('delivery.id', '=', id)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** How many deliveries a filter finds. */
+export async function count(
+  at: Connection,
+  organizationId: string,
+  filter: DeliveryFilter,
+): Promise<number> {
+  const row = await matching(at, organizationId, filter)
+    .select((eb) => eb.fn.countAll<number>().as('deliveries'))
+    .executeTakeFirstOrThrow()
+  return row.deliveries
+}
+
+/** The ids a filter finds behind a cursor, oldest first. */
+export async function idsAfter(
+  at: Connection,
+  organizationId: string,
+  filter: DeliveryFilter,
+  page: { after: string; upTo: string; limit: number },
+): Promise<string[]> {
+  const rows = await matching(at, organizationId, filter)
+    .select('delivery.id')
+    .where('delivery.id', '>', page.after)
+    .where('delivery.id', '<=', page.upTo)
+    .orderBy('delivery.id')
+    .limit(page.limit)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+/** Makes deliveries pending again, due now, whatever became of them; returns how many there were. */
+export async function requeue(
+  tx: Transaction,
+  organizationId: string,
+  ids: readonly string[],
+  operationId: string | undefined,
+): Promise<number> {
+  if (ids.length === 0) return 0
+  const { numUpdatedRows } = await tx.query
+    .updateTable('delivery')
+    .set((eb) => ({
+      state: 'pending',
+      due_at: tx.now,
+      attempts: 0,
+      version: eb('version', '+', 1),
+      completed_at: null,
+      skipped_reason: null,
+      operation_id: operationId ?? null,
+    }))
+    .where(besideIds(tx, organizationId))
+    .where('id', 'in', ids)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
+}
+
+/** Ends everything that still waits for an endpoint as visible skipped rows; returns how many. */
+export async function skipPending(
+  tx: Transaction,
+  organizationId: string,
+  endpointId: string,
+  reason: 'endpoint_disabled' | 'endpoint_deleted',
+): Promise<number> {
+  const { numUpdatedRows } = await tx.query
+    .updateTable('delivery')
+    .set((eb) => ({
+      state: 'skipped',
+      skipped_reason: reason,
+      completed_at: tx.now,
+      version: eb('version', '+', 1),
+    }))
+    .where('organization_id', '=', organizationId)
+    .where('endpoint_id', '=', endpointId)
+    .where('state', '=', 'pending')
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
+}
+
+/**
+ * Removes up to `limit` deliveries that ended and whose id is below one, with their attempts, and enters the removal in
+ * the books. Returns how many; ids grow with time, so a bound of time is a bound of ids.
+ */
+export async function removeEnded(
+  tx: Transaction,
+  belowId: string,
+  limit: number,
+): Promise<number> {
+  const rows = await tx.query
+    .selectFrom('delivery')
+    .select(['id', 'endpoint_id', 'state'])
+    .where('id', '<', belowId)
+    .where('state', '!=', 'pending')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  if (rows.length === 0) return 0
+  const ids = rows.map((row) => row.id)
+  await tx.query.deleteFrom('attempt').where('delivery_id', 'in', ids).execute()
+  await tx.query.deleteFrom('delivery').where('id', 'in', ids).execute()
+  await enterRemovals(tx, rows)
+  return rows.length
+}
+
+function matching(at: Connection, organizationId: string, filter: DeliveryFilter) {
+  const { endpointId, eventId, states, types, createdFrom, createdTo } = filter
+  return at.query
+    .selectFrom('delivery')
+    .innerJoin('endpoint', 'endpoint.id', 'delivery.endpoint_id')
+    .where('delivery.organization_id', '=', organizationId)
+    .$if(endpointId !== undefined, (q) => q.where('delivery.endpoint_id', '=', endpointId ?? ''))
+    .$if(eventId !== undefined, (q) =>
+      // By the event's number: that is what the index knows.
+      q.where('delivery.event_sequence', 'in', (eb) =>
+        eb
+          .selectFrom('event')
+          .select('sequence')
+          .where('id', '=', eventId ?? ''),
+      ),
+    )
+    .$if(types !== undefined, (q) => q.where('delivery.type', 'in', some(types)))
+    .$if(createdFrom !== undefined, (q) => q.where('delivery.created_at', '>=', createdFrom ?? 0))
+    .$if(createdTo !== undefined, (q) => q.where('delivery.created_at', '<', createdTo ?? 0))
+    .$if(filter.onlyToEnabled === true, (q) =>
+      q.where('endpoint.state', '!=', 'disabled').where('endpoint.deleted_at', 'is', null),
+    )
+    .$if(states !== undefined, (q) =>
+      q.where((eb) =>
+        eb.or([
+          eb('delivery.state', 'in', some(states?.filter(isStoredEnd))),
+          ...(states?.includes('pending')
+            ? [eb.and([eb('delivery.state', '=', 'pending'), eb('endpoint.state', '!=', 'held')])]
+            : []),
+          ...(states?.includes('held')
+            ? [eb.and([eb('delivery.state', '=', 'pending'), eb('endpoint.state', '=', 'held')])]
+            : []),
+        ]),
+      ),
+    )
+}
+
+/** PostgreSQL knows no empty list: an impossible member stands in for it. */
+function some(list: readonly string[] | undefined): readonly string[] {
+  return list === undefined || list.length === 0 ? [''] : list
+}
+
+function isStoredEnd(state: DeliveryState): boolean {
+  return state !== 'pending' && state !== 'held'
+}
+
+function fromRow(row: DeliveryTable & { endpoint_state: string }): DeliveryRecord {
+  const held = row.state === 'pending' && row.endpoint_state === 'held'
+  return {
+    id: row.id as `dlv_${string}`,
+    organizationId: row.organization_id as OrganizationId,
+    endpointId: row.endpoint_id as `ep_${string}`,
+    eventSequence: row.event_sequence,
+    eventId: row.event_id,
+    type: row.type,
+    state: held ? 'held' : (row.state as StoredDeliveryState),
+    dueAt: row.due_at,
+    attempts: row.attempts,
+    attemptsEver: row.attempts_ever,
+    createdAt: row.created_at,
+    completedAt: row.completed_at ?? undefined,
+    lastAttemptAt: row.last_attempt_at ?? undefined,
+    lastStatus: row.last_status ?? undefined,
+    lastFailure: row.last_failure ?? undefined,
+    skippedReason: row.skipped_reason ?? undefined,
+    operationId: row.operation_id ?? undefined,
+  }
+}

@@ -1,0 +1,109 @@
+import { sql } from 'kysely'
+import type { Connection, Transaction } from '../../db/db.ts'
+
+export interface EndpointCountTable {
+  endpoint_id: string
+  organization_id: string
+  committed: number
+  removed_delivered: number
+  removed_dead: number
+  removed_skipped: number
+}
+
+/** The books of one endpoint: committed = delivered + dead + pending + held + skipped, always and exactly. */
+export interface EndpointBooks {
+  readonly endpointId: string
+  readonly committed: number
+  readonly delivered: number
+  readonly dead: number
+  readonly pending: number
+  readonly held: number
+  readonly skipped: number
+}
+
+/** The books of an organization's endpoints, deleted ones included; one statement, so that they are of one moment. */
+export async function list(
+  at: Connection,
+  organizationId: string,
+  endpointId?: string,
+): Promise<EndpointBooks[]> {
+  const rows = await at.query
+    .selectFrom('endpoint_count as book')
+    .innerJoin('endpoint', 'endpoint.id', 'book.endpoint_id')
+    .leftJoin(
+      (eb) =>
+        eb
+          .selectFrom('delivery')
+          .select(['endpoint_id', 'state', (inner) => inner.fn.countAll<number>().as('rows')])
+          .where('endpoint_id', 'in', (inner) =>
+            inner
+              .selectFrom('endpoint_count')
+              .select('endpoint_id')
+              .where('organization_id', '=', organizationId)
+              .$if(endpointId !== undefined, (q) => q.where('endpoint_id', '=', endpointId ?? '')),
+          )
+          .groupBy(['endpoint_id', 'state'])
+          .as('part'),
+      (join) => join.onRef('part.endpoint_id', '=', 'book.endpoint_id'),
+    )
+    .select([
+      'book.endpoint_id',
+      'book.committed',
+      'book.removed_delivered',
+      'book.removed_dead',
+      'book.removed_skipped',
+      'endpoint.state as endpoint_state',
+      'part.state',
+      'part.rows',
+    ])
+    .where('book.organization_id', '=', organizationId)
+    .$if(endpointId !== undefined, (q) => q.where('book.endpoint_id', '=', endpointId ?? ''))
+    .execute()
+
+  const books = new Map<
+    string,
+    { endpointId: string; committed: number } & Record<BookColumn, number>
+  >()
+  for (const row of rows) {
+    const book = books.get(row.endpoint_id) ?? {
+      endpointId: row.endpoint_id,
+      committed: row.committed,
+      delivered: row.removed_delivered,
+      dead: row.removed_dead,
+      skipped: row.removed_skipped,
+      pending: 0,
+      held: 0,
+    }
+    books.set(row.endpoint_id, book)
+    if (row.state === null) continue
+    const waiting = row.endpoint_state === 'held' ? 'held' : 'pending'
+    book[row.state === 'pending' ? waiting : (row.state as BookColumn)] += row.rows ?? 0
+  }
+  return [...books.values()]
+}
+
+type BookColumn = 'delivered' | 'dead' | 'pending' | 'held' | 'skipped'
+
+/** Enters deliveries that retention removes. */
+export async function enterRemovals(
+  tx: Transaction,
+  rows: readonly { endpoint_id: string; state: string }[],
+): Promise<void> {
+  const removed = new Map<string, { delivered: number; dead: number; skipped: number }>()
+  for (const row of rows) {
+    const own = removed.get(row.endpoint_id) ?? { delivered: 0, dead: 0, skipped: 0 }
+    removed.set(row.endpoint_id, own)
+    own[row.state as keyof typeof own] += 1
+  }
+  for (const [id, { delivered, dead, skipped }] of removed) {
+    await tx.query
+      .updateTable('endpoint_count')
+      .set({
+        removed_delivered: sql<number>`removed_delivered + ${delivered}`,
+        removed_dead: sql<number>`removed_dead + ${dead}`,
+        removed_skipped: sql<number>`removed_skipped + ${skipped}`,
+      })
+      .where('endpoint_id', '=', id)
+      .execute()
+  }
+}

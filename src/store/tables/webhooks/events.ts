@@ -1,0 +1,89 @@
+import type { Connection, Transaction } from '../../db/db.ts'
+
+export interface EventTable {
+  organization_id: string
+  sequence: number
+  id: string
+  type: string
+  at: number
+  body: Uint8Array
+}
+
+/** An event as stored: the bytes that every receiver gets. */
+export interface EventRecord {
+  readonly id: string
+  readonly sequence: number
+  readonly type: string
+  readonly at: number
+  readonly body: Buffer
+}
+
+/** Events behind a sequence in their order, optionally of some types. */
+export async function listAfter(
+  at: Connection,
+  organizationId: string,
+  page: { after: number; limit: number; types?: readonly string[] | undefined },
+): Promise<EventRecord[]> {
+  const types = page.types ?? []
+  const rows = await at.query
+    .selectFrom('event')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('sequence', '>', page.after)
+    .$if(types.length > 0, (query) => query.where('type', 'in', types))
+    .orderBy('sequence')
+    .limit(page.limit)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** One event by its id. */
+export async function find(
+  at: Connection,
+  organizationId: string,
+  id: string,
+): Promise<EventRecord | undefined> {
+  const row = await at.query
+    .selectFrom('event')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** Removes up to `limit` events that are older than a time and that no delivery needs any more; returns how many. */
+export async function removeOld(
+  tx: Transaction,
+  olderThan: number,
+  limit: number,
+): Promise<number> {
+  const { numDeletedRows } = await tx.query
+    .deleteFrom('event')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('event as old')
+        .select('old.id')
+        .where('old.at', '<', olderThan)
+        .where((where) =>
+          where.not(
+            where.exists(
+              where
+                .selectFrom('delivery')
+                .select('delivery.id')
+                .whereRef('delivery.organization_id', '=', 'old.organization_id')
+                .whereRef('delivery.event_sequence', '=', 'old.sequence'),
+            ),
+          ),
+        )
+        .orderBy('old.at')
+        .limit(limit),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+function fromRow(row: EventTable): EventRecord {
+  const { id, sequence, type, at } = row
+  return { id, sequence, type, at, body: Buffer.from(row.body) }
+}

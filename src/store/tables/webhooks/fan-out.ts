@@ -1,0 +1,110 @@
+import { sql, type RawBuilder } from 'kysely'
+import { createId } from '../../../ids.ts'
+import type { Transaction } from '../../db/db.ts'
+import { insertion } from '../../db/insertion.ts'
+import type { Write } from '../../db/together.ts'
+
+// A ping is for one endpoint, whatever types that one has chosen.
+const pingType = 'webhook.ping'
+
+/** What of an endpoint decides whether it gets an event. */
+export interface EndpointWish {
+  readonly id: string
+  readonly types: string | null
+  readonly state: string
+}
+
+/** An event that has just been written. */
+interface WrittenEvent {
+  readonly id: string
+  readonly sequence: number
+  readonly type: string
+  readonly onlyEndpointId: string | undefined
+}
+
+/**
+ * A delivery for every endpoint that wants an event, written in the transaction of the event itself and under the lock of
+ * the organization's head. Disabled endpoints get visible `skipped` rows. Returns the endpoints with something to send.
+ */
+export function fanOut(
+  tx: Transaction,
+  organizationId: string,
+  events: readonly WrittenEvent[],
+  endpoints: readonly EndpointWish[],
+): { readonly endpointIds: readonly string[]; readonly writes: readonly Write[] } {
+  if (endpoints.length === 0) return { endpointIds: [], writes: [] }
+  const toSend = new Set<string>()
+  const rows = endpoints.flatMap((endpoint) => {
+    const wanted = endpoint.types === null ? undefined : (JSON.parse(endpoint.types) as string[])
+    const disabled = endpoint.state === 'disabled'
+    return events
+      .filter((event) => wants(endpoint.id, wanted, event))
+      .map((event) => {
+        if (!disabled) toSend.add(endpoint.id)
+        return {
+          id: createId('dlv', tx.now),
+          organization_id: organizationId,
+          endpoint_id: endpoint.id,
+          event_sequence: event.sequence,
+          event_id: event.id,
+          type: event.type,
+          state: disabled ? 'skipped' : 'pending',
+          due_at: tx.now,
+          attempts: 0,
+          attempts_ever: 0,
+          version: 1,
+          created_at: tx.now,
+          completed_at: disabled ? tx.now : null,
+          skipped_reason: disabled ? 'endpoint_disabled' : null,
+        }
+      })
+  })
+  const writes = insertion(tx, 'delivery', deliveryColumns, rows)
+  return { endpointIds: [...toSend], writes: [...writes, ...enterInBooks(tx, rows)] }
+}
+
+const deliveryColumns = {
+  id: 'text',
+  organization_id: 'text',
+  endpoint_id: 'text',
+  event_sequence: 'bigint',
+  event_id: 'text',
+  type: 'text',
+  state: 'text',
+  due_at: 'bigint',
+  attempts: 'bigint',
+  attempts_ever: 'bigint',
+  version: 'bigint',
+  created_at: 'bigint',
+  completed_at: 'bigint',
+  skipped_reason: 'text',
+} as const
+
+/** The endpoints of an organization: read under the lock of its head, so that none that is already there is missed. */
+export function endpointsOf(organizationId: string): RawBuilder<EndpointWish> {
+  return sql<EndpointWish>`select id, types, state from endpoint
+    where organization_id = ${organizationId} and deleted_at is null`
+}
+
+function wants(
+  endpointId: string,
+  types: readonly string[] | undefined,
+  event: WrittenEvent,
+): boolean {
+  if (event.onlyEndpointId !== undefined) return event.onlyEndpointId === endpointId
+  if (event.type === pingType) return false
+  return types === undefined || types.includes(event.type)
+}
+
+function enterInBooks(tx: Transaction, rows: readonly { endpoint_id: string }[]): Write[] {
+  const committed = new Map<string, number>()
+  for (const { endpoint_id: id } of rows) committed.set(id, (committed.get(id) ?? 0) + 1)
+  // Endpoints with the same number share a statement: usually all of them.
+  return [...new Set(committed.values())].map((number) => {
+    const ids = [...committed].filter(([, own]) => own === number).map(([id]) => id)
+    return tx.query
+      .updateTable('endpoint_count')
+      .set({ committed: sql<number>`committed + ${number}` })
+      .where('endpoint_id', 'in', ids)
+  })
+}

@@ -1,0 +1,6 @@
+/** What the product tells of itself: log lines, metrics, traces. */
+export { createLog, type Log } from './log.ts'
+export { createMetrics, type Metrics } from './metrics.ts'
+export { measureProcess } from './process-metrics.ts'
+export { redact } from './redact.ts'
+export { createTracer, type Span, type Tracer } from './traces.ts'

@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { DueDelivery, EndpointRecord } from '../../store/index.ts'
+import { createDispatcher } from './dispatcher.ts'
+import { freshHealth, type EndpointHealth } from './endpoint-health.ts'
+import type { PreparedEndpoint, SendResult } from './send.ts'
+import type { DeliveryWork } from './work.ts'
+
+const hourMs = 3_600_000
+
+describe('leases that change while something is on its way', () => {
+  test('W8: a success counts although its lease ran out and was taken anew while it was written', async () => {
+    const world = await worldThatFailedOnce()
+    world.statusNow = 204
+    const leaseKnown = world.hold('lease', 'answer')
+    world.wall += hourMs
+    await world.pass(1200)
+    assert.deepEqual(world.calls.filter((call) => call !== 'load').slice(-2), [
+      'complete 1',
+      'lost 1',
+    ])
+    assert.equal(world.row.health.failures, 1)
+    leaseKnown()
+    await world.pass(0)
+    assert.equal(world.row.health.failures, 0)
+    assert.equal(world.dispatcher.state().lanes, 1)
+  })
+
+  test('a lease that is given back late leaves the one that was taken since', async () => {
+    const world = await worldThatFailedOnce()
+    world.statusNow = 204
+    world.wall += hourMs
+    await world.pass(2000)
+    assert.equal(world.row.health.failures, 0)
+    const releaseArrives = world.hold('release', 'way')
+    await world.pass(10_000)
+    assert.equal(world.dispatcher.state().lanes, 0, 'idle')
+    world.wall += hourMs
+    const answers = world.hold('send', 'answer')
+    world.statusNow = 500
+    world.publish()
+    await world.pass(0)
+    assert.equal(world.dispatcher.state().sending, 1)
+    releaseArrives()
+    await world.pass(0)
+    assert.equal(world.row.held, true)
+    answers()
+    await world.pass(0)
+    assert.equal(world.row.health.failures, 1)
+  })
+
+  test('the late end of an older lease closes no lane under a newer one', async () => {
+    const world = await worldThatFailedOnce()
+    world.statusNow = 204
+    const renewalKnown = world.hold('renew', 'answer')
+    const renewalArrives = world.hold('renew', 'way')
+    await world.pass(3000)
+    const leaseArrives = world.hold('lease', 'way')
+    world.wall += hourMs
+    world.dispatcher.forget('org_1')
+    await world.pass(0)
+    renewalArrives()
+    await world.pass(0)
+    const answers = world.hold('send', 'answer')
+    leaseArrives()
+    await world.pass(0)
+    assert.equal(world.dispatcher.state().sending, 1)
+    renewalKnown()
+    await world.pass(0)
+    answers()
+    await world.pass(0)
+    assert.equal(world.row.health.failures, 0)
+  })
+
+  test('P15: what changed while a lane was being prepared is prepared again before anything is sent', async () => {
+    const world = createWorld()
+    const prepared = world.hold('prepare', 'answer')
+    world.publish()
+    await world.pass(0)
+    world.url = 'https://after.example/'
+    world.dispatcher.forget('org_1')
+    prepared()
+    await world.pass(2000)
+    assert.deepEqual(world.sentTo, ['https://after.example/'])
+  })
+
+  test('health that somebody decided by hand is not written over with what a lane believed before', async () => {
+    const world = await worldThatFailedOnce()
+    // What `enable` does; this node has not heard of it yet.
+    Object.assign(world.row, { health: freshHealth, held: false, token: world.row.token + 1 })
+    const answers = world.hold('send', 'answer')
+    world.wall += hourMs
+    await world.pass(1200)
+    assert.equal(world.dispatcher.state().sending, 1)
+    answers()
+    await world.pass(0)
+    assert.equal(world.row.health.failures, 1)
+  })
+})
+
+describe('a lane that can do nothing now', { timeout: 20_000 }, () => {
+  test('W8: an ordered endpoint that waits for its next attempt asks the database no more', async () => {
+    const world = await worldThatFailedOnce({ ordered: true })
+    world.calls.length = 0
+    await world.pass(1200)
+    assert.ok(count(world.calls, 'load') <= 3, `${count(world.calls, 'load')} loads`)
+    world.statusNow = 204
+    await world.pass(4000)
+    assert.equal(world.row.health.failures, 0, 'sent when it was due')
+  })
+
+  test('T12: a database that cannot be read is asked again a little later, not at once', async () => {
+    const world = await worldThatFailedOnce()
+    world.statusNow = 204
+    world.readable = false
+    await world.pass(5000)
+    world.calls.length = 0
+    await world.pass(1000)
+    const loads = count(world.calls, 'load')
+    assert.ok(loads >= 3 && loads <= 10, `${loads} loads`)
+    world.readable = true
+    await world.pass(300)
+    assert.equal(world.row.health.failures, 0)
+  })
+
+  test('a delivery whose event is gone is not asked for without end', async () => {
+    const world = createWorld({ ordered: true })
+    world.bodiesAreGone = true
+    world.publish()
+    await world.pass(1200)
+    assert.ok(count(world.calls, 'load') <= 6, `${count(world.calls, 'load')} loads`)
+  })
+})
+
+function count(calls: readonly string[], name: string): number {
+  return calls.filter((call) => call === name).length
+}
+
+type Call = keyof DeliveryWork | 'send' | 'prepare'
+
+/** One endpoint and its receiver, a database that answers at once unless it is held, and time that passes when told to. */
+function createWorld({ ordered = false } = {}) {
+  let monotonic = 0
+  let timers: { at: number; call: () => void }[] = []
+  const gates = new Map<string, Promise<void>>()
+  const waiting: DueDelivery[] = []
+  const world = {
+    wall: 1_800_000_000_000,
+    statusNow: 500,
+    url: 'https://before.example/',
+    sentTo: [] as string[],
+    calls: [] as string[],
+    readable: true,
+    bodiesAreGone: false,
+    row: { token: 0, held: false, until: 0, health: freshHealth },
+    /** Holds the next call of a kind on its way there, or its answer; returns how to let it go on. */
+    hold(call: Call, where: 'way' | 'answer'): () => void {
+      const gate = Promise.withResolvers<void>()
+      gates.set(`${call} ${where}`, gate.promise)
+      return gate.resolve
+    },
+    async pass(ms: number): Promise<void> {
+      const end = monotonic + ms
+      for (;;) {
+        // Whatever can go on without time goes on first.
+        for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+        const [next] = timers.toSorted((a, b) => a.at - b.at)
+        if (!next || next.at > end) break
+        timers = timers.filter((timer) => timer !== next)
+        world.wall += next.at - monotonic
+        monotonic = next.at
+        next.call()
+      }
+      world.wall += end - monotonic
+      monotonic = end
+    },
+  }
+
+  async function through<T>(call: Call, effect: () => T): Promise<T> {
+    await gateOf(`${call} way`)
+    const result = effect()
+    await gateOf(`${call} answer`)
+    return result
+  }
+
+  async function gateOf(name: string): Promise<void> {
+    const gate = gates.get(name)
+    gates.delete(name)
+    await gate
+  }
+
+  function workOf(): DeliveryWork {
+    const isUnder = ({ leaseToken }: { leaseToken: number }): boolean =>
+      world.row.held && world.row.token === leaseToken
+    const due = (): DueDelivery[] => waiting.filter(({ dueAt }) => dueAt <= world.wall)
+    return {
+      lease: async ({ ttlMs }) =>
+        await through('lease', () => {
+          const { row, wall } = world
+          if ((row.held && row.until >= wall) || due().length === 0) return []
+          Object.assign(row, { token: row.token + 1, held: true, until: wall + ttlMs })
+          return [endpointOf(row, ordered)]
+        }),
+      renew: async ({ leases, ttlMs }) =>
+        await through('renew', () => {
+          const kept = leases.filter(isUnder)
+          if (kept.length > 0) world.row.until = world.wall + ttlMs
+          return new Set(kept.map(({ id }) => id))
+        }),
+      release: async (leases) =>
+        await through('release', () => {
+          if (leases.some(isUnder)) world.row.held = false
+        }),
+      load: async (_endpoint, { limit, order, except }) => {
+        world.calls.push('load')
+        // Others have a turn meanwhile, however often this is asked.
+        await new Promise((resolve) => setImmediate(resolve))
+        return await through('load', () => {
+          if (!world.readable) throw new Error('the disk cannot be read')
+          const most = limit + except.size
+          const found = (order === 'ordered' ? waiting : due()).slice(0, most)
+          const fresh = found.filter(({ id }) => !except.has(id)).slice(0, limit)
+          return { deliveries: world.bodiesAreGone ? [] : fresh, exhausted: found.length < most }
+        })
+      },
+      nextDueAt: async () => await through('nextDueAt', () => waiting[0]?.dueAt),
+      complete: async ({ outcomes, healths }) =>
+        await through('complete', () => {
+          for (const { state, dueAt, delivery } of outcomes) {
+            const at = waiting.findIndex(({ id }) => id === delivery.id)
+            if (state === 'pending') waiting[at] = { ...waiting[at]!, dueAt }
+            else waiting.splice(at, 1)
+          }
+          const lost = new Set<string>()
+          for (const { endpoint, health } of healths) {
+            const isLost = endpoint.leaseToken !== world.row.token
+            world.calls.push(`complete ${endpoint.leaseToken}`)
+            if (isLost) world.calls.push(`lost ${endpoint.leaseToken}`)
+            if (isLost) lost.add(endpoint.id)
+            else world.row.health = health
+          }
+          return lost
+        }),
+    }
+  }
+  const dispatcher = createDispatcher({
+    work: workOf(),
+    clock: { now: () => world.wall, monotonic: () => monotonic },
+    random: () => 0.5,
+    after(ms, call) {
+      const timer = { at: monotonic + ms, call }
+      timers.push(timer)
+      return () => void (timers = timers.filter((other) => other !== timer))
+    },
+    async prepare(): Promise<PreparedEndpoint> {
+      const { url } = world
+      return await through('prepare', () => ({ url, headers: {}, signer: { sign: () => ({}) } }))
+    },
+    send: async ({ url }) =>
+      await through('send', () => {
+        world.sentTo.push(url)
+        return resultOf(world.wall, world.statusNow)
+      }),
+    onError(error) {
+      if (world.readable) throw error
+    },
+  })
+
+  function publish(): void {
+    const id = `dlv_${world.calls.length}`
+    waiting.push({
+      ...{ id, organizationId: 'org_1', endpointId: 'ep_1', eventId: 'evt_1', type: 'x.y' },
+      ...{ eventSequence: 1, dueAt: world.wall, attempts: 0, attemptsEver: 0, version: 1 },
+      ...{ createdAt: world.wall, body: Buffer.alloc(0) },
+    })
+    dispatcher.hint('org_1', ['ep_1'])
+  }
+
+  dispatcher.start()
+  return Object.assign(world, { dispatcher, publish })
+}
+
+/** A first attempt has failed, and the node has a lane for the endpoint. */
+async function worldThatFailedOnce(wish?: { ordered: boolean }) {
+  const world = createWorld(wish)
+  await world.pass(0)
+  world.publish()
+  await world.pass(0)
+  assert.equal(world.row.health.failures, 1)
+  assert.equal(world.dispatcher.state().lanes, 1)
+  return world
+}
+
+function endpointOf(
+  row: { token: number; health: EndpointHealth },
+  ordered: boolean,
+): EndpointRecord {
+  const endpoint = { id: 'ep_1', organizationId: 'org_1', ordered, version: 1 }
+  return { ...endpoint, health: row.health, leaseToken: row.token } as EndpointRecord
+}
+
+function resultOf(startedAt: number, status: number): SendResult {
+  const answer = { status, failure: undefined, body: undefined, truncated: false }
+  return { startedAt, durationMs: 1, ...answer, retryAfterMs: undefined, asksToDisable: false }
+}

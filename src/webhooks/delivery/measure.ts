@@ -1,0 +1,23 @@
+import type { Metrics } from '../../telemetry/index.ts'
+import type { AttemptOutcome } from '../../store/index.ts'
+
+/** Counts attempts by what became of the delivery, and how long receivers take. */
+export function measureAttempts(metrics: Metrics): (outcome: AttemptOutcome) => void {
+  const attempts = metrics.counter(
+    'intercept_webhook_attempts_total',
+    'Attempts to deliver, by what became of the delivery.',
+  )
+  const took = metrics.histogram(
+    'intercept_webhook_attempt_seconds',
+    'How long a receiver took to answer.',
+  )
+  const labels = {
+    delivered: { outcome: 'delivered' },
+    pending: { outcome: 'failed' },
+    dead: { outcome: 'dead' },
+  }
+  return ({ state, durationMs }) => {
+    attempts.add(labels[state])
+    took.observe(durationMs / 1000)
+  }
+}

@@ -1,0 +1,74 @@
+import { Problem } from '../../errors.ts'
+import {
+  operations,
+  type Actor,
+  type OperationRecord,
+  type OperationState,
+  type Store,
+} from '../../store/index.ts'
+
+/** Long operations: what people can see and do. */
+export interface Operations {
+  list(
+    organizationId: string,
+    page: { before?: string | undefined; limit: number },
+  ): Promise<OperationRecord[]>
+  /** `not_found`. */
+  get(organizationId: string, id: string): Promise<OperationRecord>
+  /** `conflict` if its state does not allow it. */
+  pause(organizationId: string, id: string, actor: Actor): Promise<OperationRecord>
+  resume(organizationId: string, id: string, actor: Actor): Promise<OperationRecord>
+  cancel(organizationId: string, id: string, actor: Actor): Promise<OperationRecord>
+}
+
+/** Opens the rules of operations; `onResumed` is told that one of them runs again. */
+export function createOperations(needs: { store: Store; onResumed: () => void }): Operations {
+  const { store } = needs
+
+  async function get(organizationId: string, id: string): Promise<OperationRecord> {
+    const found = await operations.find(store, organizationId, id)
+    if (!found) throw new Problem('not_found', 'There is no such operation.')
+    return found
+  }
+
+  async function move(
+    organizationId: string,
+    id: string,
+    actor: Actor,
+    change: { from: readonly OperationState[]; to: OperationState; action: string },
+  ): Promise<OperationRecord> {
+    const { state } = await get(organizationId, id)
+    return await store.transaction(async (tx) => {
+      const moved = await operations.setState(tx, organizationId, id, change)
+      if (!moved) throw new Problem('conflict', `The operation is ${state}.`)
+      tx.audit({
+        organizationId,
+        actor,
+        action: `operation.${change.action}`,
+        subject: { kind: 'operation', id },
+        detail: { done: moved.done, total: moved.total },
+      })
+      tx.changed({ kind: 'operation', organizationId, subjectId: id })
+      return moved
+    })
+  }
+
+  return {
+    get,
+    list: async (organizationId, page) => await operations.list(store, organizationId, page),
+    pause: async (organizationId, id, actor) =>
+      await move(organizationId, id, actor, { from: ['running'], to: 'paused', action: 'paused' }),
+    async resume(organizationId, id, actor) {
+      const change = { from: ['paused'], to: 'running', action: 'resumed' } as const
+      const moved = await move(organizationId, id, actor, change)
+      needs.onResumed()
+      return moved
+    },
+    cancel: async (organizationId, id, actor) =>
+      await move(organizationId, id, actor, {
+        from: ['running', 'paused'],
+        to: 'cancelled',
+        action: 'cancelled',
+      }),
+  }
+}

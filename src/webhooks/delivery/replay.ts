@@ -1,0 +1,178 @@
+import type { Clock } from '../../clock.ts'
+import { Problem } from '../../errors.ts'
+import { createId } from '../../ids.ts'
+import {
+  deliveries,
+  deliveryWork,
+  endpoints,
+  operations,
+  type Actor,
+  type DeliveryFilter,
+  type OperationRecord,
+  type Store,
+  type Transaction,
+} from '../../store/index.ts'
+
+const kind = 'webhook.replay'
+const deliveriesInStep = 500
+const stepEveryMs = 50
+const retryMs = 1000
+const lookEveryMs = 5000
+// Ids are prefix, time, chance; nothing sorts behind this of the same millisecond.
+const idEnd = 'zzzzzzzzzzzzzzzz'
+
+/** Sending again what was sent, failed or skipped: the same ids, the same bytes. */
+export interface Replay {
+  /** One delivery, whatever became of it; due now. `not_found`. */
+  one(organizationId: string, deliveryId: string, actor: Actor): Promise<void>
+  /** How many a filter finds now. */
+  count(organizationId: string, filter: DeliveryFilter): Promise<number>
+  /** Starts an operation over everything a filter finds now. */
+  start(organizationId: string, filter: DeliveryFilter, actor: Actor): Promise<OperationRecord>
+  /** Everything that ended without being delivered: dead and skipped. */
+  readonly missed: DeliveryFilter
+  /** Goes on with operations that run, also those of before a restart. */
+  resume(): void
+  stop(): Promise<void>
+}
+
+/** Opens the rules of replays. */
+export function createReplay(needs: {
+  store: Store
+  clock: Clock
+  after: (ms: number, call: () => void) => () => void
+  onError: (error: unknown) => void
+}): Replay {
+  const { store, clock, after } = needs
+  let stopped = false
+  let cancelLook: (() => void) | undefined
+  let working: Promise<void> | undefined
+  /** Somebody started one while this node was looking: it may not have seen it. */
+  let startedMeanwhile = false
+
+  async function work(): Promise<void> {
+    for (;;) {
+      const running = await operations.listRunning(store, kind)
+      if (running.length === 0 || stopped) return
+      // A step of each in turn: a large one holds up no small one.
+      for (const operation of running) {
+        if (stopped) return
+        await step(operation)
+      }
+      await new Promise<void>((resolve) => void after(stepEveryMs, resolve))
+    }
+  }
+
+  async function step(operation: OperationRecord): Promise<void> {
+    const { organizationId } = operation
+    const { filter, up_to: upTo } = operation.parameters as {
+      filter: DeliveryFilter
+      up_to: string
+    }
+    await store.transaction(async (tx) => {
+      // No endpoint may be disabled while its deliveries become pending: they would wait for ever.
+      await deliveryWork.lockOrganization(tx, organizationId)
+      const page = { after: operation.cursor, upTo, limit: deliveriesInStep }
+      const ids = await deliveries.idsAfter(tx, organizationId, sendable(filter), page)
+      const cursor = ids.at(-1) ?? operation.cursor
+      const finished = ids.length < deliveriesInStep
+      // Moves the cursor in the same transaction: a step counts once, however often a node dies.
+      const mine = await operations.advance(tx, operation, { cursor, done: ids.length, finished })
+      if (!mine) return
+      await deliveries.requeue(tx, organizationId, ids, operation.id)
+      if (ids.length > 0) {
+        tx.changed({ kind: 'delivery', organizationId, subjectId: organizationId })
+      }
+      tx.changed({ kind: 'operation', organizationId, subjectId: operation.id })
+    })
+  }
+
+  function resume(): void {
+    startedMeanwhile = working !== undefined
+    if (stopped || working) return
+    cancelLook?.()
+    let nextMs = lookEveryMs
+    working = work()
+      .catch((error: unknown) => {
+        needs.onError(error)
+        nextMs = retryMs
+      })
+      .finally(() => {
+        working = undefined
+        if (!stopped) cancelLook = after(startedMeanwhile ? 0 : nextMs, resume)
+      })
+  }
+
+  return {
+    missed: { states: ['dead', 'skipped'] },
+    count: async (organizationId, filter) =>
+      await deliveries.count(store, organizationId, sendable(filter)),
+    async one(organizationId, deliveryId, actor) {
+      await store.transaction(async (tx) => {
+        await deliveryWork.lockOrganization(tx, organizationId)
+        const delivery = await deliveries.find(tx, organizationId, deliveryId)
+        if (!delivery) throw new Problem('not_found', 'There is no such delivery.')
+        await refuseDisabled(tx, organizationId, delivery.endpointId)
+        await deliveries.requeue(tx, organizationId, [deliveryId], undefined)
+        tx.audit({
+          organizationId,
+          actor,
+          action: 'webhook.delivery_replayed',
+          subject: { kind: 'delivery', id: deliveryId },
+          detail: { endpoint_id: delivery.endpointId, event_id: delivery.eventId },
+        })
+        tx.changed({ kind: 'delivery', organizationId, subjectId: organizationId })
+      })
+    },
+    async start(organizationId, filter, actor) {
+      const started = await store.transaction(async (tx) => {
+        if (filter.endpointId !== undefined) {
+          await refuseDisabled(tx, organizationId, filter.endpointId)
+        }
+        const operation = await operations.insert(tx, {
+          id: createId('op', clock.now()),
+          organizationId,
+          kind,
+          parameters: { filter, up_to: createId('dlv', tx.now).slice(0, -idEnd.length) + idEnd },
+          total: await deliveries.count(tx, organizationId, sendable(filter)),
+          createdBy: actor.id,
+          createdByName: actor.name,
+        })
+        tx.audit({
+          organizationId,
+          actor,
+          action: 'webhook.replay_started',
+          subject: { kind: 'operation', id: operation.id },
+          detail: { filter, deliveries: operation.total },
+        })
+        tx.changed({ kind: 'operation', organizationId, subjectId: operation.id })
+        return operation
+      })
+      resume()
+      return started
+    },
+    resume,
+    async stop() {
+      stopped = true
+      cancelLook?.()
+      await working
+    },
+  }
+}
+
+/** Deliveries of disabled and deleted endpoints stay as they are. */
+function sendable(filter: DeliveryFilter): DeliveryFilter {
+  return { ...filter, onlyToEnabled: true }
+}
+
+async function refuseDisabled(
+  tx: Transaction,
+  organizationId: string,
+  endpointId: string,
+): Promise<void> {
+  const endpoint = await endpoints.find(tx, organizationId, endpointId)
+  if (!endpoint) throw new Problem('not_found', 'The endpoint is deleted.')
+  if (endpoint.health.state === 'disabled') {
+    throw new Problem('conflict', 'The endpoint is disabled: enable it first.')
+  }
+}

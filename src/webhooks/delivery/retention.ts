@@ -1,0 +1,57 @@
+import type { Clock } from '../../clock.ts'
+import { createId } from '../../ids.ts'
+import { deliveries, events, webhookSecrets, type Store } from '../../store/index.ts'
+
+const rowsInStep = 500
+const stepEveryMs = 20
+const secretsKeptMs = 30 * 24 * 3_600_000
+const randomDigits = 16
+
+/** What one round removed. */
+export interface RetentionResult {
+  readonly deliveries: number
+  readonly events: number
+}
+
+/**
+ * Removes what ended longer ago than `keptMs`, in small steps with pauses, so that nobody waits behind it. Deliveries
+ * that still wait are never removed, and neither are their events.
+ */
+export async function removeOld(
+  needs: {
+    store: Store
+    clock: Clock
+    pause: (ms: number) => Promise<void>
+    stopped: () => boolean
+  },
+  keptMs: number,
+): Promise<RetentionResult> {
+  const { store, clock, pause, stopped } = needs
+  const before = clock.now() - keptMs
+  // Ids grow with time: everything below the first id of that millisecond is older.
+  const belowId = createId('dlv', before).slice(0, -randomDigits)
+
+  async function inSteps(remove: () => Promise<number>): Promise<number> {
+    let removed = 0
+    while (!stopped()) {
+      const step = await remove()
+      removed += step
+      if (step < rowsInStep) break
+      await pause(stepEveryMs)
+    }
+    return removed
+  }
+
+  const removedDeliveries = await inSteps(
+    async () =>
+      await store.transaction(async (tx) => await deliveries.removeEnded(tx, belowId, rowsInStep)),
+  )
+  const removedEvents = await inSteps(
+    async () =>
+      await store.transaction(async (tx) => await events.removeOld(tx, before, rowsInStep)),
+  )
+  await store.transaction(
+    async (tx) => await webhookSecrets.removeEnded(tx, tx.now - secretsKeptMs),
+  )
+  return { deliveries: removedDeliveries, events: removedEvents }
+}

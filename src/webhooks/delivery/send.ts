@@ -1,0 +1,91 @@
+import type { Clock } from '../../clock.ts'
+import type { Outbound } from '../../http/index.ts'
+import { OutboundError } from '../../http/index.ts'
+import type { DueDelivery } from '../../store/index.ts'
+import { parseRetryAfter } from './schedule.ts'
+import type { DeliverySigner } from '../signing/signatures.ts'
+
+const deadlineMs = 15_000
+const readBytes = 64 * 1024
+const keptBytes = 16 * 1024
+
+/** What is needed to send to an endpoint. */
+export interface PreparedEndpoint {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly signer: DeliverySigner
+}
+
+/** How one attempt went. */
+export interface SendResult {
+  /** Milliseconds since 1970, and how long it took. */
+  readonly startedAt: number
+  readonly durationMs: number
+  /** The answer's status; undefined if there was no complete answer. */
+  readonly status: number | undefined
+  /** Why there was none. */
+  readonly failure: string | undefined
+  readonly body: Buffer | undefined
+  readonly truncated: boolean
+  readonly retryAfterMs: number | undefined
+  /** The answer's `webhook-delivery: disable`. */
+  readonly asksToDisable: boolean
+}
+
+/** Makes one attempt; never rejects. */
+export type Send = (
+  endpoint: PreparedEndpoint,
+  delivery: DueDelivery,
+  signal: AbortSignal,
+) => Promise<SendResult>
+
+/** Sends deliveries over the guarded client: signed for this attempt, never redirected, 15 s with the answer's body. */
+export function createSend(needs: { outbound: Outbound; clock: Clock }): Send {
+  const { outbound, clock } = needs
+  return async (endpoint, delivery, signal) => {
+    const startedAt = clock.now()
+    const start = clock.monotonic()
+    const took = (): number => Math.round(clock.monotonic() - start)
+    try {
+      const answer = await outbound.request({
+        url: endpoint.url,
+        method: 'POST',
+        headers: {
+          ...endpoint.headers,
+          'content-type': 'application/json',
+          'user-agent': 'Intercept-Webhooks/1',
+          ...endpoint.signer.sign(delivery.eventId, delivery.body, startedAt),
+        },
+        body: delivery.body,
+        deadlineMs,
+        maxResponseBytes: readBytes,
+        signal,
+      })
+      return {
+        startedAt,
+        durationMs: took(),
+        status: answer.status,
+        failure: undefined,
+        body: answer.body.length === 0 ? undefined : answer.body.subarray(0, keptBytes),
+        truncated: answer.truncated || answer.body.length > keptBytes,
+        retryAfterMs: parseRetryAfter(one(answer.headers['retry-after']), clock.now()),
+        asksToDisable: one(answer.headers['webhook-delivery'])?.trim().toLowerCase() === 'disable',
+      }
+    } catch (error) {
+      return {
+        startedAt,
+        durationMs: took(),
+        status: undefined,
+        failure: error instanceof OutboundError ? `${error.kind}: ${error.message}` : 'internal',
+        body: undefined,
+        truncated: false,
+        retryAfterMs: undefined,
+        asksToDisable: false,
+      }
+    }
+  }
+}
+
+function one(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value
+}

@@ -1,0 +1,132 @@
+import type { Clock } from '../../clock.ts'
+import {
+  deliveries,
+  deliveryWork,
+  endpoints,
+  type AttemptOutcome,
+  type DueDelivery,
+  type EndpointRecord,
+  type Lease,
+  type Store,
+  type Transaction,
+} from '../../store/index.ts'
+import type { EndpointHealth } from './endpoint-health.ts'
+
+/** What a batch of attempts made of an endpoint. */
+export interface HealthOutcome {
+  readonly endpoint: EndpointRecord
+  readonly health: EndpointHealth
+  readonly lastAttemptAt: number | undefined
+}
+
+/** What the dispatcher needs of a database; the simulation has one of its own. */
+export interface DeliveryWork {
+  /** Takes endpoints that have something to send and that nobody holds; of these organizations, or of all. */
+  lease(request: {
+    limit: number
+    ttlMs: number
+    organizationIds?: readonly string[] | undefined
+  }): Promise<EndpointRecord[]>
+  /** Prolongs leases; returns the endpoints of those that still hold. */
+  renew(request: { leases: readonly Lease[]; ttlMs: number }): Promise<ReadonlySet<string>>
+  release(leases: readonly Lease[]): Promise<void>
+  load(
+    endpoint: EndpointRecord,
+    load: { limit: number; order: 'due' | 'ordered' | 'probe'; except: ReadonlySet<string> },
+  ): Promise<{ deliveries: DueDelivery[]; exhausted: boolean }>
+  nextDueAt(endpointId: string): Promise<number | undefined>
+  /** Writes a batch as a whole; returns the endpoints whose lease no longer held. */
+  complete(batch: {
+    outcomes: readonly AttemptOutcome[]
+    healths: readonly HealthOutcome[]
+  }): Promise<ReadonlySet<string>>
+}
+
+/** The work over the store; `owner` names this node in its leases. */
+export function createDeliveryWork(needs: {
+  store: Store
+  clock: Clock
+  owner: string
+}): DeliveryWork {
+  const { clock, owner } = needs
+  // Publishers may hold every other connection while they wait for each other.
+  const store = needs.store.apart
+  return {
+    async lease({ limit, ttlMs, organizationIds }) {
+      const search = { now: clock.now(), limit, organizationIds }
+      const endpointIds = await deliveryWork.findLeasable(store, search)
+      if (endpointIds.length === 0) return []
+      return await store.transaction(
+        async (tx) =>
+          await deliveryWork.leaseEndpoints(tx, { owner, until: tx.now + ttlMs, endpointIds }),
+      )
+    },
+    async renew({ leases, ttlMs }) {
+      const kept = await store.transaction(
+        async (tx) => await deliveryWork.renewLeases(tx, { owner, until: tx.now + ttlMs, leases }),
+      )
+      return new Set(kept.map((endpoint) => endpoint.id))
+    },
+    async release(leases) {
+      await store.transaction(async (tx) => await deliveryWork.releaseLeases(tx, { owner, leases }))
+    },
+    load: async (endpoint, load) =>
+      await deliveryWork.loadDue(
+        store,
+        { organizationId: endpoint.organizationId, endpointId: endpoint.id },
+        { ...load, now: clock.now() },
+      ),
+    nextDueAt: async (endpointId) => await deliveryWork.nextDueAt(store, endpointId),
+    complete: async (batch) => await store.transaction(async (tx) => await complete(tx, batch)),
+  }
+}
+
+async function complete(
+  tx: Transaction,
+  batch: { outcomes: readonly AttemptOutcome[]; healths: readonly HealthOutcome[] },
+): Promise<ReadonlySet<string>> {
+  const disabled = batch.healths.filter(({ health }) => health.state === 'disabled')
+  // In one order everywhere: no two transactions wait for each other.
+  for (const organizationId of new Set(
+    disabled.map(({ endpoint }) => endpoint.organizationId).toSorted(),
+  )) {
+    await deliveryWork.lockOrganization(tx, organizationId)
+  }
+  const newlyDisabled: HealthOutcome[] = []
+  for (const one of disabled) {
+    // The row says it: when the answer to a commit got lost, this is the second time.
+    const before = await endpoints.find(tx, one.endpoint.organizationId, one.endpoint.id)
+    if (before && before.health.state !== 'disabled') newlyDisabled.push(one)
+  }
+  const written = await deliveryWork.writeHealths(tx, batch.healths)
+  const asked = new Set(batch.healths.map(({ endpoint }) => endpoint.id as string))
+  const lost = asked.difference(written)
+  await deliveryWork.complete(tx, batch.outcomes)
+  for (const { endpoint, health } of newlyDisabled) {
+    if (!lost.has(endpoint.id)) await announceDisabled(tx, endpoint, health)
+  }
+  return lost
+}
+
+async function announceDisabled(
+  tx: Transaction,
+  endpoint: EndpointRecord,
+  health: EndpointHealth,
+): Promise<void> {
+  const { organizationId, id } = endpoint
+  const skipped = await deliveries.skipPending(tx, organizationId, id, 'endpoint_disabled')
+  const reason = health.disabledReason ?? 'failing'
+  tx.audit({
+    organizationId,
+    actor: { kind: 'system' },
+    action: 'webhook.endpoint_disabled',
+    subject: { kind: 'endpoint', id },
+    detail: { url: endpoint.url, reason, skipped },
+  })
+  tx.event({
+    organizationId,
+    type: 'webhook.endpoint_disabled',
+    data: { endpoint_id: id, url: endpoint.url, reason },
+  })
+  tx.changed({ kind: 'endpoint', organizationId, subjectId: id })
+}

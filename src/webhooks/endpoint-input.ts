@@ -1,0 +1,92 @@
+import { Problem } from '../errors.ts'
+import { foldHeaderName, type Outbound } from '../http/index.ts'
+import { findEventType } from './events/catalogue.ts'
+
+const longestDescription = 200
+const headersMost = 20
+const headerBytesMost = 4096
+const rateMost = 1000
+const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/
+// RFC 9110, section 5.5: visible ASCII with spaces and tabs inside; nothing that could end the line.
+const headerValue = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/
+const ownHeaders = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+])
+
+/** What people choose of an endpoint; what is not given stays (or takes its default). */
+export interface EndpointWish {
+  readonly url?: string | undefined
+  readonly description?: string | undefined
+  /** Null = every type. */
+  readonly types?: readonly string[] | null | undefined
+  /** Sent with every delivery; replaces those before. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Deliveries a second at most; null = no limit. */
+  readonly ratePerSecond?: number | null | undefined
+  /** One after the other, in the order of the events; a failing one holds up those behind it. */
+  readonly ordered?: boolean | undefined
+  /** Whether deliveries carry an Ed25519 signature (`v1a`) besides. */
+  readonly asymmetric?: boolean | undefined
+}
+
+/** Checks a wish; throws `invalid_input` or `outbound_blocked`. */
+export function checkWish(wish: EndpointWish, outbound: Outbound): void {
+  if (wish.url !== undefined) outbound.checkUrl(wish.url)
+  if (wish.description !== undefined && wish.description.length > longestDescription) {
+    throw new Problem('invalid_input', `A description has up to ${longestDescription} characters.`)
+  }
+  for (const type of wish.types ?? []) {
+    if (!findEventType(type)) {
+      throw new Problem('invalid_input', `There is no event type ${type.slice(0, 60)}.`)
+    }
+  }
+  if (wish.types?.length === 0) {
+    throw new Problem('invalid_input', 'Choose at least one event type, or all of them.')
+  }
+  const rate = wish.ratePerSecond ?? undefined
+  if (rate !== undefined && !(Number.isInteger(rate) && rate >= 1 && rate <= rateMost)) {
+    throw new Problem('invalid_input', `A rate is 1 to ${rateMost} deliveries a second.`)
+  }
+  if (wish.headers) checkHeaders(wish.headers)
+}
+
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  const entries = Object.entries(headers)
+  if (entries.length > headersMost) {
+    throw new Problem('invalid_input', `Up to ${headersMost} headers can be added.`)
+  }
+  const seen = new Set<string>()
+  let bytes = 0
+  for (const [name, value] of entries) {
+    const lower = name.toLowerCase()
+    if (!headerName.test(name) || seen.has(lower)) {
+      throw new Problem('invalid_input', 'A header has a name of letters, digits and dashes, once.')
+    }
+    // A receiver that folds names would see an alias beside our header, or in its place.
+    const folded = foldHeaderName(name)
+    if (ownHeaders.has(folded) || /^(webhook|intercept|sec|proxy)-/.test(folded)) {
+      throw new Problem('invalid_input', `The header ${lower} is ours to set.`)
+    }
+    if (!headerValue.test(value)) {
+      throw new Problem('invalid_input', `The header ${lower} has an impossible value.`)
+    }
+    seen.add(lower)
+    bytes += name.length + value.length
+  }
+  if (bytes > headerBytesMost) {
+    throw new Problem('invalid_input', `Headers have up to ${headerBytesMost} characters in all.`)
+  }
+}

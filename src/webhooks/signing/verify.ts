@@ -1,0 +1,33 @@
+import { createWebhookSigner, sameSecret, webhookSecret } from '../../secrets/index.ts'
+
+const toleranceSeconds = 300
+
+/** What a receiver has of a delivery: header names in lower case, the body's raw bytes. */
+export interface ReceivedDelivery {
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body: Uint8Array
+}
+
+/**
+ * Checks a delivery as a receiver should: five minutes of tolerance, constant time, any of the signatures. Returns
+ * undefined if it is genuine, else why not.
+ */
+export function verifyDelivery(
+  received: ReceivedDelivery,
+  secretText: string,
+  nowMs: number,
+): string | undefined {
+  const { headers, body } = received
+  const id = headers['webhook-id']
+  const timestamp = headers['webhook-timestamp']
+  const signatures = headers['webhook-signature']
+  if (!id || !timestamp || !signatures) return 'a webhook-… header is missing'
+  if (!/^\d{1,12}$/.test(timestamp)) return 'webhook-timestamp is no number of seconds'
+  if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSeconds) {
+    return 'webhook-timestamp is more than five minutes away'
+  }
+  const signer = createWebhookSigner(webhookSecret(secretText))
+  const expected = `v1,${signer.signMessage(id, Number(timestamp), body)}`
+  const genuine = signatures.split(' ').some((signature) => sameSecret(signature, expected))
+  return genuine ? undefined : 'no signature matches this secret and this body'
+}
