@@ -5,6 +5,7 @@ import { createId, type KeyId, type OrganizationId, type UserId } from '../ids.t
 import { digest, mintCredential, type Secret } from '../secrets/index.ts'
 import {
   keyCallers,
+  keyNames,
   keys,
   keySecrets,
   type Actor,
@@ -79,6 +80,11 @@ export interface Keys {
     organizationId: OrganizationId,
     page: Omit<Parameters<typeof keys.list>[2], 'nowMs'>,
   ): Promise<Key[]>
+  /** What keys with these ids are called, and the hints of their secrets. */
+  names(
+    organizationId: OrganizationId,
+    ids: readonly KeyId[],
+  ): Promise<ReadonlyMap<string, { readonly name: string; readonly hint: string }>>
   /** Whose key it is; for the operator, who names keys without their organization. `not_found`. */
   organizationOf(id: string): Promise<OrganizationId>
   /** Announces keys whose end has come; returns how many. */
@@ -198,19 +204,26 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
     async callers(organizationId, id) {
       const { id: keyId } = await get(organizationId, id)
       return {
-        recent: await keyCallers.listRecent(store.calls, organizationId, keyId, callsLookedAt),
+        recent: await keyCallers.listRecent(
+          store.slowCallReads,
+          organizationId,
+          keyId,
+          callsLookedAt,
+        ),
         stragglers: await keyCallers.listStragglers(store, organizationId, keyId, clock.now()),
       }
     },
     async list(organizationId, page) {
-      const found = await keys.list(store, organizationId, { ...page, nowMs: clock.now() })
+      const at = store.aside
+      const found = await keys.list(at, organizationId, { ...page, nowMs: clock.now() })
       const secrets = await keySecrets.list(
-        store,
+        at,
         organizationId,
         found.map((key) => key.id),
       )
       return found.map((key) => ({ ...key, secrets: secrets.get(key.id) ?? [] }))
     },
+    names: async (organizationId, ids) => await keyNames.list(store.aside, organizationId, ids),
     async organizationOf(id) {
       const organizationId = await keys.organizationOf(store, id)
       if (organizationId === undefined) {

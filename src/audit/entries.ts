@@ -51,7 +51,7 @@ export interface Audit {
   forget(before: number): Promise<number>
 }
 
-const pageSize = 500
+const pageSize = 250
 
 /** Opens the audit log. */
 export function createAudit(needs: { store: Store }): Audit {
@@ -59,11 +59,11 @@ export function createAudit(needs: { store: Store }): Audit {
 
   return {
     async list(organizationId, page) {
-      return (await auditEntries.list(store, organizationId, page)).map(toEntry)
+      return (await auditEntries.list(store.aside, organizationId, page)).map(toEntry)
     },
     async *all(organizationId, filter) {
       for (let next = 1; ;) {
-        const rows = await auditEntries.listFrom(store, organizationId, next, pageSize)
+        const rows = await auditEntries.listFrom(store.aside, organizationId, next, pageSize)
         for (const row of rows) {
           if (matches(row, filter)) yield toEntry(row)
         }
@@ -73,8 +73,8 @@ export function createAudit(needs: { store: Store }): Audit {
       }
     },
     async verify(organizationId) {
-      const head = await auditEntries.headOf(store, organizationId)
-      const anchor = await auditEntries.anchorOf(store, organizationId)
+      const head = await auditEntries.headOf(store.aside, organizationId)
+      const anchor = await auditEntries.anchorOf(store.aside, organizationId)
       let previous = anchor.hash
       let entries = 0
       let expected = anchor.sequence + 1
@@ -85,7 +85,7 @@ export function createAudit(needs: { store: Store }): Audit {
         lastHash: previous,
       })
       for (let next = 1; ;) {
-        const rows = await auditEntries.listFrom(store, organizationId, next, pageSize)
+        const rows = await auditEntries.listFrom(store.aside, organizationId, next, pageSize)
         for (const row of rows) {
           if (row.sequence > head.sequence) break
           if (row.sequence !== expected) return broken(expected, 'an entry is missing')

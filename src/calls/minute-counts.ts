@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../ids.ts'
-import { calls, traffic, type MinuteCounts, type Store } from '../store/index.ts'
+import { calls, traffic, type Store } from '../store/index.ts'
 
 const minuteMs = 60_000
 const dayMs = 24 * 3_600_000
@@ -48,65 +48,57 @@ export interface Traffic {
 /** Opens the counts. */
 export function createTraffic(needs: { store: Store; clock: { now(): number } }): Traffic {
   const { store, clock } = needs
-  const at = store.calls
+  const at = store.slowCallReads
 
-  async function countsOf(
-    organizationId: OrganizationId,
-    wish: RollupWish,
-  ): Promise<readonly Counted[]> {
-    const { from, to, targetId, keyId } = wish
+  async function sumsOf(organizationId: OrganizationId, wish: RollupWish) {
+    const { keyId } = wish
     // Minutes know no keys: those are counted from the calls themselves.
     return keyId === undefined
-      ? await traffic.listMinutes(at, organizationId, { from, to, targetId })
-      : await calls.countMinutes(at, organizationId, { from, to, keyId, targetId })
+      ? await traffic.sum(at, organizationId, wish)
+      : await calls.sumOfKey(at, organizationId, { ...wish, keyId })
   }
 
   return {
     async rollup(organizationId, wish) {
-      const counted = await countsOf(organizationId, wish)
+      const sums = await sumsOf(organizationId, wish)
       const points = emptyPoints(wish)
-      const refused: Record<string, number> = {}
       let answered = 0
       let all = 0
-      for (const { minute, stoppedAt, calls: number } of counted) {
-        const point = points[Math.floor((minute - wish.from) / wish.stepMs)]
-        all += number
-        if (stoppedAt === '') {
-          answered += number
-          if (point) point.passed += number
-        } else {
-          refused[stoppedAt] = (refused[stoppedAt] ?? 0) + number
-          if (point) point.refused += number
-        }
+      for (const { step, passed, refused } of sums.steps) {
+        answered += passed
+        all += passed + refused
+        const point = points[step]
+        if (point) Object.assign(point, { passed, refused })
       }
       const p95Us =
         all === 0 || all > mostForPercentile
           ? undefined
           : await calls.percentile(at, organizationId, { ...wish, count: all, share: 0.95 })
       const p95Ms = p95Us === undefined ? undefined : Math.round(p95Us / 100) / 10
+      const refused = Object.fromEntries(sums.refused.map(({ check, calls: n }) => [check, n]))
       return { points, refused, answered, p95Ms }
     },
     async ofTargets(organizationId) {
       const to = clock.now() + minuteMs
-      const minutes = await traffic.listMinutes(at, organizationId, { from: to - dayMs, to })
-      const found = new Map<string, TargetTraffic>()
-      for (const counts of minutes) {
-        found.set(counts.targetId, added(found.get(counts.targetId), counts, to - recentMs))
-      }
-      return found
+      const since = { from: to - dayMs, recentFrom: to - recentMs }
+      const sums = await traffic.sumByTarget(at, organizationId, since)
+      return new Map(
+        sums.map((sum): [string, TargetTraffic] => [
+          sum.targetId,
+          {
+            calls24h: sum.calls,
+            refused24h: sum.refused,
+            recent: { calls: sum.recentCalls, errors: sum.recentErrors },
+          },
+        ]),
+      )
     },
     async ofRules(organizationId) {
-      const days = await traffic.listRuleDays(at, organizationId, clock.now() - 7 * dayMs)
-      const found = new Map<string, number>()
-      for (const { ruleId, decided, wouldRefuse } of days) {
-        found.set(ruleId, (found.get(ruleId) ?? 0) + decided + wouldRefuse)
-      }
-      return found
+      const sums = await traffic.sumByRule(at, organizationId, clock.now() - 7 * dayMs)
+      return new Map(sums.map(({ ruleId, calls: n }) => [ruleId, n]))
     },
   }
 }
-
-type Counted = Pick<MinuteCounts, 'minute' | 'stoppedAt' | 'calls'>
 
 function emptyPoints({ from, to, stepMs }: RollupWish) {
   const steps = Math.ceil((to - from) / stepMs)
@@ -115,20 +107,4 @@ function emptyPoints({ from, to, stepMs }: RollupWish) {
     passed: 0,
     refused: 0,
   }))
-}
-
-function added(
-  before: TargetTraffic | undefined,
-  counts: MinuteCounts,
-  recentFrom: number,
-): TargetTraffic {
-  const { calls24h = 0, refused24h = 0, recent = { calls: 0, errors: 0 } } = before ?? {}
-  const isRecent = counts.minute >= recentFrom && ['', 'forward'].includes(counts.stoppedAt)
-  return {
-    calls24h: calls24h + counts.calls,
-    refused24h: refused24h + (counts.stoppedAt === '' ? 0 : counts.calls),
-    recent: isRecent
-      ? { calls: recent.calls + counts.calls, errors: recent.errors + counts.errors }
-      : recent,
-  }
 }

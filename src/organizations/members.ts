@@ -142,7 +142,7 @@ export function createMembers(needs: Needs): Members {
 
   return {
     get,
-    list: async (organizationId, page) => await memberships.list(store, organizationId, page),
+    list: async (organizationId, page) => await memberships.list(store.aside, organizationId, page),
     async membershipOf(person, slugOrId) {
       const joined = await memberships.listOfUser(store, person.userId)
       const found = joined.find(({ organization, membership }) => {

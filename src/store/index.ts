@@ -28,6 +28,7 @@ export * as directoryTokens from './tables/directory/directory-tokens.ts'
 export * as directoryUsers from './tables/directory/directory-users.ts'
 export * as directoryWalks from './tables/directory/directory-walks.ts'
 export * as keyCallers from './tables/keys/key-callers.ts'
+export * as keyNames from './tables/keys/key-names.ts'
 export * as keySecrets from './tables/keys/key-secrets.ts'
 export * as idempotentAnswers from './tables/settings/idempotent-answers.ts'
 export * as identities from './tables/people/identities.ts'
@@ -81,7 +82,6 @@ export type { IdentityKey, IdentityRecord } from './tables/people/identities.ts'
 export type { InvitationRecord } from './tables/people/invitations.ts'
 export type { MemberRecord, MembershipRecord } from './tables/people/memberships.ts'
 export type { RuleRecord, TargetRecord } from './tables/targets/targets.ts'
-export type { MinuteCounts } from './tables/calls/traffic.ts'
 export type { SessionRecord, SessionWithUser } from './tables/sessions/sessions.ts'
 export type { UserRecord } from './tables/people/users.ts'
 export type { OperationRecord, OperationState } from './tables/settings/operations.ts'
@@ -116,6 +116,8 @@ export interface Store extends Connection {
   readonly calls: Connection
   /** For reads that may take seconds: they hold up nothing else in this process. */
   readonly aside: Connection
+  /** The same where call records are. */
+  readonly slowCallReads: Connection
   /** Commits a work as a whole, with what it collected. Only the database may be awaited inside. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /**
@@ -215,6 +217,7 @@ export async function openStore(options: {
     },
     calls: handle.calls,
     aside: handle.aside,
+    slowCallReads: handle.slowCallReads,
     feed,
     transaction: async (work) => (await transact(work)).result,
     transactionOnCalls: handle.transactCalls,

@@ -65,6 +65,8 @@ export interface Targets {
   /** `not_found`. */
   get(organizationId: OrganizationId, idOrSlug: string): Promise<Target>
   list(organizationId: OrganizationId): Promise<Target[]>
+  /** Their slugs by their ids. */
+  slugs(organizationId: OrganizationId): Promise<ReadonlyMap<string, string>>
 }
 
 /** Opens the targets' rules of the house. */
@@ -167,6 +169,7 @@ export function createTargets(needs: {
     get: async (organizationId, idOrSlug) =>
       shown(await getRecord(store, organizationId, idOrSlug)),
     list: async (organizationId) => (await targets.list(store, organizationId)).map(shown),
+    slugs: async (organizationId) => await targets.slugs(store, organizationId),
   }
 }
 

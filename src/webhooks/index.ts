@@ -139,17 +139,18 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
     replay,
     operations: createOperations({ store, onResumed: replay.resume }),
     deliveries: {
-      list: async (organizationId, page) => await deliveries.list(store, organizationId, page),
+      list: async (organizationId, page) =>
+        await deliveries.list(store.aside, organizationId, page),
       find: async (organizationId, id) => await deliveries.find(store, organizationId, id),
       attempts: async (organizationId, id) => await attempts.list(store, organizationId, id),
     },
     events: {
       listAfter: async (organizationId, page) =>
-        await events.listAfter(store, organizationId, page),
+        await events.listAfter(store.aside, organizationId, page),
       find: async (organizationId, id) => await events.find(store, organizationId, id),
     },
     books: async (organizationId, endpointId) =>
-      await endpointCounts.list(store, organizationId, endpointId),
+      await endpointCounts.list(store.aside, organizationId, endpointId),
     removeOld: remove,
     async start() {
       started = true

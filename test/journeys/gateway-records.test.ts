@@ -87,8 +87,8 @@ describe('records of calls', () => {
     assert.equal(record.status, 200)
     assert.match(record.trialRuleId ?? '', /^rul_/)
     await until(async () => {
-      const days = await traffic.listRuleDays(store.calls, organizationId, 0)
-      return days.some((day) => day.ruleId === record.trialRuleId && day.wouldRefuse === 1)
+      const sums = await traffic.sumByRule(store.calls, organizationId, 0)
+      return sums.some((sum) => sum.ruleId === record.trialRuleId && sum.calls === 1)
     })
   })
 
@@ -99,13 +99,11 @@ describe('records of calls', () => {
   })
 
   async function counted(): Promise<number> {
-    const minutes = await traffic.listMinutes(store.calls, organizationId, {
-      from: 0,
-      to: Infinity,
-    })
-    return minutes
-      .filter((minute) => minute.stoppedAt === '' && minute.targetId !== '')
-      .reduce((sum, minute) => sum + minute.calls, 0)
+    const since = { from: 0, recentFrom: 0 }
+    const sums = await traffic.sumByTarget(store.calls, organizationId, since)
+    return sums
+      .filter(({ targetId }) => targetId !== '')
+      .reduce((sum, { calls: all, refused }) => sum + all - refused, 0)
   }
 
   test('the last use of a key shows up with time, address and target', async () => {

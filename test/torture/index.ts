@@ -11,6 +11,7 @@ import { kill } from './kill.ts'
 import { postgres } from './postgres.ts'
 import { postgresAway } from './postgres-away.ts'
 import { power } from './power.ts'
+import { reads } from './reads.ts'
 import { revocation } from './revocation.ts'
 import { rolling } from './rolling.ts'
 import { soak } from './soak.ts'
@@ -25,6 +26,7 @@ export const tortures: Readonly<Record<string, Torture>> = {
   'http-kill': httpKill,
   power,
   revocation,
+  reads,
   postgres,
   'postgres-away': postgresAway,
   disk,

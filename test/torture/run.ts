@@ -1,4 +1,4 @@
-// npm run torture -- <name> [--short] [--seed N] [--minutes N]; without a name: the list.
+// npm run torture -- <name> [--short] [--seed N] [--minutes N] [--size N]; without a name: the list.
 import { parseArgs } from 'node:util'
 import { tortures } from './index.ts'
 
@@ -7,13 +7,14 @@ const { values, positionals } = parseArgs({
     short: { type: 'boolean' },
     seed: { type: 'string' },
     minutes: { type: 'string' },
+    size: { type: 'string' },
   },
   allowPositionals: true,
 })
 const [name = ''] = positionals
 const torture = tortures[name]
 if (torture === undefined) {
-  console.log('npm run torture -- <name> [--short] [--seed N] [--minutes N]\n')
+  console.log('npm run torture -- <name> [--short] [--seed N] [--minutes N] [--size N]\n')
   for (const [known, { about }] of Object.entries(tortures)) {
     console.log(`  ${known.padEnd(12)} ${about}`)
   }
@@ -24,8 +25,9 @@ const seed = Number(values.seed ?? Date.now() % 1_000_000)
 const startedAt = performance.now()
 console.log(`${name}, seed ${seed}: ${torture.about}`)
 const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
+const size = values.size === undefined ? undefined : Number(values.size)
 const short = values.short === true
-const report = await torture.run({ short, seed, minutes, say: console.log })
+const report = await torture.run({ short, seed, minutes, size, say: console.log })
 for (const [figure, value] of Object.entries(report.figures)) console.log(`  ${figure}: ${value}`)
 for (const finding of report.findings) console.log(`  FOUND ${finding}`)
 const { user, system } = process.cpuUsage()

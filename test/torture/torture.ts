@@ -6,6 +6,8 @@ export interface TortureOptions {
   readonly seed: number
   /** How long to go on, for tortures that can go on for any time. */
   readonly minutes?: number | undefined
+  /** How much there is of everything, for tortures that can take any amount. */
+  readonly size?: number | undefined
   readonly say: (line: string) => void
 }
 

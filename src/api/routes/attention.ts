@@ -56,7 +56,7 @@ export const attentionRoutes = {
       const one = { limit: 1 }
       const keys = await rooms.keys.list(id, { limit: mostLookedAt })
       return {
-        target: (await rooms.targets.list(id)).length > 0,
+        target: (await rooms.targets.slugs(id)).size > 0,
         key: keys.length > 0,
         call: keys.some((key) => key.lastUsedAt !== undefined),
         endpoint: (await rooms.webhooks.endpoints.list(id)).length > 0,

@@ -83,8 +83,7 @@ export const keyRoutes = {
     answer: KeyCallers,
     handle: async ({ organization, param }, rooms) => {
       const found = await rooms.keys.callers(organization.id, param('key'))
-      const targets = await rooms.targets.list(organization.id)
-      const slugs = new Map(targets.map((target) => [target.id as string, target.slug]))
+      const slugs = await rooms.targets.slugs(organization.id)
       return toKeyCallers(found, (id) => slugs.get(id))
     },
   }),

@@ -24,6 +24,8 @@ export interface EngineHandle extends EngineLane {
   readonly calls: Connection
   /** For reads that may take seconds: they hold up nothing else in this process. */
   readonly aside: Connection
+  /** The same where call records are. */
+  readonly slowCallReads: Connection
   /** The same as `transact` where call records are; nothing is collected there. */
   transactCalls<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Whether somebody else may have committed since the last time this was asked. */

@@ -5,7 +5,7 @@ import { createPreparedNames } from './prepared-names.ts'
 // not too long: where the server stands still, all are busy too, and everybody else is to be refused within 5 s.
 /** Milliseconds within which a server must take a connection. */
 export const connectTimeoutMs = 3000
-const inLineMs = 4000
+const usualInLineMs = 4000
 // What is acknowledged is on the disk, also where the server's default is `off`. Stronger settings, as with replicas, stay.
 const keepCommits = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') = 'off'`
@@ -19,7 +19,8 @@ const beginWithKeptPlans = `${beginInLine};
   set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off`
 
 /** A pool whose broken connections are replaced at the next use: their errors reach whoever uses them, and nobody else. */
-export function openPool(settings: pg.PoolConfig): pg.Pool {
+export function openPool(given: pg.PoolConfig & { readonly inLineMs?: number }): pg.Pool {
+  const { inLineMs = usualInLineMs, ...settings } = given
   const pool = new pg.Pool({
     ...settings,
     connectionTimeoutMillis: inLineMs,

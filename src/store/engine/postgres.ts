@@ -22,6 +22,9 @@ const reconnectMs = 250
 const lineMs = 25_000
 const attemptsOfTransaction = 5
 const connectionsApart = 4
+// Reads that may take seconds have few connections of their own: the others stay free for calls.
+const slowReadConnections = 3
+const slowReadMs = 30_000
 // Any number, the same for all versions: only one process migrates at a time.
 const migrationLock = 7263940
 
@@ -46,6 +49,7 @@ export async function openPostgres(
   const main = openLane(settings, clock, eventBytesMost)
   const apart = openLane({ ...settings, max: connectionsApart }, clock, eventBytesMost)
   const calls: Connection = { query: main.query, engine: 'postgres' }
+  const slowReads = openSlowReads(settings)
   let listener: pg.Client | undefined
   let closed = false
 
@@ -54,7 +58,8 @@ export async function openPostgres(
     ...main,
     apart,
     calls,
-    aside: { query: main.query, engine: 'postgres' },
+    aside: slowReads,
+    slowCallReads: slowReads,
     transactCalls: async (work) => (await main.transact(work)).result,
     hasForeignCommit: async () => true,
     listen(onHint) {
@@ -97,7 +102,23 @@ export async function openPostgres(
       await listener?.end().catch(() => undefined)
       await main.query.destroy()
       await apart.query.destroy()
+      await slowReads.query.destroy()
     },
+  }
+}
+
+function openSlowReads(settings: pg.PoolConfig): Connection {
+  const pool = openPool({
+    ...settings,
+    max: slowReadConnections,
+    statement_timeout: slowReadMs,
+    query_timeout: slowReadMs + statementTimeoutMs,
+    // Who waits behind two questions of seconds waits rather than being refused.
+    inLineMs: slowReadMs,
+  })
+  return {
+    query: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }),
+    engine: 'postgres',
   }
 }
 

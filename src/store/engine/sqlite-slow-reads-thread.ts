@@ -1,4 +1,4 @@
-// The other side of sqlite-aside.ts: a thread that reads, one statement after the other.
+// The other side of sqlite-slow-reads.ts: a thread that reads, one statement after the other.
 import Database from 'better-sqlite3'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import type { AsideAnswer, AsideQuestion } from './sqlite-slow-reads.ts'
@@ -13,11 +13,11 @@ function serve(port: MessagePort, file: string): void {
 }
 
 function answer(database: Database.Database, question: AsideQuestion): AsideAnswer {
-  const { number, sql, parameters } = question
+  const { sql, parameters } = question
   try {
-    return { number, rows: database.prepare(sql).all(...parameters) }
+    return { rows: database.prepare(sql).all(...parameters) }
   } catch (error) {
     const { message, code } = error as { message: string; code?: string }
-    return { number, error: message, code }
+    return { error: message, code }
   }
 }

@@ -13,82 +13,132 @@ import { Problem } from '../../errors.ts'
 import type { Connection } from '../db/db.ts'
 import type { Tables } from '../tables/index.ts'
 
-const waitingAtMost = 64
+const maxThreads = 2
+const maxWaiting = 64
 const answerWithinMs = 30_000
 
-/** What the thread is asked, and what it answers. */
+/** What a thread is asked, and what it answers. */
 export interface AsideQuestion {
-  readonly number: number
   readonly sql: string
   readonly parameters: readonly unknown[]
 }
 export type AsideAnswer =
-  | { readonly number: number; readonly rows: unknown[] }
-  | { readonly number: number; readonly error: string; readonly code: string | undefined }
+  | { readonly rows: unknown[] }
+  | { readonly error: string; readonly code: string | undefined }
 
-interface Waiting {
+interface Question extends AsideQuestion {
   resolve(rows: unknown[]): void
   reject(error: Error): void
 }
 
+/** A thread and the question it is at work on. */
+interface Reader {
+  readonly worker: Worker
+  question: Question | undefined
+  deadline: NodeJS.Timeout | undefined
+}
+
 /**
- * Reads on a thread of their own, for what must look at every row of a large organization: the process goes on
- * serving meanwhile. The thread starts with the first question; one that takes too long ends with it.
+ * Reads on threads of their own, for what must look at many rows: the process goes on serving meanwhile. A thread
+ * starts with the first question, a second one when the first is busy; a question that takes too long ends with its
+ * thread, and those behind it are asked of the next.
  */
-export function openAside(path: string): { connection: Connection; close(): Promise<void> } {
-  const waiting = new Map<number, Waiting>()
-  let thread: Worker | undefined
-  let deadline: NodeJS.Timeout | undefined
-  let last = 0
+class AsideReaders {
+  readonly #path: string
+  readonly #readers = new Set<Reader>()
+  readonly #queue: Question[] = []
+  #closed = false
 
-  function start(): Worker {
-    const started = new Worker(new URL('./sqlite-slow-reads-thread.ts', import.meta.url), {
-      workerData: { asidePath: path },
-    })
-    started.unref()
-    const failed = (): void => {
-      if (thread !== started) return
-      thread = undefined
-      for (const each of waiting.values()) each.reject(unavailable())
-      waiting.clear()
-      clearTimeout(deadline)
-    }
-    started.on('message', (answer: AsideAnswer) => {
-      const asked = waiting.get(answer.number)
-      waiting.delete(answer.number)
-      watch(started)
-      if ('rows' in answer) asked?.resolve(answer.rows)
-      else asked?.reject(Object.assign(new Error(answer.error), { code: answer.code }))
-    })
-    started.on('error', failed)
-    started.on('exit', failed)
-    return started
+  constructor(path: string) {
+    this.#path = path
   }
 
-  // One question after the other: each has its time from the answer before it.
-  function watch(asked: Worker): void {
-    clearTimeout(deadline)
-    if (waiting.size > 0) deadline = setTimeout(() => void asked.terminate(), answerWithinMs)
-  }
-
-  async function ask(sql: string, parameters: readonly unknown[]): Promise<unknown[]> {
-    if (waiting.size >= waitingAtMost) throw unavailable()
-    thread ??= start()
-    const asked = thread
-    const number = ++last
+  async ask(sql: string, parameters: readonly unknown[]): Promise<unknown[]> {
+    const busy = [...this.#readers].filter(({ question }) => question !== undefined).length
+    if (this.#closed || this.#queue.length + busy >= maxWaiting) throw unavailable()
     return await new Promise<unknown[]>((resolve, reject) => {
-      waiting.set(number, { resolve, reject })
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-      asked.postMessage({ number, sql, parameters } satisfies AsideQuestion)
-      if (waiting.size === 1) watch(asked)
+      this.#queue.push({ sql, parameters, resolve, reject })
+      this.#dispatch()
     })
   }
 
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const question of this.#queue.splice(0)) question.reject(unavailable())
+    await Promise.all([...this.#readers].map(async ({ worker }) => await worker.terminate()))
+  }
+
+  #dispatch(): void {
+    if (this.#queue.length === 0) return
+    const reader = this.#idleReader()
+    if (reader === undefined) return
+    const question = this.#queue.shift()
+    if (question === undefined) return
+    const { worker } = reader
+    const { sql, parameters } = question
+    reader.question = question
+    reader.deadline = setTimeout(() => void worker.terminate(), answerWithinMs)
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    worker.postMessage({ sql, parameters } satisfies AsideQuestion)
+  }
+
+  #idleReader(): Reader | undefined {
+    for (const reader of this.#readers) if (reader.question === undefined) return reader
+    return this.#readers.size < maxThreads && !this.#closed ? this.#start() : undefined
+  }
+
+  #start(): Reader {
+    const worker = new Worker(new URL('./sqlite-slow-reads-thread.ts', import.meta.url), {
+      workerData: { asidePath: this.#path },
+    })
+    worker.unref()
+    const reader: Reader = { worker, question: undefined, deadline: undefined }
+    const ended = (): void => {
+      if (!this.#readers.delete(reader)) return
+      finish(reader)?.reject(unavailable())
+      if (!this.#closed) this.#dispatch()
+    }
+    worker.on('message', (answer: AsideAnswer) => {
+      const question = finish(reader)
+      this.#dispatch()
+      if ('rows' in answer) question?.resolve(withBuffers(answer.rows))
+      else question?.reject(Object.assign(new Error(answer.error), { code: answer.code }))
+    })
+    worker.on('error', ended)
+    worker.on('exit', ended)
+    this.#readers.add(reader)
+    return reader
+  }
+}
+
+/** Takes the question from a reader that has answered it, or that has ended. */
+function finish(reader: Reader): Question | undefined {
+  const { question } = reader
+  clearTimeout(reader.deadline)
+  reader.question = undefined
+  return question
+}
+
+/** Bytes arrive as plain arrays of them; the driver of this process gives Buffers. */
+function withBuffers(rows: unknown[]): unknown[] {
+  const [first] = rows as Record<string, unknown>[]
+  const columns = Object.keys(first ?? {}).filter((name) => first?.[name] instanceof Uint8Array)
+  for (const row of columns.length === 0 ? [] : (rows as Record<string, unknown>[])) {
+    for (const name of columns) {
+      const bytes = row[name]
+      if (bytes instanceof Uint8Array) row[name] = Buffer.from(bytes.buffer)
+    }
+  }
+  return rows
+}
+
+/** Reads of a file aside, as a connection. */
+export function openAside(path: string): { connection: Connection; close(): Promise<void> } {
+  const readers = new AsideReaders(path)
+  const dialect = dialectOver(async (sql, parameters) => await readers.ask(sql, parameters))
   return {
-    connection: { query: new Kysely<Tables>({ dialect: dialectOver(ask) }), engine: 'sqlite' },
-    async close() {
-      await thread?.terminate()
-    },
+    connection: { query: new Kysely<Tables>({ dialect }), engine: 'sqlite' },
+    close: async () => await readers.close(),
   }
 }
 
@@ -118,7 +168,7 @@ function dialectOver(
   }
 }
 
-/** Questions wait for the thread, where they are counted, and not for each other here. */
+/** Questions wait for a thread, where they are counted, and not for each other here. */
 class AsideAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true

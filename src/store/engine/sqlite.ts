@@ -45,6 +45,7 @@ export async function openSqlite(
   const writer = { ...connectionOver(writerFile), eventBytesMost }
   const calls = connectionOver(callsFile)
   const aside = openAside(join(folder, 'intercept.db'))
+  const callsAside = openAside(join(folder, 'calls.db'))
   const commits = createCommitQueue(writerFile, writer, clock)
   const callCommits = createCommitQueue(callsFile, calls, clock)
 
@@ -59,6 +60,7 @@ export async function openSqlite(
     apart: lane,
     calls,
     aside: aside.connection,
+    slowCallReads: callsAside.connection,
     transactCalls: async (work) => (await callCommits.transact(work)).result,
     async hasForeignCommit() {
       const version = versionStatement.get()
@@ -83,6 +85,7 @@ export async function openSqlite(
       await commits.idle()
       await callCommits.idle()
       await aside.close()
+      await callsAside.close()
       for (const file of [readerFile, writerFile, callsFile]) file.close()
     },
   }

@@ -69,13 +69,15 @@ export function createReplay(needs: {
       filter: DeliveryFilter
       up_to: string
     }
+    const page = { after: operation.cursor, upTo, limit: deliveriesInStep }
+    // A narrow filter may have to look at very many to find these: not in the transaction, which others wait for.
+    const found = await deliveries.idsAfter(store.aside, organizationId, sendable(filter), page)
+    const cursor = found.at(-1) ?? operation.cursor
+    const finished = found.length < deliveriesInStep
     await store.transaction(async (tx) => {
       // No endpoint may be disabled while its deliveries become pending: they would wait for ever.
       await deliveryWork.lockOrganization(tx, organizationId)
-      const page = { after: operation.cursor, upTo, limit: deliveriesInStep }
-      const ids = await deliveries.idsAfter(tx, organizationId, sendable(filter), page)
-      const cursor = ids.at(-1) ?? operation.cursor
-      const finished = ids.length < deliveriesInStep
+      const ids = await deliveries.idsAmong(tx, organizationId, sendable(filter), found)
       // Moves the cursor in the same transaction: a step counts once, however often a node dies.
       const mine = await operations.advance(tx, operation, { cursor, done: ids.length, finished })
       if (!mine) return
@@ -106,7 +108,7 @@ export function createReplay(needs: {
   return {
     missed: { states: ['dead', 'skipped'] },
     count: async (organizationId, filter) =>
-      await deliveries.count(store, organizationId, sendable(filter)),
+      await deliveries.count(store.aside, organizationId, sendable(filter)),
     async one(organizationId, deliveryId, actor) {
       await store.transaction(async (tx) => {
         await deliveryWork.lockOrganization(tx, organizationId)
@@ -125,6 +127,7 @@ export function createReplay(needs: {
       })
     },
     async start(organizationId, filter, actor) {
+      const total = await deliveries.count(store.aside, organizationId, sendable(filter))
       const started = await store.transaction(async (tx) => {
         if (filter.endpointId !== undefined) {
           await refuseDisabled(tx, organizationId, filter.endpointId)
@@ -134,7 +137,7 @@ export function createReplay(needs: {
           organizationId,
           kind,
           parameters: { filter, up_to: createId('dlv', tx.now).slice(0, -idEnd.length) + idEnd },
-          total: await deliveries.count(tx, organizationId, sendable(filter)),
+          total,
           createdBy: actor.id,
           createdByName: actor.name,
         })

@@ -70,14 +70,10 @@ export async function namesFor(
   found: readonly CallRecord[],
   rooms: Rooms,
 ): Promise<Names> {
-  const targets = new Map(
-    (await rooms.targets.list(organization.id)).map((target) => [target.id as string, target.slug]),
-  )
-  const keys = new Map<string, { name: string; hint: string }>()
-  for (const id of new Set(found.map(({ keyId }) => keyId))) {
-    const key = await rooms.keys.find(organization.id, id)
-    if (key) keys.set(id, { name: key.name, hint: key.secrets[0]?.hint ?? '' })
-  }
+  const targets = await rooms.targets.slugs(organization.id)
+  const keys = await rooms.keys.names(organization.id, [
+    ...new Set(found.map((call) => call.keyId)),
+  ])
   return { target: (id) => targets.get(id), key: (id) => keys.get(id) }
 }
 

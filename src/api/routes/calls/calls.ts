@@ -21,7 +21,7 @@ export const callRoutes = {
         after: query.newer,
         limit: limitOf(query) + 1,
       }
-      const found = await calls.list(rooms.store.calls, organization.id, page)
+      const found = await calls.list(rooms.store.slowCallReads, organization.id, page)
       const names = await namesFor(organization, found, rooms)
       return toPage(query, found, {
         item: (call) => toApiCall(call, names),

@@ -62,7 +62,7 @@ async function* walk(
     if (signal.aborted) return
     if (before !== undefined) await requireStillAllowed(request, rooms)
     const page = { ...filter, before, limit: Math.min(pageSize, left) }
-    const found = await calls.list(rooms.store.calls, organization.id, page)
+    const found = await calls.list(rooms.store.slowCallReads, organization.id, page)
     const names = await namesFor(organization, found, rooms)
     yield found.map((call) => toApiCall(call, names))
     if (found.length < page.limit) return

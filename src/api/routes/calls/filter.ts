@@ -62,8 +62,9 @@ export async function targetIdOf(
   rooms: Rooms,
 ): Promise<string | undefined> {
   if (slug === undefined) return undefined
-  const all = await rooms.targets.list(organization.id)
-  return all.find((target) => target.slug === slug || target.id === slug)?.id ?? slug
+  const all = await rooms.targets.slugs(organization.id)
+  if (all.has(slug)) return slug
+  return [...all].find(([, known]) => known === slug)?.[0] ?? slug
 }
 
 /** How a path that people see begins in the record: below the chosen target, else beginning with a target's name. */

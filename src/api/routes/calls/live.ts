@@ -36,7 +36,7 @@ async function* tail(request: RouteRequest, rooms: Rooms): AsyncIterable<string>
       }
       const from = Math.max(startedAt, rooms.clock.now() - lookBackMs)
       const page = { from, limit: mostAtOnce }
-      const found = await calls.list(rooms.store.calls, organization.id, page)
+      const found = await calls.list(rooms.store.slowCallReads, organization.id, page)
       const fresh = found.filter(({ id }) => !sent.has(id)).toReversed()
       const names = await namesFor(organization, fresh, rooms)
       for (const call of fresh) {

@@ -1,6 +1,13 @@
 import { CompiledQuery, sql } from 'kysely'
-import type { KeyId, OrganizationId, RequestId, TargetId } from '../../../ids.ts'
+import {
+  createId,
+  type KeyId,
+  type OrganizationId,
+  type RequestId,
+  type TargetId,
+} from '../../../ids.ts'
 import type { Connection, Engine, Transaction } from '../../db/db.ts'
+import { stepOf, type SumRange, type TrafficSums } from './traffic.ts'
 
 export interface CallTable {
   organization_id: string
@@ -138,33 +145,46 @@ export async function list(
     query = query.where('path', '>=', page.path).where('path', '<', `${page.path}\u007f`)
   }
   if (page.address !== undefined) query = query.where('address', '=', page.address)
-  if (page.from !== undefined) query = query.where('at', '>=', page.from)
-  if (page.to !== undefined) query = query.where('at', '<', page.to)
+  if (page.from !== undefined) {
+    query = query.where('at', '>=', page.from).where('id', '>=', idBefore(page.from))
+  }
+  if (page.to !== undefined)
+    query = query.where('at', '<', page.to).where('id', '<', idBehind(page.to))
   return (await query.execute()).map(fromRow)
 }
 
-/** An organization's calls of a key by minute and check. */
-export async function countMinutes(
+/** An organization's calls of a key, summed: over steps of time, and by the check they stopped at. */
+export async function sumOfKey(
   at: Connection,
   organizationId: OrganizationId,
-  range: { from: number; to: number; keyId: string; targetId?: string | undefined },
-): Promise<{ minute: number; stoppedAt: string; calls: number }[]> {
+  range: SumRange & { readonly keyId: string },
+): Promise<TrafficSums> {
   let query = at.query
     .selectFrom('call')
-    .select((eb) => [
-      sql<number>`at - at % 60000`.as('minute'),
-      eb.fn.coalesce('stopped_at', sql<string>`''`).as('stopped'),
-      eb.fn.countAll<number>().as('calls'),
-    ])
     .where('organization_id', '=', organizationId)
     .where('key_id', '=', range.keyId)
     .where('at', '>=', range.from)
     .where('at', '<', range.to)
-    .groupBy(['minute', 'stopped'])
-    .orderBy('minute')
+    .where('id', '>=', idBefore(range.from))
+    .where('id', '<', idBehind(range.to))
   if (range.targetId !== undefined) query = query.where('target_id', '=', range.targetId)
-  const rows = await query.execute()
-  return rows.map(({ minute, stopped, calls }) => ({ minute, stoppedAt: stopped, calls }))
+  const steps = await query
+    .select([
+      stepOf(sql.ref('at'), range).as('step'),
+      sql<number>`count(case when stopped_at is null then 1 end)`.as('passed'),
+      sql<number>`count(stopped_at)`.as('refused'),
+    ])
+    .groupBy('step')
+    .execute()
+  const checks = await query
+    .select((eb) => ['stopped_at', eb.fn.countAll<number>().as('calls')])
+    .where('stopped_at', 'is not', null)
+    .groupBy('stopped_at')
+    .execute()
+  return {
+    steps,
+    refused: checks.map(({ stopped_at: check, calls }) => ({ check: check ?? '', calls })),
+  }
 }
 
 /** The duration in microseconds that `share` of `count` calls did not exceed. */
@@ -186,6 +206,8 @@ export async function percentile(
     .where('organization_id', '=', organizationId)
     .where('at', '>=', range.from)
     .where('at', '<', range.to)
+    .where('id', '>=', idBefore(range.from))
+    .where('id', '<', idBehind(range.to))
     .orderBy('duration_us', 'desc')
     .offset(Math.floor(range.count * (1 - range.share)))
     .limit(1)
@@ -244,6 +266,19 @@ export async function forget(
     )
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
+}
+
+// An id is made when the call arrives, and `at` is reckoned back at its end: a clock that is put right in between parts them.
+const clockMarginMs = 60_000
+
+/** An id below those of calls that arrived at a time or later; lists are in the order of ids, so that this is where to begin. */
+function idBefore(at: number): string {
+  return createId('req', Math.max(0, Math.floor(at) - clockMarginMs))
+}
+
+/** An id above those of calls that arrived before a time. */
+function idBehind(at: number): string {
+  return createId('req', Math.max(0, Math.ceil(at) + clockMarginMs))
 }
 
 function insertText(engine: Engine, rows: number): string {

@@ -1,3 +1,4 @@
+import { sql, type Expression, type RawBuilder } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
 import type { Connection, Transaction } from '../../db/db.ts'
 
@@ -76,32 +77,90 @@ export async function addMinutes(tx: Transaction, minutes: readonly MinuteCounts
   }
 }
 
-/** An organization's counts from one minute to another (exclusive), by minute. */
-export async function listMinutes(
+/** What is to be summed; times in milliseconds since 1970, whole numbers. */
+export interface SumRange {
+  readonly from: number
+  readonly to: number
+  readonly stepMs: number
+  readonly targetId?: string | undefined
+}
+
+/** Calls over steps of time, counted from 0, and the refused ones by the check they stopped at; what is empty is missing. */
+export interface TrafficSums {
+  readonly steps: readonly {
+    readonly step: number
+    readonly passed: number
+    readonly refused: number
+  }[]
+  readonly refused: readonly { readonly check: string; readonly calls: number }[]
+}
+
+/** An organization's calls, summed by the database: there may be a row for each minute, target and check. */
+export async function sum(
   at: Connection,
   organizationId: OrganizationId,
-  range: { readonly from: number; readonly to: number; readonly targetId?: string | undefined },
-): Promise<MinuteCounts[]> {
+  range: SumRange,
+): Promise<TrafficSums> {
   let query = at.query
     .selectFrom('call_minute')
-    .selectAll()
     .where('organization_id', '=', organizationId)
     .where('minute', '>=', range.from)
     .where('minute', '<', range.to)
-    .orderBy('minute')
   if (range.targetId !== undefined) query = query.where('target_id', '=', range.targetId)
-  const rows = await query.execute()
-  return rows.map((row) => ({
-    organizationId,
-    minute: row.minute,
-    targetId: row.target_id,
-    stoppedAt: row.stopped_at,
-    calls: row.calls,
-    errors: row.errors,
-    bytesIn: row.bytes_in,
-    bytesOut: row.bytes_out,
-    durationUs: row.duration_us,
-  }))
+  const steps = await query
+    .select([
+      stepOf(sql.ref('minute'), range).as('step'),
+      sumOf(sql`case when stopped_at = '' then calls else 0 end`).as('passed'),
+      sumOf(sql`case when stopped_at = '' then 0 else calls end`).as('refused'),
+    ])
+    .groupBy('step')
+    .execute()
+  const refused = await query
+    .select(['stopped_at as check', sumOf(sql.ref('calls')).as('calls')])
+    .where('stopped_at', '!=', '')
+    .groupBy('stopped_at')
+    .execute()
+  return { steps, refused }
+}
+
+/** An organization's calls by target since a time, with the upstream's answers and errors since a later one. */
+export async function sumByTarget(
+  at: Connection,
+  organizationId: OrganizationId,
+  since: { readonly from: number; readonly recentFrom: number },
+): Promise<
+  {
+    readonly targetId: string
+    readonly calls: number
+    readonly refused: number
+    readonly recentCalls: number
+    readonly recentErrors: number
+  }[]
+> {
+  const isRecent = sql`minute >= ${sql.lit(since.recentFrom)} and stopped_at in ('', 'forward')`
+  return await at.query
+    .selectFrom('call_minute')
+    .select([
+      'target_id as targetId',
+      sumOf(sql.ref('calls')).as('calls'),
+      sumOf(sql`case when stopped_at = '' then 0 else calls end`).as('refused'),
+      sumOf(sql`case when ${isRecent} then calls else 0 end`).as('recentCalls'),
+      sumOf(sql`case when ${isRecent} then errors else 0 end`).as('recentErrors'),
+    ])
+    .where('organization_id', '=', organizationId)
+    .where('minute', '>=', since.from)
+    .groupBy('target_id')
+    .execute()
+}
+
+/** In which step a time lies. Numbers are written out: SQLite would divide bound ones with a fraction. */
+export function stepOf(time: Expression<unknown>, range: SumRange): RawBuilder<number> {
+  return sql<number>`(${time} - ${sql.lit(range.from)}) / ${sql.lit(range.stepMs)}`
+}
+
+/** A sum as a whole number: PostgreSQL's own would be a decimal. */
+function sumOf(value: Expression<unknown>): RawBuilder<number> {
+  return sql<number>`cast(sum(${value}) as bigint)`
 }
 
 /** Deletes counts of minutes before this one. */
@@ -185,23 +244,17 @@ export async function addRuleDays(tx: Transaction, days: readonly RuleCounts[]):
   }
 }
 
-/** The counts of an organization's rules since a day. */
-export async function listRuleDays(
+/** How often each of an organization's rules decided, or would have refused, since a day. */
+export async function sumByRule(
   at: Connection,
   organizationId: OrganizationId,
   since: number,
-): Promise<RuleCounts[]> {
-  const rows = await at.query
+): Promise<{ readonly ruleId: string; readonly calls: number }[]> {
+  return await at.query
     .selectFrom('rule_day')
-    .selectAll()
+    .select(['rule_id as ruleId', sumOf(sql`decided + would_refuse`).as('calls')])
     .where('organization_id', '=', organizationId)
     .where('day_at', '>=', since)
+    .groupBy('rule_id')
     .execute()
-  return rows.map((row) => ({
-    organizationId,
-    ruleId: row.rule_id,
-    dayAt: row.day_at,
-    decided: row.decided,
-    wouldRefuse: row.would_refuse,
-  }))
 }

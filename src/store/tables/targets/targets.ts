@@ -169,7 +169,21 @@ export async function list(
     organizationId,
     rows.map((row) => row.id),
   )
-  return rows.map((row) => fromRow(row, rules))
+  const ofTarget = Map.groupBy(rules, (rule) => rule.target_id)
+  return rows.map((row) => fromRow(row, ofTarget.get(row.id) ?? []))
+}
+
+/** The slugs of an organization's targets by their ids. */
+export async function slugs(
+  at: Connection,
+  organizationId: OrganizationId,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await at.query
+    .selectFrom('target')
+    .select(['id', 'slug'])
+    .where('organization_id', '=', organizationId)
+    .execute()
+  return new Map(rows.map(({ id, slug }) => [id, slug]))
 }
 
 async function removeRules(
@@ -224,7 +238,7 @@ function fromRow(row: TargetTable, rules: readonly RuleTable[]): TargetRecord {
     disabledAt: row.disabled_at ?? undefined,
     createdAt: row.created_at,
     version: row.version,
-    rules: rules.filter((rule) => rule.target_id === row.id).map(ruleFromRow),
+    rules: rules.map(ruleFromRow),
   }
 }
 

@@ -123,6 +123,22 @@ export async function idsAfter(
   return rows.map((row) => row.id)
 }
 
+/** Those of some ids that a filter finds, oldest first. */
+export async function idsAmong(
+  at: Connection,
+  organizationId: string,
+  filter: DeliveryFilter,
+  ids: readonly string[],
+): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await matching(at, organizationId, filter)
+    .select('delivery.id')
+    .where('delivery.id', 'in', ids)
+    .orderBy('delivery.id')
+    .execute()
+  return rows.map((row) => row.id)
+}
+
 /** Makes deliveries pending again, due now, whatever became of them; returns how many there were. */
 export async function requeue(
   tx: Transaction,

@@ -1,0 +1,159 @@
+import { createKeys } from '../../src/access/index.ts'
+import { record } from '../../src/audit/index.ts'
+import { systemClock } from '../../src/clock.ts'
+import { createId, type KeyId, type OrganizationId, type TargetId } from '../../src/ids.ts'
+import { createOrganizations } from '../../src/organizations/index.ts'
+import {
+  calls,
+  openStore,
+  targets,
+  traffic,
+  type CallRecord,
+  type Store,
+} from '../../src/store/index.ts'
+import { command } from './guarded.ts'
+import { randomFrom } from './torture.ts'
+
+const actor = { kind: 'operator' } as const
+const dayMs = 24 * 3_600_000
+const minuteMs = 60_000
+const rowsInCommit = 640
+const keysAtOnce = 100
+
+/** How much an organization has that its people look at. */
+export interface Amounts {
+  readonly calls: number
+  readonly keys: number
+  readonly entries: number
+  readonly deliveries: number
+}
+
+/** Fills organization `torture`: calls over 24 hours and their counts, keys, entries of the log, deliveries. */
+export async function seed(
+  env: Record<string, string>,
+  amounts: Amounts,
+  random: ReturnType<typeof randomFrom>,
+): Promise<void> {
+  await using store = await openStore({
+    folder: env['DATA_DIR'] ?? '',
+    databaseUrl: env['DATABASE_URL'],
+    clock: systemClock,
+    isNode: false,
+  })
+  const { id } = await createOrganizations({ store, clock: systemClock }).get('torture')
+  const [target] = await targets.list(store, id)
+  if (target === undefined) throw new Error('there is no target')
+  const keyIds = await seedKeys(store, id, amounts.keys)
+  // Only now, so that nothing of this is to be sent.
+  const added = await command(env, 'webhook', 'add', 'torture', '--url', target.upstream)
+  const endpointId = added['id'] ?? ''
+  await seedEntries(store, id, amounts.entries)
+  await seedDeliveries(store, { organizationId: id, endpointId, amount: amounts.deliveries })
+  await seedCalls(store, { organizationId: id, targetId: target.id, keyIds, random }, amounts.calls)
+}
+
+async function seedKeys(store: Store, organizationId: OrganizationId, amount: number) {
+  const keys = createKeys({ store, clock: systemClock })
+  const issued: KeyId[] = []
+  for (let at = 0; at < amount; at += keysAtOnce) {
+    const some = Array.from({ length: Math.min(keysAtOnce, amount - at) }, async (_, index) => {
+      const wish = { name: `key ${at + index}`, scheme: 'x-api-key' } as const
+      return (await keys.issue(organizationId, wish, actor)).key.id
+    })
+    issued.push(...(await Promise.all(some)))
+  }
+  return issued
+}
+
+async function seedEntries(store: Store, organizationId: OrganizationId, amount: number) {
+  const subject = { kind: 'organization', id: organizationId }
+  for (let at = 0; at < amount; at += rowsInCommit) {
+    await store.transaction(async (tx) => {
+      for (let entry = at; entry < Math.min(amount, at + rowsInCommit); entry++) {
+        record(tx, { organizationId, actor, action: 'torture.done', subject, detail: { entry } })
+      }
+    })
+  }
+}
+
+async function seedDeliveries(
+  store: Store,
+  all: { organizationId: OrganizationId; endpointId: string; amount: number },
+) {
+  const row = (index: number) => ({
+    id: createId('dlv', Date.now() - index),
+    organization_id: all.organizationId,
+    endpoint_id: all.endpointId,
+    event_sequence: 1_000_000 + index,
+    event_id: createId('evt'),
+    type: 'webhook.ping',
+    state: index % 10 === 0 ? 'dead' : 'delivered',
+    due_at: 0,
+    attempts: 1,
+    attempts_ever: 1,
+    version: 1,
+    created_at: Date.now() - index,
+    completed_at: Date.now(),
+  })
+  for (let at = 0; at < all.amount; at += keysAtOnce) {
+    const some = Array.from({ length: Math.min(keysAtOnce, all.amount - at) }, (_, i) =>
+      row(at + i),
+    )
+    await store.transaction(
+      async (tx) => void (await tx.query.insertInto('delivery').values(some).execute()),
+    )
+  }
+}
+
+interface Callers {
+  readonly organizationId: OrganizationId
+  readonly targetId: TargetId
+  readonly keyIds: readonly KeyId[]
+  readonly random: () => number
+}
+
+async function seedCalls(store: Store, callers: Callers, amount: number): Promise<void> {
+  const startMs = Date.now() - dayMs
+  const minutes = new Map<string, traffic.MinuteCounts>()
+  for (let at = 0; at < amount; at += rowsInCommit) {
+    const rows = Array.from({ length: Math.min(rowsInCommit, amount - at) }, (_, index) =>
+      callOf(callers, Math.floor(startMs + ((at + index) / amount) * dayMs)),
+    )
+    for (const row of rows) count(minutes, row)
+    await store.transactionOnCalls(async (tx) => await calls.insert(tx, rows))
+  }
+  await store.transactionOnCalls(async (tx) => await traffic.addMinutes(tx, [...minutes.values()]))
+}
+
+function callOf(callers: Callers, at: number): CallRecord {
+  const { organizationId, targetId, keyIds, random } = callers
+  const pick = Math.floor(random() * 1000)
+  const refused = pick % 20 === 0
+  return {
+    ...{ id: createId('req', at), at, organizationId, targetId },
+    keyId: keyIds[Math.floor(random() * keyIds.length)] ?? 'key_',
+    method: pick % 4 === 0 ? 'POST' : 'GET',
+    path: `/api/v1/intercept/up/orders/${pick}/items`,
+    status: refused ? 403 : 200,
+    refusal: refused ? 'rule_denied' : undefined,
+    stoppedAt: refused ? 'rules' : undefined,
+    ...{ ruleId: undefined, trialRuleId: undefined, bytesIn: 100, bytesOut: 1000 },
+    ...{ durationUs: 1000 + pick, upstreamUs: 900, address: `192.0.2.${pick % 250}` },
+    ...{ agent: 'torture/1.0', capture: undefined },
+  }
+}
+
+function count(minutes: Map<string, traffic.MinuteCounts>, row: CallRecord): void {
+  const minute = row.at - (row.at % minuteMs)
+  const stoppedAt = row.stoppedAt ?? ''
+  const name = `${minute} ${stoppedAt}`
+  const before = minutes.get(name)
+  minutes.set(name, {
+    organizationId: row.organizationId,
+    ...{ minute, stoppedAt, targetId: row.targetId ?? '', errors: 0 },
+    calls: (before?.calls ?? 0) + 1,
+    bytesIn: (before?.bytesIn ?? 0) + row.bytesIn,
+    bytesOut: (before?.bytesOut ?? 0) + row.bytesOut,
+    durationUs: (before?.durationUs ?? 0) + row.durationUs,
+  })
+}

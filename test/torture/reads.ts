@@ -1,0 +1,253 @@
+// Every read of the dashboard, on a large organization, beside guarded calls: whoever looks holds up nobody who calls.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { postgresForTests } from '../harness/postgres.ts'
+import { startServerProcess } from '../harness/server-process.ts'
+import { command, prepareGuarded, startUpstream } from './guarded.ts'
+import { seed } from './reads-seed.ts'
+import {
+  randomFrom,
+  wait,
+  type Torture,
+  type TortureOptions,
+  type TortureReport,
+} from './torture.ts'
+
+const callers = 4
+const pauseMs = 5
+const maxSlowerMs = 20
+const minCalls = 200
+const warmUpMs = 200
+const day = () => new Date(Date.now() - 24 * 3_600_000).toISOString()
+const month = () => new Date(Date.now() - 30 * 24 * 3_600_000).toISOString()
+
+/** `--size` calls, a hundredth of it keys: 1,000,000 and 10,000 unless it is short. */
+export const reads: Torture = {
+  about: 'every read of the dashboard on 1,000,000 calls and 10,000 keys, beside guarded calls',
+  async run(options) {
+    const folder = mkdtempSync(join(tmpdir(), 'intercept-reads-'))
+    await using database = await postgresForTests()
+    try {
+      const sqlite = await readAll({ DATA_DIR: folder }, options)
+      const postgres = await readAll({ DATA_DIR: folder, DATABASE_URL: database.url }, options)
+      return {
+        findings: [...sqlite.findings, ...postgres.findings],
+        figures: { ...named('sqlite', sqlite), ...named('postgres', postgres) },
+      }
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  },
+}
+
+function named(engine: string, { figures }: TortureReport): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(figures).map(([name, value]) => [`${engine} ${name}`, value]),
+  )
+}
+
+async function readAll(
+  env: Record<string, string>,
+  options: TortureOptions,
+): Promise<TortureReport> {
+  const size = options.size ?? (options.short ? 3000 : 1_000_000)
+  await using upstream = await startUpstream((_request, response) => response.end('ok'))
+  const { secret } = await prepareGuarded(env, upstream.url)
+  await command(env, 'member', 'add', 'torture', 'olga@torture.test', '--role', 'owner')
+  const keys = Math.ceil(size / 100)
+  const amounts = {
+    calls: size,
+    keys,
+    entries: Math.ceil(size / 20),
+    deliveries: Math.ceil(size / 10),
+  }
+  await seed(env, amounts, randomFrom(options.seed))
+  await using server = await startServerProcess(env)
+  const look = await signIn(env, server.baseUrl)
+  const guarded = new GuardedCalls(`${server.baseUrl}/api/v1/intercept/up/x`, secret)
+  try {
+    const findings: string[] = []
+    const figures: Record<string, number> = {}
+    await guarded.during(async () => await wait(warmUpMs))
+    const alone = await guarded.during(async () => await wait(options.short ? 200 : 5000))
+    figures['guarded p99 alone, ms'] = percentile(alone, 0.99)
+    const all: Read[] = []
+    const beside = await guarded.during(async () => all.push(...(await everyRead(look))))
+    for (const read of all) {
+      const status: number[] = []
+      const tookMs = await guarded.during(async () => status.push(await look(read)))
+      beside.push(...tookMs)
+      const worstMs = Math.round(Math.max(0, ...tookMs))
+      options.say(`${read.method} ${read.path}: ${status[0]}, slowest guarded call ${worstMs} ms`)
+      const isUnknown = status[0] === 404 && read.mayBeUnknown
+      if (status[0] !== 200 && !isUnknown) findings.push(`${read.path} was answered ${status[0]}`)
+    }
+    figures['reads'] = all.length
+    figures['guarded calls beside them'] = beside.length
+    figures['guarded p99 beside them, ms'] = percentile(beside, 0.99)
+    figures['guarded slowest beside them, ms'] = percentile(beside, 1)
+    const slowerMs = percentile(beside, 0.99) - percentile(alone, 0.99)
+    // A few seconds on a busy machine say nothing of percentiles.
+    if (!options.short && beside.length >= minCalls && slowerMs > maxSlowerMs) {
+      findings.push(`guarded calls had a p99 ${slowerMs.toFixed(1)} ms higher beside reads`)
+    }
+    return { findings, figures: Object.fromEntries(Object.entries(figures).map(rounded)) }
+  } finally {
+    guarded.end()
+  }
+}
+
+function rounded([name, value]: [string, number]): [string, number] {
+  return [name, Math.round(value * 10) / 10]
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
+/** Callers that go on calling, at a pace that leaves the machine room. */
+class GuardedCalls {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: callers })
+  readonly #url: string
+  readonly #secret: string
+
+  constructor(url: string, secret: string) {
+    this.#url = url
+    this.#secret = secret
+  }
+
+  /** How long each call took that was made meanwhile. */
+  async during(work: () => Promise<unknown>): Promise<number[]> {
+    const tookMs: number[] = []
+    const over = new AbortController()
+    const calling = Array.from({ length: callers }, async () => {
+      do {
+        const startedAt = performance.now()
+        const status = await statusOf(this.#url, {
+          agent: this.#agent,
+          headers: { 'x-api-key': this.#secret },
+        })
+        if (status !== 200) throw new Error(`a guarded call was answered ${status}`)
+        tookMs.push(performance.now() - startedAt)
+        await wait(pauseMs)
+      } while (!over.signal.aborted)
+    })
+    try {
+      await work()
+    } finally {
+      over.abort()
+      await Promise.all(calling)
+    }
+    return tookMs
+  }
+
+  end(): void {
+    this.#agent.destroy()
+  }
+}
+
+interface Read {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly body?: Readonly<Record<string, unknown>>
+  /** Its path names something that need not be there. */
+  readonly mayBeUnknown?: boolean
+}
+
+type Look = (read: Read, onText?: (text: string) => void) => Promise<number>
+
+/** Somebody at the dashboard: answers are read to their end and thrown away. */
+async function signIn(env: Record<string, string>, baseUrl: string): Promise<Look> {
+  const link = await command({ ...env, BASE_URL: baseUrl }, 'sign-in-link', 'olga@torture.test')
+  const answer = await fetch(`${baseUrl}/sign-in-link`, {
+    method: 'POST',
+    headers: { origin: baseUrl },
+    body: new URLSearchParams({
+      token: new URL(link['url'] ?? '').searchParams.get('token') ?? '',
+    }),
+  })
+  await answer.text()
+  const cookie = answer.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ')
+  const head = { cookie, origin: baseUrl, 'content-type': 'application/json' }
+  return async ({ method, path, body }, onText) =>
+    await statusOf(
+      `${baseUrl}/api/v1${path}`,
+      { method, headers: head },
+      {
+        body: body && JSON.stringify(body),
+        onText,
+      },
+    )
+}
+
+async function statusOf(
+  url: string,
+  options: Parameters<typeof request>[1] & object,
+  how: { body?: string | undefined; onText?: ((text: string) => void) | undefined } = {},
+): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    const sent = request(url, options, (answer) => {
+      let text = ''
+      if (how.onText === undefined) answer.resume()
+      else answer.setEncoding('utf8').on('data', (part: string) => (text += part))
+      answer.on('error', reject)
+      answer.on('end', () => {
+        how.onText?.(text)
+        resolve(answer.statusCode ?? 0)
+      })
+    })
+    sent.on('error', reject)
+    sent.end(how.body)
+  })
+}
+
+const here = '/organizations/torture'
+
+/** Every GET of the API's own description, the heavy ones with filters that look at everything, and what is exported. */
+async function everyRead(look: Look): Promise<Read[]> {
+  let description = ''
+  await look({ method: 'GET', path: '/openapi.json' }, (text) => (description = text))
+  const { paths } = JSON.parse(description) as { paths: Record<string, { get?: unknown }> }
+  const plain = Object.entries(paths).flatMap(([template, { get }]): Read[] => {
+    // The live list never ends.
+    if (get === undefined || template.endsWith('/calls/live')) return []
+    const path = template
+      .replace(/^\/api\/v1/, '')
+      .replace('{organization}', 'torture')
+      .replace(/\{\w+\}/g, 'none')
+    return [{ method: 'GET', path, mayBeUnknown: path.includes('none') }]
+  })
+  const chart = `${here}/rollups?from=${month()}&stepMs=3600000`
+  let key = ''
+  await look({ method: 'GET', path: `${here}/keys?limit=1` }, (text) => {
+    key = (JSON.parse(text) as { items: { id: string }[] }).items[0]?.id ?? ''
+  })
+  const searches = [
+    ...[`${here}/calls?limit=200`, `${here}/calls?address=198.51.100.1`],
+    ...[`${here}/calls?q=/nowhere`, `${here}/calls?status=5xx`, `${here}/calls?method=PUT`],
+    ...[`${here}/calls?from=${day()}&stopped_at=limits`, `${here}/calls?key=${key}`],
+    ...[chart, `${chart}&target=up`, `${chart}&key=${key}`, `${here}/keys/${key}/callers`],
+    ...[`${here}/rollups?from=${day()}`, `${here}/keys?limit=200`, `${here}/keys?state=expired`],
+    ...[`${here}/keys?search=nothing`, `${here}/keys?state=unused&limit=200`],
+    ...[`${here}/audit?limit=200`, `${here}/audit?action=none`, `${here}/audit?actorId=none`],
+    ...[`${here}/webhooks/deliveries?state=missed&limit=200`, `${here}/events?limit=200`],
+    ...[`${here}/webhooks/deliveries?type=none`, `${here}/events?types=webhook.ping`],
+  ].map((path): Read => ({ method: 'GET', path }))
+  const post = (path: string, body: Read['body']): Read =>
+    body === undefined ? { method: 'POST', path } : { method: 'POST', path, body }
+  return [
+    ...plain,
+    ...searches,
+    post(`${here}/webhooks/replays/count`, { state: 'dead' }),
+    post(`${here}/calls/export`, { format: 'ndjson' }),
+    post(`${here}/calls/export`, { format: 'csv', address: '198.51.100.1' }),
+    post(`${here}/audit/export`, { format: 'ndjson' }),
+    post(`${here}/audit/export`, { format: 'csv' }),
+  ]
+}
