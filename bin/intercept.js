@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 const here = fileURLToPath(import.meta.url)
 const [major, minor] = process.versions.node.split('.').map(Number)
 
+await endWithWhoeverStartedUs()
 if (major > 24 || (major === 24 && minor >= 21)) {
   if (here.includes(`${sep}node_modules${sep}`)) stripTypesHere()
   // The next start neither strips nor compiles: half the time and 40 MB less. Beside the code, where nobody else may
@@ -30,7 +31,8 @@ function relaunch() {
     )
     process.exit(1)
   }
-  const child = spawn(node, [here, ...process.argv.slice(2)], { stdio: 'inherit' })
+  const stdio = ['inherit', 'inherit', 'inherit', 'ipc']
+  const child = spawn(node, [here, ...process.argv.slice(2)], { stdio })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) {
     process.on(signal, () => child.kill(signal))
   }
@@ -43,6 +45,48 @@ function relaunch() {
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)
   })
+}
+
+/**
+ * npx and npm do not pass SIGTERM on, and nobody can pass SIGKILL on: without this a node whose launcher is gone would
+ * run on unnoticed. It gets the SIGTERM that its launcher got, drains and ends.
+ */
+async function endWithWhoeverStartedUs() {
+  const end = () => process.kill(process.pid, 'SIGTERM')
+  // Workers have a supervisor that does this itself.
+  if (process.channel && (await import('node:cluster')).default.isPrimary) {
+    process.once('disconnect', end)
+    process.channel.unref()
+  }
+  if (!process.env.npm_execpath) return
+  const before = launchers()
+  const timer = setInterval(() => {
+    if (launchers() === before) return
+    clearInterval(timer)
+    end()
+  }, 500)
+  timer.unref()
+}
+
+/** Our parent, and above a shell that npm may have put between, its parent too. */
+function launchers() {
+  const parent = statusOf(process.ppid)
+  return /^(da|ba|a|z|k)?sh$|^busybox$/.test(parent.name)
+    ? `${process.ppid} ${parent.parentId}`
+    : String(process.ppid)
+}
+
+/** What Linux says of a process; elsewhere nothing. */
+function statusOf(id) {
+  try {
+    const text = readFileSync(`/proc/${id}/status`, 'utf8')
+    return {
+      name: /^Name:\s*(.*)$/m.exec(text)?.[1] ?? '',
+      parentId: /^PPid:\s*(\d+)$/m.exec(text)?.[1],
+    }
+  } catch {
+    return { name: '', parentId: undefined }
+  }
 }
 
 /**

@@ -70,45 +70,100 @@ describe('settings', () => {
     })
   }
 
-  const doubts: readonly (readonly [string, RegExp | undefined])[] = [
+  const misspelt: readonly (readonly [string, RegExp])[] = [
     ['BASEURL', /^BASEURL is not a setting; did you mean BASE_URL\?$/],
     ['DATABSE_URL', /did you mean DATABASE_URL/],
-    ['TRUSTED_PROXY', undefined],
     ['TRUSTED_PROXYS', /did you mean TRUSTED_PROXIES/],
-    ['PROT', /did you mean PORT/],
-    ['HOTS', /did you mean HOST/],
-    ['WORKER', /did you mean WORKERS/],
     ['base_url', /^base_url is not a setting; did you mean BASE_URL\?$/],
     ['INTERCEPT_BASE_URL', /did you mean BASE_URL/],
     ['INTERCEPT_SECERT', /did you mean INTERCEPT_SECRET/],
+    ['INTERCEPT_SECRET_FIEL', /did you mean INTERCEPT_SECRET_FILE/],
+    ['INTERCEPT_SECERT_FILE', /did you mean INTERCEPT_SECRET_FILE/],
+    ['SMTP_URL_FILES', /did you mean SMTP_URL_FILE/],
+    ['BASE_URL_FILE', /only secrets are read from files, so set BASE_URL itself/],
     ['INTERCEPT_DATBASE_URL', /did you mean DATABASE_URL/],
     ['INTERCEPT_COLOUR', /^INTERCEPT_COLOUR is not a setting; `intercept doctor` lists them all/],
-    ['BASE_URL', undefined],
-    // What machines, shells and orchestrators set.
-    ...['HOME', 'PATH', 'PWD', 'HOSTNAME', 'HOSTTYPE', 'TERM', 'LANG', 'SHELL', 'USER', 'MAIL'].map(
-      (name) => [name, undefined] as const,
-    ),
-    ...['SERVICE_HOST', 'SERVICE_PORT_HTTP', 'PORT', 'PORT_8080_TCP_ADDR'].map(
-      (name) => [`INTERCEPT_${name}`, undefined] as const,
-    ),
   ]
-  for (const [name, sentence] of doubts) {
-    test(`R6: ${name} is ${sentence === undefined ? 'nobody’s business' : 'doubted, never refused'}`, () => {
-      const canary = name.includes('PORT') ? '1' : 'https://canary.test'
-      const said = suspicions({ [name]: canary })
-      assert.equal(said.length, sentence === undefined ? 0 : 1, said.join())
-      if (sentence === undefined) return
-      assert.match(said[0] ?? '', sentence)
-      assert.doesNotMatch(said.join(), /canary/)
-      assert.deepEqual(refusal({ [name]: canary }), [])
+  for (const [name, sentence] of misspelt) {
+    test(`R6: ${name} stops the start in one sentence that does not show its value`, () => {
+      const sentences = refusal({ [name]: '/canary' })
+      assert.equal(sentences.length, 1, sentences.join())
+      assert.match(sentences[0] ?? '', sentence)
+      assert.doesNotMatch(sentences.join(), /canary/)
     })
   }
 
+  for (const [name, sentence] of [
+    ['host', /^host is not a setting; did you mean HOST\?$/],
+    ['PROT', /did you mean PORT/],
+    ['HOTS', /did you mean HOST/],
+    ['WORKER', /did you mean WORKERS/],
+  ] as const) {
+    test(`R6: ${name}, near a short name, is doubted and never refused`, () => {
+      assert.match(suspicions({ [name]: '1' }).join(), sentence)
+      assert.deepEqual(refusal({ [name]: '1' }), [])
+    })
+  }
+
+  for (const name of [
+    // What machines, shells and orchestrators set.
+    ...['HOME', 'PATH', 'PWD', 'HOSTNAME', 'HOSTTYPE', 'TERM', 'LANG', 'SHELL', 'USER', 'MAIL'],
+    ...['SSL_CERT_FILE', 'TRUSTED_PROXY', 'PGPASSFILE', 'KUBERNETES_PORT', 'NPM_CONFIG_CACHE'],
+    ...['SERVICE_HOST', 'SERVICE_PORT_HTTP', 'PORT', 'PORT_8080_TCP_ADDR'].map(
+      (end) => `INTERCEPT_${end}`,
+    ),
+    // What the command line reads.
+    ...['INTERCEPT_SERVER', 'INTERCEPT_TOKEN'],
+  ]) {
+    test(`R6: ${name} is neither doubted nor refused`, () => {
+      assert.deepEqual(suspicions({ [name]: '1' }), [])
+      assert.deepEqual(refusal({ [name]: '1' }), [])
+    })
+  }
+
+  describe('secrets as files', () => {
+    const canary = 'c4nary-0123456789-ABCDEFGHIJKLMNOP'
+    const readFile = (path: string): string => {
+      if (path === '/run/secrets/empty') return '\n'
+      if (path !== '/run/secrets/key') throw Object.assign(new Error('x'), { code: 'ENOENT' })
+      return `${canary}\n`
+    }
+
+    test('every secret may be a file, whose last line end does not count', () => {
+      const config = readConfig({ INTERCEPT_SECRET_FILE: '/run/secrets/key' }, { readFile })
+      assert.equal(config.masterSecret, canary)
+      const github = { GITHUB_CLIENT_ID: 'id', GITHUB_CLIENT_SECRET_FILE: '/run/secrets/key' }
+      assert.equal(readConfig(github, { readFile }).github?.clientSecret, canary)
+      for (const name of ['DATABASE_URL', 'SMTP_URL', 'GOOGLE_CLIENT_SECRET']) {
+        assert.match(
+          refusal({ [`${name}_FILE`]: '/run/secrets/none' }, readFile).join(),
+          new RegExp(`^${name} cannot be read from /run/secrets/none: there is no such file`),
+        )
+      }
+    })
+
+    test('a missing or empty file, and a secret given twice, stop the start', () => {
+      const file = (path: string) => refusal({ INTERCEPT_SECRET_FILE: path }, readFile).join()
+      assert.match(file('/run/secrets/none'), /there is no such file\.$/)
+      assert.match(file('/run/secrets/empty'), /the file is empty\.$/)
+      const twice = { INTERCEPT_SECRET: canary, INTERCEPT_SECRET_FILE: '/run/secrets/key' }
+      assert.deepEqual(refusal(twice, readFile), [
+        'INTERCEPT_SECRET and INTERCEPT_SECRET_FILE are both set; keep one of them.',
+      ])
+    })
+
+    test('a list of the settings tells that a secret comes from a file, and not what it is', () => {
+      const lines = listSettings({ INTERCEPT_SECRET_FILE: '/run/secrets/key' })
+      const line = lines.find(({ name }) => name === 'INTERCEPT_SECRET')
+      assert.deepEqual([line?.value, line?.isSet], ['(set, from a file)', true])
+    })
+  })
+
   test('R6: a Node below the security floor is refused', () => {
-    assert.throws(() => readConfig({}, '24.20.3'), ConfigError)
-    assert.throws(() => readConfig({}, '22.99.0'), ConfigError)
-    assert.doesNotThrow(() => readConfig({}, '24.21.0'))
-    assert.doesNotThrow(() => readConfig({}, '26.10.0'))
+    assert.throws(() => readConfig({}, { nodeVersion: '24.20.3' }), ConfigError)
+    assert.throws(() => readConfig({}, { nodeVersion: '22.99.0' }), ConfigError)
+    assert.doesNotThrow(() => readConfig({}, { nodeVersion: '24.21.0' }))
+    assert.doesNotThrow(() => readConfig({}, { nodeVersion: '26.10.0' }))
   })
 
   test('all wrong settings are named at once', () => {
@@ -124,9 +179,12 @@ describe('settings', () => {
   })
 })
 
-function refusal(env: Record<string, string>): readonly string[] {
+function refusal(
+  env: Record<string, string>,
+  readFile?: (path: string) => string,
+): readonly string[] {
   try {
-    readConfig(env)
+    readConfig(env, readFile === undefined ? {} : { readFile })
   } catch (error) {
     if (error instanceof ConfigError) return error.sentences
     throw error

@@ -1,8 +1,9 @@
 /** Every setting: read once from the environment, parsed, and refused in one sentence when it is wrong. */
 import { resolve } from 'node:path'
+import { doubtsAbout, misspelt, type KnownNames } from './setting-names.ts'
+import { readSecretFile, textOfFile, type ReadFile } from './setting-files.ts'
 import {
   isLoopback,
-  isNear,
   parseCount,
   parseDatabaseUrl,
   parseDurationUpTo,
@@ -144,6 +145,12 @@ const table = {
     parseDurationUpTo(3_600_000),
   ),
 
+  LAME_DUCK: setting(
+    '0s',
+    'after SIGTERM, /readyz is 503 for this long while requests are still taken (5s in the image)',
+    parseDurationUpTo(600_000),
+  ),
+
   RETENTION_CALLS: setting('30d', 'call records are kept', parseDuration),
   RETENTION_DELIVERIES: setting('30d', 'deliveries are kept', parseDuration),
   RETENTION_AUDIT: setting('400d', 'audit entries are kept', parseDuration),
@@ -157,18 +164,25 @@ type Given<N extends Name> = NonNullable<Parsed[N]>
 /** The settings as the rooms get them. Times are milliseconds, sizes bytes; undefined = off or not set. */
 export type Config = ReturnType<typeof compose>
 
+/** What reading the settings depends on besides the environment. */
+export interface ConfigSource {
+  readonly nodeVersion?: string
+  readonly readFile?: ReadFile
+}
+
 /** Reads all settings; throws a ConfigError that names every wrong one. */
-export function readConfig(env: Environment, nodeVersion = process.versions.node): Config {
+export function readConfig(env: Environment, source: ConfigSource = {}): Config {
+  const { nodeVersion = process.versions.node, readFile = readSecretFile } = source
   const wrong = complainAboutNode(nodeVersion)
   const parsed: Partial<Record<Name, unknown>> = {}
   for (const name of names()) {
     try {
-      parsed[name] = parseSetting(name, env)
+      parsed[name] = parseSetting(name, env, readFile)
     } catch (error) {
       wrong.push(`${name} ${error instanceof Error ? error.message : 'is wrong'}.`)
     }
   }
-  wrong.push(...complainAboutNames(env), ...complainAboutPairs(env))
+  wrong.push(...misspelt(env, known()), ...complainAboutPairs(env))
   if (wrong.length > 0) throw new ConfigError(wrong)
   // Each value came from the parser of its own name, just above.
   return compose(parsed as Parsed)
@@ -188,8 +202,10 @@ export function listSettings(env: Environment): SettingLine[] {
   return names().map((name) => {
     const { fallback, about, secret: isSecret } = table[name] as Setting<unknown>
     const text = env[name]?.trim() ?? ''
-    const isSet = text !== ''
-    const value = isSet && isSecret === true ? '(set)' : text || fallback || '(not set)'
+    const isFromFile = isSecret === true && Boolean(env[`${name}_FILE`])
+    const isSet = text !== '' || isFromFile
+    const hidden = isFromFile ? '(set, from a file)' : '(set)'
+    const value = isSet && isSecret === true ? hidden : text || fallback || '(not set)'
     return { name, value, default: fallback || '(not set)', about, isSet }
   })
 }
@@ -215,33 +231,14 @@ export function remarks(config: Config): string[] {
   return found
 }
 
-/**
- * Sentences about names in the environment that look like settings of ours written wrongly. They are only told: the
- * environment belongs to others too.
- */
+/** Near misses of short names such as PORT: told and never refused, for the environment belongs to others too. */
 export function suspicions(env: Environment): string[] {
-  return Object.keys(env).flatMap((name) => {
-    if (name in table || isOfOthers(name)) return []
-    const plain = name.toUpperCase().replace(/^INTERCEPT_/, '')
-    const meant =
-      names().find((one) => one === plain) ?? nearest(name.toUpperCase()) ?? nearest(plain)
-    return meant === undefined && !name.startsWith('INTERCEPT_') ? [] : [notASetting(name, meant)]
-  })
+  return doubtsAbout(env, known())
 }
 
-/** Kubernetes and Docker put the address of a service of our name into every container beside it. */
-function isOfOthers(name: string): boolean {
-  return !/^\w{3,60}$/.test(name) || /^INTERCEPT_(SERVICE|PORT|ENV|NAME)(_|$)/.test(name)
-}
-
-function nearest(written: string): Name | undefined {
-  return names().find((meant) => isNear(written, meant))
-}
-
-function notASetting(name: string, meant = nearest(name)): string {
-  return meant === undefined
-    ? `${name} is not a setting; \`intercept doctor\` lists them all.`
-    : `${name} is not a setting; did you mean ${meant}?`
+function known(): KnownNames {
+  const isSecret = (name: Name) => (table[name] as Setting<unknown>).secret === true
+  return { settings: names(), secrets: names().filter(isSecret) }
 }
 
 function compose(parsed: Parsed) {
@@ -281,6 +278,8 @@ function compose(parsed: Parsed) {
     google: provider(parsed.GOOGLE_CLIENT_ID, parsed.GOOGLE_CLIENT_SECRET, {
       issuer: given('GOOGLE_ISSUER'),
     }),
+    /** How long a stopping node takes requests that a load balancer still sends. */
+    lameDuckMs: given('LAME_DUCK'),
     otlpEndpoint: parsed.OTEL_EXPORTER_OTLP_ENDPOINT,
     limits: {
       sessionMs: given('LIMIT_SESSION'),
@@ -321,9 +320,12 @@ function names(): Name[] {
   return Object.keys(table) as Name[]
 }
 
-function parseSetting(name: Name, env: Environment): unknown {
-  const { fallback, parse } = table[name] as Setting<unknown>
-  const text = env[name]?.trim() || fallback
+function parseSetting(name: Name, env: Environment, readFile: ReadFile): unknown {
+  const { fallback, parse, secret: isSecret } = table[name] as Setting<unknown>
+  const path = isSecret === true ? env[`${name}_FILE`]?.trim() : undefined
+  const given = env[name]?.trim()
+  if (path && given) throw new Error(`and ${name}_FILE are both set; keep one of them`)
+  const text = (path ? textOfFile(path, readFile) : given) || fallback
   return text === '' ? undefined : parse(text)
 }
 
@@ -338,17 +340,10 @@ function complainAboutNode(version: string): string[] {
     : [`Node ${version} is too old: Intercept needs ${oldestNode.join('.')} or later.`]
 }
 
-/** A mistyped limit would silently not hold, so unknown names of our own families are refused. */
-function complainAboutNames(env: Environment): string[] {
-  return Object.keys(env)
-    .filter((name) => /^(LIMIT|RETENTION)_/.test(name) && !(name in table))
-    .map((name) => notASetting(name))
-}
-
 function complainAboutPairs(env: Environment): string[] {
   return ['GITHUB', 'GOOGLE'].flatMap((one) => {
     const hasId = Boolean(env[`${one}_CLIENT_ID`])
-    const hasSecret = Boolean(env[`${one}_CLIENT_SECRET`])
+    const hasSecret = Boolean(env[`${one}_CLIENT_SECRET`] ?? env[`${one}_CLIENT_SECRET_FILE`])
     if (hasId === hasSecret) return []
     return [`${one}_CLIENT_ID and ${one}_CLIENT_SECRET are needed together.`]
   })

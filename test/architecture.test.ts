@@ -45,6 +45,8 @@ mayImport['compose'] = [...infrastructure, ...domain, ...entryPoints, 'config']
 const everyFolder = [...Object.keys(mayImport), 'cli']
 /** The two that start the product may import everything; they and compose alone read the settings. */
 const starters = ['main', 'cli']
+/** What the settings are read with; files at the root of src. */
+const settings = ['config', 'setting', 'setting-files', 'setting-names']
 
 /** Who may import an outside library or a risky part of Node; files at the root of src by their name. */
 const keepers: Record<string, readonly string[]> = {
@@ -102,7 +104,7 @@ describe('architecture', () => {
     const wrong = eachImport(product, (file, target) => {
       const from = folderOf(file.path)
       const to = folderOf(target)
-      if (from === to || [...starters, 'config', 'setting'].includes(from)) return undefined
+      if (from === to || [...starters, ...settings].includes(from)) return undefined
       const allowed = [...common, ...(mayImport[from] ?? [])].includes(to)
       return allowed ? undefined : `${file.path} → ${target}`
     })
@@ -292,7 +294,7 @@ function folderOf(path: string): string {
 }
 
 function isKnown(name: string): boolean {
-  return [...everyFolder, ...common, 'main', 'config', 'setting'].includes(name)
+  return [...everyFolder, ...common, 'main', ...settings].includes(name)
 }
 
 function libraryOf(specifier: string): string {

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { registerApi } from '../api/index.ts'
 import type { Infrastructure } from './infrastructure.ts'
@@ -28,8 +29,10 @@ export async function openServers(
   const { baseUrl, authUrl } = config
   const translate = asStorageProblem
   const providers = openProviders(config, rooms)
+  // `leaving`: load balancers are told; `stopping`: what has no end of its own is ended.
+  let leaving = false
   const stopping = new AbortController()
-  const readiness = createReadiness({ feed: store.feed, isDraining: () => stopping.signal.aborted })
+  const readiness = createReadiness({ feed: store.feed, isDraining: () => leaving })
   const bodyLimitBytes = config.limits.jsonBodyBytes
   const appNeeds = { baseUrl, bodyLimitBytes, requestIdOf, translate, log }
 
@@ -82,12 +85,7 @@ export async function openServers(
     gateway,
     async listen() {
       await using listening = new AsyncDisposableStack()
-      const { address, port } = await front.listen({ host: config.host, port: config.port })
-      listening.defer(async () => {
-        stopping.abort()
-        gateway.endStreams()
-        await front.drain(config.limits.drainMs)
-      })
+      // Opened first, so that probes are answered until the last request has ended.
       if (config.metricsPort !== undefined) {
         const own = createApp(appNeeds)
         const refuseOthers = watchMethods(own)
@@ -96,6 +94,14 @@ export async function openServers(
         listening.defer(async () => await own.close())
         await own.listen({ host: config.host, port: config.metricsPort })
       }
+      const { address, port } = await front.listen({ host: config.host, port: config.port })
+      listening.defer(async () => {
+        leaving = true
+        if (config.lameDuckMs > 0) await setTimeout(config.lameDuckMs)
+        stopping.abort()
+        gateway.endStreams()
+        await front.drain(config.limits.drainMs)
+      })
       const ending = listening.move()
       const end = async () => await ending.disposeAsync()
       return { address, port, [Symbol.asyncDispose]: end }

@@ -6,8 +6,12 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { freePort } from '../../src/http/index.ts'
 import { startServerProcess } from '../harness/server-process.ts'
 
+const launch = `((words) => require('node:child_process').spawn(process.execPath, words, {
+  stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+}))`
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'intercept.js')
 
 describe('a server process', () => {
@@ -52,13 +56,70 @@ describe('a server process', () => {
     for (const child of children) assert.throws(() => process.kill(child, 0))
   })
 
+  test('a node whose npx or launcher is gone drains and ends', async () => {
+    for (const [starter, signal] of [
+      ['npx', 'SIGTERM'],
+      ['npx', 'SIGKILL'],
+      ['launcher', 'SIGKILL'],
+    ] as const) {
+      const env = { PATH: process.env['PATH'], PORT: '0', LOG_LEVEL: 'info', HOME: folder }
+      const data = { DATA_DIR: join(folder, `${starter}-${signal}`) }
+      const [program, ...words] =
+        starter === 'npx'
+          ? ['npx', '--offline', 'intercept', 'serve']
+          : // Stands for a launcher under an older Node: it starts the node with a channel to itself.
+            [process.execPath, '-e', `${launch}(${JSON.stringify([launcher, 'serve'])})`]
+      const child = spawn(program, words, {
+        cwd: join(launcher, '..', '..'),
+        env: { ...env, ...data },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      })
+      let text = ''
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (part: string) => (text += part))
+      }
+      const said = Promise.all([once(child.stdout, 'close'), once(child.stderr, 'close')])
+      try {
+        await until(() => text.includes('Intercept listens at'))
+        child.kill(signal)
+        // Both close when the last process that holds them has ended: the node itself.
+        await said
+        assert.match(text, /Stopping: open requests finish first/, `${starter} ${signal}`)
+      } finally {
+        try {
+          process.kill(-(child.pid ?? 0), 'SIGKILL')
+        } catch {
+          // All of them have ended, as they should.
+        }
+      }
+    }
+  })
+
+  test('LAME_DUCK: after SIGTERM /readyz says 503 while requests are still taken, then all ends', async () => {
+    const metricsPort = await freePort('127.0.0.1')
+    await using server = await startServerProcess({
+      DATA_DIR: join(folder, 'duck'),
+      METRICS_PORT: String(metricsPort),
+      LAME_DUCK: '1s',
+    })
+    const ready = async (origin: string) => (await fetch(`${origin}/readyz`)).status
+    assert.equal(await ready(server.baseUrl), 200)
+    server.kill('SIGTERM')
+    await until(async () => (await ready(server.baseUrl)) === 503)
+    assert.equal((await fetch(`${server.baseUrl}/api/v1/intercept`)).status, 401)
+    assert.equal((await fetch(`${server.baseUrl}/healthz`)).status, 200)
+    assert.equal(await ready(`http://127.0.0.1:${metricsPort}`), 503)
+    assert.deepEqual(await server.ended, { code: 0, signal: null })
+  })
+
   test('workers that cannot start end, say why, are tried again, and the node still ends on SIGTERM', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as AddressInfo
     const env = { PATH: process.env['PATH'], DATA_DIR: join(folder, 'taken'), WORKERS: '2' }
     const child = spawn(process.execPath, [launcher, 'serve'], {
-      env: { ...env, PORT: String(port), BASEURL: 'x' },
+      env: { ...env, PORT: String(port), PROT: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     try {
@@ -72,10 +133,7 @@ describe('a server process', () => {
       assert.match(text, /"code":1.*could not start; it is started again in 1 s/)
       assert.doesNotMatch(text, /"code":0|has died/)
       // A name that looks misspelt is told once, and refuses nothing.
-      assert.equal(
-        text.match(/"warn".*BASEURL is not a setting; did you mean BASE_URL/g)?.length,
-        1,
-      )
+      assert.equal(text.match(/"warn".*PROT is not a setting; did you mean PORT/g)?.length, 1)
       child.kill('SIGTERM')
       const [code] = (await once(child, 'exit')) as [number]
       assert.equal(code, 0)
@@ -110,9 +168,9 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function until(isSo: () => boolean): Promise<void> {
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 20_000
-  while (!isSo()) {
+  while (!(await isSo())) {
     assert.ok(performance.now() < deadline, 'waited 20 s in vain')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

@@ -1,0 +1,34 @@
+/** Settings that are read from files: what Docker, Kubernetes and systemd mount for secrets. */
+import { readFileSync, statSync } from 'node:fs'
+
+/** Reads a small text file; handed in by tests. */
+export type ReadFile = (path: string) => string
+
+/** The secret in a file, without the line end that editors and `echo` add. */
+export function textOfFile(path: string, readFile: ReadFile): string {
+  let text: string
+  try {
+    text = readFile(path).trim()
+  } catch (error) {
+    throw new Error(`cannot be read from ${path}: ${reasonOf(error)}`, { cause: error })
+  }
+  if (text === '') throw new Error(`cannot be read from ${path}: the file is empty`)
+  return text
+}
+
+function reasonOf(error: unknown): string {
+  const code = (error as { code?: unknown }).code
+  if (code === 'ENOENT') return 'there is no such file'
+  if (code === 'EACCES' || code === 'EPERM') return 'this user may not read it'
+  if (code === 'EISDIR') return 'it is a folder'
+  return error instanceof Error ? error.message : 'it cannot be read'
+}
+
+const maxSecretFileBytes = 64 * 1024
+
+/** Reads a secret's file; throws when it is missing or not a secret's size. */
+export function readSecretFile(path: string): string {
+  const { size } = statSync(path)
+  if (size > maxSecretFileBytes) throw new Error(`it is larger than ${maxSecretFileBytes} bytes`)
+  return readFileSync(path, 'utf8')
+}

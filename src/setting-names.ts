@@ -1,0 +1,76 @@
+/** Names in the environment that look like settings of ours. */
+import { isNear } from './setting.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export interface KnownNames {
+  readonly settings: readonly string[]
+  /** The settings that may also be read from a file, as NAME_FILE. */
+  readonly secrets: readonly string[]
+}
+
+/** Variables of the command line that are no settings of a node. */
+const commandLineNames = ['INTERCEPT_SERVER', 'INTERCEPT_TOKEN', 'INTERCEPT_TOKEN_FILE']
+
+/**
+ * Sentences about names in the environment that can only be settings of ours written wrongly. A misspelt secret or
+ * limit would silently not hold, so these stop the start.
+ */
+export function misspelt(env: Environment, known: KnownNames): string[] {
+  return Object.keys(env).flatMap((name) => {
+    if (isKnown(name, known) || isOfOthers(name)) return []
+    const meant = meantBy(name, known)
+    const isOurs = /^(INTERCEPT|LIMIT|RETENTION)_/.test(name)
+    if (!isOurs && (meant === undefined || isShort(meant))) return []
+    return [notASetting(name, meant)]
+  })
+}
+
+/** Near misses of short names such as PORT: told and never refused, for the environment belongs to others too. */
+export function doubtsAbout(env: Environment, known: KnownNames): string[] {
+  return Object.keys(env).flatMap((name) => {
+    if (isKnown(name, known) || isOfOthers(name)) return []
+    const meant = meantBy(name, known)
+    if (meant === undefined || !isShort(meant) || name.startsWith('INTERCEPT_')) return []
+    return [notASetting(name, meant)]
+  })
+}
+
+function isShort(name: string): boolean {
+  return name.length < 8
+}
+
+function isKnown(name: string, known: KnownNames): boolean {
+  return allNames(known).includes(name) || commandLineNames.includes(name)
+}
+
+/** Every setting, and NAME_FILE for every secret. */
+function allNames({ settings, secrets }: KnownNames): string[] {
+  return [...settings, ...secrets.map((name) => `${name}_FILE`)]
+}
+
+/** Kubernetes and Docker put the address of a service of our name into every container beside it. */
+function isOfOthers(name: string): boolean {
+  return !/^\w{3,60}$/.test(name) || /^INTERCEPT_(SERVICE|PORT|ENV|NAME)(_|$)/.test(name)
+}
+
+/** The setting, or the file of a secret, that somebody may have meant. */
+function meantBy(name: string, known: KnownNames): string | undefined {
+  const written = name.toUpperCase()
+  const plain = written.replace(/^INTERCEPT_/, '')
+  const candidates = allNames(known)
+  return (
+    candidates.find((one) => one === written || one === plain) ??
+    candidates.find((meant) => isNear(written, meant) || isNear(plain, meant)) ??
+    known.settings.find((one) => `${one}_FILE` === written)
+  )
+}
+
+function notASetting(name: string, meant: string | undefined): string {
+  if (meant !== undefined && `${meant}_FILE` === name) {
+    return `${name} is not a setting: only secrets are read from files, so set ${meant} itself.`
+  }
+  return meant === undefined
+    ? `${name} is not a setting; \`intercept doctor\` lists them all.`
+    : `${name} is not a setting; did you mean ${meant}?`
+}
