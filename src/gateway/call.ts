@@ -24,6 +24,8 @@ export class Call {
   trialRuleId: string | undefined
   /** Headers of ours for the answer, a flat list. */
   answerHeaders: readonly string[] = []
+  /** Whether a proxy asks for the decision alone; nginx drops the body of a refusal, but not its headers. */
+  isQuestion = false
   /** What the target's capture setting kept, as JSON. */
   capture: string | undefined
   /** How it ended. */
@@ -50,7 +52,7 @@ export class Call {
     const named = problem.members?.['rule_id']
     if (typeof named === 'string') this.ruleId = named
     // The first pair is the request's id, which every refusal carries by itself.
-    this.exchange.refuse(error, this.answerHeaders.slice(2))
+    this.exchange.refuse(error, this.answerHeaders.slice(2), this.isQuestion)
   }
 
   /** The record of a call whose key is known; strangers get none. */

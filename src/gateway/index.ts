@@ -154,6 +154,7 @@ export function createGateway(needs: GatewayNeeds): Gateway {
 
   /** The decision alone, for a proxy that passes the request on by itself. */
   async function answerQuestion(call: Call): Promise<void> {
+    call.isQuestion = true
     const principal = await identify(call) // 400 401 429 503
     call.principal = principal
     const { rawHeaders, method, url } = call.exchange

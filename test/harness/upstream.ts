@@ -1,5 +1,6 @@
 // An API behind Intercept: an honest one that tells what it saw, and a raw one that says exactly what a test wants.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { createServer as createNetServer, type AddressInfo, type Socket } from 'node:net'
 
 /** One request as an upstream saw it. */
@@ -16,6 +17,8 @@ export interface TestUpstream extends AsyncDisposable {
   readonly seen: SeenRequest[]
   /** Connections that were opened so far. */
   readonly connections: () => number
+  /** Takes upgrades, which are refused otherwise. */
+  onUpgrade(take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void
 }
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
@@ -43,6 +46,7 @@ export async function upstreamForTests(answer: Answer = sayOk): Promise<TestUpst
     url: `http://127.0.0.1:${port}`,
     seen,
     connections: () => connections,
+    onUpgrade: (take) => void server.on('upgrade', take),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

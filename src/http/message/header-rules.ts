@@ -89,7 +89,8 @@ const reserved: ReadonlySet<string> = new Set([
   'traceparent',
 ])
 
-const droppedFromRequests: ReadonlySet<string> = new Set([
+/** Folded names that no caller may say, beside `Intercept-…` and `X-Forwarded-…`. */
+export const droppedFromRequests: ReadonlySet<string> = new Set([
   ...hopByHop,
   ...reserved,
   'proxy-authorization',
@@ -152,7 +153,6 @@ const droppedFromRequests: ReadonlySet<string> = new Set([
   'x-azure-clientip',
   'x-azure-socketip',
   'x-envoy-external-address',
-  'x-envoy-peer-metadata',
   'x-proxyuser-ip',
   'proxy-client-ip',
   'wl-proxy-client-ip',

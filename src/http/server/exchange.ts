@@ -27,6 +27,8 @@ export interface UpgradedStream {
 
 /** The longest rest of a refused body that is read to keep a connection. */
 const discardedBytes = 64 * 1024
+/** The longest problem document that is repeated in a header: nginx takes heads of 4 KiB by default. */
+const maxProblemHeader = 2048
 /** How much of a body waits for the checks to be done. */
 const heldBytesAtMost = 64 * 1024
 
@@ -110,8 +112,8 @@ export class Exchange {
     return !this.hasBody || this.#request.complete
   }
 
-  /** Answers with a problem document; an answer that had begun is cut instead. */
-  refuse(error: unknown, moreHeaders: readonly string[] = []): void {
+  /** Answers with a problem document, in a header too for a proxy that drops bodies; an answer that had begun is cut instead. */
+  refuse(error: unknown, moreHeaders: readonly string[] = [], inHeader = false): void {
     if (this.finished || this.#gone) return
     if (this.started) {
       this.cut()
@@ -122,6 +124,7 @@ export class Exchange {
       baseUrl: this.#baseUrl,
     })
     headers.push(...moreHeaders)
+    if (inHeader && body.length <= maxProblemHeader) headers.push('Intercept-Problem', body)
     this.answer(status, headers, body)
   }
 

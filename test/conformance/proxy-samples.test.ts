@@ -1,0 +1,160 @@
+// Samples of programs that can't be run here, and what holds for all that ask: nothing a caller says of itself is left out.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { parse } from 'yaml'
+import { droppedFromRequests } from '../../src/http/message/header-rules.ts'
+import { gatewayForTests } from '../harness/gateway.ts'
+import { readSample } from '../harness/proxy-samples.ts'
+
+const ownHeaders = [
+  'intercept-organization',
+  'intercept-organization-id',
+  'intercept-key-id',
+  'intercept-target',
+  'intercept-request-id',
+  'intercept-assertion',
+]
+/** Hop-by-hop, framing and what every proxy writes itself. */
+const writtenByProxies = new Set(
+  'connection keep-alive proxy-connection proxy-authenticate proxy-authentication-info proxy-authorization te trailer transfer-encoding upgrade http2-settings host content-length expect traceparent x-forwarded-for x-forwarded-proto x-forwarded-host'.split(
+    ' ',
+  ),
+)
+const mustEnd = [...droppedFromRequests].filter((name) => !writtenByProxies.has(name))
+
+interface Traefik {
+  http: {
+    routers: Record<string, { middlewares?: string[] }>
+    middlewares: Record<
+      string,
+      {
+        headers?: { customRequestHeaders: Record<string, string> }
+        forwardAuth?: {
+          address: string
+          trustForwardHeader: boolean
+          authResponseHeadersRegex: string
+        }
+      }
+    >
+  }
+}
+
+interface EnvoyFilter {
+  name: string
+  typed_config: {
+    mutations?: { request_mutations: { remove?: string }[] }
+    failure_mode_allow?: boolean
+    http_service?: { path_prefix: string }
+  }
+}
+
+function envoyManager(): Record<string, unknown> & { http_filters: EnvoyFilter[] } {
+  const sample = parse(readSample('envoy.yaml')) as {
+    static_resources: { listeners: { filter_chains: { filters: { typed_config: never }[] }[] }[] }
+  }
+  const [filter] = sample.static_resources.listeners[0]?.filter_chains[0]?.filters ?? []
+  assert.ok(filter)
+  return filter.typed_config
+}
+
+describe('samples of proxies that ask for the decision', () => {
+  for (const [sample, line] of [
+    ['nginx.conf', (name: string) => new RegExp(`^ +proxy_set_header ${name} +\\S`, 'im')],
+    ['check.Caddyfile', (name: string) => new RegExp(`^\\s+request_header -${name}$`, 'im')],
+  ] as const) {
+    test(`P-samples: ${sample} ends every header that the gateway itself would drop`, () => {
+      const text = readSample(sample)
+      for (const name of mustEnd) assert.match(text, line(name), name)
+    })
+  }
+
+  test('P-samples: nginx.conf sets or clears each Intercept header', () => {
+    const text = readSample('nginx.conf')
+    for (const name of ownHeaders) {
+      assert.match(text, new RegExp(`^ +proxy_set_header ${name} +\\S`, 'im'), name)
+    }
+  })
+
+  test('P-samples: traefik.yaml (read as YAML: Traefik is not run here) clears first, asks second, forgets the key third', () => {
+    const { routers, middlewares } = (parse(readSample('traefik.yaml')) as Traefik).http
+    assert.deepEqual(routers['orders']?.middlewares, ['clear', 'intercept-check', 'without-key'])
+    const cleared = middlewares['clear']?.headers?.customRequestHeaders ?? {}
+    const names = new Map(Object.entries(cleared).map(([name, to]) => [name.toLowerCase(), to]))
+    for (const name of mustEnd.filter((one) => one !== 'x-api-key' && one !== 'authorization')) {
+      assert.equal(names.get(name), '', name)
+      assert.equal(names.get(name.replaceAll('-', '_')), '', `${name} with _`)
+      assert.equal(names.get(name.replaceAll('-', '.')), '', `${name} with .`)
+    }
+    const asking = middlewares['intercept-check']?.forwardAuth
+    assert.equal(asking?.trustForwardHeader, false)
+    // Go's (?i) is JavaScript's flag.
+    const own = new RegExp(asking?.authResponseHeadersRegex.replace('(?i)', '') ?? '$-', 'i')
+    for (const name of [...ownHeaders, 'Intercept_Key_Id', 'intercept.assertion']) {
+      assert.match(name, own)
+    }
+    assert.doesNotMatch('X-Intercept-Like', own)
+    const keys = middlewares['without-key']?.headers?.customRequestHeaders
+    assert.deepEqual(keys, { 'X-API-Key': '', Authorization: '' })
+  })
+
+  test('P-samples: envoy.yaml (read as YAML: Envoy is not run here) removes before it asks, and fails closed', () => {
+    const manager = envoyManager()
+    const names = manager.http_filters.map(({ name }) => name.split('.').at(-1))
+    assert.deepEqual(names, ['header_mutation', 'ext_authz', 'router'])
+    const [mutation, asking] = manager.http_filters
+    const removed = new Set(
+      mutation?.typed_config.mutations?.request_mutations.map(({ remove }) => remove),
+    )
+    const taken = mustEnd.filter((one) => one !== 'x-api-key' && one !== 'authorization')
+    for (const name of [...ownHeaders, ...taken]) {
+      assert.ok(removed.has(name), name)
+      if (name.includes('-')) assert.ok(removed.has(name.replaceAll('-', '.')), `${name} with .`)
+    }
+    const underscores = manager['common_http_protocol_options'] as Record<string, string>
+    assert.equal(underscores['headers_with_underscores_action'], 'REJECT_REQUEST')
+    assert.equal(asking?.typed_config.failure_mode_allow, false)
+    assert.deepEqual(manager['upgrade_configs'], [{ upgrade_type: 'websocket' }])
+  })
+
+  test('P-samples: the questions that Traefik and Envoy ask by their samples are decided', async () => {
+    await using gateway = await gatewayForTests({ settings: { TRUSTED_PROXIES: '1' } })
+    const { url } = gateway.upstream
+    const rules = ['--rule', 'deny DELETE /admin/*', '--rule', 'allow * /*']
+    await gateway.run('target', 'set', 'acme', 'orders', '--upstream', url, ...rules)
+    const { middlewares } = (parse(readSample('traefik.yaml')) as Traefik).http
+    const traefik = new URL(middlewares['intercept-check']?.forwardAuth?.address ?? '')
+    const envoy = envoyManager().http_filters[1]?.typed_config.http_service?.path_prefix ?? ''
+    const ask = async (path: string, method: string, headers: Record<string, string>) => {
+      const response = await fetch(`http://127.0.0.1:${gateway.product.port}${path}`, {
+        method,
+        headers: {
+          'X-API-Key': gateway.xApiKey.secret,
+          'X-Forwarded-For': '203.0.113.7',
+          ...headers,
+        },
+      })
+      await response.arrayBuffer()
+      return response
+    }
+    const byTraefik = async (method: string, uri: string) =>
+      await ask(traefik.pathname + traefik.search, 'GET', {
+        'X-Forwarded-Method': method,
+        'X-Forwarded-Uri': uri,
+        'X-Forwarded-Host': 'orders.example.com',
+        'X-Forwarded-Proto': 'https',
+      })
+    assert.equal((await byTraefik('GET', '/x?a=b')).status, 200)
+    assert.equal(
+      (await byTraefik('DELETE', '/admin/x')).headers.get('intercept-refused'),
+      'rule_denied',
+    )
+    assert.equal((await ask(`${envoy}/x?a=b`, 'POST', {})).status, 200)
+    const refused = await ask(`${envoy}/admin/x`, 'DELETE', {})
+    assert.equal(refused.status, 403)
+    const inHeader = JSON.parse(refused.headers.get('intercept-problem') ?? '{}') as {
+      code?: string
+    }
+    assert.equal(inHeader.code, 'rule_denied')
+    assert.deepEqual(gateway.upstream.seen, [])
+  })
+})

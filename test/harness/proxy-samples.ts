@@ -1,0 +1,80 @@
+// The samples of deploy/proxies, moved to ports of this machine: nothing else of them is changed.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startProxy, type ProxyProgram } from './proxy-program.ts'
+
+const samples = join(import.meta.dirname, '..', '..', 'deploy', 'proxies')
+
+/** Where a sample's parts are in a test. */
+export interface SamplePorts {
+  /** Of the proxy in front of Intercept, or of the API that it guards by asking. */
+  readonly proxy: number
+  /** nginx has both uses in one file; the other one listens here. */
+  readonly other: number
+  readonly intercept: number
+  readonly upstream: number
+}
+
+export function readSample(name: string): string {
+  return readFileSync(join(samples, name), 'utf8')
+}
+
+/** nginx with both servers: the front at `proxy`, the API that asks at `other`. */
+export async function startNginx(ports: SamplePorts): Promise<ProxyProgram> {
+  let listeners = 0
+  const servers = readSample('nginx.conf')
+    .replaceAll(/listen 443 ssl;/g, () => {
+      listeners += 1
+      return `listen 127.0.0.1:${listeners === 1 ? ports.proxy : ports.other};`
+    })
+    .replaceAll(/^ *ssl_certificate.*$/gm, '')
+    .replaceAll('127.0.0.1:8080', `127.0.0.1:${ports.intercept}`)
+    .replaceAll('127.0.0.1:3000', `127.0.0.1:${ports.upstream}`)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (kind) => `${kind}_temp_path {folder}/${kind};`,
+  )
+  return await startProxy({
+    program: 'nginx',
+    port: ports.proxy,
+    fileName: 'nginx.conf',
+    configuration: `daemon off; master_process off; worker_processes 1; pid {folder}/pid; error_log stderr;
+events { worker_connections 256; }
+http { access_log off; ${temporary.join(' ')}
+${servers}
+}`,
+    args: ['-c', '{file}', '-p', '{folder}'],
+  })
+}
+
+/** Caddy with one of its two samples. */
+export async function startCaddy(
+  sample: 'Caddyfile' | 'check.Caddyfile',
+  ports: Omit<SamplePorts, 'other'>,
+): Promise<ProxyProgram> {
+  const site = `http://:${ports.proxy}`
+  return await startProxy({
+    program: 'caddy',
+    port: ports.proxy,
+    fileName: 'Caddyfile',
+    configuration: `{\n\tadmin off\n\tauto_https off\n\tdefault_bind 127.0.0.1\n}\n${readSample(
+      sample,
+    )
+      .replaceAll('intercept:8080', `127.0.0.1:${ports.intercept}`)
+      .replaceAll('my-api:3000', `127.0.0.1:${ports.upstream}`)}`,
+    args: ['run', '--config', '{file}', '--adapter', 'caddyfile'],
+    env: { HOST_NAME: site, API_HOST_NAME: site },
+  })
+}
+
+/** HAProxy in front. */
+export async function startHaproxy(ports: Omit<SamplePorts, 'other'>): Promise<ProxyProgram> {
+  return await startProxy({
+    program: 'haproxy',
+    port: ports.proxy,
+    fileName: 'haproxy.cfg',
+    configuration: readSample('haproxy.cfg')
+      .replace(/bind :443 ssl crt \S+/, `bind 127.0.0.1:${ports.proxy}`)
+      .replace('127.0.0.1:8080', `127.0.0.1:${ports.intercept}`),
+    args: ['-db', '-f', '{file}'],
+  })
+}
