@@ -54,8 +54,8 @@ const keepers: Record<string, readonly string[]> = {
   'better-sqlite3': ['store'],
   pg: ['store'],
   jose: ['secrets'],
-  // The demo's upstream answers the handshake of a WebSocket (SHA-1, RFC 6455).
-  'node:crypto': ['secrets', 'ids', 'cli'],
+  // The handshake of a WebSocket (SHA-1, RFC 6455): http checks an upstream's, the demo's upstream answers one.
+  'node:crypto': ['secrets', 'ids', 'cli', 'http'],
   fastify: ['http'],
   undici: ['http'],
   typebox: ['http'],

@@ -155,6 +155,50 @@ describe('answers of upstreams', () => {
     assert.ok(tookMs < 30_000, `${tookMs} ms`)
   })
 
+  const key = 'dGhlIHNhbXBsZSBub25jZQ=='
+  const accept = 's3pPLMBiTxaQ9kYGzzhZRbK+xOo='
+  const handshake = (lines: string) => `HTTP/1.1 101 Switching Protocols\r\n${lines}\r\nspeaks`
+  for (const [name, lines] of [
+    ['h2c', `Connection: Upgrade\r\nUpgrade: h2c\r\nSec-WebSocket-Accept: ${accept}\r\n`],
+    ['no Sec-WebSocket-Accept', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'],
+    [
+      "another key's Sec-WebSocket-Accept",
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: AAAALMBiTxaQ9kYGzzhZRbK+xOo=\r\n',
+    ],
+    [
+      'two of them',
+      `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${accept}\r\nSec-WebSocket-Accept: ${accept}\r\n`,
+    ],
+    ['no Connection', `Upgrade: websocket\r\nSec-WebSocket-Accept: ${accept}\r\n`],
+    [
+      'two protocols',
+      `Connection: Upgrade\r\nUpgrade: websocket, h2c\r\nSec-WebSocket-Accept: ${accept}\r\n`,
+    ],
+  ] as const) {
+    test(`P10: a 101 with ${name} is no WebSocket: 502, and nothing of it passes`, async () => {
+      end = false
+      answer = handshake(lines)
+      const said = await gateway.raw(
+        `GET ${prefix}/raw/x HTTP/1.1\r\nHost: a\r\n{key}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+      )
+      assert.deepEqual(statusesOf(said), [502])
+      assert.match(said, /\r\nIntercept-Refused: upstream_invalid\r\n/)
+      assert.doesNotMatch(said, /speaks/)
+    })
+  }
+
+  test('P10: a 101 with the right Sec-WebSocket-Accept passes, with the bytes behind it', async () => {
+    end = false
+    answer = handshake(
+      `Connection: Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Accept: ${accept}\r\n`,
+    )
+    const said = await gateway.raw(
+      `GET ${prefix}/raw/x HTTP/1.1\r\nHost: a\r\n{key}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+    )
+    assert.deepEqual(statusesOf(said), [101])
+    assert.ok(said.endsWith('speaks'))
+  })
+
   test('P3 P13: hop-by-hop headers and those that act on our origin are dropped from answers', async () => {
     end = false
     const dropped = [

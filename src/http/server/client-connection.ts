@@ -127,6 +127,13 @@ export class ClientConnection {
     this.socket.destroy()
   }
 
+  /** Ends the connection after what was written; nothing more that arrives on it is executed. */
+  end(): void {
+    this.refuseFurther()
+    this.socket.destroySoon()
+    this.socket.resume()
+  }
+
   /** Whether the only request under way is still arriving: then a parse error is about that one. */
   get soleExchange(): OpenExchange | undefined {
     if (this.#exchanges.size !== 1) return undefined
@@ -136,7 +143,8 @@ export class ClientConnection {
 
   /** Whether a refusal may be written as raw bytes: not into an answer, and not where an earlier one is awaited. */
   get mayAnswerRaw(): boolean {
-    if (this.refused) return false
+    // What comes late or broken of an answered request's body gets no second final answer (RFC 9110, section 15).
+    if (this.refused || this.#rest?.complete === false) return false
     const exchange = this.soleExchange
     if (this.#responses.size === 0) {
       return (
@@ -150,6 +158,11 @@ export class ClientConnection {
       response?.headersSent === false &&
       !response.req.complete
     )
+  }
+
+  /** Whether nothing is owed to the caller any more, though a body is still arriving. */
+  get isAnswered(): boolean {
+    return !this.busy && this.#responses.size === 0 && this.#rest?.complete === false
   }
 
   /** Judges a body that comes too slowly; called from time to time with the monotonic clock. Returns true if too slow. */

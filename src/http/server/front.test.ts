@@ -7,6 +7,7 @@ import { exchangeRaw, statusesOf } from '../../../test/harness/raw.ts'
 import { systemClock } from '../../clock.ts'
 import { Problem } from '../../errors.ts'
 import { createFront } from './front.ts'
+import type { Exchange } from './exchange.ts'
 import type { Front } from './front.ts'
 
 const guarded = '/api/v1/intercept'
@@ -229,6 +230,7 @@ const slowPost = 'POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r
 
 async function slowAppForTests(
   handleApp: (request: IncomingMessage, response: ServerResponse) => unknown,
+  handleGateway: (exchange: Exchange) => void = () => {},
 ): Promise<AsyncDisposable & { readonly port: number }> {
   const front = createFront({
     baseUrl: 'http://localhost:1',
@@ -237,7 +239,7 @@ async function slowAppForTests(
     limits: { bodyWindowMs: 80, bodyWindowBytes: 1000 },
     log: { error: () => {} },
     handleApp,
-    handleGateway: () => {},
+    handleGateway,
   })
   const { port } = await front.listen({ host: '127.0.0.1', port: 0 })
   return { port, [Symbol.asyncDispose]: async () => await front.drain(100) }
@@ -276,6 +278,51 @@ describe('the front under slow callers', () => {
     await once(socket.resume(), 'close')
   })
 
+  for (const [what, rest] of [
+    ['never comes', ''],
+    ['is broken', 'zz\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['breaks off and turns into a request', '1\r\naGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ] as const) {
+    test(`P-once: a request that was answered before its body gets no second answer when the body ${what}`, async () => {
+      const urls: string[] = []
+      await using front = await slowAppForTests((request, response) => {
+        urls.push(request.url ?? '')
+        response.statusCode = 401
+        response.end('no')
+      })
+      const said = await exchangeInParts(front.port, [
+        'POST /api/v1/organizations HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n',
+        rest,
+      ])
+      assert.deepEqual(statusesOf(said), [401])
+      assert.deepEqual(urls, ['/api/v1/organizations'])
+    })
+  }
+
+  for (const rest of ['', 'x']) {
+    test(`P-once: a refused call whose short body ${rest === '' ? 'never comes' : 'comes too slowly'} is not told 408 besides`, async () => {
+      await using front = await slowAppForTests(
+        () => {},
+        (exchange) => exchange.refuse(new Problem('rule_denied')),
+      )
+      const said = await exchangeInParts(front.port, [
+        `POST ${guarded}/x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n`,
+        rest,
+      ])
+      assert.deepEqual(statusesOf(said), [403])
+    })
+  }
+
+  test('P-once: a CONNECT behind a request that is not answered yet does not get ahead of it', async () => {
+    await using front = await slowAppForTests(() => {})
+    const said = await exchangeRaw(
+      front.port,
+      'GET /waits HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
+      { quietMs: 5000 },
+    )
+    assert.deepEqual(statusesOf(said), [])
+  })
+
   test('L1: a head that does not end is cut', async () => {
     const front = createFront({
       baseUrl: 'http://localhost:1',
@@ -292,3 +339,18 @@ describe('the front under slow callers', () => {
     await front.drain(100)
   })
 })
+
+/** Sends the parts, each after something has come back for those before; gives back everything until the other side ends. */
+async function exchangeInParts(port: number, parts: readonly string[]): Promise<string> {
+  const [first = '', ...rest] = parts
+  const socket = connect(port, '127.0.0.1', () => socket.write(first))
+  socket.on('error', () => {})
+  let said = ''
+  socket.on('data', (chunk: Buffer) => {
+    said += chunk.toString('latin1')
+    const part = rest.shift()
+    if (part !== undefined && part !== '') socket.write(part)
+  })
+  await once(socket, 'close')
+  return said
+}

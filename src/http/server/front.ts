@@ -111,6 +111,12 @@ export function createFront(needs: FrontNeeds): Front {
     take(request, response, { socket, head }, false)
   })
   server.on('connect', (_request, socket) => {
+    const connection = connectionOf(socket)
+    if (connection?.mayAnswerRaw !== true) {
+      // Responses before this one are still awaited.
+      socket.destroy()
+      return
+    }
     refuseRaw(
       socket,
       new Problem('method_not_allowed', 'CONNECT is not answered here.', {
@@ -122,7 +128,8 @@ export function createFront(needs: FrontNeeds): Front {
     const problem = parserProblem(error, limits.urlBytes)
     const connection = connectionOf(socket)
     if (problem === undefined || connection?.mayAnswerRaw !== true) {
-      socket.destroy()
+      if (connection?.isAnswered === true) connection.end()
+      else socket.destroy()
       return
     }
     connection.soleExchange?.leave()
@@ -219,6 +226,8 @@ export function createFront(needs: FrontNeeds): Front {
         exchange.refuse(problem)
       } else if (exchange === undefined && connection.mayAnswerRaw) {
         refuseRaw(connection.socket, problem)
+      } else if (connection.isAnswered) {
+        connection.end()
       } else {
         connection.destroy()
       }

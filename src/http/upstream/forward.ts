@@ -9,6 +9,7 @@ import type { UpstreamOrigin, UpstreamTimeouts } from './pool.ts'
 import { RequestBody } from './request-body.ts'
 import type { BodyOwner } from './request-body.ts'
 import { Tunnel } from './tunnel.ts'
+import { checkHandshake, valuesOf } from './web-socket.ts'
 
 /** One call to be passed on. */
 export interface ForwardPlan {
@@ -227,6 +228,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   }
 
   switched(head: AnswerHead, rest: Buffer): void {
+    checkHandshake(head, this.#exchange.rawHeaders)
     const connection = this.#connection
     const client = this.#exchange.takeOver()
     if (connection === undefined || client === undefined) return
@@ -337,12 +339,4 @@ function framingOf(exchange: Exchange): string {
     return `Content-Length: ${exchange.contentLength}\r\n${expect}\r\n`
   }
   return exchange.hasBody ? `Transfer-Encoding: chunked\r\n${expect}\r\n` : '\r\n'
-}
-
-function valuesOf(headers: readonly string[], lower: string): string[] {
-  const values: string[] = []
-  for (let at = 0; at + 1 < headers.length; at += 2) {
-    if (headers[at]?.toLowerCase() === lower) values.push(headers[at + 1] ?? '')
-  }
-  return values
 }

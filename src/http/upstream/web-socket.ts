@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+import { BrokenAnswer, type AnswerHead } from './response-head.ts'
+
+// RFC 6455, section 1.3.
+const handshakeId = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+/**
+ * Throws unless a 101 completes the caller's WebSocket handshake (RFC 6455, section 4.1): after any other switch of
+ * protocols, bytes that nobody checked would run both ways.
+ */
+export function checkHandshake(head: AnswerHead, requestHeaders: readonly string[]): void {
+  const [key, ...moreKeys] = valuesOf(requestHeaders, 'sec-websocket-key')
+  const [accept, ...moreAccepts] = valuesOf(head.headers, 'sec-websocket-accept')
+  const upgrades = valuesOf(head.headers, 'upgrade').map((value) => value.toLowerCase())
+  if (upgrades.length !== 1 || upgrades[0] !== 'websocket') broken('no WebSocket')
+  if (!head.connectionNames.includes('upgrade')) broken('no upgrade in Connection')
+  if (key === undefined || moreKeys.length > 0) broken('the caller sent no single key')
+  if (moreAccepts.length > 0 || accept !== acceptOf(key)) broken('wrong Sec-WebSocket-Accept')
+}
+
+/** The values of a header in a flat list, by its lower-case name. */
+export function valuesOf(headers: readonly string[], lower: string): string[] {
+  const values: string[] = []
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    if (headers[at]?.toLowerCase() === lower) values.push(headers[at + 1] ?? '')
+  }
+  return values
+}
+
+function acceptOf(key: string): string {
+  return createHash('sha1').update(`${key}${handshakeId}`, 'latin1').digest('base64')
+}
+
+function broken(what: string): never {
+  throw new BrokenAnswer(`the upstream's 101 is no handshake: ${what}`)
+}
