@@ -46,6 +46,8 @@ export interface DirectoryGroups {
     organizationId: OrganizationId,
     ids: readonly string[],
   ): Promise<Map<string, string[]>>
+  /** The next ids of a group's members in their order, behind one ('' for the first). */
+  memberPage(group: DirectoryGroupRecord, after: string, limit: number): Promise<string[]>
   /** Makes of a group what `next` says, all or nothing; its members are changed without being loaded. */
   change(
     organizationId: OrganizationId,
@@ -147,6 +149,8 @@ export function createDirectoryGroups(
     },
     listMembers: async (organizationId, ids) =>
       await directoryMembers.list(store, organizationId, ids),
+    memberPage: async (group, after, limit) =>
+      await directoryMembers.listPage(store, group, { after, limit }),
     change: async (organizationId, id, next, actor) =>
       await confirmed(organizationId, actor, async (tx) => {
         const current = await loadIn(tx, organizationId, id)

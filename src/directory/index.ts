@@ -2,5 +2,5 @@
 export { createDirectories, type Directories } from './directories.ts'
 export { type DirectoryGroupWish, type MemberChange } from './groups.ts'
 export { type DirectoryPage, type DirectoryListing } from './lists.ts'
-export { type DirectoryPrincipal } from './tokens.ts'
+export { RefusedToken, type DirectoryPrincipal } from './tokens.ts'
 export { type DirectoryUser, type DirectoryUserWish } from './users.ts'

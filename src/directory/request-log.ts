@@ -12,7 +12,7 @@ export interface DirectoryLog extends AsyncDisposable {
   /** Newest first, those noted a moment ago included. */
   list(
     organizationId: OrganizationId,
-    page: { before?: string | undefined; limit: number; failedOnly?: boolean | undefined },
+    page: directoryRequests.RequestPage,
   ): Promise<DirectoryRequestRecord[]>
 }
 

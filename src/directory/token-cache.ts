@@ -5,7 +5,7 @@ const rememberedAtMost = 10_000
 
 /** SCIM tokens in use, as the database last told of them; the change feed takes them out again. */
 export interface TokenMemory {
-  /** The active token with this digest, from the database unless the memory may be trusted. */
+  /** The token with this digest, revoked ones too, from the database unless the memory may be trusted. */
   find(digest: string): Promise<KnownToken | undefined>
   /** The same in the middle of a work, for a token that has been found before. */
   findAgain(
@@ -46,7 +46,7 @@ export function createTokenMemory(store: Store): TokenMemory {
       if (known !== undefined) return known
       const before = generation
       const found = await directoryTokens.findByDigest(store, digest)
-      if (found === undefined || found.token.revokedAt !== undefined) return undefined
+      if (found === undefined || found.token.revokedAt !== undefined) return found
       if (before === generation) {
         const [oldest] = byDigest
         if (byDigest.size >= rememberedAtMost && oldest !== undefined) {

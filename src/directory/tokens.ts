@@ -28,6 +28,16 @@ export interface DirectoryPrincipal {
   readonly name: string
 }
 
+/** A token of an organization that opens nothing any more, or not on its plan. */
+export class RefusedToken extends Problem {
+  readonly owner: Pick<DirectoryPrincipal, 'organizationId' | 'tokenId'> | undefined
+
+  constructor(refusal: Problem, owner: RefusedToken['owner']) {
+    super(refusal.code, refusal.message)
+    this.owner = owner
+  }
+}
+
 /** SCIM bearer tokens: issue, list, revoke, identify. */
 export interface DirectoryTokens {
   /** `plan_required`, `invalid_input`, `conflict` when as many are active as may be. The secret is in this answer and nowhere else. */
@@ -42,7 +52,10 @@ export interface DirectoryTokens {
   revoke(organizationId: OrganizationId, id: string, actor: Actor): Promise<DirectoryTokenRecord>
   /** Revokes the token that this is, by whoever holds it; undefined if it is none of ours. */
   revokeSecret(text: string, actor: Actor): Promise<DirectoryTokenRecord | undefined>
-  /** Whose token this is; `credential_invalid` for any that is unknown or revoked, `plan_required`. */
+  /**
+   * Whose token this is; `credential_invalid` for any that is unknown or revoked, `plan_required`. The refusal of one
+   * that was the organization's says whose it was, at most once a minute for each token.
+   */
   identify(
     text: string,
     from: { address?: string | undefined; agent?: string | undefined },
@@ -68,6 +81,7 @@ export function createDirectoryTokens(needs: {
   const { store, clock } = needs
   const memory = createTokenMemory(store)
   const notedAt = new Map<string, number>()
+  const refusedAt = new Map<string, number>()
 
   async function revoke(
     organizationId: OrganizationId,
@@ -141,7 +155,8 @@ export function createDirectoryTokens(needs: {
       if (credentialLookup(text, prefix) === undefined) throw invalid()
       const found = await memory.find(digest(text))
       if (!found) throw invalid()
-      requirePlan(found.plan)
+      if (found.token.revokedAt !== undefined) throw refused(found.token, invalid())
+      if (found.plan !== 'enterprise') throw refused(found.token, planRequired())
       noteUse(found.token.id, from)
       return {
         kind: 'directory',
@@ -161,6 +176,21 @@ export function createDirectoryTokens(needs: {
     },
   }
 
+  // Who holds a revoked token must not be able to push everything else out of the request log.
+  function refused(token: DirectoryTokenRecord, refusal: Problem): Problem {
+    const { organizationId, id: tokenId } = token
+    const isDue = isFirstInMinute(refusedAt, tokenId)
+    return new RefusedToken(refusal, isDue ? { organizationId, tokenId } : undefined)
+  }
+
+  function isFirstInMinute(times: Map<string, number>, id: string): boolean {
+    const at = clock.now()
+    if (at - (times.get(id) ?? 0) < noteUseEveryMs) return false
+    if (times.size > 10_000) times.clear()
+    times.set(id, at)
+    return true
+  }
+
   async function requireGood(
     tx: Transaction,
     organizationId: OrganizationId,
@@ -175,20 +205,19 @@ export function createDirectoryTokens(needs: {
     id: string,
     from: { address?: string | undefined; agent?: string | undefined },
   ): void {
-    const at = clock.now()
-    if (at - (notedAt.get(id) ?? 0) < noteUseEveryMs) return
-    if (notedAt.size > 10_000) notedAt.clear()
-    notedAt.set(id, at)
-    const use = { id, at, address: from.address, agent: from.agent?.slice(0, 300) }
+    if (!isFirstInMinute(notedAt, id)) return
+    const use = { id, at: clock.now(), address: from.address, agent: from.agent?.slice(0, 300) }
     // Nobody waits for it: the next minute notes it again.
     store.transaction(async (tx) => await directoryTokens.noteUse(tx, use)).catch(() => undefined)
   }
 }
 
 function requirePlan(plan: Plan): void {
-  if (plan !== 'enterprise') {
-    throw new Problem('plan_required', 'SCIM provisioning needs the plan enterprise.')
-  }
+  if (plan !== 'enterprise') throw planRequired()
+}
+
+function planRequired(): Problem {
+  return new Problem('plan_required', 'SCIM provisioning needs the plan enterprise.')
 }
 
 function entry(token: DirectoryTokenRecord, actor: Actor) {

@@ -1,7 +1,7 @@
 import { errorBody, refuse, ScimError, type ScimType } from './protocol/errors.ts'
 import type { ScimAnswer, ScimNeeds, ScimRequest } from './exchange.ts'
-import { isObject, type Json, type JsonObject } from './protocol/json.ts'
-import { checkSchemas, memberOf } from './schema/resource.ts'
+import { isObject, memberOf, type Json, type JsonObject } from './protocol/json.ts'
+import { checkSchemas } from './schema/resource.ts'
 
 const requestUrn = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest'
 const responseUrn = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse'

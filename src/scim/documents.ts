@@ -34,6 +34,8 @@ export function userDocument(user: DirectoryUser, base: string): Record<string, 
   }))
   return {
     ...resource,
+    // Users of older versions may be stored without it.
+    active: user.active,
     schemas: schemasOf(userType, resource),
     ...(groups.length === 0 ? {} : { groups }),
     meta: metaOf(user, 'User', `${base}/Users/${user.id}`),
@@ -53,14 +55,15 @@ export function groupDocument(
     ...(members === undefined || members.length === 0
       ? {}
       : {
-          members: members.map((id) => ({
-            value: id,
-            $ref: `${base}/Users/${id}`,
-            type: 'User',
-          })),
+          members: memberDocuments(members, base),
         }),
     meta: metaOf(group, 'Group', `${base}/Groups/${group.id}`),
   }
+}
+
+/** Members of a group as SCIM answers them. */
+export function memberDocuments(ids: readonly string[], base: string): Record<string, unknown>[] {
+  return ids.map((id) => ({ value: id, $ref: `${base}/Users/${id}`, type: 'User' }))
 }
 
 function metaOf(record: Versioned, resourceType: string, location: string) {

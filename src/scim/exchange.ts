@@ -4,6 +4,7 @@ import type { Actor } from '../store/index.ts'
 import { ScimError } from './protocol/errors.ts'
 import type { Json } from './protocol/json.ts'
 import type { Projection } from './schema/projection.ts'
+import type { Pieces } from './rendering.ts'
 
 /** What the door is given. */
 export interface ScimNeeds {
@@ -39,10 +40,14 @@ export interface ScimRequest {
   readonly base: string
 }
 
-/** What is answered; the body is a SCIM message or nothing. */
+/** What a discovery document depends on: nothing of an organization. */
+export type DiscoveryRequest = Pick<ScimRequest, 'query' | 'base'>
+
+/** What is answered; the body is a SCIM message, whole or in pieces, or nothing. */
 export interface ScimAnswer {
   readonly status: number
   readonly body?: Record<string, unknown> | undefined
+  readonly pieces?: Pieces | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 

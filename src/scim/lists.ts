@@ -1,9 +1,9 @@
 import type { DirectoryPage } from '../directory/index.ts'
 import type { ResourceType } from './schema/attributes.ts'
-import { groupDocument, userDocument } from './documents.ts'
 import { refuse } from './protocol/errors.ts'
 import type { ScimAnswer, ScimNeeds, ScimRequest } from './exchange.ts'
 import { listingOf, projectionOf, type Query } from './query.ts'
+import { groupTexts, holdsTooMany, listText, userTexts } from './rendering.ts'
 import { groupType, userType } from './schema/schema-group.ts'
 
 const listUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse'
@@ -16,8 +16,8 @@ export async function listResources(
   query: Query,
 ): Promise<ScimAnswer> {
   const page = await readPage(needs, request, type, query)
-  const documents = await loadDocuments(needs, request, type, page.ids, query)
-  return answerList(documents, page, query)
+  const resources = await loadResources(needs, request, { type, ids: page.ids }, query)
+  return answerList([resources], page, query)
 }
 
 /** A page over users and then groups: `.search` and queries at the root (RFC 7644 section 3.4.2.1). */
@@ -41,11 +41,9 @@ export async function listEverything(
     total += page.total
     room -= page.ids.length
   }
-  const documents: Record<string, unknown>[] = []
-  for (const part of ids) {
-    documents.push(...(await loadDocuments(needs, request, part.type, part.ids, query)))
-  }
-  return answerList(documents, { total, nextCursor: undefined }, query)
+  const resources: Resources[] = []
+  for (const part of ids) resources.push(await loadResources(needs, request, part, query))
+  return answerList(resources, { total, nextCursor: undefined }, query)
 }
 
 /** Documents that exist without a store: discovery. */
@@ -84,45 +82,53 @@ async function readPage(
   return page
 }
 
-async function loadDocuments(
+/** Resources of a page that are to be shown. */
+interface Resources {
+  readonly count: number
+  readonly isLarge: boolean
+  readonly texts: () => ReturnType<typeof userTexts>
+}
+
+async function loadResources(
   needs: ScimNeeds,
   request: ScimRequest,
-  type: ResourceType,
-  ids: readonly string[],
+  { type, ids }: { readonly type: ResourceType; readonly ids: readonly string[] },
   query: Query,
-): Promise<Record<string, unknown>[]> {
+): Promise<Resources> {
   const { organizationId } = request.principal
-  const projection = projectionOf(type, query)
+  const showing = { request, projection: projectionOf(type, query) }
   const { users, groups } = needs.directories
   if (type.name === 'User') {
-    const found = await users.getAll(organizationId, ids, projection.shows('groups'))
-    return found.map((user) => projection.apply(userDocument(user, request.base)))
+    const found = await users.getAll(organizationId, ids, showing.projection.shows('groups'))
+    return { count: found.length, isLarge: false, texts: () => userTexts(found, showing) }
   }
   const found = await groups.getAll(organizationId, ids)
-  const members = projection.shows('members')
-    ? await groups.listMembers(organizationId, ids)
-    : undefined
-  return found.map((group) =>
-    projection.apply(groupDocument(group, members?.get(group.id), request.base)),
-  )
+  return {
+    count: found.length,
+    isLarge: holdsTooMany(found, showing),
+    texts: () => groupTexts(needs, found, showing),
+  }
 }
 
 function answerList(
-  documents: readonly Record<string, unknown>[],
+  resources: readonly Resources[],
   page: Pick<DirectoryPage, 'total' | 'nextCursor'>,
   query: Query,
 ): ScimAnswer {
   const byCursor = query.cursor !== undefined
-  return {
-    status: 200,
-    body: {
-      schemas: [listUrn],
-      totalResults: page.total,
-      itemsPerPage: documents.length,
-      // RFC 9865 section 2: an answer by cursor has no startIndex; the last one has no nextCursor.
-      ...(byCursor ? {} : { startIndex: query.startIndex }),
-      ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
-      Resources: documents,
-    },
+  const head = {
+    schemas: [listUrn],
+    totalResults: page.total,
+    itemsPerPage: resources.reduce((sum, { count }) => sum + count, 0),
+    // RFC 9865 section 2: an answer by cursor has no startIndex; the last one has no nextCursor.
+    ...(byCursor ? {} : { startIndex: query.startIndex }),
+    ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
   }
+  const isLarge = resources.some((each) => each.isLarge)
+  const text = () => listText(head, 'Resources', textsOf(resources))
+  return { status: 200, pieces: { isLarge, text } }
+}
+
+async function* textsOf(resources: readonly Resources[]): ReturnType<typeof userTexts> {
+  for (const { texts } of resources) yield* texts()
 }

@@ -5,9 +5,9 @@ import { limits } from './discovery.ts'
 import { refuse } from './protocol/errors.ts'
 import type { ScimLimits } from './exchange.ts'
 import { parseFilter } from './filter/filter.ts'
-import { isObject, type Json } from './protocol/json.ts'
+import { isObject, memberOf, type Json } from './protocol/json.ts'
 import { createProjection, type Projection } from './schema/projection.ts'
-import { checkSchemas, memberOf } from './schema/resource.ts'
+import { checkSchemas } from './schema/resource.ts'
 
 const searchUrn = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest'
 

@@ -16,6 +16,7 @@ import { readPatch } from './patch/patch-request.ts'
 import { applyPatch } from './patch/patch.ts'
 import { projectionOf, queryOfUrl } from './query.ts'
 import { readResource, type Resource } from './schema/resource.ts'
+import { groupTexts, holdsTooMany, singleText } from './rendering.ts'
 import { groupType, userType } from './schema/schema-group.ts'
 import { groupData, groupWish, memberChanges, userWish } from './stored.ts'
 
@@ -100,20 +101,18 @@ export function createUserDoor(needs: ScimNeeds): ResourceDoor {
 export function createGroupDoor(needs: ScimNeeds): ResourceDoor {
   const { groups } = needs.directories
 
-  async function show(
-    request: ScimRequest,
-    status: number,
-    group: DirectoryGroupRecord,
-  ): Promise<ScimAnswer> {
+  function show(request: ScimRequest, status: number, group: DirectoryGroupRecord): ScimAnswer {
     const projection = projectionOf(groupType, queryOfUrl(request.query))
-    const members = projection.shows('members')
-      ? await groups.listMembers(group.organizationId, [group.id])
-      : undefined
-    return showResource(
-      status,
-      groupDocument(group, members?.get(group.id), request.base),
-      projection,
-    )
+    const showing = { request, projection }
+    const document = groupDocument(group, undefined, request.base)
+    const { body: _, ...answer } = showResource(status, document, projection)
+    return {
+      ...answer,
+      pieces: {
+        isLarge: holdsTooMany([group], showing),
+        text: () => singleText(groupTexts(needs, [group], showing)),
+      },
+    }
   }
 
   return {
@@ -121,12 +120,12 @@ export function createGroupDoor(needs: ScimNeeds): ResourceDoor {
     async create(request) {
       const wish = groupWish(readResource(groupType, bodyOf(request)))
       const group = await groups.create(request.principal.organizationId, wish, request.actor)
-      return await show(request, 201, group)
+      return show(request, 201, group)
     },
     async read(request, id) {
       const group = await groups.get(request.principal.organizationId, id)
       if (isUnchanged(request, etagOf(group))) return notModified(etagOf(group))
-      return await show(request, 200, group)
+      return show(request, 200, group)
     },
     async replace(request, id) {
       const wish = groupWish(readResource(groupType, bodyOf(request)))
@@ -136,7 +135,7 @@ export function createGroupDoor(needs: ScimNeeds): ResourceDoor {
         return wish
       }
       const group = await groups.change(organizationId, id, next, request.actor)
-      return await show(request, 200, group)
+      return show(request, 200, group)
     },
     async patch(request, id) {
       const operations = readPatch(bodyOf(request))
@@ -153,7 +152,7 @@ export function createGroupDoor(needs: ScimNeeds): ResourceDoor {
       if (attributes.length === 0 && excludedAttributes.length === 0) {
         return { status: 204, headers: { ETag: etagOf(group) } }
       }
-      return await show(request, 200, group)
+      return show(request, 200, group)
     },
     async remove(request, id) {
       const { organizationId } = request.principal

@@ -1,15 +1,42 @@
 import { answerBulk } from './bulk.ts'
 import { providerConfig, resourceTypeDocuments, schemaDocuments } from './discovery.ts'
 import { ScimError, type ScimType } from './protocol/errors.ts'
-import type { ScimAnswer, ScimNeeds, ScimRequest } from './exchange.ts'
+import type { DiscoveryRequest, ScimAnswer, ScimNeeds, ScimRequest } from './exchange.ts'
 import { listEverything, listPlain, listResources } from './lists.ts'
 import { askedAttributes, queryOfBody, queryOfUrl } from './query.ts'
 import { createGroupDoor, createUserDoor, type ResourceDoor } from './resources.ts'
 
-/** Finds what a request asks for and does it. */
-export type ScimRouter = (request: ScimRequest) => Promise<ScimAnswer>
+/** Does what a request asks for. */
+export type ScimHandler = (request: ScimRequest) => Promise<ScimAnswer>
 
-/** The addresses of RFC 7644 section 3.2, table 1 and 2. */
+/** The addresses of RFC 7644 section 3.2, tables 1 and 2. */
+export interface ScimRouter {
+  /** Who handles a request, by its method and path alone: 404 and 405 are told before a body is looked at. */
+  find(method: string, path: readonly string[]): ScimHandler
+  /** The same for a discovery document. */
+  findDiscovery(method: string, path: readonly string[]): DiscoveryHandler
+}
+
+/** Answers with a discovery document. */
+export type DiscoveryHandler = (request: DiscoveryRequest) => Promise<ScimAnswer>
+
+/** The handlers of an address by their methods; undefined when there is nothing. */
+type Handlers<Handler> = Readonly<Record<string, Handler>> | undefined
+
+const discoveryNames = new Set([
+  'serviceproviderconfig',
+  // Its name in Microsoft's reference code and collection.
+  'serviceconfiguration',
+  'resourcetypes',
+  'schemas',
+])
+
+/** Whether a path leads to a discovery document: those are read before there is a token (RFC 7643 section 5). */
+export function isDiscovery(path: readonly string[]): boolean {
+  return path.length <= 2 && discoveryNames.has(path[0]?.toLowerCase() ?? '')
+}
+
+/** Opens the router. */
 export function createRouter(
   needs: ScimNeeds,
   explain: (error: unknown) => { status: number; scimType: ScimType | undefined; detail: string },
@@ -19,98 +46,119 @@ export function createRouter(
     groups: createGroupDoor(needs),
   }
 
-  return async function route(request) {
-    const [first = '', second, ...rest] = request.path
+  function handlersOf(path: readonly string[]): Handlers<ScimHandler> {
+    const [first = '', second] = path
     const name = first.toLowerCase()
-    if (rest.length > 0) throw notFound()
+    if (path.length > 2) return undefined
     const door = Object.hasOwn(doors, name) ? doors[name] : undefined
-    if (door !== undefined) return await atDoor(needs, door, request, second)
+    if (door !== undefined) return doorHandlers(needs, door, second)
+    if (second !== undefined && name !== 'me') return undefined
     switch (name) {
       case '':
-        allow(request, 'GET')
-        return await listEverything(needs, request, queryOfUrl(request.query))
+        return {
+          GET: async (request) => await listEverything(needs, request, queryOfUrl(request.query)),
+        }
       case '.search':
-        allow(request, 'POST')
-        return await listEverything(needs, request, queryOfBody(request.body))
+        return {
+          POST: async (request) => await listEverything(needs, request, queryOfBody(request.body)),
+        }
       case 'bulk':
-        allow(request, 'POST')
-        return await answerBulk(needs, request, resourcesOnly(route), explain)
-      case 'me':
-        // RFC 7644 section 3.11: not every service has a "me"; a directory's token is nobody.
-        throw new ScimError(501, undefined, '/Me is not supported.')
-      case 'serviceproviderconfig':
-      // Its name in Microsoft's reference code and collection.
-      case 'serviceconfiguration':
-        return discovery(request, second, () =>
-          providerConfig(needs, request.base, askedAttributes(request.query)),
-        )
-      case 'resourcetypes':
-        return discoveryList(request, second, resourceTypeDocuments(request.base))
-      case 'schemas':
-        return discoveryList(request, second, schemaDocuments(request.base))
+        return {
+          POST: async (request) => await answerBulk(needs, request, performInBulk, explain),
+        }
       default:
-        throw notFound()
+        return undefined
     }
   }
-}
 
-async function atDoor(
-  needs: ScimNeeds,
-  door: ResourceDoor,
-  request: ScimRequest,
-  id: string | undefined,
-): Promise<ScimAnswer> {
-  if (id === undefined) {
-    allow(request, 'GET', 'POST')
-    if (request.method === 'POST') return await door.create(request)
-    return await listResources(needs, request, door.type, queryOfUrl(request.query))
-  }
-  if (id.toLowerCase() === '.search') {
-    allow(request, 'POST')
-    return await listResources(needs, request, door.type, queryOfBody(request.body))
-  }
-  allow(request, 'GET', 'PUT', 'PATCH', 'DELETE')
-  switch (request.method) {
-    case 'GET':
-      return await door.read(request, id)
-    case 'PUT':
-      return await door.replace(request, id)
-    case 'PATCH':
-      return await door.patch(request, id)
-    default:
-      return await door.remove(request, id)
-  }
-}
-
-/** A bulk request changes users and groups; nothing else is reached through it. */
-function resourcesOnly(route: ScimRouter): ScimRouter {
-  return async (request) => {
+  /** A bulk request changes users and groups; nothing else is reached through it. */
+  async function performInBulk(request: ScimRequest): Promise<ScimAnswer> {
     const [first = ''] = request.path
     if (!/^(users|groups)$/i.test(first) || request.path.includes('.search')) throw notFound()
-    return await route(request)
+    return await find(request.method, request.path)(request)
+  }
+
+  function find(method: string, path: readonly string[]): ScimHandler {
+    if (path.length <= 2 && path[0]?.toLowerCase() === 'me') throw notImplemented()
+    return handlerFor(method, handlersOf(path))
+  }
+
+  return {
+    find,
+    findDiscovery(method, path) {
+      const [first = '', second] = path
+      return handlerFor(method, discoveryHandlers(needs, first.toLowerCase(), second))
+    },
+  }
+}
+
+function handlerFor<Handler>(method: string, handlers: Handlers<Handler>): Handler {
+  if (handlers === undefined) throw notFound()
+  // A HEAD is a GET whose body stays here (RFC 9110 section 9.3.2).
+  const handler = handlers[method === 'HEAD' ? 'GET' : method]
+  if (handler === undefined) throw notAllowed(Object.keys(handlers))
+  return handler
+}
+
+function doorHandlers(
+  needs: ScimNeeds,
+  door: ResourceDoor,
+  id: string | undefined,
+): Handlers<ScimHandler> {
+  if (id === undefined) {
+    return {
+      GET: async (request) =>
+        await listResources(needs, request, door.type, queryOfUrl(request.query)),
+      POST: async (request) => await door.create(request),
+    }
+  }
+  if (id.toLowerCase() === '.search') {
+    return {
+      POST: async (request) =>
+        await listResources(needs, request, door.type, queryOfBody(request.body)),
+    }
+  }
+  return {
+    GET: async (request) => await door.read(request, id),
+    PUT: async (request) => await door.replace(request, id),
+    PATCH: async (request) => await door.patch(request, id),
+    DELETE: async (request) => await door.remove(request, id),
+  }
+}
+
+/** Discovery documents have nothing of an organization in them. */
+function discoveryHandlers(
+  needs: ScimNeeds,
+  name: string,
+  id: string | undefined,
+): Handlers<DiscoveryHandler> {
+  switch (name) {
+    case 'resourcetypes':
+      return {
+        GET: async ({ query, base }) => discoveryList(query, id, resourceTypeDocuments(base)),
+      }
+    case 'schemas':
+      return { GET: async ({ query, base }) => discoveryList(query, id, schemaDocuments(base)) }
+    default:
+      if (id !== undefined) return undefined
+      return {
+        GET: async ({ query, base }) => ({
+          status: 200,
+          body: providerConfig(needs, base, askedAttributes(query)),
+        }),
+      }
   }
 }
 
 // RFC 7644 section 4: the parameters of a query are passed over on these addresses; a filter on a list is
 // answered with 403, so that nobody takes the whole list for what was asked for. `attributes` adds what
 // /ServiceProviderConfig returns on request.
-function discovery(
-  request: ScimRequest,
-  id: string | undefined,
-  document: () => Record<string, unknown>,
-): ScimAnswer {
-  allow(request, 'GET')
-  if (id !== undefined) throw notFound()
-  return { status: 200, body: document() }
-}
-
 function discoveryList(
-  request: ScimRequest,
+  query: URLSearchParams,
   id: string | undefined,
   documents: readonly Record<string, unknown>[],
 ): ScimAnswer {
-  allow(request, 'GET')
-  if (request.query.has('filter')) {
+  if (query.has('filter')) {
     throw new ScimError(403, undefined, 'The discovery documents cannot be filtered.')
   }
   if (id === undefined) return listPlain(documents)
@@ -119,11 +167,15 @@ function discoveryList(
   return { status: 200, body: found }
 }
 
-function allow(request: ScimRequest, ...methods: readonly string[]): void {
-  if (methods.includes(request.method)) return
-  const Allow = methods.join(', ')
+function notAllowed(methods: readonly string[]): ScimError {
+  const Allow = methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each])).join(', ')
   // RFC 9110 section 15.5.6: a 405 says what is allowed.
-  throw new ScimError(405, undefined, `Allowed here: ${Allow}.`, { Allow })
+  return new ScimError(405, undefined, `Allowed here: ${Allow}.`, { Allow })
+}
+
+// RFC 7644 section 3.11: not every service has a "me"; a directory's token is nobody.
+function notImplemented(): ScimError {
+  return new ScimError(501, undefined, '/Me is not supported.')
 }
 
 function notFound(): ScimError {

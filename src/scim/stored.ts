@@ -15,9 +15,11 @@ import { groupSchema, groupType, userType } from './schema/schema-group.ts'
 import type { Value, Values } from './schema/values.ts'
 
 /** A user resource in the forms in which it is stored, found and joined to a person; `isActive` holds if it does not say. */
-export function userWish(resource: Resource, isActive: boolean): DirectoryUserWish {
+export function userWish(given: Resource, isActive: boolean): DirectoryUserWish {
+  const active = (given['active'] ?? isActive) !== false
+  // Kept as it takes effect, so that every answer shows it.
+  const resource: Resource = { ...given, active }
   const userName = textPart(resource, 'userName') ?? ''
-  const active = (resource['active'] ?? isActive) !== false
   const externalId = textPart(resource, 'externalId')
   const emails = listAt(resource, 'emails').flatMap((email) =>
     typeof email === 'string' ? [] : (textPart(email, 'value') ?? []),

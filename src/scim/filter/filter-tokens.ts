@@ -62,13 +62,14 @@ function endOfWord(source: string, start: number): number {
   return at
 }
 
-// Letters, digits and `$ + - . : _`: attribute names, URNs, numbers, dates without quotes.
+// Letters, digits and `$ % + - . : @ _`: attribute names, URNs; numbers, dates and addresses without quotes.
 function isWordCode(code: number): boolean {
   return (
     (code >= 0x30 && code <= 0x3a) ||
-    (code >= 0x41 && code <= 0x5a) ||
+    (code >= 0x40 && code <= 0x5a) ||
     (code >= 0x61 && code <= 0x7a) ||
     code === 0x24 ||
+    code === 0x25 ||
     code === 0x2b ||
     code === 0x2d ||
     code === 0x2e ||

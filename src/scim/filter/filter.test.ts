@@ -73,6 +73,12 @@ const understood: Record<string, string> = {
   'emails[primary eq true and value eq "a"]': 'emails[(primary eq 1 and value eq "a")]',
   // Microsoft's and WSO2's suites: words without quotes.
   'userName sw O': 'userName sw "o"',
+  'userName eq Bob@Acme.test and emails co 100%':
+    '(userName eq "bob@acme.test" and emails.value co "100%")',
+  // Entra's bare names of the enterprise extension.
+  'department eq "Sales"': 'ext:department eq "sales"',
+  'MANAGER eq "m1"': 'ext:manager.value eq "m1"',
+  'manager.value eq "m1"': 'ext:manager.value eq "m1"',
   'name.FamilyName eq Employee and (emails.Value co example.com or emails.Value co example.org)':
     '(name.familyName eq "employee" and (emails.value co "example.com" or emails.value co "example.org"))',
   'meta.Created gt 2011-05-13T04:42:34.0000000-07:00': 'meta.created gt 1305286954000',
@@ -114,7 +120,6 @@ const refused: readonly string[] = [
   'userName eq true',
   'userName eq or',
   'userName eq x y',
-  'userName eq x@y.z',
   'meta.created gt 2011',
   'active gt true',
   'active eq "perhaps"',
@@ -128,6 +133,7 @@ const refused: readonly string[] = [
   'userName = "x"',
   'userName xx "x"',
   'urn:example:other:User:title pr',
+  'urn:ietf:params:scim:schemas:core:2.0:User:department pr',
 ]
 
 describe('the filter parser (RFC 7644 section 3.4.2.2)', () => {

@@ -1,6 +1,6 @@
 import { ScimError, refuse } from '../protocol/errors.ts'
-import { isObject, type Json } from '../protocol/json.ts'
-import { checkSchemas, memberOf } from '../schema/resource.ts'
+import { isObject, memberOf, type Json } from '../protocol/json.ts'
+import { checkSchemas } from '../schema/resource.ts'
 
 /** One operation of RFC 7644 section 3.5.2, with its verb in lower case (Entra capitalises it). */
 export interface PatchOperation {

@@ -193,6 +193,45 @@ describe('PATCH as Entra sends it', () => {
     assert.deepEqual(after['phoneNumbers'], [{ type: 'mobile', value: '42' }])
   })
 
+  test('bare names of the extension, in a path, without one, and dotted', () => {
+    const after = patch(
+      user(),
+      { op: 'Add', path: 'department', value: 'Sales' },
+      { op: 'Replace', path: 'manager', value: 'm1' },
+      { op: 'Add', value: { employeeNumber: '7', 'manager.value': 'm2' } },
+    )
+    assert.deepEqual(after[enterprise], {
+      department: 'Sales',
+      manager: { value: 'm2' },
+      employeeNumber: '7',
+    })
+    assert.equal(
+      patch(
+        after,
+        { op: 'Remove', path: 'department' },
+        { op: 'Remove', path: 'manager' },
+        { op: 'Remove', path: 'employeeNumber' },
+      )[enterprise],
+      undefined,
+    )
+  })
+
+  test('an extension that nobody knows fails nothing of what comes with it', () => {
+    const after = patch(
+      user(),
+      { op: 'Add', path: 'urn:example:ext:2.0:User:tag', value: 'x' },
+      { op: 'Replace', path: 'urn:example:ext:2.0:User', value: { tag: 'x' } },
+      { op: 'Add', value: { 'urn:example:ext:2.0:User': { tag: 'x' }, title: 'Boss' } },
+      { op: 'Remove', path: 'urn:example:ext:2.0:User:tag' },
+    )
+    assert.deepEqual(after, { ...user(), title: 'Boss' })
+  })
+
+  test("old Entra's active in a list is understood", () => {
+    const value = [{ $ref: null, value: 'False' }]
+    assert.equal(patch(user(), { op: 'Replace', path: 'active', value })['active'], false)
+  })
+
   test('makes the value that a filter on a common type or on primary describes', () => {
     const after = patch(
       user(),
@@ -327,8 +366,8 @@ describe('hostile PATCH', () => {
       [{ op: 'add', path: 'emails[type eq', value: 'x' }, 'invalidPath'],
       [{ op: 'add', path: 'emails[type].value', value: 'x' }, 'invalidFilter'],
       [{ op: 'add', path: 'userName[type eq "x"]', value: 'x' }, 'invalidPath'],
-      [{ op: 'add', path: 'urn:example:User:x', value: 'x' }, 'invalidPath'],
-      [{ op: 'add', value: { 'urn:example:User': { x: 1 } } }, 'invalidPath'],
+      [{ op: 'add', path: `${enterprise}:x`, value: 'x' }, 'invalidPath'],
+      [{ op: 'replace', path: 'userName', value: ['a'] }, 'invalidValue'],
       [{ op: 'add', path: 'title', value: 7 }, 'invalidValue'],
       [{ op: 'add', path: 'title', value: {} }, 'invalidValue'],
       [{ op: 'add', path: 'title', value: ['a', 'b'] }, 'invalidValue'],

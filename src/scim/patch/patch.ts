@@ -1,4 +1,4 @@
-import { resolveTarget, type ResourceType } from '../schema/attributes.ts'
+import { isForeign, resolveTarget, type ResourceType } from '../schema/attributes.ts'
 import { refuse, ScimError } from '../protocol/errors.ts'
 import type { Filter } from '../filter/filter-tree.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/json.ts'
@@ -85,6 +85,8 @@ function applyOne(state: State, operation: PatchOperation): void {
   if (operation.path === undefined) return applyWithoutPath(state, operation)
   const path = parsePath(state.type, operation.path)
   if (path === undefined) {
+    // A mapping to an extension that nobody here knows must not fail all that is sent with it.
+    if (isForeign(state.type, operation.path)) return
     throw refuse('invalidPath', `There is no attribute '${operation.path.slice(0, 200)}'.`)
   }
   applyAt(state, path, operation)
@@ -117,12 +119,8 @@ function applyQualified(state: State, op: PatchOperation['op'], members: JsonObj
 
 function namedPath(state: State, name: string, value: Json): PatchPath | undefined {
   const path = parsePath(state.type, name)
-  if (path === undefined) {
-    if (name.toLowerCase().startsWith('urn:')) {
-      throw refuse('invalidPath', `The extension or attribute ${name} is not supported.`)
-    }
-    return undefined
-  }
+  // Named in the request log only.
+  if (path === undefined) return undefined
   if (path.kind === 'extension') return path
   const { attribute } = path.target
   if (attribute.name === 'schemas') return undefined

@@ -44,6 +44,12 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Looks up a member of a message (not of a resource) by its name in any case (RFC 7643 section 2.1). */
+export function memberOf(message: JsonObject, name: string): Json | undefined {
+  const own = Object.keys(message).find((each) => each.toLowerCase() === name.toLowerCase())
+  return own === undefined ? undefined : message[own]
+}
+
 class Reader {
   readonly #text: string
   #at = 0

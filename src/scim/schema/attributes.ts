@@ -119,19 +119,36 @@ export function findExtension(type: ResourceType, urn: string): Schema | undefin
   return type.extension?.id.toLowerCase() === urn.toLowerCase() ? type.extension : undefined
 }
 
-/** Resolves `name`, `name.part`, `urn:…:name.part` (RFC 7644 section 3.10); undefined when nothing is called so. */
+/** The attribute of the extension that a bare name means when the core has none of it, as Entra writes `department`. */
+export function findBare(type: ResourceType, name: string): Attribute | undefined {
+  if (type.extension === undefined || findCore(type, name) !== undefined) return undefined
+  return findAttribute(type.extension.attributes, name)
+}
+
+/**
+ * Resolves `name`, `name.part`, `urn:…:name.part` (RFC 7644 section 3.10), and bare names of the extension that the
+ * core does not have; undefined when nothing is called so.
+ */
 export function resolveTarget(type: ResourceType, path: string): Target | undefined {
   const { schema, rest } = splitUrn(type, path)
   if (schema === undefined) return undefined
   const dot = rest.indexOf('.')
   const name = dot === -1 ? rest : rest.slice(0, dot)
-  const extension = schema === type.extension ? schema : undefined
+  const isQualified = schema === type.extension || rest !== path
+  const bare = isQualified ? undefined : findBare(type, name)
+  const extension = schema === type.extension || bare !== undefined ? type.extension : undefined
   const found =
-    extension === undefined ? findCore(type, name) : findAttribute(extension.attributes, name)
+    bare ??
+    (extension === undefined ? findCore(type, name) : findAttribute(extension.attributes, name))
   if (found === undefined) return undefined
   if (dot === -1) return { extension, attribute: found, sub: undefined }
   const sub = findAttribute(found.subAttributes ?? [], rest.slice(dot + 1))
   return sub === undefined ? undefined : { extension, attribute: found, sub }
+}
+
+/** Whether a path or name begins with the URN of an extension that nobody here knows. */
+export function isForeign(type: ResourceType, path: string): boolean {
+  return splitUrn(type, path.trim()).schema === undefined && findExtension(type, path) === undefined
 }
 
 function splitUrn(type: ResourceType, path: string): { schema: Schema | undefined; rest: string } {

@@ -51,17 +51,47 @@ describe('reading a resource', () => {
     assert.deepEqual(schemasOf(userType, resource), [userType.schema.id, enterprise])
   })
 
-  test('a foreign URN in schemas is passed over (Entra), its data is refused clearly', () => {
+  test('a foreign URN in schemas is passed over (Entra), and so is its data', () => {
     read({
       schemas: [
         userType.schema.id,
         'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group',
       ],
     })
-    assert.throws(
-      () => read({ 'urn:example:ext:User': { x: 1 } }),
-      /urn:example:ext:User is not supported/,
-    )
+    for (const more of [
+      { 'urn:example:ext:User': { x: 1 } },
+      { 'urn:example:ext:User:x': 1 },
+      { [`${enterprise}:nothing`]: 1 },
+    ] as Record<string, Json>[]) {
+      assert.deepEqual(read(more), { userName: 'a' })
+    }
+  })
+
+  test('bare names of the extension are read into it, and what the extension says goes first', () => {
+    for (const more of [
+      { Department: 'R', manager: 'm1' },
+      { department: 'R', manager: { value: 'm1' } },
+      { department: 'other', [enterprise]: { department: 'R', manager: 'm1' } },
+      { [enterprise]: { department: 'R', manager: 'm1' }, department: 'other' },
+    ] as Record<string, Json>[]) {
+      const resource = read(more)
+      assert.deepEqual(resource[enterprise], { department: 'R', manager: { value: 'm1' } })
+    }
+  })
+
+  test("old Entra's active in a list is understood; another list for a single value is not", () => {
+    assert.equal(read({ active: [{ value: 'False' }] })['active'], false)
+    assert.equal(read({ active: [{ $ref: null, Value: true }] })['active'], true)
+    for (const more of [
+      { userName: ['a'] },
+      { userName: [{ value: 'a' }] },
+      { title: ['a'] },
+      { active: [true] },
+      { active: [{ value: 'True' }, { value: 'True' }] },
+      { emails: [{ value: ['a@b.c'] }] },
+    ] as Record<string, Json>[]) {
+      assert.throws(() => read(more), { status: 400, scimType: 'invalidValue' })
+    }
   })
 
   const wrong: Record<string, [Record<string, Json>, string]> = {

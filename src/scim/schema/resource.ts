@@ -1,7 +1,7 @@
-import { findCore, findExtension, resolveTarget } from './attributes.ts'
-import type { ResourceType } from './attributes.ts'
+import { findBare, findCore, findExtension, resolveTarget } from './attributes.ts'
+import type { Attribute, ResourceType } from './attributes.ts'
 import { refuse } from '../protocol/errors.ts'
-import { isObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { isObject, memberOf, type Json, type JsonObject } from '../protocol/json.ts'
 import { readParts, readValue, type Value, type Values } from './values.ts'
 
 /** The writable part of a resource: core attributes, and those of the extension under its URN. */
@@ -25,8 +25,7 @@ export function readResource(type: ResourceType, body: Json): Resource {
 
 /** Refuses a body whose `schemas` lacks a URN (RFC 7643 section 3); unknown URNs beside it are passed over. */
 export function checkSchemas(body: JsonObject, urn: string): void {
-  const name = Object.keys(body).find((each) => each.toLowerCase() === 'schemas')
-  const schemas = name === undefined ? undefined : body[name]
+  const schemas = memberOf(body, 'schemas')
   const named = Array.isArray(schemas) ? (schemas as readonly Json[]) : []
   if (!named.some((each) => typeof each === 'string' && each.toLowerCase() === urn.toLowerCase())) {
     throw refuse('invalidSyntax', `'schemas' must contain ${urn}.`)
@@ -66,11 +65,21 @@ function readMember(type: ResourceType, resource: Resource, name: string, json: 
     return readQualifiedAll(type, resource, json)
   }
   if (name.toLowerCase().startsWith('urn:')) return readQualified(type, resource, name, json)
+  const bare = findBare(type, name)
+  if (type.extension !== undefined && bare !== undefined) {
+    return readBare(resource, type.extension.id, bare, json)
+  }
   const attribute = findCore(type, name)
   if (attribute === undefined || attribute.mutability === 'readOnly') return
   if (attribute.name === 'schemas') return
   const value = readValue(attribute, json)
   if (value !== undefined) resource[attribute.name] = value
+}
+
+// Entra writes attributes of the extension beside those of the core; what the extension itself says goes first.
+function readBare(resource: Resource, urn: string, attribute: Attribute, json: Json): void {
+  const value = readValue(attribute, json)
+  if (value !== undefined) resource[urn] = { [attribute.name]: value, ...partsAt(resource, urn) }
 }
 
 // The core's attributes under the core's URN, as some clients group them.
@@ -81,13 +90,10 @@ function readQualifiedAll(type: ResourceType, resource: Resource, members: JsonO
   }
 }
 
-// `urn:…:User:department` as a member name; data of an extension that nobody here knows is refused clearly.
+// `urn:…:User:department` as a member name; an extension that nobody here knows is named in the request log only.
 function readQualified(type: ResourceType, resource: Resource, name: string, json: Json): void {
   const target = resolveTarget(type, name)
-  if (target === undefined || target.sub !== undefined) {
-    if (json === null || (isObject(json) && Object.keys(json).length === 0)) return
-    throw refuse('invalidValue', `The extension or attribute ${name} is not supported.`)
-  }
+  if (target === undefined || target.sub !== undefined) return
   if (target.attribute.mutability === 'readOnly' || target.attribute.name === 'schemas') return
   const value = readValue(target.attribute, json)
   if (value === undefined) return
@@ -108,12 +114,6 @@ export function partsAt(resource: Resource, name: string): Values {
 export function listAt(resource: Values, name: string): readonly (string | Values)[] {
   const value: Value | undefined = resource[name]
   return Array.isArray(value) ? (value as readonly (string | Values)[]) : []
-}
-
-/** Looks up a member of a message (not of a resource) by its name in any case (RFC 7643 section 2.1). */
-export function memberOf(message: JsonObject, name: string): Json | undefined {
-  const own = Object.keys(message).find((each) => each.toLowerCase() === name.toLowerCase())
-  return own === undefined ? undefined : message[own]
 }
 
 /** The `type` or other part of a complex value by schema, when it is a text. */

@@ -1,7 +1,7 @@
 import { findAttribute, type Attribute } from './attributes.ts'
 import { refuse } from '../protocol/errors.ts'
 import { foldCase, parseTime } from './fold.ts'
-import { isObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { isObject, memberOf, type Json, type JsonObject } from '../protocol/json.ts'
 
 /** A value that fits the schema: its names are the schema's, nothing in it is null or empty. */
 export type Value = string | boolean | Values | readonly (string | Values)[]
@@ -16,7 +16,7 @@ const bareNames = new Set(['manager', 'roles', 'entitlements'])
 
 /**
  * Reads a value of an attribute; undefined when it is unassigned (null, an empty list, RFC 7643 section 2.5).
- * Entra's habits are understood: `"False"`, a single value in a list, a bare manager, names in any case.
+ * Entra's habits are understood: `"False"`, a manager in a list or bare, `[{"value": "True"}]`, names in any case.
  */
 export function readValue(attribute: Attribute, json: Json): Value | undefined {
   if (json === null) return undefined
@@ -130,7 +130,12 @@ function readWrapped(attribute: Attribute, items: readonly Json[]): Value | unde
   const [only, ...more] = items
   if (only === undefined) return undefined
   if (more.length > 0) throw refuse('invalidValue', `'${attribute.name}' takes a single value.`)
-  return readSingle(attribute, only)
+  if (attribute.type === 'complex') return readSingle(attribute, only)
+  // Entra without its compliance flag sends `active` as `[{"value": "True"}]`.
+  const wrapped =
+    attribute.type === 'boolean' && isObject(only) ? memberOf(only, 'value') : undefined
+  if (wrapped !== undefined) return readSingle(attribute, wrapped)
+  throw refuse('invalidValue', `'${attribute.name}' takes a single value, not a list.`)
 }
 
 function readComplex(attribute: Attribute, json: Json): Values | undefined {

@@ -238,7 +238,7 @@ for (const engine of engines) {
           { active: 'yes' },
           { title: ['a', 'b'] },
           { USERNAME: 'twice' },
-          { 'urn:example:unknown': { x: 1 } },
+          { userName: ['a'] },
           { x509Certificates: [{ value: '§' }] },
         ]) {
           const wish = { schemas: [userUrn], userName: 'wrong', ...more }

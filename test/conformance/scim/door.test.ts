@@ -113,15 +113,15 @@ describe('what the SCIM door answers before and beside its resources', () => {
     assertScimError(await call('GET', '/%ZZ'), 400, 'wrong escape')
     const options = await call('OPTIONS', '/Users')
     assertScimError(options, 405, 'OPTIONS')
-    assert.equal(options.headers.get('allow'), 'GET, POST, PUT, PATCH, DELETE')
+    assert.equal(options.headers.get('allow'), 'GET, HEAD, POST, PUT, PATCH, DELETE')
     assertScimError(await call('GET', '/Me'), 501, 'me')
     for (const [method, path, allowed] of [
-      ['PUT', '/Users', 'GET, POST'],
-      ['POST', '/Users/x', 'GET, PUT, PATCH, DELETE'],
+      ['PUT', '/Users', 'GET, HEAD, POST'],
+      ['POST', '/Users/x', 'GET, HEAD, PUT, PATCH, DELETE'],
       ['GET', '/Bulk', 'POST'],
       ['GET', '/Users/.search', 'POST'],
-      ['POST', '/Schemas', 'GET'],
-      ['DELETE', '/ServiceProviderConfig', 'GET'],
+      ['POST', '/Schemas', 'GET, HEAD'],
+      ['DELETE', '/ServiceProviderConfig', 'GET, HEAD'],
     ] as const) {
       const refused = await call(method, path)
       assertScimError(refused, 405, `${method} ${path}`)

@@ -131,15 +131,7 @@ for (const engine of engines) {
     })
 
     test('D1, D11: without an exact token every address is 401 in SCIM’s form', async () => {
-      for (const path of [
-        '/Users',
-        '/Groups',
-        '/Users/x',
-        '/Bulk',
-        '/Schemas',
-        '/Me',
-        '/nothing',
-      ]) {
+      for (const path of ['/Users', '/Groups', '/Users/x', '/Bulk', '/Me', '/nothing']) {
         for (const headers of [
           {},
           { authorization: 'Bearer x' },

@@ -146,6 +146,24 @@ export async function list(
   return members
 }
 
+/** The next members of a group by their ids, behind one ('' for the first). */
+export async function listPage(
+  at: Connection,
+  group: { readonly organizationId: OrganizationId; readonly id: string },
+  page: { readonly after: string; readonly limit: number },
+): Promise<string[]> {
+  const rows = await at.query
+    .selectFrom('directory_member')
+    .select('directory_user_id')
+    .where('organization_id', '=', group.organizationId)
+    .where('group_id', '=', group.id)
+    .where('directory_user_id', '>', page.after)
+    .orderBy('directory_user_id')
+    .limit(page.limit)
+    .execute()
+  return rows.map((row) => row.directory_user_id)
+}
+
 /** A group that a user is in, with what an answer shows of it. */
 export interface GroupOfUser {
   readonly groupId: string

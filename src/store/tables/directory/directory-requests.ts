@@ -15,6 +15,8 @@ export interface DirectoryRequestTable {
   scim_type: string | null
   detail: string | null
   sent: string | null
+  ignored: string | null
+  resource_id: string | null
   duration_us: number
   address: string | null
   agent: string | null
@@ -33,6 +35,10 @@ export interface DirectoryRequestRecord {
   readonly detail: string | undefined
   /** The body as it came, cut, without secrets. */
   readonly sent: string | undefined
+  /** Names of what was sent and passed over. */
+  readonly ignored: readonly string[]
+  /** The user or group that it was about. */
+  readonly resourceId: string | undefined
   readonly durationUs: number
   readonly address: string | undefined
   readonly agent: string | undefined
@@ -51,6 +57,8 @@ const columns = {
   scim_type: 'text',
   detail: 'text',
   sent: 'text',
+  ignored: 'text',
+  resource_id: 'text',
   duration_us: 'bigint',
   address: 'text',
   agent: 'text',
@@ -69,11 +77,19 @@ export async function insertAll(
     order by id desc limit 1 offset ${sql.lit(kept)})`.execute(tx.query)
 }
 
-/** A page of requests, newest first, before an id. */
+/** Which requests: before an id, refused ones only, those about one user or group. */
+export interface RequestPage {
+  readonly before?: string | undefined
+  readonly limit: number
+  readonly failedOnly?: boolean | undefined
+  readonly resourceId?: string | undefined
+}
+
+/** A page of requests, newest first. */
 export async function list(
   at: Connection,
   organizationId: OrganizationId,
-  page: { before?: string | undefined; limit: number; failedOnly?: boolean | undefined },
+  page: RequestPage,
 ): Promise<DirectoryRequestRecord[]> {
   let query = at.query
     .selectFrom('directory_request')
@@ -83,6 +99,7 @@ export async function list(
     .limit(page.limit)
   if (page.before !== undefined) query = query.where('id', '<', page.before)
   if (page.failedOnly === true) query = query.where('status', '>=', 400)
+  if (page.resourceId !== undefined) query = query.where('resource_id', '=', page.resourceId)
   return (await query.execute()).map(fromRow)
 }
 
@@ -101,6 +118,8 @@ function toRow(
     scim_type: request.scimType ?? null,
     detail: request.detail ?? null,
     sent: request.sent ?? null,
+    ignored: request.ignored.length === 0 ? null : JSON.stringify(request.ignored),
+    resource_id: request.resourceId ?? null,
     duration_us: request.durationUs,
     address: request.address ?? null,
     agent: request.agent ?? null,
@@ -118,6 +137,8 @@ function fromRow(row: DirectoryRequestTable): DirectoryRequestRecord {
     scimType: row.scim_type ?? undefined,
     detail: row.detail ?? undefined,
     sent: row.sent ?? undefined,
+    ignored: row.ignored === null ? [] : (JSON.parse(row.ignored) as string[]),
+    resourceId: row.resource_id ?? undefined,
     durationUs: row.duration_us,
     address: row.address ?? undefined,
     agent: row.agent ?? undefined,

@@ -1,0 +1,24 @@
+import type { AppRequest } from '../http/index.ts'
+import { ScimError } from './protocol/errors.ts'
+
+/** The token of the one Authorization header (RFC 6750 section 2.1); never from anywhere else. */
+export function readToken(request: AppRequest): string {
+  const values = authorizations(request)
+  if (values.length > 1) throw new ScimError(401, undefined, 'More than one credential was sent.')
+  const match = /^bearer +([^ \t,"]+) *$/i.exec(values[0] ?? '')
+  if (match?.[1] === undefined) {
+    throw new ScimError(401, undefined, 'Send the SCIM token as Authorization: Bearer <token>.')
+  }
+  return match[1]
+}
+
+/** Whether a request brings a credential of any kind. */
+export function bringsCredential(request: AppRequest): boolean {
+  return authorizations(request).length > 0
+}
+
+// The parsed headers would keep the first of two silently.
+function authorizations(request: AppRequest): string[] {
+  const flat = request.raw.rawHeaders
+  return flat.filter((_, at) => at % 2 === 1 && flat[at - 1]?.toLowerCase() === 'authorization')
+}

@@ -1,0 +1,239 @@
+import type { Problem } from '../errors.ts'
+import { sourceOf, type App, type AppReply, type AppRequest } from '../http/index.ts'
+import { createId } from '../ids.ts'
+import { RefusedToken, type DirectoryPrincipal } from '../directory/index.ts'
+import { RateLimiter, type Rate } from '../targets/index.ts'
+import { bringsCredential, readToken } from './authorization.ts'
+import { tooMany } from './protocol/errors.ts'
+import type { ScimAnswer, ScimLimits, ScimNeeds, ScimRequest } from './exchange.ts'
+import { createExplain, type Explained } from './explain.ts'
+import { createGuessLimit, type GuessLimit } from './guesses.ts'
+import { ignoredNames } from './ignored.ts'
+import { readAddress, readBody, type Address } from './read-request.ts'
+import { sendAnswer, sendWrong } from './respond.ts'
+import { createRouter, isDiscovery, type ScimRouter } from './router.ts'
+import { pathWithoutSecrets, withoutSecrets } from './without-secrets.ts'
+
+/** The path of `/scim/v2`. */
+export const prefix = '/scim/v2'
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** What the door is given. */
+export interface ScimDeps extends Omit<ScimNeeds, 'limits'> {
+  readonly limits: ScimLimits
+  /** Wrong tokens of one source; undefined = no limit. */
+  readonly failedCredentials: Rate | undefined
+  readonly addressOf: (request: AppRequest) => string
+  /** Turns what is thrown below into a refusal, if it is one. */
+  readonly translate: (error: unknown) => Problem | undefined
+  readonly log: { error(fields: object, text: string): void }
+}
+
+/** A request that was let in, settled before its body is read. */
+interface Admitted {
+  readonly startedAt: number
+  readonly at: Address
+  /** Undefined for who reads a discovery document without a token. */
+  readonly principal: DirectoryPrincipal | undefined
+  readonly perform: () => Promise<ScimAnswer>
+  /** The request as its handler got it, once it did. */
+  asked?: ScimRequest
+}
+
+/** How a request ended. */
+interface Outcome {
+  readonly startedAt: number
+  readonly answer?: ScimAnswer | undefined
+  readonly wrong?: Explained | undefined
+  readonly asked?: ScimRequest | undefined
+}
+
+/** Lets requests in, has them handled, answers them and notes them in the request log. */
+export class ScimDoor {
+  readonly #deps: ScimDeps
+  readonly #explain: (error: unknown) => Explained
+  readonly #router: ScimRouter
+  readonly #guesses: GuessLimit
+  readonly #base: string
+  readonly #limiter = new RateLimiter()
+  readonly #admitted = new WeakMap<AppRequest, Admitted>()
+
+  constructor(deps: ScimDeps) {
+    this.#deps = deps
+    this.#explain = createExplain(deps.translate)
+    this.#router = createRouter(deps, this.#explain)
+    this.#guesses = createGuessLimit({ clock: deps.clock, failures: deps.failedCredentials })
+    this.#base = `${deps.baseUrl}${prefix}`
+  }
+
+  /** Registers the routes in a scope of its own: every refusal here is SCIM's, and bodies are read by our own reader. */
+  register(app: App): void {
+    const { bodyBytes, bulkBodyBytes } = this.#deps.limits
+    void app.register(async (scope) => {
+      scope.removeAllContentTypeParsers()
+      scope.addContentTypeParser(
+        '*',
+        { parseAs: 'buffer', bodyLimit: Math.max(bodyBytes, bulkBodyBytes) },
+        (_request, body, done) => done(null, body),
+      )
+      scope.setErrorHandler(async (error, request, reply) =>
+        sendWrong(request, reply, this.#explain(error)),
+      )
+      for (const url of [prefix, `${prefix}/*`]) {
+        scope.route({
+          method: [...methods],
+          url,
+          exposeHeadRoute: false,
+          onRequest: async (request, reply) => await this.#admit(request, reply),
+          handler: async (request, reply) => await this.#answer(request, reply),
+        })
+      }
+    })
+  }
+
+  // A stranger's body is never held, and a wrong address or method is told whatever body comes with it.
+  async #admit(request: AppRequest, reply: AppReply): Promise<AppReply | undefined> {
+    const startedAt = this.#deps.clock.monotonic()
+    let principal: DirectoryPrincipal | undefined
+    try {
+      principal = await this.#identify(request)
+      this.#spend(principal?.tokenId ?? `discovery ${sourceOf(this.#deps.addressOf(request))}`)
+      this.#admitted.set(request, this.#route(request, principal, startedAt))
+      return undefined
+    } catch (error) {
+      const wrong = this.#told(error, request)
+      const by = principal ?? (error instanceof RefusedToken ? error.owner : undefined)
+      if (by !== undefined) this.#note(request, by, { startedAt, wrong })
+      return sendWrong(request, reply, wrong)
+    }
+  }
+
+  async #identify(request: AppRequest): Promise<DirectoryPrincipal | undefined> {
+    if (!bringsCredential(request) && isDiscovery(pathOf(request, this.#base))) return undefined
+    const from = { address: this.#deps.addressOf(request), agent: request.headers['user-agent'] }
+    return await this.#guesses.watch(from.address, async () => {
+      const token = readToken(request)
+      return await this.#deps.directories.tokens.identify(token, from)
+    })
+  }
+
+  #spend(subject: string): void {
+    const rate = this.#deps.limits.requests
+    if (rate === undefined) return
+    const verdict = this.#limiter.ask(subject, rate, this.#deps.clock.monotonic(), true)
+    if (!verdict.admitted) throw tooMany(verdict.retrySeconds)
+  }
+
+  #route(
+    request: AppRequest,
+    principal: DirectoryPrincipal | undefined,
+    startedAt: number,
+  ): Admitted {
+    const at = readAddress(request, this.#base, prefix)
+    if (principal === undefined || isDiscovery(at.path)) {
+      const discover = this.#router.findDiscovery(request.method, at.path)
+      const asked = { query: at.query, base: this.#base }
+      return { startedAt, at, principal, perform: async () => await discover(asked) }
+    }
+    const handle = this.#router.find(request.method, at.path)
+    const admitted: Admitted = {
+      startedAt,
+      at,
+      principal,
+      perform: async () => {
+        admitted.asked = this.#read(request, principal, at)
+        return await handle(admitted.asked)
+      },
+    }
+    return admitted
+  }
+
+  #read(request: AppRequest, principal: DirectoryPrincipal, at: Address): ScimRequest {
+    return {
+      ...at,
+      method: request.method === 'HEAD' ? 'GET' : request.method,
+      body: readBody(request, at.path, this.#deps.limits),
+      ifMatch: request.headers['if-match'],
+      ifNoneMatch: request.headers['if-none-match'],
+      principal,
+      actor: {
+        kind: 'directory',
+        id: principal.tokenId,
+        name: principal.name,
+        address: this.#deps.addressOf(request),
+        requestId: request.id,
+      },
+      base: this.#base,
+    }
+  }
+
+  async #answer(request: AppRequest, reply: AppReply): Promise<AppReply> {
+    const admitted = this.#admitted.get(request)
+    if (admitted === undefined) throw new Error('a SCIM request reached its handler unidentified')
+    let answer: ScimAnswer | undefined
+    let wrong: Explained | undefined
+    try {
+      answer = await admitted.perform()
+    } catch (error) {
+      wrong = this.#told(error, request)
+    }
+    const { principal, startedAt, asked } = admitted
+    if (principal !== undefined) this.#note(request, principal, { startedAt, answer, wrong, asked })
+    if (answer !== undefined) return await sendAnswer(request, reply, answer)
+    return sendWrong(request, reply, wrong ?? this.#explain(undefined))
+  }
+
+  #told(error: unknown, request: AppRequest): Explained {
+    const wrong = this.#explain(error)
+    if (wrong.status >= 500 && wrong.status !== 501) {
+      this.#deps.log.error({ err: error, request_id: request.id }, 'a SCIM request failed')
+    }
+    return wrong
+  }
+
+  #note(
+    request: AppRequest,
+    by: Pick<DirectoryPrincipal, 'organizationId' | 'tokenId'>,
+    { startedAt, answer, wrong, asked }: Outcome,
+  ): void {
+    const { clock, directories } = this.#deps
+    directories.log.note(by.organizationId, {
+      id: createId('req', clock.now()),
+      tokenId: by.tokenId,
+      at: clock.now(),
+      method: request.method,
+      path: pathWithoutSecrets(request.url.slice(prefix.length) || '/'),
+      status: answer?.status ?? wrong?.status ?? 500,
+      scimType: wrong?.scimType,
+      detail: wrong?.detail,
+      sent: withoutSecrets(request.body as Buffer | undefined),
+      ignored: answer === undefined || asked === undefined ? [] : ignoredNames(asked),
+      resourceId: resourceIdOf(asked, answer),
+      durationUs: Math.round((clock.monotonic() - startedAt) * 1000),
+      address: this.#deps.addressOf(request),
+      agent: request.headers['user-agent']?.slice(0, 300),
+    })
+  }
+}
+
+// An address that cannot be read is no discovery document's; it is refused once it is known who asks.
+function pathOf(request: AppRequest, base: string): readonly string[] {
+  try {
+    return readAddress(request, base, prefix).path
+  } catch {
+    return []
+  }
+}
+
+/** The user or group that a request was about, by its address or as it was made. */
+function resourceIdOf(
+  asked: ScimRequest | undefined,
+  answer: ScimAnswer | undefined,
+): string | undefined {
+  const [kind = '', id] = asked?.path ?? []
+  if (!/^(users|groups)$/i.test(kind)) return undefined
+  if (id !== undefined) return id.startsWith('.') ? undefined : id.slice(0, 100)
+  const location = answer?.headers?.['Location']
+  return location?.slice(location.lastIndexOf('/') + 1)
+}

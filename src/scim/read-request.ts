@@ -1,0 +1,64 @@
+import type { AppRequest } from '../http/index.ts'
+import { ScimError } from './protocol/errors.ts'
+import type { ScimLimits } from './exchange.ts'
+import { readJson, type Json } from './protocol/json.ts'
+
+const mediaTypes = ['application/scim+json', 'application/json']
+
+/** The address of a request below `/scim/v2`. */
+export interface Address {
+  /** Split at its slashes. */
+  readonly path: readonly string[]
+  readonly query: URLSearchParams
+}
+
+/** Reads the address of a request; `base` is the address of `/scim/v2`, `prefix` its path. */
+export function readAddress(request: AppRequest, base: string, prefix: string): Address {
+  const [below, search] = splitOnce(request.url.slice(prefix.length), '?')
+  // Some clients put a whole `$ref` or location behind the address they were given.
+  const path = below.startsWith(`/${base}/`) ? below.slice(base.length + 1) : below
+  const segments = path.split('/').slice(1)
+  // One slash at the end is forgiven, as IdPs are given the address with and without it.
+  if (segments.at(-1) === '') segments.pop()
+  return { path: segments.map(decode), query: new URLSearchParams(search) }
+}
+
+/** The body of a request as JSON; undefined when there is none. */
+export function readBody(
+  request: AppRequest,
+  path: readonly string[],
+  limits: ScimLimits,
+): Json | undefined {
+  const bytes = request.body as Buffer | undefined
+  if (bytes === undefined || bytes.length === 0) return undefined
+  if (request.headers['content-encoding'] !== undefined) {
+    throw new ScimError(415, undefined, 'A body with Content-Encoding is not taken.')
+  }
+  if (request.method === 'GET' || request.method === 'DELETE') return undefined
+  const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase()
+  if (type === undefined || !mediaTypes.includes(type)) {
+    throw new ScimError(415, undefined, `The content type must be ${mediaTypes.join(' or ')}.`)
+  }
+  const most = path[0]?.toLowerCase() === 'bulk' ? limits.bulkBodyBytes : limits.bodyBytes
+  if (bytes.length > most) {
+    throw new ScimError(413, 'tooMany', `The body has more than ${most} bytes.`)
+  }
+  return readJson(bytes)
+}
+
+function splitOnce(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark)
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+function decode(segment: string): string {
+  let text: string | undefined
+  try {
+    text = decodeURIComponent(segment)
+  } catch {}
+  // PostgreSQL has no text with U+0000: nothing is called that.
+  if (text === undefined || text.includes('\0')) {
+    throw new ScimError(404, undefined, 'There is nothing here.')
+  }
+  return text
+}

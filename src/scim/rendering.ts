@@ -1,0 +1,145 @@
+// Answers as JSON text, piece by piece: a page of a thousand resources or a group of a hundred thousand members is
+// never built, nor turned into text, in one turn of the event loop.
+import type { DirectoryUser } from '../directory/index.ts'
+import type { DirectoryGroupRecord } from '../store/index.ts'
+import { groupDocument, memberDocuments, userDocument } from './documents.ts'
+import type { ScimNeeds, ScimRequest } from './exchange.ts'
+import type { Projection } from './schema/projection.ts'
+
+/** A body as text, piece by piece. */
+export interface Pieces {
+  /** Too large to be held in memory before it is sent. */
+  readonly isLarge: boolean
+  readonly text: () => AsyncIterable<string>
+}
+
+/** Resources as JSON texts, each whole or, when it is large, in pieces of its own. */
+type Texts = AsyncGenerator<string | AsyncIterable<string>>
+
+/** How resources are shown. */
+interface Showing {
+  readonly request: ScimRequest
+  readonly projection: Projection
+}
+
+const usersInTurn = 100
+const membersInTurn = 1000
+const maxHeldMembers = 10_000
+
+/** Users as texts, some in each turn. */
+export async function* userTexts(users: readonly DirectoryUser[], showing: Showing): Texts {
+  const { request, projection } = showing
+  for (const [at, user] of users.entries()) {
+    if (at > 0 && at % usersInTurn === 0) await nextTurn()
+    yield JSON.stringify(projection.apply(userDocument(user, request.base)))
+  }
+}
+
+/** Groups as texts; the members of small ones are read together, those of a large one in pieces. */
+export async function* groupTexts(
+  needs: ScimNeeds,
+  groups: readonly DirectoryGroupRecord[],
+  showing: Showing,
+): Texts {
+  const { request, projection } = showing
+  for (const batch of batchesOf(groups)) {
+    const [first] = batch
+    if (first !== undefined && first.members > membersInTurn && projection.shows('members')) {
+      yield largeGroup(needs, first, showing)
+      await nextTurn()
+      continue
+    }
+    const members = projection.shows('members')
+      ? await needs.directories.groups.listMembers(request.principal.organizationId, idsOf(batch))
+      : undefined
+    for (const group of batch) {
+      const document = groupDocument(group, members?.get(group.id), request.base)
+      yield JSON.stringify(projection.apply(document))
+    }
+    await nextTurn()
+  }
+}
+
+/** Whether the members of groups are too many to be held. */
+export function holdsTooMany(
+  groups: readonly DirectoryGroupRecord[],
+  { projection }: Showing,
+): boolean {
+  const members = groups.reduce((sum, group) => sum + group.members, 0)
+  return projection.shows('members') && members > maxHeldMembers
+}
+
+/** A JSON object whose last member is a list of resources. */
+export async function* listText(
+  head: Record<string, unknown>,
+  name: string,
+  resources: Texts,
+): AsyncGenerator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(name)}:[`
+  let mark = ''
+  for await (const resource of resources) {
+    yield mark
+    mark = ','
+    if (typeof resource === 'string') yield resource
+    else yield* resource
+  }
+  yield ']}'
+}
+
+/** The one text of a resource. */
+export async function* singleText(resources: Texts): AsyncGenerator<string> {
+  for await (const resource of resources) {
+    if (typeof resource === 'string') yield resource
+    else yield* resource
+  }
+}
+
+// Who stays in the group while it is read is in the answer once: the pages go by the members' ids.
+async function* largeGroup(
+  needs: ScimNeeds,
+  group: DirectoryGroupRecord,
+  { request, projection }: Showing,
+): AsyncGenerator<string> {
+  const head = projection.apply(groupDocument(group, undefined, request.base))
+  yield `${JSON.stringify(head).slice(0, -1)},"members":[`
+  let after = ''
+  for (;;) {
+    const page = await needs.directories.groups.memberPage(group, after, membersInTurn)
+    const last = page.at(-1)
+    if (last === undefined) break
+    const { members } = projection.apply({ members: memberDocuments(page, request.base) })
+    yield `${after === '' ? '' : ','}${JSON.stringify(members).slice(1, -1)}`
+    if (page.length < membersInTurn) break
+    after = last
+    await nextTurn()
+  }
+  yield ']}'
+}
+
+// Groups whose members fit into one turn together; a larger one stands alone.
+function* batchesOf(
+  groups: readonly DirectoryGroupRecord[],
+): Generator<readonly DirectoryGroupRecord[]> {
+  let batch: DirectoryGroupRecord[] = []
+  let members = 0
+  for (const group of groups) {
+    // A group without members costs a turn something too.
+    const cost = group.members + 1
+    if (batch.length > 0 && members + cost > membersInTurn) {
+      yield batch
+      batch = []
+      members = 0
+    }
+    batch.push(group)
+    members += cost
+  }
+  if (batch.length > 0) yield batch
+}
+
+function idsOf(groups: readonly DirectoryGroupRecord[]): string[] {
+  return groups.map(({ id }) => id)
+}
+
+async function nextTurn(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,56 @@
+import { Readable } from 'node:stream'
+import type { AppReply, AppRequest } from '../http/index.ts'
+import { bringsCredential } from './authorization.ts'
+import { errorBody } from './protocol/errors.ts'
+import type { ScimAnswer } from './exchange.ts'
+import type { Explained } from './explain.ts'
+import type { Pieces } from './rendering.ts'
+
+/** Without charset (RFC 7644 section 8.1). */
+export const contentType = 'application/scim+json'
+
+/** Sends what was done. */
+export async function sendAnswer(
+  request: AppRequest,
+  reply: AppReply,
+  answer: ScimAnswer,
+): Promise<AppReply> {
+  reply.code(answer.status).headers(answer.headers ?? {})
+  if (answer.pieces !== undefined) return await sendPieces(request, reply, answer.pieces)
+  return answer.body === undefined ? reply.send() : sendBody(reply, answer.body)
+}
+
+/** Sends a refusal in SCIM's form; our own word for it is a header. */
+export function sendWrong(request: AppRequest, reply: AppReply, wrong: Explained): AppReply {
+  const { status, code, scimType, detail, headers } = wrong
+  reply.code(status).headers(headers).header('Intercept-Refused', code)
+  if (status === 401) {
+    const fault = bringsCredential(request) ? ', error="invalid_token"' : ''
+    reply.header('WWW-Authenticate', `Bearer realm="intercept scim"${fault}`)
+  }
+  return sendBody(reply, errorBody(status, scimType, detail))
+}
+
+function sendBody(reply: AppReply, body: Record<string, unknown>): AppReply {
+  // Bytes, so that no charset is added to the type.
+  return reply.header('Content-Type', contentType).send(Buffer.from(JSON.stringify(body)))
+}
+
+// What can be held is sent with its length, and refused as a whole if it cannot be read to its end.
+async function sendPieces(
+  request: AppRequest,
+  reply: AppReply,
+  { isLarge, text }: Pieces,
+): Promise<AppReply> {
+  reply.header('Content-Type', contentType)
+  if (isLarge) {
+    return request.method === 'HEAD' ? reply.send() : reply.send(Readable.from(bytesOf(text())))
+  }
+  const parts: string[] = []
+  for await (const part of text()) parts.push(part)
+  return reply.send(Buffer.from(parts.join('')))
+}
+
+async function* bytesOf(text: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const part of text) if (part !== '') yield Buffer.from(part)
+}
