@@ -12,7 +12,7 @@ import { ignoredNames } from './ignored.ts'
 import { readAddress, readBody, type Address } from './read-request.ts'
 import { sendAnswer, sendWrong } from './respond.ts'
 import { createRouter, isDiscovery, type ScimRouter } from './router.ts'
-import { pathWithoutSecrets, withoutSecrets } from './without-secrets.ts'
+import { pathWithoutSecrets, withoutSecrets } from './protocol/without-secrets.ts'
 
 /** The path of `/scim/v2`. */
 export const prefix = '/scim/v2'

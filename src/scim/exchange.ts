@@ -4,7 +4,6 @@ import type { Actor } from '../store/index.ts'
 import { ScimError } from './protocol/errors.ts'
 import type { Json } from './protocol/json.ts'
 import type { Projection } from './schema/projection.ts'
-import type { Pieces } from './rendering.ts'
 
 /** What the door is given. */
 export interface ScimNeeds {
@@ -42,6 +41,13 @@ export interface ScimRequest {
 
 /** What a discovery document depends on: nothing of an organization. */
 export type DiscoveryRequest = Pick<ScimRequest, 'query' | 'base'>
+
+/** A body as text, piece by piece. */
+export interface Pieces {
+  /** Too large to be held in memory before it is sent. */
+  readonly isLarge: boolean
+  readonly text: () => AsyncIterable<string>
+}
 
 /** What is answered; the body is a SCIM message, whole or in pieces, or nothing. */
 export interface ScimAnswer {

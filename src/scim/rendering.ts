@@ -6,13 +6,6 @@ import { groupDocument, memberDocuments, userDocument } from './documents.ts'
 import type { ScimNeeds, ScimRequest } from './exchange.ts'
 import type { Projection } from './schema/projection.ts'
 
-/** A body as text, piece by piece. */
-export interface Pieces {
-  /** Too large to be held in memory before it is sent. */
-  readonly isLarge: boolean
-  readonly text: () => AsyncIterable<string>
-}
-
 /** Resources as JSON texts, each whole or, when it is large, in pieces of its own. */
 type Texts = AsyncGenerator<string | AsyncIterable<string>>
 

@@ -2,9 +2,8 @@ import { Readable } from 'node:stream'
 import type { AppReply, AppRequest } from '../http/index.ts'
 import { bringsCredential } from './authorization.ts'
 import { errorBody } from './protocol/errors.ts'
-import type { ScimAnswer } from './exchange.ts'
+import type { Pieces, ScimAnswer } from './exchange.ts'
 import type { Explained } from './explain.ts'
-import type { Pieces } from './rendering.ts'
 
 /** Without charset (RFC 7644 section 8.1). */
 export const contentType = 'application/scim+json'

@@ -6,7 +6,7 @@ import { parseJson, type Json } from '../protocol/json.ts'
 import { applyPatch } from './patch.ts'
 import { readPatch } from './patch-request.ts'
 import { readResource, type Resource } from '../schema/resource.ts'
-import { groupType, userType } from '../schema/schema-group.ts'
+import { userType } from '../schema/schema-group.ts'
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User'
 
@@ -260,67 +260,6 @@ describe('PATCH as Entra sends it', () => {
     const after = patch(user(), { op: 'Add', path: `${path}.value`, value: 'm2' })
     assert.deepEqual(after[enterprise], { manager: { value: 'm2' } })
     assert.equal(patch(after, { op: 'Remove', path })[enterprise], undefined)
-  })
-})
-
-describe('PATCH of groups', () => {
-  function steps(...operations: Json[]): unknown {
-    const group = { displayName: 'Staff' }
-    return applyPatch(groupType, group, readPatch(message(operations))).members
-  }
-
-  test('member changes are steps, however they are written', () => {
-    const member = { value: 'u1', display: 'Babs' }
-    assert.deepEqual(
-      steps({ op: 'Add', path: 'members', value: [member, { value: 'u2', type: 'User' }] }),
-      [{ kind: 'add', ids: ['u1', 'u2'] }],
-    )
-    assert.deepEqual(steps({ op: 'add', path: 'members', value: member }), [
-      { kind: 'add', ids: ['u1'] },
-    ])
-    assert.deepEqual(steps({ op: 'Remove', path: 'members', value: [member] }), [
-      { kind: 'remove', ids: ['u1'] },
-    ])
-    assert.deepEqual(steps({ op: 'remove', path: 'members[value eq "u1"]' }), [
-      { kind: 'remove', ids: ['u1'] },
-    ])
-    assert.deepEqual(steps({ op: 'remove', path: 'members' }), [{ kind: 'clear' }])
-    assert.deepEqual(steps({ op: 'replace', value: { members: [member], displayName: 'New' } }), [
-      { kind: 'replace', ids: ['u1'] },
-    ])
-    assert.deepEqual(
-      steps({ op: 'add', path: 'members', value: [{ $ref: 'https://x/scim/v2/Users/u9' }] }),
-      [{ kind: 'add', ids: ['u9'] }],
-    )
-  })
-
-  test('groups within groups, members without id and changed members are refused', () => {
-    assert.throws(
-      () => steps({ op: 'add', path: 'members', value: [{ value: 'g', type: 'Group' }] }),
-      scimType('invalidValue'),
-    )
-    assert.throws(
-      () => steps({ op: 'add', path: 'members', value: [{ display: 'x' }] }),
-      scimType('invalidValue'),
-    )
-    assert.throws(
-      () => steps({ op: 'replace', path: 'members[value eq "a"].value', value: 'b' }),
-      scimType('mutability'),
-    )
-  })
-
-  test('Okta renames a group and repeats its id', () => {
-    const group = { id: 'grp_1', displayName: 'Staff' }
-    const operation = { op: 'replace', value: { id: 'grp_1', displayName: 'New' } }
-    assert.equal(
-      applyPatch(groupType, group, readPatch(message([operation]))).resource['displayName'],
-      'New',
-    )
-    const other = { op: 'replace', value: { id: 'grp_2' } }
-    assert.throws(
-      () => applyPatch(groupType, group, readPatch(message([other]))),
-      scimType('mutability'),
-    )
   })
 })
 
