@@ -61,8 +61,7 @@ export async function openSigningKeys(needs: {
     await load()
   }
 
-  const reload = (): void => void load().catch(() => undefined)
-  store.feed.on('signing_key', reload, reload)
+  store.feed.on('signing_key', () => void load().catch(() => undefined), load)
   await load()
   await rotate()
 

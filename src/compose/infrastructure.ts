@@ -18,11 +18,15 @@ import { createMetrics, measureProcess, type Metrics } from '../telemetry/index.
 import { createRelyingParty } from '../oidc/index.ts'
 import { createSealer, loadMasterSecrets, randomToken } from '../secrets/index.ts'
 import { openStore } from '../store/index.ts'
+import { tellHistory, watchStore } from './store-watch.ts'
 import { createTracer, type Tracer } from '../telemetry/index.ts'
 
 /** What tests and the command line hand in instead of the usual. */
 export interface Surroundings {
+  /** What everybody's clock is, whatever the database says. */
   readonly clock?: Clock
+  /** What this machine says the time is, where the database decides. */
+  readonly machineClock?: Clock
   readonly log?: Log
   /** The DNS that domains are verified by. */
   readonly resolveTxt?: ResolveTxt
@@ -36,20 +40,26 @@ export async function openInfrastructure(
   surroundings: Surroundings & { readonly version: string },
 ) {
   await using opened = new AsyncDisposableStack()
-  const clock = surroundings.clock ?? systemClock
+  const machineClock = surroundings.clock ?? surroundings.machineClock ?? systemClock
   const log =
     surroundings.log ?? createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
 
+  const metrics = createMetrics()
+  opened.defer(measureProcess(metrics))
   const sealer = createSealer(loadMasterSecrets(config.masterSecret, config.dataDir))
   const store = opened.use(
     await openStore({
       databaseUrl: config.databaseUrl,
       folder: config.dataDir,
-      clock,
+      clock: machineClock,
+      followsDatabaseClock: surroundings.clock === undefined,
+      onHistory: tellHistory({ log, metrics }),
       isNode: true,
       eventBytesMost: config.limits.webhookBodyBytes,
     }),
   )
+  const { clock } = store
+  opened.use(watchStore({ store, log, metrics }))
 
   const openings = { allowCidrs: config.outboundAllowCidrs, allowLoopback: config.loopbackIsOpen }
   const outbound = opened.use(createOutbound(openings))
@@ -62,8 +72,6 @@ export async function openInfrastructure(
   const addressOf = (request: AppRequest): string =>
     addresses.of(peerAddress(request), request.headers['x-forwarded-for']?.toString())
 
-  const metrics = createMetrics()
-  opened.defer(measureProcess(metrics))
   const { version } = surroundings
   const tracer = openTracer(config.otlpEndpoint, { metrics, log, version }, opened)
 

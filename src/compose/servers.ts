@@ -32,7 +32,11 @@ export async function openServers(
   // `leaving`: load balancers are told; `stopping`: what has no end of its own is ended.
   let leaving = false
   const stopping = new AbortController()
-  const readiness = createReadiness({ feed: store.feed, isDraining: () => leaving })
+  const readiness = createReadiness({
+    feed: store.feed,
+    status: store.status,
+    isDraining: () => leaving,
+  })
   const bodyLimitBytes = config.limits.jsonBodyBytes
   const appNeeds = { baseUrl, bodyLimitBytes, requestIdOf, translate, log }
 

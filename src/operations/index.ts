@@ -5,8 +5,10 @@ import type { Metrics } from '../telemetry/index.ts'
 /** Whether this node should get traffic. */
 export interface Readiness {
   readonly isReady: boolean
-  /** One word for a probe and a person; never more than that. */
+  /** One word for a probe. */
   readonly state: 'ready' | 'draining' | 'storage_unavailable'
+  /** What a person should look at, though the node can work: a second line. */
+  readonly remark?: string | undefined
 }
 
 /** What the door asks of the rest. */
@@ -18,12 +20,15 @@ export interface OperationsNeeds {
 /** Judges readiness: not while stopping, and not while the database has been silent for a second. */
 export function createReadiness(needs: {
   feed: { isCurrent(): boolean }
+  status: () => { readonly clockOffsetMs: number; readonly isClockOff: boolean }
   isDraining: () => boolean
 }) {
   return (): Readiness => {
     if (needs.isDraining()) return { isReady: false, state: 'draining' }
     if (!needs.feed.isCurrent()) return { isReady: false, state: 'storage_unavailable' }
-    return { isReady: true, state: 'ready' }
+    const { isClockOff, clockOffsetMs } = needs.status()
+    const remark = isClockOff ? `clock_offset_ms ${clockOffsetMs}` : undefined
+    return { isReady: true, state: 'ready', remark }
   }
 }
 
@@ -44,10 +49,10 @@ export function registerMetrics(app: App, needs: OperationsNeeds): void {
 function registerHealth(app: App, needs: OperationsNeeds): void {
   app.get('/healthz', async (_request, reply) => reply.type('text/plain').send('ok\n'))
   app.get('/readyz', async (_request, reply) => {
-    const { isReady, state } = needs.readiness()
+    const { isReady, state, remark } = needs.readiness()
     return reply
       .code(isReady ? 200 : 503)
       .type('text/plain')
-      .send(`${state}\n`)
+      .send(remark === undefined ? `${state}\n` : `${state}\n${remark}\n`)
   })
 }

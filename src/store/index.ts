@@ -3,9 +3,14 @@ import type { Clock } from '../clock.ts'
 import { createId } from '../ids.ts'
 import type { Change, Connection, Engine, Transaction } from './db/db.ts'
 import type { EngineLane } from './engine/engine.ts'
-import { createFeed, type Feed } from './engine/feed.ts'
-import * as nodes from './tables/nodes/nodes.ts'
-import { forgetChanges } from './tables/nodes/changes.ts'
+import { createFeedSource } from './engine/feed-source.ts'
+import { createNodeBook, forgetOldChanges, lookAtChange } from './engine/node-book.ts'
+import { probe } from './engine/probe.ts'
+import { asStorageProblem, isWaitTooLong } from './engine/unavailable.ts'
+import { waitForConfirmation, type Confirmation } from './feed/confirmation.ts'
+import { DatabaseClock } from './feed/database-clock.ts'
+import { ChangeFeed, systemTimers, type Feed, type HistoryChange } from './feed/feed.ts'
+import { NodeRegistration, standsAlone } from './feed/node-registration.ts'
 
 export * as attempts from './tables/webhooks/attempts.ts'
 export * as auditEntries from './tables/audit/audit.ts'
@@ -48,11 +53,12 @@ export * as sealed from './tables/settings/sealed.ts'
 export type { SealedColumn } from './tables/settings/sealed.ts'
 export * as usedOnce from './tables/settings/used-once.ts'
 export * as users from './tables/people/users.ts'
-export { probe } from './engine/probe.ts'
+export { probe }
 export { restoreBackup } from './engine/restore.ts'
 export * as webhookSecrets from './tables/webhooks/webhook-secrets.ts'
 export { auditHash } from './engine/ledger.ts'
-export { asStorageProblem } from './engine/unavailable.ts'
+export { asStorageProblem }
+export type { Confirmation }
 export type { Actor, AuditDraft, Connection, Engine, EventDraft, Transaction } from './db/db.ts'
 export type { ConnectionTestRecord } from './tables/sso/connection-tests.ts'
 export type { ConnectionId, ConnectionRecord } from './tables/sso/connections.ts'
@@ -75,7 +81,7 @@ export type { GroupOfUser } from './tables/directory/directory-members.ts'
 export type { DirectoryRequestRecord } from './tables/directory/directory-requests.ts'
 export type { DirectoryTokenRecord, KnownToken } from './tables/directory/directory-tokens.ts'
 export type { DirectoryUserData, DirectoryUserRecord } from './tables/directory/directory-users.ts'
-export type { Feed } from './engine/feed.ts'
+export type { Feed, HistoryChange } from './feed/feed.ts'
 export type { KeySecretRecord, KeyUse } from './tables/keys/key-secrets.ts'
 export type { Grant, KeyRecord, Quota, RateLimit, Scheme } from './tables/keys/keys.ts'
 export type { IdentityKey, IdentityRecord } from './tables/people/identities.ts'
@@ -87,26 +93,32 @@ export type { UserRecord } from './tables/people/users.ts'
 export type { OperationRecord, OperationState } from './tables/settings/operations.ts'
 export type { OrganizationRecord, Plan } from './tables/organizations/organizations.ts'
 
-const heartbeatMs = 5000
-const silentNodeMs = 15_000
-const confirmWithinMs = 1000
-const confirmPollMs = 4
-const changesKeptMs = 3_600_000
+const sampleClockMs = 5000
+const forgetChangesMs = 60_000
+const maxClockOffsetMs = 2000
+// A revocation behind somebody who stands still waits for its turn rather than being refused.
+const maxPatienceMs = 15_000
 
-/** How far a change had got when it was answered. */
-export interface Confirmation {
-  /** Nodes that had heard it, this one included if it serves. */
-  readonly nodes: number
-  /** Nodes that had not, and whose trust in their caches has run out instead. */
+/** How a node stands to the database and the others. */
+export interface StoreStatus {
+  /** Milliseconds since the feed was last known to be whole. */
+  readonly feedAgeMs: number
+  /** Nodes without a heartbeat, as far as this one has noticed. */
   readonly silentNodes: number
-  /** Milliseconds from the commit to the last confirmation. */
-  readonly tookMs: number
+  /** Milliseconds that this machine's clock is ahead of the database's. */
+  readonly clockOffsetMs: number
+  /** Whether that is more than a machine that is kept in time has. */
+  readonly isClockOff: boolean
 }
 
 /** The database, whichever engine it is on. */
 export interface Store extends Connection {
   readonly engine: Engine
   readonly feed: Feed
+  /** The time that all nodes share: the database's, where it has a clock of its own. */
+  readonly clock: Clock
+  /** How this node stands to the database and the others. */
+  status(): StoreStatus
   /**
    * The same database over connections of its own, for what must go on while everybody else waits for a lock: sending
    * deliveries. What it commits is heard like everything else.
@@ -145,13 +157,22 @@ export async function openStore(options: {
   databaseUrl?: string | undefined
   folder: string
   clock: Clock
+  /** Whether the database's clock decides, and `clock` is only the machine's (PostgreSQL). */
+  followsDatabaseClock?: boolean | undefined
+  /** Is called when the database turned out to have another history. */
+  onHistory?: ((change: HistoryChange) => void) | undefined
   /** Whether this process serves requests: then it registers as a node and others wait for it. */
   isNode: boolean
   poolSize?: number | undefined
   /** An event's bytes at most; 64 KiB. */
   eventBytesMost?: number | undefined
 }): Promise<Store> {
-  const { clock, eventBytesMost } = options
+  const { eventBytesMost } = options
+  const shared =
+    options.followsDatabaseClock && options.databaseUrl
+      ? new DatabaseClock(options.clock)
+      : undefined
+  const clock = shared ?? options.clock
   // Only the driver that is used is loaded: the other one costs memory for nothing.
   async function openPostgres(url: string) {
     const postgres = await import('./engine/postgres.ts')
@@ -163,9 +184,40 @@ export async function openStore(options: {
   }
 
   const handle = options.databaseUrl ? await openPostgres(options.databaseUrl) : await openSqlite()
-  const feed = createFeed(handle, clock)
-  await feed.start()
+  const sampleClock = async (): Promise<void> => {
+    const at = { query: handle.apart.query, engine: handle.engine }
+    await shared?.sample(async () => (await probe(at)).nowMs ?? options.clock.now())
+  }
+  await sampleClock()
   const nodeId = createId('node', clock.now())
+  const registration = options.isNode
+    ? new NodeRegistration({
+        id: nodeId,
+        book: createNodeBook(handle, nodeId),
+        clock,
+        timers: systemTimers,
+      })
+    : undefined
+  const feed = new ChangeFeed({
+    source: createFeedSource(handle),
+    // Jumps of the machine's own clock say that it stood still.
+    clock: options.clock,
+    standing: registration ?? standsAlone,
+    onHistory: options.onHistory,
+  })
+  registration?.start(() => feed.mark())
+  handle.onOther(() => feed.doubt())
+  await feed.start()
+  feed.onForeign(() => void registration?.beat().catch(() => undefined))
+  const stops = [
+    () => feed.stop(),
+    () => registration?.stop(),
+    systemTimers.every(sampleClockMs, () => void sampleClock().catch(() => undefined)),
+    systemTimers.every(
+      forgetChangesMs,
+      () => options.isNode && void forgetOldChanges(handle).catch(() => undefined),
+    ),
+  ]
 
   async function transact<T>(
     work: (tx: Transaction) => Promise<T>,
@@ -177,34 +229,17 @@ export async function openStore(options: {
     return done
   }
 
-  async function beat(): Promise<void> {
-    await transact(async (tx) => {
-      await nodes.heartbeat(tx, { id: nodeId, seenSequence: feed.sequence() })
-      await nodes.forgetSilent(tx, tx.now - changesKeptMs)
-      await forgetChanges(tx, tx.now - changesKeptMs)
-    }, handle.apart)
-  }
-
-  async function confirmation(sequence: number, committedAt: number): Promise<Confirmation> {
+  /** Waits for its turn where others stand still, while the database answers. */
+  async function transactPatiently<T>(work: (tx: Transaction) => Promise<T>, line?: string) {
+    const startedAt = clock.monotonic()
     for (;;) {
-      const others = (await nodes.listSince(handle, clock.now() - silentNodeMs)).filter(
-        (node) => node.id !== nodeId,
-      )
-      const silent = others.filter((node) => node.seenSequence < sequence)
-      const tookMs = clock.monotonic() - committedAt
-      if (silent.length === 0 || tookMs >= confirmWithinMs) {
-        const heard = others.length - silent.length + (options.isNode ? 1 : 0)
-        return { nodes: heard, silentNodes: silent.length, tookMs: Math.round(tookMs * 10) / 10 }
+      try {
+        return await transact(work, line === undefined ? handle.urgent : handle, line)
+      } catch (error) {
+        const isOver = clock.monotonic() - startedAt > maxPatienceMs || !feed.isCurrent()
+        if (isOver || !isWaitTooLong(error)) throw error
       }
-      await new Promise((resolve) => setTimeout(resolve, confirmPollMs))
     }
-  }
-
-  let heart: NodeJS.Timeout | undefined
-  if (options.isNode) {
-    await beat()
-    heart = setInterval(() => void beat().catch(() => undefined), heartbeatMs).unref()
-    feed.onForeign(() => void beat().catch(() => undefined))
   }
 
   return {
@@ -219,23 +254,36 @@ export async function openStore(options: {
     aside: handle.aside,
     slowCallReads: handle.slowCallReads,
     feed,
+    clock,
+    status: () => ({
+      feedAgeMs: feed.ageMs(),
+      silentNodes: registration?.silent ?? 0,
+      clockOffsetMs: shared?.offsetMs() ?? 0,
+      isClockOff: Math.abs(shared?.offsetMs() ?? 0) > maxClockOffsetMs,
+    }),
     transaction: async (work) => (await transact(work)).result,
     transactionOnCalls: handle.transactCalls,
     async transactionConfirmed(work, { isNeeded, line } = {}) {
-      const { result, changes } = await transact(work, handle, line)
+      const { result, changes } = await transactPatiently(work, line)
       if (isNeeded?.(result) === false) {
         return { result, confirmation: { nodes: 0, silentNodes: 0, tookMs: 0 } }
       }
-      const last = changes.at(-1)?.sequence ?? 0
-      return { result, confirmation: await confirmation(last, clock.monotonic()) }
+      const confirmation = await waitForConfirmation({
+        look: async (change) => await lookAtChange(handle, change),
+        clock,
+        wait: async (ms) => await new Promise((resolve) => setTimeout(resolve, ms)),
+        self: options.isNode ? nodeId : undefined,
+        change: changes.at(-1),
+      })
+      return { result, confirmation }
     },
     backup: handle.backup,
     async [Symbol.asyncDispose]() {
-      clearInterval(heart)
-      feed.stop()
-      if (options.isNode) {
-        await transact(async (tx) => await nodes.leave(tx, nodeId)).catch(() => undefined)
-      }
+      for (const stop of stops) stop()
+      if (options.isNode)
+        await createNodeBook(handle, nodeId)
+          .leave()
+          .catch(() => undefined)
       await handle.close()
     },
   }

@@ -149,7 +149,10 @@ for (const engine of engines) {
       await here.transaction(async (tx) => {
         await tx.query
           .insertInto('node')
-          .values({ id: 'node_dead', started_at: tx.now, heartbeat_at: tx.now, seen_sequence: 0 })
+          .values({
+            ...{ id: 'node_dead', started_at: tx.now, heartbeat_at: tx.now },
+            ...{ seen_sequence: 0, seen_token: '', beats: 1 },
+          })
           .execute()
       })
       const { confirmation } = await here.transactionConfirmed(async (tx) => {

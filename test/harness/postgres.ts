@@ -71,13 +71,19 @@ export async function startPostgresAgain(): Promise<void> {
   await serve(await running)
 }
 
-async function startServer(): Promise<Server> {
+/** The folder of PostgreSQL's programs, readable for whom they run as. */
+export function postgresPrograms(): { native: string; isCopy: boolean } {
   const installed = restoreSymlinks(nativeFolder())
   const native = readableByNobody(installed)
+  return { native, isCopy: native !== installed }
+}
+
+async function startServer(): Promise<Server> {
+  const { native, isCopy } = postgresPrograms()
   const folder = mkdtempSync(join(tmpdir(), 'intercept-pg-'))
   const asRoot = process.getuid?.() === 0
   if (asRoot) chownSync(folder, nobody, nobody)
-  const server = { socket: folder, folder, native, isCopy: native !== installed }
+  const server = { socket: folder, folder, native, isCopy }
   await serve(server)
   return server
 }

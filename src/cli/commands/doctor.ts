@@ -92,7 +92,7 @@ async function checkReachable(baseUrl: string): Promise<Finding> {
       redirect: 'error',
       signal: AbortSignal.timeout(reachWithinMs),
     })
-    const state = (await answer.text()).slice(0, 40).trim()
+    const [state = ''] = (await answer.text()).slice(0, 40).split('\n')
     const isWell = answer.status === 200 && state === 'ready'
     return {
       check,

@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os'
-import { systemClock } from '../../clock.ts'
+import { systemClock, type Clock } from '../../clock.ts'
 import { readConfig, type Config } from '../../config.ts'
 import { createSealer, loadMasterSecrets, type Sealer } from '../../secrets/index.ts'
 import { openStore, type Actor, type Store } from '../../store/index.ts'
@@ -10,7 +10,7 @@ export interface Rooms {
   readonly config: Config
   readonly store: Store
   readonly sealer: Sealer
-  readonly clock: typeof systemClock
+  readonly clock: Clock
   readonly actor: Actor
 }
 
@@ -25,11 +25,12 @@ export async function withRooms<T>(
     databaseUrl: config.databaseUrl,
     folder: config.dataDir,
     clock: systemClock,
+    followsDatabaseClock: true,
     isNode: false,
     poolSize: 2,
     eventBytesMost: config.limits.webhookBodyBytes,
   })
-  return await work({ config, store, sealer, clock: systemClock, actor: operator() })
+  return await work({ config, store, sealer, clock: store.clock, actor: operator() })
 }
 
 /** Who stands in the audit log for what the command line did. */

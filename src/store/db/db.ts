@@ -72,6 +72,20 @@ export type ChangeKind =
 /** A change as the feed tells it. */
 export interface Change extends ChangeDraft {
   readonly sequence: number
+  /** Random: the same sequence in another history has another one. */
+  readonly token: string
+}
+
+/** A place in the change feed: the token of the change there is random, so that no other history repeats it. */
+export interface FeedMark {
+  readonly sequence: number
+  readonly token: string
+}
+
+/** The database that answers: another identity is another server or another copy; `startedAt` is its last start. */
+export interface ServerMark {
+  readonly identity: string
+  readonly startedAt: string
 }
 
 /** A unit of work that commits as a whole; it also collects what the ledger writes just before the commit. */

@@ -1,5 +1,5 @@
-import type { Kysely } from 'kysely'
-import type { Change, Connection, Engine, Transaction } from '../db/db.ts'
+import type { Kysely, RawBuilder } from 'kysely'
+import type { Change, Connection, Engine, FeedMark, Transaction } from '../db/db.ts'
 import type { Tables } from '../tables/index.ts'
 
 /** Reads and transactions over one set of connections. */
@@ -20,6 +20,8 @@ export interface EngineHandle extends EngineLane {
    * meanwhile, keep neither the feed nor the deliveries waiting.
    */
   readonly apart: EngineLane
+  /** Connections for what ends access: it must not wait for those that publishers hold while they wait for each other. */
+  readonly urgent: EngineLane
   /** Where call records are. */
   readonly calls: Connection
   /** For reads that may take seconds: they hold up nothing else in this process. */
@@ -30,8 +32,13 @@ export interface EngineHandle extends EngineLane {
   transactCalls<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Whether somebody else may have committed since the last time this was asked. */
   hasForeignCommit(): Promise<boolean>
-  /** Calls back when a notification says that the feed has news, up to which sequence if it says so: may get lost. */
-  listen(onHint: (sequence: number | undefined) => void): void
+  /** Calls back when a notification says that the feed has news, up to which mark if it says so: may get lost. */
+  listen(onHint: (upTo: FeedMark | undefined) => void): void
+  /** Calls back when another database than before may answer. */
+  onOther(call: () => void): void
+  /** What makes this database this database; see `ServerMark`. */
+  serverIdentity(): RawBuilder<string>
+  serverStart(): RawBuilder<string>
   /** Copies the main database into a file while work goes on. */
   backup(file: string): Promise<void>
   close(): Promise<void>

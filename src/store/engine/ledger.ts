@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import { createId } from '../../ids.ts'
-import { digest } from '../../secrets/index.ts'
+import { digest, randomHex } from '../../secrets/index.ts'
 import type {
   AuditDraft,
   Change,
@@ -13,18 +13,25 @@ import { endpointsOf, fanOut } from '../tables/webhooks/fan-out.ts'
 import { insertion } from '../db/insertion.ts'
 import { together, togetherThen, type Write } from '../db/together.ts'
 
-// One number for all of Intercept's nodes on a database: changes are numbered in the order of their commits.
-const changeLock = 7263941
+// A node that is paused or cut off while it holds an organization's lock loses it soon, and so does each of its
+// transactions that waits for it: they would get it one after the other, with nobody there to give it back.
+const idleUnderLockMs = 500
+const maxLockWaitMs = 1500
 const eventApiVersion = 'v1'
+const tokenBytes = 8
 const endpointsNamed = 10
 const usualEventBytesMost = 64 * 1024
 
 /**
  * Writes what a transaction collected, as its last act: audit entries and events under the lock of their
  * organization's head, in the order of organizations so that no two transactions wait for each other; changes last.
- * Returns the changes with their sequence.
+ * Returns the changes with their sequence; `commitChanges` writes them on PostgreSQL, and commits.
  */
-export async function writeLedger(tx: Transaction, collected: Collected): Promise<Change[]> {
+export async function writeLedger(
+  tx: Transaction,
+  collected: Collected,
+  commitChanges?: CommitChanges,
+): Promise<Change[]> {
   const organizations = new Set(
     [...collected.audits, ...collected.events].map((draft) => draft.organizationId),
   )
@@ -35,23 +42,19 @@ export async function writeLedger(tx: Transaction, collected: Collected): Promis
       changes: collected.changes,
     })
   }
-  return await writeChanges(tx, collected)
+  if (collected.changes.length === 0) return []
+  return await (commitChanges ?? writeChanges)(tx, collected.changes)
 }
+
+/** Writes changes; where others wait for their order, it commits too. */
+export type CommitChanges = (tx: Transaction, drafts: readonly ChangeDraft[]) => Promise<Change[]>
 
 async function writeForOrganization(
   tx: Transaction,
   organizationId: string,
   drafts: { audits: AuditDraft[]; events: EventDraft[]; changes: ChangeDraft[] },
 ): Promise<void> {
-  const head = await tx.query
-    .updateTable('organization_head')
-    .set((eb) => ({
-      audit_sequence: eb('audit_sequence', '+', drafts.audits.length),
-      event_sequence: eb('event_sequence', '+', drafts.events.length),
-    }))
-    .where('organization_id', '=', organizationId)
-    .returning(['audit_sequence', 'event_sequence', 'audit_hash'])
-    .executeTakeFirstOrThrow(() => new Error(`organization ${organizationId} has no head row`))
+  const head = await lockHead(tx, organizationId, drafts)
 
   const audits = auditWrites(tx, organizationId, drafts.audits, head)
   if (drafts.events.length === 0) return await together(tx, audits)
@@ -64,6 +67,37 @@ async function writeForOrganization(
     const subjectId = toSend.length <= endpointsNamed ? toSend.join(' ') : organizationId
     drafts.changes.push({ kind: 'delivery', organizationId, subjectId })
   }
+}
+
+interface Head {
+  readonly audit_sequence: number
+  readonly event_sequence: number
+  readonly audit_hash: string
+}
+
+/** Takes the lock of an organization's head and the next numbers. */
+async function lockHead(
+  tx: Transaction,
+  organizationId: string,
+  { audits, events }: { audits: readonly AuditDraft[]; events: readonly EventDraft[] },
+): Promise<Head> {
+  // The settings hold until the commit, and count before the row is waited for.
+  const settled =
+    tx.engine === 'sqlite'
+      ? sql`settled as (select 1)`
+      : sql`settled as materialized (select
+          set_config('idle_in_transaction_session_timeout', ${String(idleUnderLockMs)}, true),
+          set_config('lock_timeout', ${String(maxLockWaitMs)}, true))`
+  const { rows } = await sql<Head>`with ${settled}
+    update organization_head
+    set audit_sequence = audit_sequence + ${audits.length},
+      event_sequence = event_sequence + ${events.length}
+    from settled
+    where organization_id = ${organizationId}
+    returning audit_sequence, event_sequence, audit_hash`.execute(tx.query)
+  const [head] = rows
+  if (head === undefined) throw new Error(`organization ${organizationId} has no head row`)
+  return head
 }
 
 function auditWrites(
@@ -204,11 +238,10 @@ function eventBody(
   return body.length <= most ? body : render({ left_out_bytes: body.length })
 }
 
-async function writeChanges(tx: Transaction, collected: Collected): Promise<Change[]> {
-  if (collected.changes.length === 0) return []
-  if (tx.engine === 'postgres') return await writeChangesAtOnce(tx, collected.changes)
+async function writeChanges(tx: Transaction, drafts: readonly ChangeDraft[]): Promise<Change[]> {
   const changes: Change[] = []
-  for (const draft of collected.changes) {
+  for (const draft of drafts) {
+    const token = randomHex(tokenBytes)
     const { sequence } = await tx.query
       .insertInto('change')
       .values({
@@ -216,38 +249,11 @@ async function writeChanges(tx: Transaction, collected: Collected): Promise<Chan
         organization_id: draft.organizationId,
         subject_id: draft.subjectId,
         at: tx.now,
+        token,
       })
       .returning('sequence')
       .executeTakeFirstOrThrow()
-    changes.push({ ...draft, sequence })
+    changes.push({ ...draft, sequence, token })
   }
   return changes
-}
-
-/** All under one lock for all organizations: so it is one statement, sent just before the commit. */
-async function writeChangesAtOnce(
-  tx: Transaction,
-  drafts: readonly ChangeDraft[],
-): Promise<Change[]> {
-  const texts = (values: string[]): RawBuilder<unknown> => sql`cast(${values} as text[])`
-  const { rows } = await sql<{ sequence: number }>`
-    with locked as materialized (select pg_advisory_xact_lock(${sql.lit(changeLock)})),
-    written as (
-      insert into change (kind, organization_id, subject_id, at)
-      select draft.kind, draft.organization_id, draft.subject_id, cast(${tx.now} as bigint)
-      from locked, unnest(
-        ${texts(drafts.map(({ kind }) => kind))},
-        ${texts(drafts.map(({ organizationId }) => organizationId))},
-        ${texts(drafts.map(({ subjectId }) => subjectId))}
-      ) with ordinality as draft (kind, organization_id, subject_id, place)
-      order by draft.place
-      returning sequence
-    ),
-    told as (select pg_notify('intercept_change', cast(max(sequence) as text)) from written)
-    select sequence from written, told order by sequence`.execute(tx.query)
-  // Numbered in the order of the drafts.
-  return rows.flatMap(({ sequence }, at) => {
-    const draft = drafts[at]
-    return draft === undefined ? [] : [{ ...draft, sequence }]
-  })
 }

@@ -6,11 +6,10 @@ import { createPreparedNames } from './prepared-names.ts'
 /** Milliseconds within which a server must take a connection. */
 export const connectTimeoutMs = 3000
 const usualInLineMs = 4000
-// What is acknowledged is on the disk, also where the server's default is `off`. Stronger settings, as with replicas, stay.
-const keepCommits = `select set_config('synchronous_commit', 'on', false)
-  where current_setting('synchronous_commit') = 'off'`
 const names = createPreparedNames()
 
+/** Behind the last statement of a transaction: it commits in the same message, whatever happens to us then. */
+export const andCommit = ';\ncommit'
 // What Kysely says where a transaction has an access mode; those of works in line do, and no others.
 const beginInLine = 'start transaction read write'
 // Works in line look up and write rows by their keys. One plan fits all their values, however large the tables are or
@@ -29,7 +28,6 @@ export function openPool(given: pg.PoolConfig & { readonly inLineMs?: number }):
   pool.on('error', () => undefined)
   // One that is just being closed belongs to nobody, and its error would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined))
-  pool.on('connect', (client) => void client.query(keepCommits).catch(() => undefined))
   return pool
 }
 
@@ -39,6 +37,8 @@ export function openPool(given: pg.PoolConfig & { readonly inLineMs?: number }):
  */
 class PreparingClient extends pg.Client {
   #isInLine = false
+  /** The last statement has committed too: the driver's own commit has nothing left to do. */
+  #hasCommitted = false
 
   constructor(config?: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: connectTimeoutMs })
@@ -52,7 +52,11 @@ class PreparingClient extends pg.Client {
       return query.apply(this, words) as never
     }
     if (text === beginInLine) return this.#beginInLine() as never
-    if (text === 'commit' || text === 'rollback') this.#isInLine = false
+    if (text.endsWith(andCommit)) return this.#finish(text) as never
+    if (text === 'commit' || text === 'rollback') {
+      this.#isInLine = false
+      if (this.#hasCommitted) return this.#forget() as never
+    }
     const name = this.#isInLine && values.length > 0 ? names.nameOf(text) : undefined
     if (name === undefined) return query.apply(this, words) as never
     const answer = query.call(this, { name, text, values }) as Promise<unknown>
@@ -60,6 +64,18 @@ class PreparingClient extends pg.Client {
       if (isPlanGone(error)) names.giveUp(text)
       throw error
     }) as never
+  }
+
+  /** Runs a last statement with its commit; answers what the statement did. */
+  async #finish(text: string): Promise<unknown> {
+    const [answer] = (await super.query(text)) as unknown as pg.QueryResult[]
+    this.#hasCommitted = true
+    return answer
+  }
+
+  async #forget(): Promise<unknown> {
+    this.#hasCommitted = false
+    return { command: 'COMMIT', rowCount: 0, rows: [], fields: [], oid: 0 }
   }
 
   async #beginInLine(): Promise<unknown> {

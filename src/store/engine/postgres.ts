@@ -7,11 +7,15 @@ import {
   type Change,
   type Collected,
   type Connection,
+  type FeedMark,
   type Transaction,
 } from '../db/db.ts'
 import type { EngineHandle, EngineLane } from './engine.ts'
 import { writeLedger } from './ledger.ts'
+import { commitChanges } from './commit-changes.ts'
+import { serverIdentity, serverStart } from './greeting.ts'
 import { migrate, migrationsFolder } from './migrate.ts'
+import { ServerWatch } from './server-watch.ts'
 import { connectTimeoutMs, isPlanGone, openPool } from './postgres-pool.ts'
 import { createCommitLines } from './shared-commits.ts'
 import type { Tables } from '../tables/index.ts'
@@ -25,6 +29,9 @@ const connectionsApart = 4
 // Reads that may take seconds have few connections of their own: the others stay free for calls.
 const slowReadConnections = 3
 const slowReadMs = 30_000
+const urgentConnections = 3
+// Whoever stands still in the middle of a transaction keeps others waiting for what it has locked.
+const idleInTransactionMs = 2000
 // Any number, the same for all versions: only one process migrates at a time.
 const migrationLock = 7263940
 
@@ -40,16 +47,22 @@ export async function openPostgres(
     max: poolSize,
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs * 2,
-    idle_in_transaction_session_timeout: statementTimeoutMs * 2,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
     keepAlive: true,
     application_name: 'intercept',
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
   }
   await migrateDatabase(settings)
-  const main = openLane(settings, clock, eventBytesMost)
-  const apart = openLane({ ...settings, max: connectionsApart }, clock, eventBytesMost)
+  const servers = new ServerWatch()
+  const greeted = {
+    ...settings,
+    onConnect: async (client: pg.ClientBase) => await servers.greet(client),
+  }
+  const main = openLane(greeted, clock, eventBytesMost)
+  const apart = openLane({ ...greeted, max: connectionsApart }, clock, eventBytesMost)
+  const urgent = openLane({ ...greeted, max: urgentConnections }, clock, eventBytesMost)
   const calls: Connection = { query: main.query, engine: 'postgres' }
-  const slowReads = openSlowReads(settings)
+  const slowReads = openSlowReads(greeted)
   let listener: pg.Client | undefined
   let closed = false
 
@@ -57,6 +70,7 @@ export async function openPostgres(
     engine: 'postgres',
     ...main,
     apart,
+    urgent,
     calls,
     aside: slowReads,
     slowCallReads: slowReads,
@@ -80,10 +94,11 @@ export async function openPostgres(
         }
         client.on('error', again)
         client.on('end', again)
-        client.on('notification', ({ payload }) => onHint(Number(payload) || undefined))
+        client.on('notification', ({ payload }) => onHint(markOf(payload)))
         listener = client
         try {
           await client.connect()
+          await servers.greet(client)
           await client.query('listen intercept_change')
           onHint(undefined)
         } catch {
@@ -92,6 +107,9 @@ export async function openPostgres(
       }
       void connect()
     },
+    onOther: (call) => servers.onOther(call),
+    serverIdentity: () => sql.raw(serverIdentity),
+    serverStart: () => sql.raw(serverStart),
     async backup() {
       throw new Error(
         'A PostgreSQL database is backed up with pg_dump, and restored with pg_restore.',
@@ -103,6 +121,7 @@ export async function openPostgres(
       await main.query.destroy()
       await apart.query.destroy()
       await slowReads.query.destroy()
+      await urgent.query.destroy()
     },
   }
 }
@@ -142,7 +161,7 @@ function openLane(
         clock.now(),
       )
       const result = await work(transaction, collected)
-      return { result, changes: await writeLedger(transaction, collected) }
+      return { result, changes: await writeLedger(transaction, collected, commitChanges) }
     })
   }
 
@@ -186,10 +205,17 @@ function openLane(
   }
 }
 
-// 40001 serialization_failure, 40P01 deadlock_detected: the whole transaction may be run again.
+// 40001 serialization_failure, 40P01 deadlock_detected, 25P03 idle_in_transaction_session_timeout: nothing was
+// committed, and the whole transaction may be run again.
 function isWorthAnotherTry(error: unknown): boolean {
   const code = (error as { code?: unknown } | null | undefined)?.code
-  return code === '40001' || code === '40P01' || isPlanGone(error)
+  return code === '40001' || code === '40P01' || code === '25P03' || isPlanGone(error)
+}
+
+/** `<sequence> <token>` of the last change; an older version says no token. */
+function markOf(payload: string | undefined): FeedMark | undefined {
+  const [sequence, token] = payload?.split(' ') ?? []
+  return token === undefined ? undefined : { sequence: Number(sequence), token }
 }
 
 /** bigint as number: our integers are times, sizes and counts, all below 2^53. */

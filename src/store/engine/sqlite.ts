@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { Kysely, SqliteDialect } from 'kysely'
+import { Kysely, SqliteDialect, sql } from 'kysely'
 import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../clock.ts'
@@ -58,6 +58,7 @@ export async function openSqlite(
     ...lane,
     // One writer, whose commits everybody shares: there is nothing to keep apart.
     apart: lane,
+    urgent: lane,
     calls,
     aside: aside.connection,
     slowCallReads: callsAside.connection,
@@ -69,6 +70,9 @@ export async function openSqlite(
       return true
     },
     listen: () => undefined,
+    onOther: () => undefined,
+    serverIdentity: () => sql`'sqlite'`,
+    serverStart: () => sql`''`,
     async backup(file) {
       if (existsSync(file)) throw new Error(`${file} exists already; a backup overwrites nothing.`)
       const unfinished = `${file}.unfinished`

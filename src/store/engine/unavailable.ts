@@ -1,4 +1,5 @@
 import { Problem } from '../../errors.ts'
+import { ChangeLostError } from '../feed/confirmation.ts'
 
 // Result codes of SQLite that say "not now", and not "that statement is wrong".
 const sqlite = [
@@ -36,6 +37,17 @@ const transport = /^ERR_(SSL|STREAM|SOCKET)_/
 const sentences =
   /timeout expired|timeout exceeded when trying to connect|timeout exceeded when waiting in line|query read timeout|connection terminated|client has encountered a connection error|connection is not open|driver has already been destroyed/i
 
+// A lock or a place in line did not come in time, and the server undid what was begun (57014: a statement's time).
+const waits = ['55P03', '57014', '25P03']
+const inLine = /timeout exceeded when (trying to connect|waiting in line)/
+
+/** Whether a work failed only because others were before it: nothing was changed, and it may be tried again. */
+export function isWaitTooLong(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code } = error as { code?: unknown }
+  return (typeof code === 'string' && waits.includes(code)) || inLine.test(error.message)
+}
+
 /** The refusal for a database that does not answer (or a disk that is full), if an error says so. */
 export function asStorageProblem(error: unknown): Problem | undefined {
   if (!(error instanceof Error)) return undefined
@@ -44,6 +56,8 @@ export function asStorageProblem(error: unknown): Problem | undefined {
   const isUnavailable =
     sqlite.some((name) => text === `SQLITE_${name}` || text.startsWith(`SQLITE_${name}_`)) ||
     (text.length === 5 && postgres.test(text)) ||
+    waits.includes(text) ||
+    error instanceof ChangeLostError ||
     network.includes(text) ||
     transport.test(text) ||
     sentences.test(error.message)

@@ -27,6 +27,7 @@ import type { IdempotentAnswerTable } from './settings/idempotent-answers.ts'
 import type { IdentityTable } from './people/identities.ts'
 import type { InvitationTable } from './people/invitations.ts'
 import type { MembershipTable } from './people/memberships.ts'
+import type { DatabaseServerTable } from './nodes/database-server.ts'
 import type { NodeTable } from './nodes/nodes.ts'
 import type { OperationTable } from './settings/operations.ts'
 import type { OrganizationHeadTable, OrganizationTable } from './organizations/organizations.ts'
@@ -51,6 +52,7 @@ export interface Tables {
   change: ChangeTable
   connection: ConnectionTable
   connection_test: ConnectionTestTable
+  database_server: DatabaseServerTable
   domain: DomainTable
   domain_holder: DomainHolderTable
   delivery: DeliveryTable
@@ -98,6 +100,7 @@ interface ChangeTable {
   organization_id: string
   subject_id: string
   at: number
+  token: string
 }
 
 // Connections are typed by all tables, and every noun's file needs connections: filled in from here, there is no circle.

@@ -1,6 +1,8 @@
 import type { Transaction } from '../../db/db.ts'
 
 const deletedAtOnce = 10_000
+// Nodes compare the last change that they have read with what is there.
+const alwaysKept = 1000
 
 /** Deletes changes older than a time, a bounded number at once. */
 export async function forgetChanges(tx: Transaction, olderThan: number): Promise<void> {
@@ -11,6 +13,11 @@ export async function forgetChanges(tx: Transaction, olderThan: number): Promise
         .selectFrom('change')
         .select('sequence')
         .where('at', '<', olderThan)
+        .where('sequence', '<=', (max) =>
+          max
+            .selectFrom('change')
+            .select((last) => last(last.fn.max('sequence'), '-', alwaysKept).as('kept')),
+        )
         .orderBy('sequence')
         .limit(deletedAtOnce),
     )

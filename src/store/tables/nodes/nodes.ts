@@ -1,29 +1,43 @@
-import type { Connection, Transaction } from '../../db/db.ts'
+import { sql } from 'kysely'
+import type { Connection, FeedMark, Transaction } from '../../db/db.ts'
+import { serverAge } from './database-server.ts'
 
 export interface NodeTable {
   id: string
   started_at: number
   heartbeat_at: number
   seen_sequence: number
+  seen_token: string
+  beats: number
 }
 
-/** A running node says that it lives and how far it has read the change feed. */
-export async function heartbeat(
+/** A node as others see it. */
+export interface NodeRow {
+  readonly id: string
+  /** Another value with every heartbeat, whatever clocks say. */
+  readonly beat: string
+  readonly seenSequence: number
+  /** Whether what it has read last is part of this database's history. */
+  readonly isOfThisHistory: boolean
+}
+
+/** A running node says that it lives and how far it has read the change feed; returns whether its row was there. */
+export async function beat(
   tx: Transaction,
-  node: { id: string; seenSequence: number },
-): Promise<void> {
+  node: { id: string; seen: FeedMark },
+): Promise<boolean> {
+  const seen = { seen_sequence: node.seen.sequence, seen_token: node.seen.token }
+  const { numUpdatedRows } = await tx.query
+    .updateTable('node')
+    .set((eb) => ({ ...seen, heartbeat_at: tx.now, beats: eb('beats', '+', 1) }))
+    .where('id', '=', node.id)
+    .executeTakeFirst()
+  if (numUpdatedRows > 0n) return true
   await tx.query
     .insertInto('node')
-    .values({
-      id: node.id,
-      started_at: tx.now,
-      heartbeat_at: tx.now,
-      seen_sequence: node.seenSequence,
-    })
-    .onConflict((conflict) =>
-      conflict.column('id').doUpdateSet({ heartbeat_at: tx.now, seen_sequence: node.seenSequence }),
-    )
+    .values({ id: node.id, started_at: tx.now, heartbeat_at: tx.now, beats: 1, ...seen })
     .execute()
+  return false
 }
 
 /** A node that stops takes its row with it. */
@@ -31,20 +45,59 @@ export async function leave(tx: Transaction, id: string): Promise<void> {
   await tx.query.deleteFrom('node').where('id', '=', id).execute()
 }
 
-/** Rows of nodes that died long ago. */
-export async function forgetSilent(tx: Transaction, silentSince: number): Promise<void> {
-  await tx.query.deleteFrom('node').where('heartbeat_at', '<', silentSince).execute()
+/** Removes a node that has been silent, unless it has just been heard of again. */
+export async function removeSilent(tx: Transaction, node: NodeRow): Promise<void> {
+  const [heartbeatAt = '', beats = ''] = node.beat.split(' ')
+  await tx.query
+    .deleteFrom('node')
+    .where('id', '=', node.id)
+    .where('heartbeat_at', '=', Number(heartbeatAt))
+    .where('beats', '=', Number(beats))
+    .execute()
 }
 
-/** The nodes heard of since a time, and how far each has read. */
-export async function listSince(
+/** All nodes that nobody has found dead, and whether a change is there, at one moment. */
+export async function look(
   at: Connection,
-  heardSince: number,
-): Promise<{ id: string; seenSequence: number }[]> {
-  const rows = await at.query
-    .selectFrom('node')
-    .select(['id', 'seen_sequence'])
-    .where('heartbeat_at', '>=', heardSince)
-    .execute()
-  return rows.map((row) => ({ id: row.id, seenSequence: row.seen_sequence }))
+  change: FeedMark | undefined,
+): Promise<{ nodes: NodeRow[]; hasChange: boolean; serverAgeMs: number | undefined }> {
+  const { sequence, token } = change ?? { sequence: 0, token: '' }
+  const { rows } = await sql<LookRow>`
+    select state.*, node.id, node.seen_sequence, node.seen_token, node.heartbeat_at, node.beats,
+      seen.sequence as known
+    from (select
+      exists (select 1 from change where sequence = ${sequence} and token = ${token}) as has_change,
+      ${serverAge(at)} as server_age) as state
+    left join node on true
+    left join change as seen
+      on seen.sequence = node.seen_sequence and seen.token = node.seen_token`.execute(at.query)
+  return {
+    nodes: rows.flatMap(nodeOf),
+    hasChange: change === undefined || Boolean(rows[0]?.has_change),
+    serverAgeMs: rows[0]?.server_age ?? undefined,
+  }
+}
+
+interface LookRow {
+  readonly has_change: boolean | number
+  readonly server_age: number | null
+  readonly id: string | null
+  readonly seen_sequence: number
+  readonly seen_token: string
+  readonly heartbeat_at: number
+  readonly beats: number
+  readonly known: number | null
+}
+
+function nodeOf(row: LookRow): NodeRow[] {
+  if (row.id === null) return []
+  return [
+    {
+      id: row.id,
+      beat: `${row.heartbeat_at} ${row.beats}`,
+      seenSequence: row.seen_sequence,
+      // While nodes are upgraded one by one, an older version says no token.
+      isOfThisHistory: row.known !== null || row.seen_token === '',
+    },
+  ]
 }

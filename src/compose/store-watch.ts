@@ -1,0 +1,64 @@
+import type { HistoryChange, Store } from '../store/index.ts'
+import type { Log, Metrics } from '../telemetry/index.ts'
+import { every } from '../timers.ts'
+
+const lookEveryMs = 1000
+
+/** Says in log and metrics that the database turned out to have another history. */
+export function tellHistory({ log, metrics }: { log: Log; metrics: Metrics }) {
+  const changes = metrics.counter(
+    'database_history_changes_total',
+    'How often the database turned out to be another one: another server, or an older state.',
+  )
+  return ({ reason, before, after }: HistoryChange): void => {
+    changes.add({ reason })
+    const told = { reason, before, after }
+    if (reason === 'lost') {
+      log.error(
+        told,
+        'the database went back in time: what it lost is lost; every cache is dropped',
+      )
+    } else {
+      log.warn(told, 'another database server answers; every cache is dropped')
+    }
+  }
+}
+
+/** Says in log and metrics how this node stands to the database and to the other nodes. */
+export function watchStore(deps: { store: Store; log: Log; metrics: Metrics }): AsyncDisposable {
+  const { store, log, metrics } = deps
+  metrics.measured(
+    'feed_age_seconds',
+    'Time since the change feed was read; from 1 s on, nothing that is remembered is trusted.',
+    () => store.status().feedAgeMs / 1000,
+  )
+  metrics.measured(
+    'silent_nodes',
+    'Nodes of this database without a heartbeat for 10 s.',
+    () => store.status().silentNodes,
+  )
+  metrics.measured(
+    'clock_offset_seconds',
+    "What this machine's clock is ahead of the database's.",
+    () => store.status().clockOffsetMs / 1000,
+  )
+  let wasOff = false
+  return every(
+    lookEveryMs,
+    async () => {
+      const { clockOffsetMs, isClockOff } = store.status()
+      if (isClockOff === wasOff) return
+      wasOff = isClockOff
+      const told = { offset_ms: clockOffsetMs }
+      if (isClockOff) {
+        log.warn(
+          told,
+          "this machine's clock is wrong by the database's, which decides: set it by NTP",
+        )
+      } else {
+        log.info(told, "this machine's clock is right again")
+      }
+    },
+    (err) => log.error({ err }, 'the state of the store could not be told'),
+  )
+}

@@ -1,0 +1,46 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import type { Change, ChangeDraft, Transaction } from '../db/db.ts'
+import { randomHex } from '../../secrets/index.ts'
+import { andCommit } from './postgres-pool.ts'
+
+// One number for all of Intercept's nodes on a database: changes are numbered in the order of their commits.
+const changeLock = 7263941
+const tokenBytes = 8
+
+/**
+ * Writes changes and commits, in one message: they are numbered under one lock for all organizations, and a node that is
+ * paused or cut off must never hold it. Parameters would make it several messages, so values are quoted into the text.
+ */
+export async function commitChanges(
+  tx: Transaction,
+  drafts: readonly ChangeDraft[],
+): Promise<Change[]> {
+  const changes = drafts.map((draft) => ({ ...draft, token: randomHex(tokenBytes) }))
+  const texts = (values: readonly string[]): string =>
+    `array[${values.map((value) => pg.escapeLiteral(value)).join(', ')}]::text[]`
+  const { rows } = await sql<{ sequence: number }>`${sql.raw(`
+    with locked as materialized (select pg_advisory_xact_lock(${changeLock})),
+    written as (
+      insert into change (kind, organization_id, subject_id, token, at)
+      select draft.kind, draft.organization_id, draft.subject_id, draft.token, ${Math.round(tx.now)}
+      from locked, unnest(
+        ${texts(changes.map(({ kind }) => kind))},
+        ${texts(changes.map(({ organizationId }) => organizationId))},
+        ${texts(changes.map(({ subjectId }) => subjectId))},
+        ${texts(changes.map(({ token }) => token))}
+      ) with ordinality as draft (kind, organization_id, subject_id, token, place)
+      order by draft.place
+      returning sequence, token
+    ),
+    told as (
+      select pg_notify('intercept_change', last.sequence || ' ' || last.token)
+      from (select sequence, token from written order by sequence desc limit 1) as last
+    )
+    select sequence from written, told order by sequence${andCommit}`)}`.execute(tx.query)
+  // Numbered in the order of the drafts.
+  return rows.flatMap(({ sequence }, at) => {
+    const change = changes[at]
+    return change === undefined ? [] : [{ ...change, sequence }]
+  })
+}

@@ -1,0 +1,60 @@
+import type pg from 'pg'
+import type { ServerMark } from '../db/db.ts'
+
+// What is acknowledged is on the disk, also where the server's default is `off`. Stronger settings, as with replicas, stay.
+const keepCommits = `case when current_setting('synchronous_commit') = 'off'
+  then set_config('synchronous_commit', 'on', false) end`
+
+/**
+ * What makes this database this database: the cluster, the timeline of its history, the database in it, and the file of
+ * the feed, which a restore in place makes anew.
+ */
+export const serverIdentity = `(select concat_ws('/',
+  (select system_identifier from pg_control_system()),
+  substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
+  (select oid from pg_database where datname = current_database()),
+  pg_relation_filenode('change')))`
+
+/** When the server was started: while it was away, it may have become another one. */
+export const serverStart = `cast(extract(epoch from pg_postmaster_start_time()) as text)`
+
+/**
+ * Greets a server that has just taken a connection: what may not be written to is refused, and who meets another server
+ * than the last one writes down when that was.
+ */
+export async function greetServer(client: pg.ClientBase): Promise<ServerMark> {
+  // In recovery there is no current place in the log, and asking for it fails.
+  const standby = await client.query<{ standby: boolean }>(
+    `select pg_is_in_recovery() as standby, ${keepCommits}`,
+  )
+  if (standby.rows[0]?.standby !== false) throw new StandbyError()
+  const { rows } = await client.query<{ identity: string; started_at: string; known: string }>(
+    `select ${serverIdentity} as identity, ${serverStart} as started_at,
+      (select identity from database_server) as known`,
+  )
+  const { identity = '', started_at: startedAt = '', known = '' } = rows[0] ?? {}
+  const met = `${identity} ${startedAt}`
+  if (known !== met) await writeDown(client, met)
+  return { identity, startedAt }
+}
+
+/** The first server of all has none before it that nodes could still trust. */
+async function writeDown(client: pg.ClientBase, met: string): Promise<void> {
+  await client.query(
+    `insert into database_server (only_row, identity, since) values (1, $1, 0)
+    on conflict (only_row) do update set identity = excluded.identity,
+      since = cast(extract(epoch from clock_timestamp()) * 1000 as bigint)
+    where database_server.identity <> excluded.identity`,
+    [met],
+  )
+}
+
+/** Refuses a server that only repeats what another one writes: what it knows may be old (57P03 cannot_connect_now). */
+class StandbyError extends Error {
+  readonly code = '57P03'
+
+  constructor() {
+    super('the database server is a standby, which takes no writes')
+    this.name = 'StandbyError'
+  }
+}

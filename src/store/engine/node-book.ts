@@ -1,0 +1,40 @@
+import type { Change } from '../db/db.ts'
+import type { ConfirmationState } from '../feed/confirmation.ts'
+import { unsettledMs } from '../tables/nodes/database-server.ts'
+import type { EngineHandle } from './engine.ts'
+import { forgetChanges } from '../tables/nodes/changes.ts'
+import type { NodeBook } from '../feed/node-registration.ts'
+import * as nodes from '../tables/nodes/nodes.ts'
+
+const changesKeptMs = 3_600_000
+
+/** The book of nodes in the database; over connections apart, so that no heartbeat waits for publishers. */
+export function createNodeBook(handle: EngineHandle, id: string): NodeBook {
+  const lane = handle.apart
+  const at = { query: lane.query, engine: handle.engine }
+  return {
+    beat: async (seen) =>
+      (await lane.transact(async (tx) => await nodes.beat(tx, { id, seen }))).result,
+    list: async () => (await nodes.look(at, undefined)).nodes,
+    remove: async (node) =>
+      void (await lane.transact(async (tx) => await nodes.removeSilent(tx, node))),
+    leave: async () => void (await lane.transact(async (tx) => await nodes.leave(tx, id))),
+  }
+}
+
+/** What the database says of a change at one moment, for whoever waits until nodes have confirmed it. */
+export async function lookAtChange(
+  handle: EngineHandle,
+  change: Change | undefined,
+): Promise<ConfirmationState> {
+  const { serverAgeMs, ...state } = await nodes.look(
+    { query: handle.urgent.query, engine: handle.engine },
+    change,
+  )
+  return { ...state, unsettledMs: unsettledMs(serverAgeMs) }
+}
+
+/** Deletes changes that every node has read long ago. */
+export async function forgetOldChanges(handle: EngineHandle): Promise<void> {
+  await handle.apart.transact(async (tx) => await forgetChanges(tx, tx.now - changesKeptMs))
+}

@@ -1,0 +1,41 @@
+import type { Clock } from '../../clock.ts'
+
+const maxSampleMs = 500
+
+/** A clock that a database corrects, for everything that several nodes compare. */
+export class DatabaseClock implements Clock {
+  readonly #machine: Clock
+  /** What the database's clock is ahead of our monotonic one. */
+  #aheadMs: number | undefined
+
+  constructor(machine: Clock) {
+    this.#machine = machine
+  }
+
+  now(): number {
+    if (this.#aheadMs === undefined) return this.#machine.now()
+    return Math.round(this.#machine.monotonic() + this.#aheadMs)
+  }
+
+  monotonic(): number {
+    return this.#machine.monotonic()
+  }
+
+  /** Milliseconds that the machine's clock is ahead of the database's; 0 before the first sample. */
+  offsetMs(): number {
+    return this.#aheadMs === undefined ? 0 : Math.round(this.#machine.now() - this.now())
+  }
+
+  /** Asks the database for its time; a sample is as exact as its way there and back is short. */
+  async sample(ask: () => Promise<number>): Promise<void> {
+    const before = this.#machine.monotonic()
+    const at = await ask()
+    const wayMs = this.#machine.monotonic() - before
+    if (wayMs > maxSampleMs && this.#aheadMs !== undefined) return
+    const aheadMs = at - before - wayMs / 2
+    // What may be nothing but the way is no reason to go back and forth.
+    const isWithinWay =
+      this.#aheadMs !== undefined && Math.abs(aheadMs - this.#aheadMs) <= wayMs / 2 + 1
+    if (!isWithinWay) this.#aheadMs = aheadMs
+  }
+}

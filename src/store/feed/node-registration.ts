@@ -1,0 +1,120 @@
+import type { Clock } from '../../clock.ts'
+import type { FeedMark } from '../db/db.ts'
+import type { NodeRow } from '../tables/nodes/nodes.ts'
+import type { Standing, Timers } from './feed.ts'
+
+const heartbeatMs = 5000
+// Whoever cannot write its heartbeat for this long trusts nothing that it remembers…
+const standsForMs = 10_000
+// …and after this long without one, others no longer wait for it. Both are measured by the own monotonic clock.
+const silentMs = 15_000
+
+/** Where nodes say that they live; the simulation has one of its own. */
+export interface NodeBook {
+  /** Returns whether the row was there. */
+  beat(seen: FeedMark): Promise<boolean>
+  list(): Promise<NodeRow[]>
+  remove(node: NodeRow): Promise<void>
+  leave(): Promise<void>
+}
+
+/**
+ * This node among the others: it says that it lives and how far it has read, and removes those that died. No clock but
+ * the own monotonic one decides, so that neither a wrong clock nor one that jumps makes a node forgotten.
+ */
+export class NodeRegistration implements Standing {
+  readonly #id: string
+  readonly #book: NodeBook
+  readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #timers: Timers
+  readonly #heard = new Map<string, { readonly beat: string; readonly since: number }>()
+  #mark: () => FeedMark = () => ({ sequence: 0, token: '' })
+  #beatAt = Number.NEGATIVE_INFINITY
+  /** Only reads that began after the row was there count: others did not wait for us before. */
+  #registeredAt = Number.POSITIVE_INFINITY
+  #beating: Promise<void> | undefined
+  #again = false
+  #stop: () => void = () => undefined
+
+  constructor(deps: {
+    id: string
+    book: NodeBook
+    clock: Pick<Clock, 'monotonic'>
+    timers: Timers
+  }) {
+    this.#id = deps.id
+    this.#book = deps.book
+    this.#clock = deps.clock
+    this.#timers = deps.timers
+  }
+
+  start(mark: () => FeedMark): void {
+    this.#mark = mark
+    this.#stop = this.#timers.every(heartbeatMs, () => void this.#turn().catch(() => undefined))
+  }
+
+  stop(): void {
+    this.#stop()
+  }
+
+  /** Nodes whose last heartbeat was noticed too long ago. */
+  get silent(): number {
+    const now = this.#clock.monotonic()
+    return [...this.#heard.values()].filter(({ since }) => now - since > standsForMs).length
+  }
+
+  covers(readStartedAt: number): boolean {
+    return (
+      readStartedAt >= this.#registeredAt && this.#clock.monotonic() - this.#beatAt < standsForMs
+    )
+  }
+
+  async renew(): Promise<void> {
+    this.#registeredAt = Number.POSITIVE_INFINITY
+    await this.beat()
+  }
+
+  /** Says how far this node has read; while one heartbeat is under way, the next says it for all that ask. */
+  async beat(): Promise<void> {
+    this.#again = true
+    this.#beating ??= (async () => {
+      try {
+        while (this.#again) {
+          this.#again = false
+          await this.#beatOnce()
+        }
+      } finally {
+        this.#beating = undefined
+      }
+    })()
+    await this.#beating
+  }
+
+  async #beatOnce(): Promise<void> {
+    const startedAt = this.#clock.monotonic()
+    const wasThere = await this.#book.beat(this.#mark())
+    this.#beatAt = startedAt
+    if (!wasThere || this.#registeredAt === Number.POSITIVE_INFINITY) {
+      this.#registeredAt = this.#clock.monotonic()
+    }
+  }
+
+  async #turn(): Promise<void> {
+    await this.beat()
+    const now = this.#clock.monotonic()
+    const others = (await this.#book.list()).filter(({ id }) => id !== this.#id)
+    const ids = new Set(others.map(({ id }) => id))
+    for (const id of this.#heard.keys()) if (!ids.has(id)) this.#heard.delete(id)
+    for (const node of others) {
+      const known = this.#heard.get(node.id)
+      if (known?.beat !== node.beat) this.#heard.set(node.id, { beat: node.beat, since: now })
+      else if (now - known.since > silentMs) await this.#book.remove(node)
+    }
+  }
+}
+
+/** A process that serves nobody: nobody waits for it, and it trusts what it has read within the last second. */
+export const standsAlone: Standing = {
+  covers: () => true,
+  renew: async () => undefined,
+}

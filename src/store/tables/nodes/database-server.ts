@@ -1,0 +1,25 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Connection } from '../../db/db.ts'
+
+export interface DatabaseServerTable {
+  only_row: number
+  identity: string
+  since: number
+}
+
+// A node trusts what it read from the server before for a second; the rest is for clocks that do not run alike.
+const settlesWithinMs = 1100
+
+/** Milliseconds since nodes met this server here; null on SQLite. */
+export function serverAge(at: Pick<Connection, 'engine'>): RawBuilder<number | null> {
+  if (at.engine === 'sqlite') return sql`null`
+  return sql`(select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) - max(since)
+    from database_server)`
+}
+
+/** For how long nodes may still trust what they read from the server before this one. */
+export function unsettledMs(serverAgeMs: number | undefined): number {
+  if (serverAgeMs === undefined) return 0
+  // A clock that was set back says nothing of how long it was.
+  return Math.max(0, settlesWithinMs - Math.max(0, serverAgeMs))
+}

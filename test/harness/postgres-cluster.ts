@@ -1,0 +1,148 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chownSync,
+  cpSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import pg from 'pg'
+import { postgresPrograms } from './postgres.ts'
+
+/** A PostgreSQL server of one's own, for what must not happen to the one that all tests share: death and replacement. */
+export interface PostgresCluster extends AsyncDisposable {
+  /** The same through every replacement. */
+  readonly url: string
+  readonly pid: () => number
+  sql(text: string): Promise<pg.QueryResult>
+  /** Copies the data while the server runs, as pg_basebackup does; the copy stays behind. */
+  copy(): Promise<string>
+  /** kill -9; returns when its address is free. */
+  kill(): Promise<void>
+  /** Starts the server again, on its own data or on a copy; `promoted`: as a standby that takes over. */
+  start(options?: { data?: string; promoted?: boolean }): Promise<void>
+}
+
+// initdb refuses root; this uid exists in passwd on every Linux, though the gid need not.
+const nobody = 65_534
+const asRoot = process.getuid?.() === 0
+const owner = asRoot ? { uid: nobody, gid: nobody } : {}
+
+/** A new cluster with an empty database. */
+export async function postgresCluster(): Promise<PostgresCluster> {
+  const { native, isCopy } = postgresPrograms()
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-cluster-'))
+  if (asRoot) chownSync(folder, nobody, nobody)
+  const own = join(folder, 'data')
+  const environment = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, ...owner }
+  const made = spawnSync(
+    join(native, 'bin', 'initdb'),
+    ['-D', own, '-U', 'postgres', '-A', 'trust', '--locale=C', '-E', 'UTF8', '--no-sync'],
+    environment,
+  )
+  if (made.status !== 0) throw new Error(`initdb: ${String(made.stderr)}`)
+  let child: ChildProcess | undefined
+  let copies = 0
+
+  async function sql(text: string, database = 'node'): Promise<pg.QueryResult> {
+    const client = new pg.Client({ host: folder, database, user: 'postgres' })
+    client.on('error', () => undefined)
+    await client.connect()
+    try {
+      return await client.query(text)
+    } finally {
+      await client.end()
+    }
+  }
+
+  async function start({ data = own, promoted = false } = {}): Promise<void> {
+    const out = openSync(join(folder, 'log'), 'a', 0o644)
+    // A standby without a primary, which is told to take over.
+    if (promoted) writeFileSync(join(data, 'standby.signal'), '')
+    child = spawn('/bin/sh', ['-c', script, 'sh', join(native, 'bin', 'postgres'), data, folder], {
+      ...environment,
+      stdio: ['pipe', out, out],
+    })
+    if (promoted) {
+      await until(async () => await sql('select pg_promote()'))
+      await until(async () => {
+        const { rows } = await sql('select pg_is_in_recovery() as still')
+        if ((rows[0] as { still: boolean }).still) throw new Error('it is still a standby')
+      })
+    } else await until(async () => await sql('select 1', 'postgres'))
+  }
+
+  async function end(signal: 'SIGKILL' | 'SIGINT'): Promise<void> {
+    if (child === undefined) return
+    const ended = once(child, 'close')
+    process.kill(pid(), signal)
+    await ended
+    child = undefined
+  }
+
+  function pid(): number {
+    const text = readFileSync(join(folder, '.s.PGSQL.5432.lock'), 'utf8')
+    return Number(text.split('\n')[0])
+  }
+
+  await start()
+  await sql('create database node', 'postgres')
+  return {
+    url: `postgres://postgres@localhost/node?host=${encodeURIComponent(folder)}`,
+    pid,
+    sql,
+    async copy() {
+      const to = join(folder, `copy-${(copies += 1)}`)
+      const client = new pg.Client({ host: folder, database: 'postgres', user: 'postgres' })
+      await client.connect()
+      try {
+        await client.query("select pg_backup_start('copy', true)")
+        cpSync(own, to, { recursive: true, filter: (path) => !path.endsWith('postmaster.pid') })
+        // What the log holds up to here makes the copy whole.
+        const stopped = await client.query<{ labelfile: string }>(
+          'select labelfile from pg_backup_stop(false)',
+        )
+        cpSync(join(own, 'pg_wal'), join(to, 'pg_wal'), { recursive: true })
+        writeFileSync(join(to, 'backup_label'), stopped.rows[0]?.labelfile ?? '')
+      } finally {
+        await client.end()
+      }
+      if (asRoot) spawnSync('chown', ['-R', `${nobody}:${nobody}`, to])
+      return to
+    },
+    kill: async () => await end('SIGKILL'),
+    start,
+    async [Symbol.asyncDispose]() {
+      await end('SIGKILL')
+      rmSync(folder, { recursive: true, force: true })
+      if (isCopy) rmSync(dirname(native), { recursive: true, force: true })
+    },
+  }
+}
+
+// The shell outlives us: when our end of its stdin closes (also by kill -9), it stops the server.
+const script = `
+"$1" -D "$2" -k "$3" -c listen_addresses= -c fsync=off -c full_page_writes=on -c wal_level=replica \\
+  -c max_connections=120 -c shared_buffers=32MB </dev/null &
+server=$!
+( cat >/dev/null; kill -INT $server 2>/dev/null ) &
+wait $server
+`
+
+async function until(works: () => Promise<unknown>): Promise<void> {
+  const end = performance.now() + 60_000
+  for (;;) {
+    try {
+      await works()
+      return
+    } catch (error) {
+      if (performance.now() > end) throw error
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+}
