@@ -24,8 +24,8 @@ export interface PostgresCluster extends AsyncDisposable {
   copy(): Promise<string>
   /** kill -9; returns when its address is free. */
   kill(): Promise<void>
-  /** Starts the server again, on its own data or on a copy; `promoted`: as a standby that takes over. */
-  start(options?: { data?: string; promoted?: boolean }): Promise<void>
+  /** Starts the server again, on its own data or on a copy; as a standby, or as one that takes over. */
+  start(options?: { data?: string; promoted?: boolean; standby?: boolean }): Promise<void>
 }
 
 // initdb refuses root; this uid exists in passwd on every Linux, though the gid need not.
@@ -42,7 +42,19 @@ export async function postgresCluster(): Promise<PostgresCluster> {
   const environment = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, ...owner }
   const made = spawnSync(
     join(native, 'bin', 'initdb'),
-    ['-D', own, '-U', 'postgres', '-A', 'trust', '--locale=C', '-E', 'UTF8', '--no-sync'],
+    [
+      '-D',
+      own,
+      '-U',
+      'postgres',
+      '-A',
+      'trust',
+      '--locale=C',
+      '-E',
+      'UTF8',
+      '--no-sync',
+      '--wal-segsize=1',
+    ],
     environment,
   )
   if (made.status !== 0) throw new Error(`initdb: ${String(made.stderr)}`)
@@ -60,21 +72,25 @@ export async function postgresCluster(): Promise<PostgresCluster> {
     }
   }
 
-  async function start({ data = own, promoted = false } = {}): Promise<void> {
-    const out = openSync(join(folder, 'log'), 'a', 0o644)
-    // A standby without a primary, which is told to take over.
-    if (promoted) writeFileSync(join(data, 'standby.signal'), '')
+  async function start(
+    options: { data?: string; promoted?: boolean; standby?: boolean } = {},
+  ): Promise<void> {
+    const { data = own, promoted = false, standby = promoted } = options
+    const log = join(folder, 'log')
+    const out = openSync(log, 'a', 0o644)
+    // A standby without a primary.
+    if (standby) writeFileSync(join(data, 'standby.signal'), '')
     child = spawn('/bin/sh', ['-c', script, 'sh', join(native, 'bin', 'postgres'), data, folder], {
       ...environment,
       stdio: ['pipe', out, out],
     })
     if (promoted) {
-      await until(async () => await sql('select pg_promote()'))
+      await until(async () => await sql('select pg_promote()'), log)
       await until(async () => {
         const { rows } = await sql('select pg_is_in_recovery() as still')
         if ((rows[0] as { still: boolean }).still) throw new Error('it is still a standby')
-      })
-    } else await until(async () => await sql('select 1', 'postgres'))
+      }, log)
+    } else await until(async () => await sql('select 1', 'postgres'), log)
   }
 
   async function end(signal: 'SIGKILL' | 'SIGINT'): Promise<void> {
@@ -82,6 +98,7 @@ export async function postgresCluster(): Promise<PostgresCluster> {
     const ended = once(child, 'close')
     process.kill(pid(), signal)
     await ended
+    child.stdin?.destroy()
     child = undefined
   }
 
@@ -127,21 +144,23 @@ export async function postgresCluster(): Promise<PostgresCluster> {
 
 // The shell outlives us: when our end of its stdin closes (also by kill -9), it stops the server.
 const script = `
+exec 3<&0
 "$1" -D "$2" -k "$3" -c listen_addresses= -c fsync=off -c full_page_writes=on -c wal_level=replica \\
   -c max_connections=120 -c shared_buffers=32MB </dev/null &
 server=$!
-( cat >/dev/null; kill -INT $server 2>/dev/null ) &
+( cat <&3 >/dev/null; kill -INT $server 2>/dev/null ) &
 wait $server
 `
 
-async function until(works: () => Promise<unknown>): Promise<void> {
-  const end = performance.now() + 60_000
+async function until(works: () => Promise<unknown>, log: string): Promise<void> {
+  const end = performance.now() + 30_000
   for (;;) {
     try {
       await works()
       return
     } catch (error) {
-      if (performance.now() > end) throw error
+      if (performance.now() > end)
+        throw new Error(readFileSync(log, 'utf8').slice(-2000), { cause: error })
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
   }

@@ -24,10 +24,7 @@ export const serverStart = `cast(extract(epoch from pg_postmaster_start_time()) 
  */
 export async function greetServer(client: pg.ClientBase): Promise<ServerMark> {
   // In recovery there is no current place in the log, and asking for it fails.
-  const standby = await client.query<{ standby: boolean }>(
-    `select pg_is_in_recovery() as standby, ${keepCommits}`,
-  )
-  if (standby.rows[0]?.standby !== false) throw new StandbyError()
+  await refuseStandby(client)
   const { rows } = await client.query<{ identity: string; started_at: string; known: string }>(
     `select ${serverIdentity} as identity, ${serverStart} as started_at,
       (select identity from database_server) as known`,
@@ -36,6 +33,14 @@ export async function greetServer(client: pg.ClientBase): Promise<ServerMark> {
   const met = `${identity} ${startedAt}`
   if (known !== met) await writeDown(client, met)
   return { identity, startedAt }
+}
+
+/** Refuses a server that takes no writes; on any other, commits are acknowledged when they are on the disk. */
+export async function refuseStandby(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean }>(
+    `select pg_is_in_recovery() as standby, ${keepCommits}`,
+  )
+  if (rows[0]?.standby !== false) throw new StandbyError()
 }
 
 /** The first server of all has none before it that nodes could still trust. */

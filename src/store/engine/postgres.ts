@@ -13,7 +13,7 @@ import {
 import type { EngineHandle, EngineLane } from './engine.ts'
 import { writeLedger } from './ledger.ts'
 import { commitChanges } from './commit-changes.ts'
-import { serverIdentity, serverStart } from './greeting.ts'
+import { refuseStandby, serverIdentity, serverStart } from './greeting.ts'
 import { migrate, migrationsFolder } from './migrate.ts'
 import { ServerWatch } from './server-watch.ts'
 import { connectTimeoutMs, isPlanGone, openPool } from './postgres-pool.ts'
@@ -233,6 +233,8 @@ async function migrateDatabase(settings: pg.PoolConfig): Promise<void> {
         max: 1,
         statement_timeout: undefined,
         query_timeout: undefined,
+        idle_in_transaction_session_timeout: undefined,
+        onConnect: refuseStandby,
       }),
     }),
   })

@@ -1,0 +1,194 @@
+// The database is replaced by an older one: what nodes remember of the one before must not outlive it.
+import assert from 'node:assert/strict'
+import { tmpdir } from 'node:os'
+import { describe, test } from 'node:test'
+import {
+  createKeyring,
+  createKeys,
+  readKey,
+  type Keyring,
+  type Keys,
+} from '../../src/access/index.ts'
+import { systemClock as clock } from '../../src/clock.ts'
+import { Problem } from '../../src/errors.ts'
+import type { OrganizationId } from '../../src/ids.ts'
+import { createOrganizations } from '../../src/organizations/index.ts'
+import type { Secret } from '../../src/secrets/index.ts'
+import { openStore, type Actor, type HistoryChange, type Store } from '../../src/store/index.ts'
+import { until } from '../harness/gateway.ts'
+import { postgresCluster, type PostgresCluster } from '../harness/postgres-cluster.ts'
+
+const operator: Actor = { kind: 'operator' }
+const wish = { name: 'ci', scheme: 'bearer' } as const
+
+interface Node {
+  readonly store: Store
+  readonly keys: Keys
+  readonly keyring: Keyring
+  readonly heard: HistoryChange[]
+}
+
+describe('a database that is replaced', { timeout: 120_000 }, () => {
+  for (const promoted of [false, true]) {
+    const how = promoted ? 'a standby that takes over' : 'a copy started in its place'
+    test(`after ${how}, which lags, a revocation holds on every node once it is answered`, async () => {
+      await using opened = new AsyncDisposableStack()
+      const cluster = opened.use(await postgresCluster())
+      const nodes = await openNodes(cluster, opened)
+      const organizationId = await anOrganization(nodes[0]!.store)
+      const victims = await issue(nodes[0]!.keys, organizationId, 3)
+      await everybodyKnows(nodes, victims)
+
+      const data = await cluster.copy()
+      // The copy knows nothing of these: its sequence is behind what the nodes have read.
+      const lost = await issue(nodes[1]!.keys, organizationId, 5)
+      await everybodyKnows(nodes, lost)
+      await cluster.kill()
+      await cluster.start({ data, promoted })
+
+      for (const [at, { id, secret }] of victims.entries()) {
+        const revoking = nodes[at]!
+        const { confirmation } = await patiently(
+          async () => await revoking.keys.revoke(organizationId, id, operator),
+        )
+        assert.equal(confirmation.nodes + confirmation.silentNodes, nodes.length)
+        for (const node of nodes) {
+          assert.equal(await codeOf(node, secret), 'credential_revoked')
+        }
+      }
+      // What the copy does not have is gone from every memory, too.
+      for (const { secret } of lost) {
+        for (const node of nodes) assert.equal(await codeOf(node, secret), 'credential_invalid')
+      }
+      for (const { heard } of nodes) {
+        assert.deepEqual([...new Set(heard.map(({ reason }) => reason))], ['lost'])
+      }
+    })
+  }
+
+  test('a node that was not known to the copy is waited for too', async () => {
+    await using opened = new AsyncDisposableStack()
+    const cluster = opened.use(await postgresCluster())
+    const [early] = await openNodes(cluster, opened, 1)
+    const organizationId = await anOrganization(early!.store)
+    const [victim] = await issue(early!.keys, organizationId, 1)
+    const data = await cluster.copy()
+    const [late] = await openNodes(cluster, opened, 1)
+    await everybodyKnows([early!, late!], [victim!])
+    await cluster.kill()
+    await cluster.start({ data })
+    // Somebody who has never seen the database before, as the command line.
+    await using stranger = await openStore({ ...place(cluster), isNode: false })
+    await createKeys({ store: stranger, clock }).revoke(organizationId, victim!.id, operator)
+    for (const node of [early!, late!]) {
+      assert.equal(await codeOf(node, victim!.secret), 'credential_revoked')
+    }
+  })
+
+  test('a server that only starts again is the same, and nothing is said of its history', async () => {
+    await using opened = new AsyncDisposableStack()
+    const cluster = opened.use(await postgresCluster())
+    const [node] = await openNodes(cluster, opened, 1)
+    const organizationId = await anOrganization(node!.store)
+    await issue(node!.keys, organizationId, 1)
+    await cluster.kill()
+    await cluster.start()
+    await until(() => node!.store.feed.isCurrent())
+    await patiently(async () => await issue(node!.keys, organizationId, 1))
+    assert.deepEqual(node!.heard, [])
+  })
+
+  test('a restore in place is noticed without a new connection', async () => {
+    await using opened = new AsyncDisposableStack()
+    const cluster = opened.use(await postgresCluster())
+    const [node] = await openNodes(cluster, opened, 1)
+    const organizationId = await anOrganization(node!.store)
+    const [victim] = await issue(node!.keys, organizationId, 1)
+    await everybodyKnows([node!], [victim!])
+    await cluster.sql(`update api_key set revoked_at = 1;
+      delete from change where sequence = (select max(sequence) from change)`)
+    await until(async () => (await codeOf(node!, victim!.secret)) === 'credential_revoked')
+    assert.deepEqual(
+      node!.heard.map(({ reason }) => reason),
+      ['lost'],
+    )
+  })
+
+  test('a standby is not taken for the database', async () => {
+    await using cluster = await postgresCluster()
+    const data = await cluster.copy()
+    await cluster.kill()
+    await cluster.start({ data, standby: true })
+    await assert.rejects(openStore({ ...place(cluster), isNode: true }), /standby/)
+  })
+})
+
+function place(cluster: PostgresCluster) {
+  return { databaseUrl: cluster.url, folder: tmpdir(), clock }
+}
+
+async function openNodes(
+  cluster: PostgresCluster,
+  opened: AsyncDisposableStack,
+  count = 3,
+): Promise<Node[]> {
+  const nodes: Node[] = []
+  for (let at = 0; at < count; at++) {
+    const heard: HistoryChange[] = []
+    const onHistory = (change: HistoryChange): void => void heard.push(change)
+    const store = opened.use(
+      await openStore({ ...place(cluster), isNode: true, poolSize: 4, onHistory }),
+    )
+    const keyring = createKeyring({ store, clock, enabledSchemes: ['bearer'], capacity: 100 })
+    nodes.push({ store, keys: createKeys({ store, clock }), keyring, heard })
+  }
+  return nodes
+}
+
+async function anOrganization(store: Store): Promise<OrganizationId> {
+  const organizations = createOrganizations({ store, clock })
+  return (await organizations.create({ slug: 'acme', name: 'Acme' }, operator)).id
+}
+
+async function issue(keys: Keys, organizationId: OrganizationId, count: number) {
+  const issued: { id: `key_${string}`; secret: Secret }[] = []
+  for (let at = 0; at < count; at++) {
+    const { key, secret } = await keys.issue(organizationId, wish, operator)
+    issued.push({ id: key.id, secret })
+  }
+  return issued
+}
+
+async function everybodyKnows(nodes: readonly Node[], issued: readonly { secret: Secret }[]) {
+  for (const node of nodes) {
+    for (const { secret } of issued) assert.equal(await codeOf(node, secret), undefined)
+  }
+}
+
+/** The refusal that a key gets; waits while the database has just been away. */
+async function codeOf({ keyring }: Node, secret: Secret): Promise<string | undefined> {
+  for (;;) {
+    try {
+      await keyring.identify(
+        readKey({ xApiKey: [], authorization: [`Bearer ${secret.reveal()}`] }, ['bearer']),
+      )
+      return undefined
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      if (error.code !== 'credential_unverifiable') return error.code
+    }
+  }
+}
+
+/** What the database's absence refused is tried again, as a client does. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  const end = performance.now() + 10_000
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (performance.now() > end) throw error
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+}
