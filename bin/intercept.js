@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 // Any Node from 18 on starts this file; the product itself runs from source under Node 24 or later.
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import * as module from 'node:module'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findRuntime } from './node-runtime.js'
 
 const here = fileURLToPath(import.meta.url)
 const [major, minor] = process.versions.node.split('.').map(Number)
@@ -24,11 +25,11 @@ if (major > 24 || (major === 24 && minor >= 21)) {
 
 /** Runs the same command under the Node that npm installed with us; our exit is the child's. */
 function relaunch() {
-  const node = pinnedNode()
-  if (!node) {
-    console.error(
-      `Intercept needs Node 24.21 or later (this is ${process.versions.node}), and npm installed no Node for this platform: install Node 24 and try again.`,
-    )
+  let node
+  try {
+    node = findRuntime(here)
+  } catch (error) {
+    console.error(error.message)
     process.exit(1)
   }
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc']
@@ -108,13 +109,4 @@ function stripTypesHere() {
       return { format: 'module', source, shortCircuit: true }
     },
   })
-}
-
-/** Looks upward, so that it is found from a checkout and from a folder that depends on us. */
-function pinnedNode() {
-  for (let folder = dirname(here); ; folder = dirname(folder)) {
-    const candidate = join(folder, 'node_modules', '.bin', 'node')
-    if (existsSync(candidate)) return candidate
-    if (dirname(folder) === folder) return undefined
-  }
 }

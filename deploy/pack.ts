@@ -1,5 +1,5 @@
-// npm run pack [-- --to folder]: the package as it is published: plain JavaScript, types stripped, lines unmoved.
-// Below node_modules Node refuses to strip types itself (ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING).
+// npm run pack [-- --to folder]: the package as it is published: plain JavaScript with types, lines unmoved, and no
+// second Node. Below node_modules Node refuses to strip types itself (ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING).
 import { execFileSync } from 'node:child_process'
 import {
   cpSync,
@@ -13,41 +13,26 @@ import {
 } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 const root = join(import.meta.dirname, '..')
 const { values } = parseArgs({ options: { to: { type: 'string', default: root } } })
 const stage = mkdtempSync(join(tmpdir(), 'intercept-pack-'))
+const documents = ['README.md', 'LICENSE', 'NOTICE', 'CHANGELOG.md', 'GLOSSARY.md']
+const folders = ['bin', 'docs/problems', 'docs/guides', 'docs/concepts', 'web/dist']
+
 try {
   execFileSync(process.execPath, [join(root, 'web', 'build.ts')], { stdio: 'inherit' })
-  for (const name of [
-    'bin',
-    'docs/problems',
-    'docs/guides',
-    'web/dist',
-    'package.json',
-    'README.md',
-    'LICENSE',
-    'CHANGELOG.md',
-    'GLOSSARY.md',
-  ]) {
+  for (const name of [...folders, ...documents]) {
     if (existsSync(join(root, name)))
       cpSync(join(root, name), join(stage, name), { recursive: true })
   }
-  for (const name of globSync('src/**/*.{ts,sql}', { cwd: root })) {
-    if (name.endsWith('.test.ts')) continue
-    const place = join(stage, name)
-    mkdirSync(dirname(place), { recursive: true })
-    if (name.endsWith('.sql')) cpSync(join(root, name), place)
-    else
-      writeFileSync(
-        place.replace(/\.ts$/, '.js'),
-        plain(stripTypeScriptTypes(readFileSync(join(root, name), 'utf8'))),
-      )
-  }
+  packSources()
+  packTypes('src/embed.d.ts')
+  packManifest()
   const launcher = join(stage, 'bin', 'intercept.js')
-  writeFileSync(launcher, plain(readFileSync(launcher, 'utf8')), { mode: 0o755 })
+  writeFileSync(launcher, asJavaScript(readFileSync(launcher, 'utf8')), { mode: 0o755 })
   execFileSync('npm', ['pack', '--pack-destination', resolve(values.to)], {
     cwd: stage,
     stdio: 'inherit',
@@ -56,7 +41,63 @@ try {
   rmSync(stage, { recursive: true })
 }
 
+function packSources(): void {
+  for (const name of globSync('src/**/*.{ts,sql}', { cwd: root })) {
+    if (name.endsWith('.test.ts')) continue
+    const place = join(stage, name)
+    mkdirSync(dirname(place), { recursive: true })
+    if (name.endsWith('.sql')) cpSync(join(root, name), place)
+    else {
+      const text = stripTypeScriptTypes(readFileSync(join(root, name), 'utf8'))
+      writeFileSync(place.replace(/\.ts$/, '.js'), asJavaScript(text))
+    }
+  }
+}
+
+/** The types of what programs may import, and whatever those types name. */
+function packTypes(entry: string): void {
+  const made = mkdtempSync(join(tmpdir(), 'intercept-types-'))
+  try {
+    const options = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly']
+    execFileSync(
+      join(root, 'node_modules', '.bin', 'tsc'),
+      ['-p', root, ...options, '--rootDir', root, '--outDir', made],
+      { stdio: 'inherit' },
+    )
+    const waiting = [join(made, entry)]
+    const done = new Set<string>()
+    for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+      if (done.has(file)) continue
+      done.add(file)
+      const text = readFileSync(file, 'utf8')
+      const place = join(stage, relative(made, file))
+      mkdirSync(dirname(place), { recursive: true })
+      writeFileSync(place, asJavaScript(text))
+      for (const [, path = ''] of text.matchAll(/['"](\.{1,2}\/[^'"\n]*)\.ts['"]/g)) {
+        waiting.push(join(dirname(file), `${path}.d.ts`))
+      }
+    }
+  } finally {
+    rmSync(made, { recursive: true })
+  }
+}
+
+/** Without what only a checkout needs; the launcher fetches Node where the system's is too old. */
+function packManifest(): void {
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >
+  for (const name of ['devDependencies', 'optionalDependencies', 'scripts', 'files']) {
+    delete manifest[name]
+  }
+  const entry = { types: './src/embed.d.ts', default: './src/embed.js' }
+  manifest['exports'] = { '.': entry, './package.json': './package.json' }
+  manifest['files'] = ['src', ...folders, ...documents]
+  writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+}
+
 /** Imports of our own files end in `.js` there. */
-function plain(text: string): string {
+function asJavaScript(text: string): string {
   return text.replace(/(['"]\.{1,2}\/[^'"\n]*)\.ts(['"])/g, '$1.js$2')
 }

@@ -44,7 +44,7 @@ for (const entry of entryPoints) mayImport[entry] = [...infrastructure, ...domai
 mayImport['compose'] = [...infrastructure, ...domain, ...entryPoints, 'config']
 const everyFolder = [...Object.keys(mayImport), 'cli']
 /** The two that start the product may import everything; they and compose alone read the settings. */
-const starters = ['main', 'cli']
+const starters = ['main', 'embed', 'cli']
 /** What the settings are read with; files at the root of src. */
 const settings = ['config', 'setting', 'setting-files', 'setting-names']
 
@@ -294,7 +294,7 @@ function folderOf(path: string): string {
 }
 
 function isKnown(name: string): boolean {
-  return [...everyFolder, ...common, 'main', ...settings].includes(name)
+  return [...everyFolder, ...common, 'main', 'embed', ...settings].includes(name)
 }
 
 function libraryOf(specifier: string): string {

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -15,12 +23,18 @@ describe('the package', () => {
   /** What npm would install, without a registry: the tarball unpacked, its dependencies beside it. */
   function install(tarball: string, name: string): string {
     const modules = join(folder, name, 'node_modules')
-    mkdirSync(join(modules, 'intercept'), { recursive: true })
-    execFileSync('tar', ['-xzf', tarball, '-C', join(modules, 'intercept'), '--strip-components=1'])
+    mkdirSync(join(modules, 'interceptd'), { recursive: true })
+    execFileSync('tar', [
+      '-xzf',
+      tarball,
+      '-C',
+      join(modules, 'interceptd'),
+      '--strip-components=1',
+    ])
     for (const dependency of readdirSync(join(root, 'node_modules'))) {
       symlinkSync(join(root, 'node_modules', dependency), join(modules, dependency))
     }
-    return join(modules, 'intercept', 'bin', 'intercept.js')
+    return join(modules, 'interceptd', 'bin', 'intercept.js')
   }
 
   function run(launcher: string, ...words: string[]): string {
@@ -44,6 +58,25 @@ describe('the package', () => {
     assert.match(secret, /^svc_live_/)
   }
 
+  /** Another project's test starts a node, with the types that it gets. */
+  function embed(project: string): void {
+    const program = `import { start, type RunningNode } from 'interceptd'
+const node: RunningNode = await start({ PORT: '0', DATA_DIR: './embedded', LOG_LEVEL: 'silent' })
+console.log((await fetch(new URL('/readyz', node.baseUrl))).status)
+await node[Symbol.asyncDispose]()
+`
+    const file = join(project, 'embed.mts')
+    writeFileSync(file, program)
+    const options = { cwd: project, encoding: 'utf8', timeout: 60_000 } as const
+    const { stdout, stderr } = spawnSync(process.execPath, [file], options)
+    assert.equal(stdout.trim(), '200', stderr)
+    const compiler = join(root, 'node_modules', '.bin', 'tsc')
+    const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024']
+    const libraries = ['--lib', 'es2024,esnext.disposable', '--types', 'node']
+    const checked = spawnSync(compiler, ['--ignoreConfig', ...flags, ...libraries, file], options)
+    assert.equal(checked.status, 0, checked.stdout)
+  }
+
   async function serve(launcher: string): Promise<void> {
     const env = { DATA_DIR: join(launcher, '..', '..', 'served') }
     await using server = await startServerProcess(env, launcher)
@@ -60,14 +93,39 @@ describe('the package', () => {
     })
     const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
     const launcher = install(join(folder, tarball), 'plain')
-    const files = readdirSync(join(launcher, '..', '..', 'src'), { recursive: true })
+    const home = join(launcher, '..', '..')
+    const files = readdirSync(join(home, 'src'), { recursive: true }).map(String)
     assert.deepEqual(
-      files.filter((name) => String(name).endsWith('.ts')),
+      files.filter((name) => /\.test\.|(?<!\.d)\.ts$/.test(name)),
+      [],
+    )
+    const manifest = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as object
+    assert.deepEqual(
+      ['devDependencies', 'optionalDependencies', 'scripts'].filter((name) => name in manifest),
       [],
     )
     tryOut(launcher)
+    embed(join(home, '..', '..'))
     await serve(launcher)
     rmSync(join(folder, tarball))
+  })
+
+  test('an older Node is given exactly the runtime that the lock file names', () => {
+    const read = (name: string) => JSON.parse(readFileSync(join(root, name), 'utf8')) as unknown
+    const { packages: locked } = read('package-lock.json') as {
+      packages: Record<string, { version: string; integrity: string }>
+    }
+    const { version, packages } = read('bin/node-runtime.json') as {
+      version: string
+      packages: Record<string, { name: string; integrity: string }>
+    }
+    for (const { name, integrity } of Object.values(packages)) {
+      const entry = locked[`node_modules/${name}`]
+      assert.deepEqual(
+        { version, integrity },
+        { version: entry?.version, integrity: entry?.integrity },
+      )
+    }
   })
 
   test('made by a bare `npm pack` it runs too', () => {

@@ -24,7 +24,7 @@ describe('the README is a test', () => {
     await once(upstream, 'listening')
     const { port: upstreamPort } = upstream.address() as { port: number }
 
-    assert.deepEqual(blocks('serve'), ['npx intercept serve\n'])
+    assert.deepEqual(blocks('serve'), ['npx interceptd serve\n'])
     await using server = await startServerProcess({ DATA_DIR: join(folder, 'data') })
     const port = new URL(server.baseUrl).port
     const script = blocks('run')
@@ -45,7 +45,7 @@ describe('the README is a test', () => {
   test('every command that it names exists', () => {
     const launcher = join(root, 'bin', 'intercept.js')
     const help = spawnSync(process.execPath, [launcher, '--help'], { encoding: 'utf8' }).stdout
-    for (const [, name = ''] of readme.matchAll(/npx intercept ([a-z][a-z-]*)/g)) {
+    for (const [, name = ''] of readme.matchAll(/npx interceptd ([a-z][a-z-]*)/g)) {
       assert.match(help, new RegExp(`^ {2}${name} `, 'm'))
     }
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -64,7 +64,7 @@ describe('the README is a test', () => {
     }
   })
 
-  /** Runs lines in a shell where `npx intercept` is this checkout. */
+  /** Runs lines in a shell where `npx interceptd` is this checkout. */
   async function bash(script: string, env: Record<string, string>) {
     const bin = join(folder, 'bin')
     mkdirSync(bin, { recursive: true })
