@@ -104,6 +104,8 @@ export async function openServers(
         if (config.lameDuckMs > 0) await setTimeout(config.lameDuckMs)
         stopping.abort()
         gateway.endStreams()
+        // Attempts under way take up to their own deadline: beside the requests, not behind them.
+        rooms.webhooks.stopSending()
         await front.drain(config.limits.drainMs)
       })
       const ending = listening.move()

@@ -35,7 +35,11 @@ export function createOpenCalls(needs: {
       if (calls !== undefined) void recheck(calls)
     }
   })
-  const sweep = setInterval(() => cutExpired(), expirySweepMs)
+  let ending = false
+  const sweep = setInterval(() => {
+    cutExpired()
+    if (ending) endStreams()
+  }, expirySweepMs)
   sweep.unref()
 
   /** Asks once per secret, since the old and the new one of a rotation end at different times. */
@@ -68,6 +72,10 @@ export function createOpenCalls(needs: {
     }
   }
 
+  function endStreams(): void {
+    for (const calls of byKey.values()) for (const call of calls) call.exchange.endStream()
+  }
+
   return {
     get size() {
       return size
@@ -86,7 +94,9 @@ export function createOpenCalls(needs: {
       if (calls.size === 0) byKey.delete(keyId)
     },
     endStreams() {
-      for (const calls of byKey.values()) for (const call of calls) call.exchange.endStream()
+      // A call under way may still turn out to be a stream: the sweep ends it then.
+      ending = true
+      endStreams()
     },
     [Symbol.dispose]: () => clearInterval(sweep),
   }

@@ -67,6 +67,8 @@ export interface Webhooks extends AsyncDisposable {
   /** Starts to send, to go on with replays and to tidy up; until then this is only rules (the command line). */
   start(): Promise<void>
   /** For tests and metrics. */
+  /** Begins to stop: no new attempts from now on. Closing waits for those under way. */
+  stopSending(): void
   readonly state: () => { lanes: number; sending: number; unwritten: number }
 }
 
@@ -115,6 +117,7 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
   })
   let started = false
   let stopped = false
+  let stopping: Promise<void> | undefined
   let cancelTidying: (() => void) | undefined
   let tidying: Promise<unknown> | undefined
 
@@ -131,6 +134,12 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
       .finally(() => {
         if (!stopped) cancelTidying = after(retentionEveryMs * (0.9 + 0.2 * random()), tidy)
       })
+  }
+
+  async function stopSending(): Promise<void> {
+    if (!started) return
+    stopping ??= dispatcher.stop(needs.graceMs ?? usualGraceMs)
+    await stopping
   }
 
   return {
@@ -175,12 +184,13 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
       cancelTidying = after(retentionFirstMs, tidy)
     },
     state: dispatcher.state,
+    stopSending: () => void stopSending(),
     async [Symbol.asyncDispose]() {
       stopped = true
       cancelTidying?.()
       await replay.stop()
       await tidying
-      if (started) await dispatcher.stop(needs.graceMs ?? usualGraceMs)
+      await stopSending()
     },
   }
 }

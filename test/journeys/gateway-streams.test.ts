@@ -1,6 +1,7 @@
 // An integrator's program streams: events, uploads, WebSockets; and what a revocation does to what is open.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { connect, createServer, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
@@ -212,4 +213,21 @@ describe('streams through the gateway', () => {
     await until(() => socket.destroyed)
     slow.close()
   })
+})
+
+test('R1: a call that turns out to be a stream of events while the node stops is ended too', async () => {
+  const asked = Promise.withResolvers<ServerResponse>()
+  const gateway = await gatewayForTests({
+    settings: { LIMIT_DRAIN: '10m' },
+    answer: (_request, response) => asked.resolve(response),
+  })
+  const answered = gateway.call('/echo/events', gateway.xApiKey)
+  const response = await asked.promise
+  const closed = gateway.product[Symbol.asyncDispose]()
+  response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+  response.write('data: first\n\n')
+  assert.equal(await (await answered).text(), 'data: first\n\n')
+  // Without the cure this ends with the test's own time limit.
+  await closed
+  await gateway.upstream[Symbol.asyncDispose]()
 })

@@ -46,6 +46,7 @@ export class ClientConnection {
   #queued = 0
   #windowEndsAt = 0
   #windowBytes = 0
+  #drainWindow: { at: number; bytesRead: number; taken: number } | undefined
 
   constructor(socket: Socket, limits: ConnectionLimits) {
     this.socket = socket
@@ -160,9 +161,31 @@ export class ClientConnection {
     )
   }
 
+  /** Whether no request is under way: nothing came, half a head, or the rest of an answered body. */
+  get owesNothing(): boolean {
+    return !this.busy && this.#responses.size === 0
+  }
+
   /** Whether nothing is owed to the caller any more, though a body is still arriving. */
   get isAnswered(): boolean {
-    return !this.busy && this.#responses.size === 0 && this.#rest?.complete === false
+    return this.owesNothing && this.#rest?.complete === false
+  }
+
+  /** Judges while draining whether the caller keeps a request from ending: it sends below the pace, or reads nothing. */
+  isStalled(nowMs: number, stallMs: number): boolean {
+    const { bytesRead, bytesWritten, writableLength } = this.socket
+    const awaitsBody = this.#awaitsBody()
+    const taken = bytesWritten - writableLength
+    const since = this.#drainWindow
+    if (!awaitsBody && writableLength === 0) this.#drainWindow = undefined
+    else if (since === undefined || nowMs >= since.at + stallMs) {
+      this.#drainWindow = { at: nowMs, bytesRead, taken }
+    }
+    if (since === undefined || nowMs < since.at + stallMs) return false
+    const pace = (this.#limits.bodyWindowBytes * stallMs) / this.#limits.bodyWindowMs
+    const sends = awaitsBody && bytesRead - since.bytesRead >= pace
+    const reads = writableLength > 0 && taken > since.taken
+    return (awaitsBody || writableLength > 0) && !sends && !reads
   }
 
   /** Judges a body that comes too slowly; called from time to time with the monotonic clock. Returns true if too slow. */

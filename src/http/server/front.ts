@@ -24,6 +24,10 @@ export interface FrontLimits {
   readonly keepAliveMs: number
   readonly bodyWindowMs: number
   readonly bodyWindowBytes: number
+  /** While draining: how long a connection without a request under way is kept. */
+  readonly leaveMs: number
+  /** While draining: how long a body, or a caller's reading, may stand still. */
+  readonly stallMs: number
 }
 
 /** The bounds on a request head and URL (L1). */
@@ -34,6 +38,8 @@ export const frontLimits: FrontLimits = {
   keepAliveMs: 75_000,
   bodyWindowMs: 20_000,
   bodyWindowBytes: 20 * 1024,
+  leaveMs: 1000,
+  stallMs: 5000,
 }
 
 export interface FrontNeeds {
@@ -243,8 +249,20 @@ export function createFront(needs: FrontNeeds): Front {
     const cut = setTimeout(() => {
       for (const connection of connections) connection.destroy()
     }, graceMs)
-    // A busy caller's next request is answered with `Connection: close`; who stays silent is let go.
-    const idle = setInterval(() => server.closeIdleConnections(), 300)
+    // A busy caller's next request is answered with `Connection: close`; who stays silent is let go. Node counts a
+    // connection that never sent a whole head as busy, and one whose body stands still owes nobody patience now.
+    const leaveAt = needs.clock.monotonic() + limits.leaveMs
+    const idle = setInterval(
+      () => {
+        server.closeIdleConnections()
+        const nowMs = needs.clock.monotonic()
+        for (const connection of connections) {
+          if (nowMs >= leaveAt && connection.owesNothing) connection.end()
+          else if (connection.isStalled(nowMs, limits.stallMs)) connection.destroy()
+        }
+      },
+      Math.min(300, limits.leaveMs),
+    )
     await closed
     clearTimeout(cut)
     clearInterval(idle)

@@ -1,0 +1,78 @@
+// What holds up a closing listener, and what does not: callers who are owed nothing, or who neither send nor read.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import { describe, test } from 'node:test'
+import { exchangeRaw } from '../../../test/harness/raw.ts'
+import { systemClock } from '../../clock.ts'
+import { Problem } from '../../errors.ts'
+import { createFront } from './front.ts'
+
+const guarded = '/api/v1/intercept'
+const slowPost = 'POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc'
+const refusedPost = `POST ${guarded}/x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nabc`
+
+describe('a listener that closes', () => {
+  for (const [what, text] of [
+    ['sent nothing', ''],
+    ['sent half a head', 'GET / HTTP/1.1\r\nHos'],
+    ['sent half a head behind an answered request', 'GET / HTTP/1.1\r\nHost: a\r\n\r\nGET /'],
+    ['owes the body of an answered request', slowPost],
+    ['owes the short body of a refused call', refusedPost],
+    [
+      'sends a body that stands still',
+      'POST /reads HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx',
+    ],
+    ['reads nothing of a response', 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ] as const) {
+    test(`R1: a connection that ${what} does not hold up closing`, async () => {
+      const minutes = 10 * 60_000
+      const front = createFront({
+        baseUrl: 'http://localhost:1',
+        gatewayPrefix: guarded,
+        clock: systemClock,
+        limits: { headMs: minutes, bodyWindowMs: minutes, leaveMs: 50, stallMs: 100 },
+        log: { error: () => {} },
+        handleApp: (request, response) => {
+          request.on('error', () => {})
+          if (request.url === '/reads') request.resume().on('end', () => response.end('read'))
+          else response.end(request.url === '/large' ? Buffer.alloc(64 * 1024 * 1024) : 'ok')
+        },
+        handleGateway: (exchange) => exchange.refuse(new Problem('rule_denied')),
+      })
+      const { port } = await front.listen({ host: '127.0.0.1', port: 0 })
+      const socket = connect(port, '127.0.0.1')
+      await once(socket, 'connect')
+      socket.on('error', () => {})
+      if (text !== '') socket.write(text)
+      if (/answered|refused|large/.test(`${what} ${text}`)) await once(socket, 'readable')
+      // Without the cure this ends with the test's own time limit.
+      await front.drain(minutes)
+      socket.destroy()
+    })
+  }
+
+  test('R1: a request that is under way ends in its own time, however long after the others', async () => {
+    const asked = Promise.withResolvers<ServerResponse>()
+    const front = createFront({
+      baseUrl: 'http://localhost:1',
+      gatewayPrefix: guarded,
+      clock: systemClock,
+      limits: { leaveMs: 10, stallMs: 20 },
+      log: { error: () => {} },
+      handleApp: (_request, response) => asked.resolve(response),
+      handleGateway: () => {},
+    })
+    const { port } = await front.listen({ host: '127.0.0.1', port: 0 })
+    const said = exchangeRaw(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', { quietMs: 20_000 })
+    const response = await asked.promise
+    const silent = connect(port, '127.0.0.1')
+    await once(silent, 'connect')
+    const drained = front.drain(20_000)
+    await once(silent.resume(), 'close')
+    response.end('late')
+    assert.match(await said, /\r\n\r\nlate$/)
+    await drained
+  })
+})
