@@ -18,4 +18,10 @@ export {
   sessionCookieName,
   sessionEndCookie,
 } from './session-cookie.ts'
-export { createSessions, requireOwnSignIn, type Sessions, type SignedIn } from './sessions.ts'
+export {
+  createSessions,
+  endSessions,
+  requireOwnSignIn,
+  type Sessions,
+  type SignedIn,
+} from './sessions.ts'

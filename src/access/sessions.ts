@@ -183,26 +183,13 @@ export function createSessions(needs: Needs): Sessions {
   async function markExpired(session: SessionRecord): Promise<void> {
     const why = { by: undefined, reason: 'expired' }
     await store
-      .transaction(async (tx) => await endIn(tx, session.userId, { id: session.id }, why))
+      .transaction(async (tx) => await endSessions(tx, session.userId, { id: session.id }, why))
       .catch(() => undefined)
-  }
-
-  async function endIn(
-    tx: Transaction,
-    userId: UserId,
-    which: SessionChoice,
-    why: { by: string | undefined; reason: string },
-  ): Promise<SessionRecord[]> {
-    const gone = await sessions.end(tx, userId, which, why)
-    for (const { id } of gone) {
-      tx.changed({ kind: 'session', organizationId: 'system', subjectId: id })
-    }
-    return gone
   }
 
   return {
     identify,
-    endIn,
+    endIn: endSessions,
     async start(wish) {
       const id = createId('ses', clock.now())
       const lifetimeMs = Math.min(needs.lifetimeMs, wish.maximumMs ?? needs.lifetimeMs)
@@ -227,7 +214,7 @@ export function createSessions(needs: Needs): Sessions {
     },
     async end(userId, which, why) {
       const done = await store.transactionConfirmed(
-        async (tx) => await endIn(tx, userId, which, why),
+        async (tx) => await endSessions(tx, userId, which, why),
       )
       return { ended: done.result, confirmation: done.confirmation }
     },
@@ -235,6 +222,20 @@ export function createSessions(needs: Needs): Sessions {
     forget: async () =>
       await store.transaction(async (tx) => await sessions.forget(tx, tx.now - keptMs)),
   }
+}
+
+/** Ends sessions in a transaction that does more; every node hears of it at its commit. */
+export async function endSessions(
+  tx: Transaction,
+  userId: UserId,
+  which: SessionChoice,
+  why: { by: string | undefined; reason: string },
+): Promise<SessionRecord[]> {
+  const gone = await sessions.end(tx, userId, which, why)
+  for (const { id } of gone) {
+    tx.changed({ kind: 'session', organizationId: 'system', subjectId: id })
+  }
+  return gone
 }
 
 /** A sign-in is news in every organization of the person. */

@@ -67,7 +67,6 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
   const directories = opened.use(
     createDirectories({
       ...{ store, clock, sealer },
-      endSessions: async (tx, userId, why) => await sessions.endIn(tx, userId, {}, why),
       mostTokens: config.limits.scimTokens,
       cursorTimeoutMs: dayMs,
     }),

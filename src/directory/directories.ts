@@ -23,8 +23,8 @@ export interface Directories extends AsyncDisposable {
 /** Opens the directories' rules. */
 export function createDirectories(needs: DirectoryNeeds): Directories {
   const tokens = createDirectoryTokens(needs)
-  const roles = createDirectoryRoles(needs)
-  const people = createDirectoryMemberships(needs)
+  const roles = createDirectoryRoles()
+  const people = createDirectoryMemberships()
   const log = createDirectoryLog(needs)
   return {
     tokens,

@@ -1,4 +1,3 @@
-import { record } from '../audit/index.ts'
 import { createId, type Id, type OrganizationId, type UserId } from '../ids.ts'
 import {
   directoryGroups,
@@ -15,9 +14,7 @@ import {
   type MembershipRecord,
   type Transaction,
 } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
-import type { DirectoryNeeds } from './deps.ts'
-import { announceEnded } from '../organizations/index.ts'
+import { lifecycle } from '../organizations/index.ts'
 
 /** What the directory says of a person beyond what SCIM stores. */
 export interface DirectoryPerson {
@@ -36,6 +33,7 @@ export interface DirectoryMemberships {
     tx: Transaction,
     organizationId: OrganizationId,
     person: DirectoryPerson,
+    actor: Actor,
   ): Promise<{ membershipId: Id<'mem'>; userId: UserId; how: 'returned' | 'adopted' | 'made' }>
   /**
    * An account, a membership and a user of the directory, if nobody can be meant but somebody new: otherwise `known`;
@@ -45,7 +43,7 @@ export interface DirectoryMemberships {
     tx: Transaction,
     organizationId: OrganizationId,
     person: DirectoryPerson,
-    data: DirectoryUserData,
+    wish: { readonly data: DirectoryUserData; readonly actor: Actor },
   ): Promise<DirectoryUserRecord | 'known' | 'taken'>
   /** Brings the membership in step with a user that was changed; the person's name too, when only the directory knows it. */
   follow(
@@ -69,93 +67,79 @@ export interface DirectoryMemberships {
 }
 
 /** Opens the rules that tie users of a directory to people. */
-export function createDirectoryMemberships(
-  needs: Pick<DirectoryNeeds, 'endSessions'>,
-): DirectoryMemberships {
-  async function deactivate(
-    tx: Transaction,
-    user: DirectoryUserRecord,
-    actor: Actor,
-  ): Promise<void> {
-    const { organizationId, userId } = user
-    const membership = await memberships.findByUser(tx, organizationId, userId)
-    const isMember = membership !== undefined && membership.deactivatedAt === undefined
-    const lostOwner =
-      isMember &&
-      membership.role === 'owner' &&
-      (await memberships.countOwners(tx, organizationId)) <= 1
-    if (isMember) {
-      await memberships.update(tx, organizationId, membership.id, { deactivatedAt: tx.now })
-    }
-    const why = { by: actor.id, reason: 'deactivated' }
-    announceEnded(tx, user, await needs.endSessions(tx, userId, why), why.reason)
-    const suspended = await keys.suspendPersonal(tx, organizationId, userId, tx.now)
-    announceKeys(tx, organizationId, suspended)
-    tx.changed({ kind: 'membership', organizationId, subjectId: user.id })
-    if (!isMember && suspended.length === 0) return
-    const detail = { user_id: userId, personal_keys_suspended: suspended.length }
-    record(tx, {
-      organizationId,
-      actor,
-      action: 'member.deactivated',
-      subject: { kind: 'membership', id: user.id },
-      // Found by the operator: an organization without owner is recovered by `sign-in-link` and `member add`.
-      detail: lostOwner ? { ...detail, organization_without_owner: true } : detail,
-    })
-    publish(tx, {
-      organizationId,
-      type: 'member.deactivated',
-      data: await memberData(tx, user.id, userId),
-    })
-  }
-
+export function createDirectoryMemberships(): DirectoryMemberships {
   return {
     deactivate,
     replace,
-    async join(tx, organizationId, person) {
+    async join(tx, organizationId, person, actor) {
       const returned = await findReturned(tx, organizationId, person)
       const known = returned ?? (await findAdopted(tx, organizationId, person))
       if (known !== undefined) {
-        await memberships.update(tx, organizationId, known.id, {
-          source: 'directory',
-          // Who was deleted comes back with no more than a new member gets.
-          ...(returned === undefined ? {} : { role: 'viewer' as const }),
-          // Whom it adopts to deactivate is deactivated as any member is, and announced.
-          ...(person.active ? { deactivatedAt: null } : {}),
-        })
-        if (returned !== undefined && person.active) {
-          const resumed = await keys.suspendPersonal(tx, organizationId, known.userId, undefined)
-          announceKeys(tx, organizationId, resumed)
-        }
-        tx.changed({ kind: 'membership', organizationId, subjectId: known.id })
+        await memberships.update(tx, organizationId, known.id, { source: 'directory' })
+        if (returned !== undefined) await bringBack(tx, returned, person, actor)
         const how = returned === undefined ? 'adopted' : 'returned'
         return { membershipId: known.id, userId: known.userId, how }
       }
       const made = await makeMember(tx, organizationId, person)
-      announceJoined(tx, made, person)
+      lifecycle.announceJoined(tx, { ...made, ...contactOf(person) }, actor)
       return { membershipId: made.id, userId: made.userId, how: 'made' }
     },
-    async makeIfNew(tx, organizationId, person, data) {
+    async makeIfNew(tx, organizationId, person, { data, actor }) {
       const { name, email, active } = person
       const id = createId('mem', tx.now)
       const userId = createId('usr', tx.now)
       const made = { id, organizationId, userId, name, email, active, data }
       const by = { ...data, emailKeys: person.adoptionKeys }
       const user = await directoryNewcomers.insertIfNew(tx, made, by)
-      if (typeof user === 'object') announceJoined(tx, { ...made, role: 'viewer' }, person)
+      if (typeof user === 'object') {
+        lifecycle.announceJoined(tx, { ...made, role: 'viewer', source: 'directory' }, actor)
+      }
       return user
     },
     async follow(tx, before, person, actor) {
       const { organizationId, userId } = before
       const membership = await memberships.findByUser(tx, organizationId, userId)
-      if (membership?.source === 'directory' && !(await isKnownElsewhere(tx, before))) {
-        await users.update(tx, userId, { name: person.name, email: person.email })
+      const isTheirs = membership?.source === 'directory' && membership.role !== 'owner'
+      if (isTheirs && !(await isKnownElsewhere(tx, before))) {
+        const { name, email } = person
+        await users.update(tx, userId, { name, email, emailFrom: organizationId })
       }
       if (before.active && !person.active) return await deactivate(tx, before, actor)
       if (before.active || !person.active) return
       await reactivate(tx, before, membership, actor)
     },
   }
+}
+
+/** Ends all access of somebody here; who is no member any more has nothing left to end. */
+async function deactivate(tx: Transaction, user: DirectoryUserRecord, actor: Actor): Promise<void> {
+  const { organizationId, userId } = user
+  const membership = await memberships.findByUser(tx, organizationId, userId)
+  if (membership === undefined || membership.deactivatedAt !== undefined) return
+  const lostOwner =
+    membership.role === 'owner' && (await memberships.countOwners(tx, organizationId)) <= 1
+  // Found by the operator: an organization without owner is recovered by `sign-in-link` and `member add`.
+  const note = lostOwner ? { organization_without_owner: true } : {}
+  await lifecycle.deactivate(tx, await lifecycle.memberOf(tx, membership), actor, note)
+}
+
+/** Who was deleted comes back with no more than a new member gets. */
+async function bringBack(
+  tx: Transaction,
+  membership: MembershipRecord,
+  person: DirectoryPerson,
+  actor: Actor,
+): Promise<void> {
+  const member = await lifecycle.memberOf(tx, membership)
+  if (membership.role !== 'viewer') {
+    await lifecycle.changeRoles(
+      tx,
+      [{ ...member, before: membership.role, after: 'viewer' }],
+      actor,
+    )
+  }
+  const isBack = person.active && membership.deactivatedAt !== undefined
+  if (isBack) await lifecycle.reactivate(tx, member, actor)
 }
 
 async function replace(
@@ -175,7 +159,12 @@ async function replace(
   }
   if (!(await opensOtherDoors(tx, userId))) return userId
   const { name, email } = person
-  const newcomer = await users.insert(tx, { id: createId('usr', tx.now), name, email })
+  const newcomer = await users.insert(tx, {
+    id: createId('usr', tx.now),
+    name,
+    email,
+    emailFrom: organizationId,
+  })
   if (membership !== undefined) {
     await memberships.update(tx, organizationId, membership.id, { userId: newcomer.id })
   }
@@ -197,30 +186,15 @@ async function reactivate(
   membership: MembershipRecord | undefined,
   actor: Actor,
 ): Promise<void> {
-  const { organizationId, userId } = user
   if (membership !== undefined) {
-    await memberships.update(tx, organizationId, membership.id, { deactivatedAt: null })
-  } else {
-    // Somebody took the membership away in the dashboard; the directory brings it back.
-    const wish = {
-      id: user.id,
-      organizationId,
-      userId,
-      role: 'viewer',
-      source: 'directory',
-    } as const
-    await memberships.insert(tx, wish)
+    await lifecycle.reactivate(tx, await lifecycle.memberOf(tx, membership), actor)
+    return
   }
-  const resumed = await keys.suspendPersonal(tx, organizationId, userId, undefined)
-  announceKeys(tx, organizationId, resumed)
-  tx.changed({ kind: 'membership', organizationId, subjectId: user.id })
-  record(tx, {
-    organizationId,
-    actor,
-    action: 'member.reactivated',
-    subject: { kind: 'membership', id: user.id },
-    detail: { user_id: userId, personal_keys_resumed: resumed.length },
-  })
+  // Somebody took the membership away in the dashboard; the directory brings it back under the id it knows.
+  const { organizationId, userId, id } = user
+  const made = { id, organizationId, userId, role: 'viewer', source: 'directory' } as const
+  await memberships.insert(tx, made)
+  lifecycle.announceJoined(tx, { ...(await lifecycle.memberOf(tx, made)), ...made }, actor)
 }
 
 /** Deleted before under the same external id: the same person, by the directory's own word. */
@@ -260,6 +234,7 @@ async function makeMember(
     id: createId('usr', tx.now),
     name: person.name,
     email: person.email,
+    emailFrom: organizationId,
   })
   const membership = await memberships.insert(tx, {
     id: createId('mem', tx.now),
@@ -280,39 +255,8 @@ async function isKnownElsewhere(tx: Transaction, user: DirectoryUserRecord): Pro
   return all.length > 1 || person?.lastSeenAt !== undefined
 }
 
-function announceJoined(
-  tx: Transaction,
-  membership: Pick<MembershipRecord, 'id' | 'organizationId' | 'userId' | 'role'>,
-  person: DirectoryPerson,
-): void {
-  const { organizationId, id, userId, role } = membership
-  tx.changed({ kind: 'membership', organizationId, subjectId: id })
-  publish(tx, {
-    organizationId,
-    type: 'member.joined',
-    data: {
-      membership_id: id,
-      user_id: userId,
-      name: person.name,
-      email: person.email ?? null,
-      role,
-    },
-  })
-}
-
-/** What events say of a member. */
-async function memberData(
-  tx: Transaction,
-  membershipId: string,
-  userId: UserId,
-): Promise<Record<string, unknown>> {
-  const user = await users.find(tx, userId)
-  return {
-    membership_id: membershipId,
-    user_id: userId,
-    name: user?.name ?? null,
-    email: user?.email ?? null,
-  }
+function contactOf({ name, email }: DirectoryPerson): Pick<DirectoryPerson, 'name' | 'email'> {
+  return { name, email }
 }
 
 function announceKeys(

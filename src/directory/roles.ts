@@ -1,19 +1,16 @@
-import { record } from '../audit/index.ts'
 import type { OrganizationId, UserId } from '../ids.ts'
 import {
   directoryMembers,
   memberships,
-  sessions,
   users,
   type Actor,
   type GroupOfUser,
   type GroupRole,
   type MembershipRecord,
+  type MembershipRole,
   type Transaction,
 } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
-import type { DirectoryNeeds } from './deps.ts'
-import { announceEnded } from '../organizations/index.ts'
+import { lifecycle } from '../organizations/index.ts'
 
 /** The roles that groups give, the mightiest first; owner is not among them. */
 const order: readonly GroupRole[] = ['admin', 'developer', 'viewer']
@@ -43,36 +40,27 @@ export interface RoleChange {
   readonly userId: UserId
   readonly name: string
   readonly email: string | null
-  readonly before: string
+  readonly before: MembershipRole
   readonly after: GroupRole
 }
 
 /** Opens the rules of roles by groups. */
-export function createDirectoryRoles(needs: Pick<DirectoryNeeds, 'endSessions'>): DirectoryRoles {
+export function createDirectoryRoles(): DirectoryRoles {
   return {
     async apply(tx, organizationId, userIds, actor) {
       let changed = 0
       for (const part of inParts(userIds)) {
         const groups = await directoryMembers.listGroups(tx, organizationId, part)
         const changes = await changesOf(tx, organizationId, part, (id) => highest(groups.get(id)))
-        // What is asked for each by itself makes a large group hold its directory for minutes.
-        for (const role of order) {
-          const ids = changes.flatMap((one) => (one.after === role ? [one.membershipId] : []))
-          await memberships.giveRole(tx, organizationId, ids, role)
-        }
-        const inside = await sessions.usersWithOne(
+        await lifecycle.changeRoles(
           tx,
-          changes.map(({ userId }) => userId),
+          changes.map(({ membershipId, ...change }) => ({
+            ...change,
+            id: membershipId,
+            organizationId,
+          })),
+          actor,
         )
-        for (const change of changes) {
-          // A role change ends sessions, as it does when a person makes it.
-          const why = { by: actor.id, reason: 'role_changed' }
-          const ended = inside.has(change.userId)
-            ? await needs.endSessions(tx, change.userId, why)
-            : []
-          announceEnded(tx, { organizationId, userId: change.userId }, ended, why.reason)
-          announce(tx, organizationId, change, actor)
-        }
         changed += changes.length
       }
       return changed
@@ -115,35 +103,6 @@ async function changesOf(
 
 function highest(groups: readonly GroupOfUser[] | undefined): GroupRole {
   return order.find((role) => groups?.some((group) => group.role === role)) ?? 'viewer'
-}
-
-function announce(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  change: RoleChange,
-  actor: Actor,
-): void {
-  const { name, email, before, after } = change
-  tx.changed({ kind: 'membership', organizationId, subjectId: change.membershipId })
-  record(tx, {
-    organizationId,
-    actor,
-    action: 'member.role_changed',
-    subject: { kind: 'membership', id: change.membershipId },
-    detail: { user_id: change.userId, before, after },
-  })
-  publish(tx, {
-    organizationId,
-    type: 'member.role_changed',
-    data: {
-      membership_id: change.membershipId,
-      user_id: change.userId,
-      name,
-      email,
-      before,
-      after,
-    },
-  })
 }
 
 function* inParts(ids: readonly string[]): Generator<readonly string[]> {

@@ -134,7 +134,10 @@ export function createDirectoryUsers(
     async create(organizationId, wish, actor) {
       return await confirmed(organizationId, actor, async (tx) => {
         // Nearly always: what else must be asked one after the other is asked at once.
-        const made = await people.makeIfNew(tx, organizationId, wish.person, wish.data)
+        const made = await people.makeIfNew(tx, organizationId, wish.person, {
+          data: wish.data,
+          actor,
+        })
         if (made === 'taken') throw taken('userName or externalId')
         if (made !== 'known') {
           announce(tx, 'created', made, actor, 'made')
@@ -154,7 +157,7 @@ export function createDirectoryUsers(
           const result = await changeIn(tx, emptied, wish, actor, 'replaced')
           return { result, hasEnded: true }
         }
-        const joined = await people.join(tx, organizationId, wish.person)
+        const joined = await people.join(tx, organizationId, wish.person, actor)
         const user = await directoryUsers.insert(tx, {
           id: joined.membershipId,
           organizationId,

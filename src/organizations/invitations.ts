@@ -5,6 +5,7 @@ import { Problem } from '../errors.ts'
 import { createId, type OrganizationId } from '../ids.ts'
 import { digest, randomToken } from '../secrets/index.ts'
 import {
+  connections,
   identities,
   invitations,
   organizations,
@@ -55,6 +56,12 @@ export interface Invitations {
   ): Promise<{ invitation: InvitationRecord; organization: OrganizationRecord }[]>
 }
 
+/** An address that a provider has verified, and the invitations that its word opens. */
+interface Proof {
+  readonly email: string
+  readonly opens: (invitation: InvitationRecord) => boolean
+}
+
 /** Opens the invitations' rules. */
 export function createInvitations(needs: {
   store: Store
@@ -81,16 +88,32 @@ export function createInvitations(needs: {
     return organization
   }
 
-  /** Addresses that a provider has verified for this person; what they typed themselves counts for nothing. */
-  async function verifiedAddresses(person: SignedIn): Promise<string[]> {
-    const all = await identities.listOf(store, person.userId)
-    return all.flatMap((one) => (one.emailVerified && one.email !== undefined ? [one.email] : []))
+  /**
+   * Identities that prove an address of this person; what they typed themselves counts for nothing. An organization's
+   * own provider speaks for its invitations only, and for one as owner only if an owner stands behind the connection.
+   */
+  async function proofsOf(person: SignedIn): Promise<Proof[]> {
+    const proofs: Proof[] = []
+    for (const identity of await identities.listLiving(store, person.userId)) {
+      const { email, emailVerified, connectionId, awaitsOwner } = identity
+      if (!emailVerified || email === undefined) continue
+      const connection =
+        connectionId === '' ? undefined : await connections.findForSignIn(store, connectionId)
+      const isOwners = connection?.setByOwner === true && awaitsOwner === undefined
+      proofs.push({
+        email,
+        opens: ({ organizationId, role }) =>
+          connectionId === '' ||
+          (connection?.organizationId === organizationId && (role !== 'owner' || isOwners)),
+      })
+    }
+    return proofs
   }
 
   async function openFor(person: SignedIn) {
     const found: InvitationRecord[] = []
-    for (const address of await verifiedAddresses(person)) {
-      found.push(...(await invitations.listOpenFor(store, address, clock.now())))
+    for (const { email, opens } of await proofsOf(person)) {
+      found.push(...(await invitations.listOpenFor(store, email, clock.now())).filter(opens))
     }
     const open = [...new Map(found.map((one) => [one.id, one])).values()]
     return await Promise.all(
@@ -157,8 +180,9 @@ export function createInvitations(needs: {
     },
     async accept(token, person, actor) {
       const invitation = await find(token)
-      const own = (await verifiedAddresses(person)).some(
-        (address) => users.emailKey(address) === users.emailKey(invitation.email),
+      const key = users.emailKey(invitation.email)
+      const own = (await proofsOf(person)).some(
+        ({ email, opens }) => users.emailKey(email) === key && opens(invitation),
       )
       if (!own) {
         throw new Problem(

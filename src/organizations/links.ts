@@ -1,7 +1,7 @@
 import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { createId, type UserId } from '../ids.ts'
+import { createId, isId, type OrganizationId, type UserId } from '../ids.ts'
 import { digest, randomToken } from '../secrets/index.ts'
 import {
   memberships,
@@ -15,7 +15,7 @@ import {
   type Transaction,
   type UserRecord,
 } from '../store/index.ts'
-import { join } from './join.ts'
+import { join } from './member-lifecycle.ts'
 import { emailOf, nameOf } from './name.ts'
 import { checkOrganization, insertOrganization } from './organizations.ts'
 
@@ -41,8 +41,11 @@ export interface Links {
     },
     actor: Actor,
   ): Promise<{ user: UserRecord; organization: OrganizationRecord }>
-  /** A single-use link that signs a known person in, for an hour. `not_found`, `conflict` for several people. */
-  signInLink(email: string): Promise<string>
+  /**
+   * A single-use link that signs a known person in, for an hour: by their id, or by an address; an organization says
+   * which of several people with it is meant. `not_found`, `conflict` for several people.
+   */
+  signInLink(idOrEmail: string, organizationId?: OrganizationId): Promise<string>
   /** Uses a sign-in link up. `link_invalid`. */
   useSignInLink(token: string): Promise<UserRecord>
 }
@@ -90,12 +93,9 @@ export function createLinks(needs: { store: Store; clock: Clock; baseUrl: string
         return { user, organization }
       })
     },
-    async signInLink(address) {
-      const email = emailOf(address)
+    async signInLink(idOrEmail, organizationId) {
       const token = randomToken(tokenBytes)
-      const [user, second] = await users.listByEmail(store, email)
-      if (!user) throw new Problem('not_found', `Nobody here has the address ${email}.`)
-      if (second) throw new Problem('conflict', `Several people have the address ${email}.`)
+      const user = await personToSignIn(store, idOrEmail, organizationId)
       await store.transaction(async (tx) => {
         const expiresAt = tx.now + lifetimeMs
         await signInLinks.insert(tx, {
@@ -119,6 +119,48 @@ export function createLinks(needs: { store: Store; clock: Clock; baseUrl: string
       })
     },
   }
+}
+
+async function personToSignIn(
+  store: Store,
+  idOrEmail: string,
+  organizationId: OrganizationId | undefined,
+): Promise<UserRecord> {
+  if (isId('usr', idOrEmail)) {
+    const user = await users.find(store, idOrEmail)
+    if (!user) throw new Problem('not_found', `There is no person ${idOrEmail}.`)
+    return user
+  }
+  const email = emailOf(idOrEmail)
+  const found = await peopleWith(store, email, organizationId)
+  const [user, second] = found
+  if (!user) throw new Problem('not_found', `Nobody here has the address ${email}.`)
+  if (second) {
+    const ids = found.map(({ id }) => id).join(', ')
+    throw new Problem(
+      'conflict',
+      `Several people have the address ${email}. Name the organization with --org, or one of them by id: ${ids}.`,
+    )
+  }
+  return user
+}
+
+/** Those whose address it is; where nobody has proven it, those for whom a directory has written it. */
+async function peopleWith(
+  store: Store,
+  email: string,
+  organizationId: OrganizationId | undefined,
+): Promise<UserRecord[]> {
+  if (organizationId === undefined) {
+    const proven = await users.listByEmail(store, email)
+    return proven.length > 0 ? proven : await users.listByEmail(store, email, 'anywhere')
+  }
+  const members = []
+  for (const user of await users.listByEmail(store, email, { organizationId })) {
+    const member = await memberships.findByUser(store, organizationId, user.id)
+    if (member?.deactivatedAt === undefined && member) members.push(user)
+  }
+  return members
 }
 
 const setUpSetting = 'set_up_at'

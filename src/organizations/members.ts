@@ -4,7 +4,6 @@ import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createId, isId, type OrganizationId, type UserId } from '../ids.ts'
 import {
-  keys,
   memberships,
   users,
   type Actor,
@@ -17,9 +16,8 @@ import {
   type Transaction,
   type UserRecord,
 } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
 import { announceEnded } from './ended-sessions.ts'
-import { join } from './join.ts'
+import * as lifecycle from './member-lifecycle.ts'
 import { emailOf, nameOf } from './name.ts'
 import { keepBreakGlass } from './break-glass.ts'
 import type { SessionReach } from './session-reach.ts'
@@ -128,18 +126,6 @@ export function createMembers(needs: Needs): Members {
     return member
   }
 
-  async function endAll(
-    tx: Transaction,
-    membership: MembershipRecord,
-    actor: Actor,
-    reason: string,
-  ): Promise<number> {
-    const why = { by: actor.id, reason }
-    const ended = await needs.sessions.endIn(tx, membership.userId, {}, why)
-    announceEnded(tx, membership, ended, reason)
-    return ended.length
-  }
-
   return {
     get,
     list: async (organizationId, page) => await memberships.list(store.aside, organizationId, page),
@@ -170,10 +156,14 @@ export function createMembers(needs: Needs): Members {
       const email = emailOf(wish.email)
       if (!isRole(wish.role)) throw new Problem('invalid_input', 'There is no such role.')
       const id = await store.transaction(async (tx) => {
-        const user = await theOneWith(tx, email, wish.name, createId('usr', clock.now()))
+        const user = await theOneWith(tx, organizationId, {
+          email,
+          name: wish.name,
+          newId: createId('usr', clock.now()),
+        })
         const { name } = user
         const member = { organizationId, userId: user.id, role: wish.role, name, email }
-        return (await join(tx, { ...member, source: 'operator' }, actor)).id
+        return (await lifecycle.join(tx, { ...member, source: 'operator' }, actor)).id
       })
       return await get(organizationId, id)
     },
@@ -182,10 +172,10 @@ export function createMembers(needs: Needs): Members {
         const before = await getToDecide(tx, organizationId, id, { actor, stepUp, role })
         if (before.role === role) return
         await keepAnOwner(tx, before, role)
-        const changed = await memberships.update(tx, organizationId, id, { role, expectedVersion })
-        if (!changed) throw new Problem('version_conflict', 'The member was changed meanwhile.')
-        announce(tx, 'role_changed', before, actor, { before: before.role, after: role })
-        await endAll(tx, before, actor, 'role_changed')
+        if (expectedVersion !== undefined && before.version !== expectedVersion) {
+          throw new Problem('version_conflict', 'The member was changed meanwhile.')
+        }
+        await lifecycle.changeRoles(tx, [{ ...before, before: before.role, after: role }], actor)
       })
       return await get(organizationId, id)
     },
@@ -194,12 +184,7 @@ export function createMembers(needs: Needs): Members {
         const before = await getToDecide(tx, organizationId, id, { actor, stepUp })
         if (before.deactivatedAt !== undefined) return { sessions: 0, keys: 0 }
         await keepAnOwner(tx, before, undefined)
-        await memberships.update(tx, organizationId, id, { deactivatedAt: tx.now })
-        const suspended = await keys.suspendPersonal(tx, organizationId, before.userId, tx.now)
-        changedKeys(tx, organizationId, suspended)
-        const sessions = await endAll(tx, before, actor, 'deactivated')
-        announce(tx, 'deactivated', before, actor, { sessions, keys: suspended.length })
-        return { sessions, keys: suspended.length }
+        return await lifecycle.deactivate(tx, before, actor)
       })
       return { ...done.result, confirmation: done.confirmation }
     },
@@ -207,10 +192,7 @@ export function createMembers(needs: Needs): Members {
       await store.transaction(async (tx) => {
         const before = await getToDecide(tx, organizationId, id, { actor, stepUp })
         if (before.deactivatedAt === undefined) return
-        await memberships.update(tx, organizationId, id, { deactivatedAt: null })
-        const resumed = await keys.suspendPersonal(tx, organizationId, before.userId, undefined)
-        changedKeys(tx, organizationId, resumed)
-        recordOnly(tx, 'reactivated', before, actor, { keys: resumed.length })
+        await lifecycle.reactivate(tx, before, actor)
       })
       return await get(organizationId, id)
     },
@@ -218,13 +200,7 @@ export function createMembers(needs: Needs): Members {
       const done = await store.transactionConfirmed(async (tx) => {
         const before = await getToDecide(tx, organizationId, id, { actor, stepUp })
         await keepAnOwner(tx, before, undefined)
-        await memberships.remove(tx, organizationId, id)
-        const by = actor.id ?? actor.kind
-        const revoked = await keys.revokePersonal(tx, organizationId, before.userId, by)
-        changedKeys(tx, organizationId, revoked)
-        const sessions = await endAll(tx, before, actor, 'removed')
-        announce(tx, 'removed', before, actor, { sessions, keys: revoked.length })
-        return { sessions, keys: revoked.length }
+        return await lifecycle.remove(tx, before, actor)
       })
       return { ...done.result, confirmation: done.confirmation }
     },
@@ -240,7 +216,17 @@ export function createMembers(needs: Needs): Members {
           throw new Problem('not_found', 'The member has no such living session.')
         }
         announceEnded(tx, member, ended, why.reason)
-        recordOnly(tx, 'sessions_ended', member, actor, { sessions: ended.map((one) => one.id) })
+        record(tx, {
+          organizationId,
+          actor,
+          action: 'member.sessions_ended',
+          subject: { kind: 'membership', id: member.id },
+          detail: {
+            user_id: member.userId,
+            name: member.name,
+            sessions: ended.map((one) => one.id),
+          },
+        })
         return ended.length
       })
       return { sessions: done.result, keys: 0, confirmation: done.confirmation }
@@ -253,7 +239,7 @@ export function createMembers(needs: Needs): Members {
         const made = await insertOrganization(tx, { ...place, plan: 'standard' }, actor)
         const { name, email } = user
         const owner = { organizationId: made.id, userId, name, email, role: 'owner' as const }
-        await join(tx, { ...owner, source: 'creation' }, actor)
+        await lifecycle.join(tx, { ...owner, source: 'creation' }, actor)
         return made
       })
     },
@@ -289,11 +275,10 @@ async function keepAnOwner(
 
 async function theOneWith(
   tx: Transaction,
-  email: string,
-  name: string | undefined,
-  newId: UserId,
+  organizationId: OrganizationId,
+  { email, name, newId }: { email: string; name: string | undefined; newId: UserId },
 ): Promise<UserRecord> {
-  const [known, second] = await users.listByEmail(tx, email)
+  const [known, second] = await users.listByEmail(tx, email, { organizationId })
   if (second) {
     throw new Problem('conflict', `Several people have the address ${email}; invite the right one.`)
   }
@@ -328,56 +313,6 @@ async function getToDecide(
   await requireActingOwner(tx, { organizationId, actor }, onlyOwners)
   by.stepUp?.()
   return member
-}
-
-function announce(
-  tx: Transaction,
-  verb: 'role_changed' | 'deactivated' | 'removed',
-  member: MemberRecord,
-  actor: Actor,
-  detail: Record<string, unknown>,
-): void {
-  recordOnly(tx, verb, member, actor, detail)
-  publish(tx, {
-    organizationId: member.organizationId,
-    type: `member.${verb}`,
-    data: {
-      membership_id: member.id,
-      user_id: member.userId,
-      name: member.name,
-      email: member.email ?? null,
-      ...detail,
-    },
-  })
-}
-
-function recordOnly(
-  tx: Transaction,
-  verb: string,
-  member: MemberRecord,
-  actor: Actor,
-  detail: Record<string, unknown>,
-): void {
-  record(tx, {
-    organizationId: member.organizationId,
-    actor,
-    action: `member.${verb}`,
-    subject: { kind: 'membership', id: member.id },
-    detail: { user_id: member.userId, name: member.name, ...detail },
-  })
-  tx.changed({
-    kind: 'membership',
-    organizationId: member.organizationId,
-    subjectId: member.userId,
-  })
-}
-
-function changedKeys(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  ids: readonly string[],
-): void {
-  for (const subjectId of ids) tx.changed({ kind: 'key', organizationId, subjectId })
 }
 
 function notFound(): Problem {

@@ -88,6 +88,7 @@ export function createPeople(needs: {
     if (!user) throw new Error(`identity ${known.id} belongs to nobody`)
     await refuseDeactivated(tx, user)
     await identities.noteUse(tx, known.id, proven)
+    await noteProof(tx, user, proven)
     return { user, identityId: known.id }
   }
 
@@ -138,7 +139,7 @@ export function createPeople(needs: {
     proven: ProvenIdentity,
   ): Promise<Recognized> {
     await refuseDeactivated(tx, user)
-    const identity = await insertIdentity(tx, user.id, proven)
+    const identity = await insertIdentity(tx, user, proven)
     await noteIdentity(tx, user, identity, {
       kind: 'user',
       id: user.id,
@@ -156,7 +157,7 @@ export function createPeople(needs: {
     const id = createId('usr', clock.now())
     const name = nameOf(proven.name ?? email)
     const user = await users.insert(tx, { id, name, email })
-    const identity = await insertIdentity(tx, user.id, proven)
+    const identity = await insertIdentity(tx, user, proven)
     const self: Actor = { ...actor, kind: 'user', id: user.id, name }
     const [newest] = newcomer.invited
     if (newest) await joinByInvitation(tx, newest, user, self)
@@ -183,7 +184,7 @@ export function createPeople(needs: {
         if (known) throw taken()
         const user = await users.find(tx, userId)
         if (!user) throw new Problem('not_found', 'There is no such person.')
-        const identity = await insertIdentity(tx, userId, proven)
+        const identity = await insertIdentity(tx, user, proven)
         await noteIdentity(tx, user, identity, actor)
         return identity
       })
@@ -194,7 +195,9 @@ export function createPeople(needs: {
         if (!all.some((identity) => identity.id === id)) {
           throw new Problem('not_found', 'You have no such identity.')
         }
-        if (all.length === 1) {
+        const living = await identities.listLiving(tx, userId)
+        // What no longer signs anybody in can always go.
+        if (living.length === 1 && living[0]?.id === id) {
           throw new Problem('conflict', 'This is your only way to sign in; add another one first.')
         }
         await identities.remove(tx, userId, id)
@@ -273,12 +276,22 @@ async function refuseDeactivated(tx: Transaction, user: UserRecord): Promise<voi
 
 async function insertIdentity(
   tx: Transaction,
-  userId: UserId,
+  user: UserRecord,
   proven: ProvenIdentity,
 ): Promise<IdentityRecord> {
-  const identity = await identities.insert(tx, { ...proven, id: createId('idn', tx.now), userId })
+  const id = createId('idn', tx.now)
+  const identity = await identities.insert(tx, { ...proven, id, userId: user.id })
   if (!identity) throw taken()
+  await noteProof(tx, user, proven)
   return identity
+}
+
+/** An address that an organization wrote counts everywhere once its person has proven it themselves. */
+async function noteProof(tx: Transaction, user: UserRecord, proven: ProvenIdentity): Promise<void> {
+  if (user.emailFrom === undefined || user.email === undefined || !proven.emailVerified) return
+  if (proven.email === undefined) return
+  if (users.emailKey(proven.email) !== users.emailKey(user.email)) return
+  await users.update(tx, user.id, { emailFrom: null })
 }
 
 async function noteIdentity(

@@ -1,4 +1,3 @@
-import { record } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
 import type { UserId } from '../ids.ts'
 import {
@@ -8,6 +7,8 @@ import {
   invitations,
   memberships,
   type Actor,
+  type AwaitsOwner,
+  type InvitationRecord,
   type MembershipRecord,
   type Transaction,
   type UserRecord,
@@ -15,8 +16,7 @@ import {
 import type { CompanyPerson } from './connection-claims.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
 import type { Connection } from './connections.ts'
-import { join, joinByInvitation } from '../organizations/index.ts'
-import { isActiveOwner } from '../organizations/index.ts'
+import { isActiveOwner, joinByInvitation, lifecycle } from '../organizations/index.ts'
 
 /** One sign-in under judgement, in the transaction that decides it. */
 export interface Attempt {
@@ -76,28 +76,36 @@ export function requireGroup(at: Attempt): void {
   )
 }
 
-/** No way back in for who was deactivated or removed (O12). */
-export async function requireMembership(at: Attempt, user: UserRecord): Promise<MembershipRecord> {
+/** The membership of somebody who is in; `sso_membership_ended` for who was deactivated (O12), undefined for no member. */
+export async function membershipOf(
+  at: Attempt,
+  user: UserRecord,
+): Promise<MembershipRecord | undefined> {
   const found = await memberships.findByUser(at.tx, at.connection.organizationId, user.id)
-  if (user.deactivatedAt !== undefined || !found || found.deactivatedAt !== undefined) throw ended()
+  if (user.deactivatedAt !== undefined || found?.deactivatedAt !== undefined) throw ended()
   return found
 }
 
 /**
- * Whether this sign-in may not become an owner's unasked. An administrator may set the provider and write to the directory:
- * neither makes anybody an owner, so an owner must stand behind both.
+ * What no owner stands behind in a link that is made now. An administrator may set the provider and write to the
+ * directory: neither makes anybody an owner.
  */
-export async function ownerMustConfirm(at: Attempt, user: UserRecord): Promise<boolean> {
+export async function awaitsOwner(at: Attempt): Promise<AwaitsOwner | undefined> {
   const { organizationId, setByOwner } = at.connection
-  if (!(await isActiveOwner(at.tx, organizationId, user.id))) return false
-  if (!setByOwner) return true
-  if (!at.directoryIsOn) return false
-  for (const { createdBy, revokedAt } of await directoryTokens.list(at.tx, organizationId)) {
-    // Without a creator, the operator issued it.
-    if (revokedAt !== undefined || createdBy === undefined) continue
-    if (!(await isActiveOwner(at.tx, organizationId, createdBy as UserId))) return true
+  if (at.directoryIsOn) {
+    for (const { createdBy, revokedAt } of await directoryTokens.list(at.tx, organizationId)) {
+      // Without a creator, the operator issued it.
+      if (revokedAt !== undefined || createdBy === undefined) continue
+      if (!(await isActiveOwner(at.tx, organizationId, createdBy as UserId))) return 'directory'
+    }
   }
-  return false
+  return setByOwner ? undefined : 'connection'
+}
+
+/** Whether this sign-in may not become an owner's unasked. */
+export async function ownerMustConfirm(at: Attempt, user: UserRecord): Promise<boolean> {
+  if (!(await isActiveOwner(at.tx, at.connection.organizationId, user.id))) return false
+  return (await awaitsOwner(at)) !== undefined
 }
 
 /** Refuses where somebody with that address was deactivated here. */
@@ -115,13 +123,13 @@ export async function refuseDeactivated(
 export async function ensureMembership(at: Attempt, user: UserRecord): Promise<void> {
   const { tx, connection, actor, person } = at
   const { organizationId, settings } = connection
-  const found = await memberships.findByUser(tx, organizationId, user.id)
-  if (found || user.deactivatedAt !== undefined) return void (await requireMembership(at, user))
+  if (await membershipOf(at, user)) return
   const self: Actor = { ...actor, kind: 'user', id: user.id, name: user.name }
-  const address = person.mail?.address
-  const open = address === undefined ? [] : await invitations.listOpenFor(tx, address, tx.now)
-  const invitation = open.find((one) => one.organizationId === organizationId)
-  if (invitation) return void (await joinByInvitation(tx, invitation, user, self))
+  const invitation = await findInvitation(at)
+  if (invitation) {
+    await requirePowerFor(at, invitation)
+    return void (await joinByInvitation(tx, invitation, user, self))
+  }
   if (!settings.admitsNewPeople || at.directoryIsOn) {
     throw new Problem(
       'sso_not_admitted',
@@ -130,40 +138,42 @@ export async function ensureMembership(at: Attempt, user: UserRecord): Promise<v
   }
   const role = roleOf(settings, person.groups)
   const { name, email } = user
-  await join(tx, { organizationId, userId: user.id, role, source: 'sso', name, email }, self)
+  await lifecycle.join(
+    tx,
+    { organizationId, userId: user.id, role, source: 'sso', name, email },
+    self,
+  )
+}
+
+/** The open invitation of this organization for the address that this sign-in has proven. */
+export async function findInvitation(at: Attempt): Promise<InvitationRecord | undefined> {
+  const { email, emailVerified } = await seen(at)
+  if (email === undefined || !emailVerified) return undefined
+  const open = await invitations.listOpenFor(at.tx, email, at.tx.now)
+  return open.find((one) => one.organizationId === at.connection.organizationId)
+}
+
+/** A way in gives no more than its maker could give: an invitation as owner needs an owner behind the connection. */
+async function requirePowerFor(at: Attempt, invitation: InvitationRecord): Promise<void> {
+  if (invitation.role !== 'owner' || (await awaitsOwner(at)) === undefined) return
+  throw new Problem(
+    'sso_not_admitted',
+    'Your invitation is for an owner, and no owner has set up this company sign-in. Open the link of the invitation and sign in another way, or ask an owner to save the connection.',
+  )
 }
 
 /** Groups decide the role of who came in by them; owners and others are never touched. */
-export async function keepRole(
-  at: Attempt,
-  membership: MembershipRecord,
-  user: UserRecord,
-): Promise<void> {
-  const { settings, organizationId } = at.connection
+export async function keepRole(at: Attempt, membership: MembershipRecord): Promise<void> {
+  const { settings } = at.connection
   if (at.directoryIsOn || membership.source !== 'sso' || settings.groupRoles.length === 0) return
   const role = roleOf(settings, at.person.groups)
   if (membership.role === 'owner' || membership.role === role) return
-  await memberships.update(at.tx, organizationId, membership.id, { role })
-  record(at.tx, {
-    organizationId,
-    actor: { kind: 'system' },
-    action: 'member.role_changed',
-    subject: { kind: 'membership', id: membership.id },
-    detail: { user_id: membership.userId, before: membership.role, after: role, by: 'groups' },
-  })
-  at.tx.event({
-    organizationId,
-    type: 'member.role_changed',
-    data: {
-      membership_id: membership.id,
-      user_id: membership.userId,
-      name: user.name,
-      email: user.email ?? null,
-      before: membership.role,
-      after: role,
-    },
-  })
-  at.tx.changed({ kind: 'membership', organizationId, subjectId: membership.userId })
+  const member = {
+    ...(await lifecycle.memberOf(at.tx, membership)),
+    before: membership.role,
+    after: role,
+  }
+  await lifecycle.changeRoles(at.tx, [member], { kind: 'system', name: at.connection.name })
 }
 
 /** The highest role that the groups give; the lowest where they give none. */

@@ -8,17 +8,20 @@ import {
   type Actor,
   type Connection as Place,
   type IdentityRecord,
+  type MembershipRecord,
   type Store,
   type UserRecord,
 } from '../store/index.ts'
 import {
+  awaitsOwner,
   ended,
   ensureMembership,
+  findInvitation,
   keepRole,
+  membershipOf,
   ownerMustConfirm,
   refuseDeactivated,
   requireGroup,
-  requireMembership,
   requireOwnDomain,
   requireUnchanged,
   roleOf,
@@ -27,7 +30,7 @@ import {
 } from './admission-conditions.ts'
 import type { CompanyPerson } from './connection-claims.ts'
 import type { Connection } from './connections.ts'
-import { requireEnterprise } from '../organizations/index.ts'
+import { isActiveOwner, requireEnterprise } from '../organizations/index.ts'
 
 /** Somebody who may come in. */
 export interface Admitted {
@@ -109,10 +112,15 @@ export function createCompanySignIn(needs: {
     actor: Actor,
   ): Promise<Admitted | PendingLink> {
     return await attempt(connection, person, actor, async (at) => {
-      const known = await findIdentity(at)
-      if (known) return await admitKnown(at, known)
-      return await admitUnknown(at)
+      return await judge(at)
     })
+  }
+
+  async function judge(at: Attempt): Promise<Admitted | PendingLink> {
+    const known = await findIdentity(at)
+    const member = known && (await memberOf(at, known))
+    if (known && member) return await admitKnown(at, { ...member, identity: known })
+    return at.directoryIsOn ? await admitFromDirectory(at) : await admitByDomain(at, known)
   }
 
   async function findSent(at: Attempt): ReturnType<DirectoryPeople['find']> {
@@ -126,35 +134,32 @@ export function createCompanySignIn(needs: {
   async function admitFromDirectory(at: Attempt): Promise<Admitted | PendingLink> {
     const { attribute } = at.connection.settings.claims.directory
     const found = await findSent(at)
-    if (!found) {
-      throw new Problem('sso_not_admitted', 'The directory of this organization has not sent you.')
-    }
+    // Whom an administrator has invited need not be in the directory.
+    if (!found && (await findInvitation(at))) return await admitByDomain(at, undefined)
+    if (!found) throw notSent(at)
     const user = await users.find(at.tx, found.userId)
     if (!found.active || !user) throw ended()
-    const { role } = await requireMembership(at, user)
+    const membership = await membershipOf(at, user)
+    if (!membership) throw ended()
+    const { role } = membership
     // An address can be given to somebody else; an identifier of the directory cannot.
     const isRecycled = attribute === 'userName' && (await hasOtherIdentityHere(at, user))
     // An administrator may write to the directory and choose the provider: both together make nobody an owner.
-    const isOwners = role === 'owner' && (await identities.listOf(at.tx, user.id)).length > 0
+    const isOwners = role === 'owner' && (await identities.listLiving(at.tx, user.id)).length > 0
     if (isRecycled || isOwners || (await ownerMustConfirm(at, user))) return pendingFor(at, [user])
-    return await link(at, user)
+    return await link(at, user, { by: 'directory' })
   }
 
   async function preview(connection: Connection, person: CompanyPerson): Promise<string> {
     try {
       await attempt(connection, person, { kind: 'system' }, async (at) => {
-        const known = await findIdentity(at)
-        throw new Preview(await (known ? admitKnown(at, known) : admitUnknown(at)))
+        throw new Preview(await judge(at))
       })
     } catch (error) {
       if (error instanceof Preview) return error.message
       throw error
     }
     throw new Error('a preview never commits')
-  }
-
-  async function admitUnknown(at: Attempt): Promise<Admitted | PendingLink> {
-    return at.directoryIsOn ? await admitFromDirectory(at) : await admitByDomain(at)
   }
 
   return {
@@ -169,18 +174,22 @@ export function createCompanySignIn(needs: {
           )
         }
         const known = await findIdentity(at)
-        if (known && known.userId !== userId) {
+        const member = known && (await memberOf(at, known))
+        if (member && member.user.id !== userId) {
           throw new Problem(
             'sso_confirmation_required',
             'Somebody else has confirmed this sign-in.',
           )
         }
-        if (known) return await admitKnown(at, known)
+        if (known && member) {
+          await identities.vouch(at.tx, { id: known.id })
+          return await admitKnown(at, { ...member, identity: known }, 'confirmed')
+        }
         const user = await users.find(at.tx, userId)
         if (!user) throw ended()
         if ((await findSent(at))?.userId !== userId) await requireOwnDomain(at)
         await ensureMembership(at, user)
-        return await link(at, user)
+        return await link(at, user, { by: 'confirmation' })
       }),
   }
 }
@@ -199,20 +208,63 @@ class Preview extends Error {
   }
 }
 
-/** The way of an identity that is known: it stays whose it is, whatever address the provider says today. */
-async function admitKnown(at: Attempt, known: IdentityRecord): Promise<Admitted> {
+interface Member {
+  readonly user: UserRecord
+  readonly membership: MembershipRecord
+}
+
+/** Whose an identity is, if they are a member: without a membership an identity binds nobody. */
+async function memberOf(at: Attempt, known: IdentityRecord): Promise<Member | undefined> {
   const user = await users.find(at.tx, known.userId)
   if (!user) throw new Error(`identity ${known.id} belongs to nobody`)
-  const membership = await requireMembership(at, user)
-  await keepRole(at, membership, user)
-  await identities.noteUse(at.tx, known.id, await seen(at))
-  return { kind: 'admitted', user, identityId: known.id, isNew: false }
+  const membership = await membershipOf(at, user)
+  return membership && { user, membership }
+}
+
+/** The way of an identity that is known: it stays whose it is, whatever address the provider says today. */
+async function admitKnown(
+  at: Attempt,
+  known: Member & { identity: IdentityRecord },
+): Promise<Admitted | PendingLink>
+async function admitKnown(
+  at: Attempt,
+  known: Member & { identity: IdentityRecord },
+  confirmed: 'confirmed',
+): Promise<Admitted>
+async function admitKnown(
+  at: Attempt,
+  { user, membership, identity }: Member & { identity: IdentityRecord },
+  confirmed?: 'confirmed',
+): Promise<Admitted | PendingLink> {
+  // People who came in by their domain before the directory was switched on; owners are nobody's to lock out.
+  const isUnsent = at.directoryIsOn && membership.source === 'sso' && membership.role !== 'owner'
+  if (isUnsent) throw notSent(at)
+  // Linked by an administrator's means when the account was no owner's yet.
+  const isOwners = await isActiveOwner(at.tx, at.connection.organizationId, user.id)
+  if (isOwners && identity.awaitsOwner !== undefined && confirmed === undefined) {
+    return pendingFor(at, [user])
+  }
+  await keepRole(at, membership)
+  await identities.noteUse(at.tx, identity.id, await seen(at))
+  return { kind: 'admitted', user, identityId: identity.id, isNew: false }
 }
 
 /** The way of somebody new where no directory decides: verified address of a verified domain of this organization. */
-async function admitByDomain(at: Attempt): Promise<Admitted | PendingLink> {
+async function admitByDomain(
+  at: Attempt,
+  known: IdentityRecord | undefined,
+): Promise<Admitted | PendingLink> {
   const address = await requireOwnDomain(at)
-  const candidates = await users.listByEmail(at.tx, address)
+  const { organizationId } = at.connection
+  // Somebody who was removed keeps the account that this identity has always opened, unless only an administrator's
+  // directory said whose it is.
+  const isTrusted = known !== undefined && known.awaitsOwner !== 'directory'
+  const before = isTrusted ? await users.find(at.tx, known.userId) : undefined
+  if (before) {
+    await ensureMembership(at, before)
+    return await link(at, before, { by: 'domain' })
+  }
+  const candidates = await users.listByEmail(at.tx, address, { organizationId })
   const [candidate] = candidates
   if (candidate === undefined) return await admitNew(at, address)
   if (candidates.length > 1 || !(await mayLinkUnasked(at, candidate))) {
@@ -220,7 +272,7 @@ async function admitByDomain(at: Attempt): Promise<Admitted | PendingLink> {
     return pendingFor(at, candidates)
   }
   await ensureMembership(at, candidate)
-  return await link(at, candidate)
+  return await link(at, candidate, { by: 'domain' })
 }
 
 async function admitNew(at: Attempt, address: string): Promise<Admitted> {
@@ -229,22 +281,32 @@ async function admitNew(at: Attempt, address: string): Promise<Admitted> {
     id: createId('usr', tx.now),
     name: person.name ?? address,
     email: address,
+    // The organization's own word: it counts elsewhere only while the domain is its own.
+    emailFrom: at.connection.organizationId,
   })
   await ensureMembership(at, user)
-  return { ...(await link(at, user)), isNew: true }
+  return { ...(await link(at, user, { by: 'domain' })), isNew: true }
 }
 
 /** An account with no other identity, that nobody reaches through another organization. */
 async function mayLinkUnasked(at: Attempt, user: UserRecord): Promise<boolean> {
   if (user.deactivatedAt !== undefined) return false
-  if ((await identities.listOf(at.tx, user.id)).length > 0) return false
+  if ((await identities.listLiving(at.tx, user.id)).length > 0) return false
   if (await ownerMustConfirm(at, user)) return false
   const joined = await memberships.listOfUser(at.tx, user.id)
   return joined.every(({ organization }) => organization.id === at.connection.organizationId)
 }
 
-async function link(at: Attempt, user: UserRecord): Promise<Admitted> {
+async function link(
+  at: Attempt,
+  user: UserRecord,
+  { by }: { by: 'domain' | 'directory' | 'confirmation' },
+): Promise<Admitted> {
   const { tx, connection, person } = at
+  // An identity of somebody who is no member any more binds nobody.
+  const bound = await findIdentity(at)
+  if (bound) await identities.remove(tx, bound.userId, bound.id)
+  const missing = by === 'confirmation' ? undefined : await awaitsOwner(at)
   const identity = await identities.insert(tx, {
     id: createId('idn', tx.now),
     userId: user.id,
@@ -252,6 +314,8 @@ async function link(at: Attempt, user: UserRecord): Promise<Admitted> {
     connectionId: connection.id,
     issuer: person.issuer,
     subject: person.subject,
+    // Without the directory's word, only the connection matters.
+    awaitsOwner: by === 'domain' && missing === 'directory' ? 'connection' : missing,
     ...(await seen(at)),
   })
   if (!identity)
@@ -262,7 +326,13 @@ async function link(at: Attempt, user: UserRecord): Promise<Admitted> {
     actor: { ...at.actor, kind: 'user', id: user.id, name: user.name },
     action: 'identity.added',
     subject: { kind: 'user', id: user.id },
-    detail: { connection_id: connection.id, issuer: person.issuer, subject: person.subject },
+    detail: {
+      connection_id: connection.id,
+      issuer: person.issuer,
+      subject: person.subject,
+      by,
+      ...(bound && bound.userId !== user.id ? { taken_from: bound.userId } : {}),
+    },
   })
   return { kind: 'admitted', user, identityId: identity.id, isNew: false }
 }
@@ -273,8 +343,15 @@ async function findIdentity(at: Attempt): Promise<IdentityRecord | undefined> {
 }
 
 async function hasOtherIdentityHere(at: Attempt, user: UserRecord): Promise<boolean> {
-  const all = await identities.listOf(at.tx, user.id)
+  const all = await identities.listLiving(at.tx, user.id)
   return all.some((identity) => identity.connectionId === at.connection.id)
+}
+
+function notSent(at: Attempt): Problem {
+  return new Problem(
+    'sso_not_admitted',
+    `The directory of this organization has not sent you${at.person.directoryValue === undefined ? `: the claim ${at.connection.settings.claims.directory.claim} by which it knows people is missing` : ''}.`,
+  )
 }
 
 function pendingFor(at: Attempt, candidates: readonly UserRecord[]): PendingLink {

@@ -12,6 +12,7 @@ import type { Provider } from '../oidc/index.ts'
 import { mintClientKey, type Sealer } from '../secrets/index.ts'
 import {
   connections,
+  identities,
   type Actor,
   type ConnectionId,
   type ConnectionRecord,
@@ -261,6 +262,8 @@ export function createConnections(needs: Needs): Connections {
         if (!after) {
           throw new Problem('version_conflict', 'The connection was changed in the meantime.')
         }
+        // An owner who saves it stands behind the links that it has made.
+        if (after.setByOwner) await identities.vouch(tx, { connectionId: after.id })
         // People who came in by the old provider were vouched for by somebody else.
         if (moved) await endSessionsOf(tx, after, actor)
         announce(tx, after, actor, 'edited', {

@@ -84,9 +84,14 @@ export type { DirectoryUserData, DirectoryUserRecord } from './tables/directory/
 export type { Feed, HistoryChange } from './feed/feed.ts'
 export type { KeySecretRecord, KeyUse } from './tables/keys/key-secrets.ts'
 export type { Grant, KeyRecord, Quota, RateLimit, Scheme } from './tables/keys/keys.ts'
-export type { IdentityKey, IdentityRecord } from './tables/people/identities.ts'
+export type { AwaitsOwner, IdentityKey, IdentityRecord } from './tables/people/identities.ts'
 export type { InvitationRecord } from './tables/people/invitations.ts'
-export type { MemberRecord, MembershipRecord } from './tables/people/memberships.ts'
+export type {
+  MemberRecord,
+  MembershipRecord,
+  MembershipRole,
+  MembershipSource,
+} from './tables/people/memberships.ts'
 export type { RuleRecord, TargetRecord } from './tables/targets/targets.ts'
 export type { SessionRecord, SessionWithUser } from './tables/sessions/sessions.ts'
 export type { UserRecord } from './tables/people/users.ts'

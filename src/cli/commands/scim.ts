@@ -72,7 +72,6 @@ async function withDirectory<T>(
       sealer: rooms.sealer,
       clock: systemClock,
       // Tokens are all that the command line touches; people are changed by the directory itself.
-      endSessions: async () => [],
       mostTokens: rooms.config.limits.scimTokens,
       cursorTimeoutMs: 0,
     })

@@ -1,15 +1,21 @@
-import { createLinks } from '../../organizations/index.ts'
+import { createLinks, createOrganizations } from '../../organizations/index.ts'
 import { command } from '../lib/command.ts'
 import { withRooms } from '../lib/services.ts'
 
 export const commands = {
   '': command({
-    usage: '<email>',
+    usage: '<email>|<user-id> [--org ORG]',
     about: 'a single-use link that signs a known person in (1 h), for emergencies',
-    run: async ({ positionals: [email = ''] }, terminal) =>
-      await withRooms(terminal, async ({ store, clock, config }) => {
-        const { baseUrl } = config
-        const url = await createLinks({ store, clock, baseUrl }).signInLink(email)
+    options: { org: { type: 'string' } },
+    run: async ({ values, positionals: [who = ''] }, terminal) =>
+      await withRooms(terminal, async (rooms) => {
+        const { store, clock, config } = rooms
+        const links = createLinks({ store, clock, baseUrl: config.baseUrl })
+        const organizationId =
+          values.org === undefined
+            ? undefined
+            : (await createOrganizations(rooms).get(values.org)).id
+        const url = await links.signInLink(who, organizationId)
         return { data: { url }, text: url }
       }),
   }),

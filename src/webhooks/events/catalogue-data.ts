@@ -46,6 +46,11 @@ const member = {
   name: nullable(text('Ada Lovelace', 'Their name.')),
   email: nullable(text('ada@example.com', 'Their e-mail address.')),
 }
+const leaving = {
+  ...member,
+  sessions: maybe(number(2, 'Sessions that ended.')),
+  keys: maybe(number(1, 'Personal keys that were suspended or revoked.')),
+}
 const role = text('developer', 'owner, admin, developer or viewer.')
 const target = {
   target_id: id('tgt', 'The target.'),
@@ -152,9 +157,9 @@ export const dataOf: Readonly<
   },
   'member.deactivated': {
     description: 'A member was deactivated: sessions ended, personal keys suspended.',
-    data: member,
+    data: leaving,
   },
-  'member.removed': { description: 'A member was removed.', data: member },
+  'member.removed': { description: 'A member was removed.', data: leaving },
   'session.revoked': {
     description: 'A dashboard session was ended by somebody else or by a rule.',
     data: {

@@ -45,7 +45,7 @@ export async function insertIfNew(
   const { rows } = await sql<{ known: number }>`select
     ${isKnown(organizationId, by, sql`in (${sql.join(by.emailKeys)})`)} as known`.execute(tx.query)
   if (rows[0]?.known !== 0) return 'known'
-  await insertPerson(tx, { id: userId, name, email })
+  await insertPerson(tx, { id: userId, name, email, emailFrom: organizationId })
   await insertMembership(tx, {
     id,
     organizationId,
@@ -92,8 +92,9 @@ async function insertAtOnce(
       where organization_id = ${organizationId} and not known returning next_position - 1 as position
     ),
     person as (
-      insert into "user" (id, name, email, email_key, created_at, version)
-      select ${userId}, ${name}, ${email ?? null}, ${email === undefined ? null : emailKey(email)}, ${at}, 1
+      insert into "user" (id, name, email, email_key, email_organization_id, created_at, version)
+      select ${userId}, ${name}, ${email ?? null}, ${email === undefined ? null : emailKey(email)},
+        ${organizationId}, ${at}, 1
       from place
     ),
     member as (

@@ -13,6 +13,7 @@ export interface IdentityTable {
   name: string | null
   created_at: number
   last_used_at: number | null
+  awaits_owner: string | null
 }
 
 /** What names somebody at a provider: never an e-mail address. */
@@ -33,7 +34,12 @@ export interface IdentityRecord extends IdentityKey {
   readonly name: string | undefined
   readonly createdAt: number
   readonly lastUsedAt: number | undefined
+  /** What no owner stands behind in this link; it never leads to an owner's account unconfirmed. */
+  readonly awaitsOwner: AwaitsOwner | undefined
 }
+
+/** The connection, or the directory (SCIM), through which an identity was linked and which an administrator set up. */
+export type AwaitsOwner = 'connection' | 'directory'
 
 /** Adds an identity to a person; undefined if it belongs to somebody already. */
 export async function insert(
@@ -45,6 +51,7 @@ export async function insert(
     email: string | undefined
     emailVerified: boolean
     name: string | undefined
+    awaitsOwner?: AwaitsOwner | undefined
   },
 ): Promise<IdentityRecord | undefined> {
   const row = await tx.query
@@ -61,6 +68,7 @@ export async function insert(
       name: identity.name ?? null,
       created_at: tx.now,
       last_used_at: null,
+      awaits_owner: identity.awaitsOwner ?? null,
     })
     .onConflict((conflict) => conflict.columns(['connection_id', 'issuer', 'subject']).doNothing())
     .returningAll()
@@ -90,6 +98,43 @@ export async function listOf(at: Connection, userId: UserId): Promise<IdentityRe
     .limit(100)
     .execute()
   return rows.map(fromRow)
+}
+
+/**
+ * A person's identities that can still sign in, oldest first: those of deleted connections, or of an issuer that a
+ * connection had before, bind nobody.
+ */
+export async function listLiving(at: Connection, userId: UserId): Promise<IdentityRecord[]> {
+  const rows = await at.query
+    .selectFrom('identity')
+    .leftJoin('connection', 'connection.id', 'identity.connection_id')
+    .selectAll('identity')
+    .where('user_id', '=', userId)
+    .where((eb) =>
+      eb.or([
+        eb('identity.connection_id', '=', ''),
+        eb('identity.issuer', '=', eb.ref('connection.issuer')),
+      ]),
+    )
+    .orderBy('identity.id')
+    .limit(100)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** Notes that an owner stands behind a connection's links now, or that a person has confirmed one link. */
+export async function vouch(
+  tx: Transaction,
+  which: { readonly id: string } | { readonly connectionId: string },
+): Promise<void> {
+  const links = tx.query.updateTable('identity').set({ awaits_owner: null })
+  const chosen =
+    'id' in which
+      ? links.where('id', '=', which.id)
+      : links
+          .where('connection_id', '=', which.connectionId)
+          .where('awaits_owner', '=', 'connection')
+  await chosen.execute()
 }
 
 /** Notes a use and what the provider says of the person today; the identity stays whose it is. */
@@ -133,5 +178,6 @@ function fromRow(row: IdentityTable): IdentityRecord {
     name: row.name ?? undefined,
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at ?? undefined,
+    awaitsOwner: (row.awaits_owner ?? undefined) as AwaitsOwner | undefined,
   }
 }

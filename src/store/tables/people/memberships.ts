@@ -2,6 +2,7 @@ import type { Id, OrganizationId, UserId } from '../../../ids.ts'
 import { besideIds } from '../../db/beside-ids.ts'
 import type { Connection, Transaction } from '../../db/db.ts'
 import type { OrganizationRecord, Plan } from '../organizations/organizations.ts'
+import { listByEmailKeys as listPeople } from './users.ts'
 
 export interface MembershipTable {
   id: string
@@ -128,7 +129,7 @@ export async function list(
   return (await query.execute()).map(memberFromRow)
 }
 
-/** Active members of an organization with one of these e-mail keys; at most a few. */
+/** Active members of an organization with one of these e-mail keys, as far as they count there; at most a few. */
 export async function listByEmailKeys(
   at: Connection,
   organizationId: OrganizationId,
@@ -136,21 +137,13 @@ export async function listByEmailKeys(
 ): Promise<MembershipRecord[]> {
   if (emailKeys.length === 0) return []
   // In two steps: hardly ever is there anybody, and SQLite would make a table of its own for a subquery.
-  const people = await at.query
-    .selectFrom('user')
-    .select('id')
-    .where('email_key', 'in', emailKeys)
-    .execute()
+  const people = await listPeople(at, emailKeys, organizationId)
   if (people.length === 0) return []
   const rows = await at.query
     .selectFrom('membership')
     .selectAll()
     .where('organization_id', '=', organizationId)
-    .where(
-      'user_id',
-      'in',
-      people.map(({ id }) => id),
-    )
+    .where('user_id', 'in', people)
     .where('deactivated_at', 'is', null)
     .limit(10)
     .execute()

@@ -1,4 +1,5 @@
-import type { UserId } from '../../../ids.ts'
+import { domainToASCII } from 'node:url'
+import type { OrganizationId, UserId } from '../../../ids.ts'
 import type { Connection, Transaction } from '../../db/db.ts'
 
 export interface UserTable {
@@ -6,6 +7,7 @@ export interface UserTable {
   name: string
   email: string | null
   email_key: string | null
+  email_organization_id: string | null
   created_at: number
   last_seen_at: number | null
   deactivated_at: number | null
@@ -17,6 +19,8 @@ export interface UserRecord {
   readonly id: UserId
   readonly name: string
   readonly email: string | undefined
+  /** The organization whose directory or provider wrote the address; undefined: proven, or the operator's word. */
+  readonly emailFrom: OrganizationId | undefined
   readonly createdAt: number
   readonly lastSeenAt: number | undefined
   readonly deactivatedAt: number | undefined
@@ -31,7 +35,12 @@ export function emailKey(email: string): string {
 /** Adds a person. */
 export async function insert(
   tx: Transaction,
-  user: { id: UserId; name: string; email: string | undefined },
+  user: {
+    id: UserId
+    name: string
+    email: string | undefined
+    emailFrom?: OrganizationId | undefined
+  },
 ): Promise<UserRecord> {
   const row = await tx.query
     .insertInto('user')
@@ -40,6 +49,7 @@ export async function insert(
       name: user.name,
       email: user.email ?? null,
       email_key: user.email === undefined ? null : emailKey(user.email),
+      email_organization_id: user.emailFrom ?? null,
       created_at: tx.now,
       last_seen_at: null,
       deactivated_at: null,
@@ -70,16 +80,66 @@ export async function contactsOf(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** People with this e-mail address, oldest first: an address is no identity, so there may be several. */
-export async function listByEmail(at: Connection, email: string): Promise<UserRecord[]> {
+/**
+ * People whose e-mail address this is, oldest first: an address is no identity, so there may be several. What an
+ * organization wrote counts there, and everywhere while it holds the domain; `anywhere` takes each word for it.
+ */
+export async function listByEmail(
+  at: Connection,
+  email: string,
+  where: { readonly organizationId?: string | undefined } | 'anywhere' = {},
+): Promise<UserRecord[]> {
   const rows = await at.query
     .selectFrom('user')
     .selectAll()
     .where('email_key', '=', emailKey(email))
+    .$if(where !== 'anywhere', (query) =>
+      query.where((eb) =>
+        eb.or([
+          eb('email_organization_id', 'is', null),
+          eb(
+            'email_organization_id',
+            '=',
+            where === 'anywhere' ? '' : (where.organizationId ?? ''),
+          ),
+          eb('email_organization_id', 'in', holderOf(at, email)),
+        ]),
+      ),
+    )
     .orderBy('id')
     .limit(10)
     .execute()
   return rows.map(fromRow)
+}
+
+/** Those of these people with one of these addresses, as far as the addresses count in this organization. */
+export async function listByEmailKeys(
+  at: Connection,
+  emailKeys: readonly string[],
+  organizationId: string,
+): Promise<string[]> {
+  const rows = await at.query
+    .selectFrom('user')
+    .select(['id', 'email_key', 'email_organization_id'])
+    .where('email_key', 'in', emailKeys)
+    .execute()
+  const counting: string[] = []
+  for (const { id, email_key: key, email_organization_id: from } of rows) {
+    const counts =
+      from === null ||
+      from === organizationId ||
+      (await holderOf(at, key ?? '').executeTakeFirst())?.organization_id === from
+    if (counts) counting.push(id)
+  }
+  return counting
+}
+
+function holderOf(at: Connection, email: string) {
+  const host = email.slice(email.lastIndexOf('@') + 1).replace(/\.$/, '')
+  return at.query
+    .selectFrom('domain_holder')
+    .select('organization_id')
+    .where('name', '=', domainToASCII(host))
 }
 
 /** Whether anybody is there at all. */
@@ -94,6 +154,8 @@ export async function update(
   change: {
     name?: string | undefined
     email?: string | undefined
+    /** Whose word the address is; null: it has been proven. */
+    emailFrom?: OrganizationId | null | undefined
     /** null reactivates. */
     deactivatedAt?: number | null | undefined
     expectedVersion?: number | undefined
@@ -106,6 +168,9 @@ export async function update(
   if (change.name !== undefined) query = query.set({ name: change.name })
   if (change.email !== undefined) {
     query = query.set({ email: change.email, email_key: emailKey(change.email) })
+  }
+  if (change.emailFrom !== undefined) {
+    query = query.set({ email_organization_id: change.emailFrom })
   }
   if (change.deactivatedAt !== undefined) {
     query = query.set({ deactivated_at: change.deactivatedAt })
@@ -123,6 +188,7 @@ export function fromRow(row: UserTable): UserRecord {
     id: row.id as UserId,
     name: row.name,
     email: row.email ?? undefined,
+    emailFrom: (row.email_organization_id ?? undefined) as OrganizationId | undefined,
     createdAt: row.created_at,
     lastSeenAt: row.last_seen_at ?? undefined,
     deactivatedAt: row.deactivated_at ?? undefined,

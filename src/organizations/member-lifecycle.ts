@@ -1,0 +1,225 @@
+import { endSessions } from '../access/index.ts'
+import { record } from '../audit/index.ts'
+import { Problem } from '../errors.ts'
+import { createId, type OrganizationId, type UserId } from '../ids.ts'
+import {
+  keys,
+  memberships,
+  sessions,
+  users,
+  type Actor,
+  type MembershipRecord,
+  type MembershipRole,
+  type MembershipSource,
+  type Transaction,
+} from '../store/index.ts'
+import { publish } from '../webhooks/index.ts'
+import { announceEnded } from './ended-sessions.ts'
+
+/** A member as audit entries and events name them. */
+export interface LifecycleMember {
+  /** The membership's id. */
+  readonly id: string
+  readonly organizationId: OrganizationId
+  readonly userId: UserId
+  readonly name: string
+  readonly email?: string | null | undefined
+}
+
+/** What a change ended or suspended. */
+export interface LifecycleEffect {
+  readonly sessions: number
+  readonly keys: number
+}
+
+/** Adds a member, and announces it. `conflict` for somebody who is in, or was deactivated there. */
+export async function join(
+  tx: Transaction,
+  member: Omit<LifecycleMember, 'id'> & { role: MembershipRole; source: MembershipSource },
+  actor: Actor,
+): Promise<MembershipRecord> {
+  const { organizationId, userId, role, source } = member
+  const id = createId('mem', tx.now)
+  const membership = await memberships.insert(tx, { id, organizationId, userId, role, source })
+  if (!membership) {
+    throw new Problem('conflict', 'This person is a member already, or was deactivated here.')
+  }
+  announceJoined(tx, { ...member, id }, actor)
+  return membership
+}
+
+/** Announces a member whose row another statement has inserted. */
+export function announceJoined(
+  tx: Transaction,
+  member: LifecycleMember & { role: MembershipRole; source: MembershipSource },
+  actor: Actor,
+): void {
+  const { role, source } = member
+  recordChange(tx, { action: 'member.joined', member, actor, detail: { role, source } })
+  publish(tx, {
+    organizationId: member.organizationId,
+    type: 'member.joined',
+    data: { ...eventData(member), role },
+  })
+}
+
+/** A member whose role changes, and how. */
+export interface RoleChangeOfMember extends LifecycleMember {
+  readonly before: MembershipRole
+  readonly after: MembershipRole
+}
+
+/** Gives members of one organization other roles; every session of theirs ends. Owners are the caller's to protect. */
+export async function changeRoles(
+  tx: Transaction,
+  changes: readonly RoleChangeOfMember[],
+  actor: Actor,
+): Promise<void> {
+  const [first] = changes
+  if (first === undefined) return
+  // One statement per role and one look for sessions: a group may have thousands of members.
+  for (const role of new Set(changes.map(({ after }) => after))) {
+    const ids = changes.flatMap((change) => (change.after === role ? [change.id] : []))
+    await memberships.giveRole(tx, first.organizationId, ids, role)
+  }
+  const inside = await sessions.usersWithOne(
+    tx,
+    changes.map(({ userId }) => userId),
+  )
+  for (const change of changes) {
+    const { before, after } = change
+    if (inside.has(change.userId)) await endAll(tx, change, { actor, reason: 'role_changed' })
+    const detail = { before, after }
+    recordChange(tx, { action: 'member.role_changed', member: change, actor, detail })
+    publish(tx, {
+      organizationId: change.organizationId,
+      type: 'member.role_changed',
+      data: { ...eventData(change), ...detail },
+    })
+  }
+}
+
+/** Ends every session and suspends the personal keys, until reactivation. */
+export async function deactivate(
+  tx: Transaction,
+  member: LifecycleMember,
+  actor: Actor,
+  note: Readonly<Record<string, unknown>> = {},
+): Promise<LifecycleEffect> {
+  const { organizationId, id, userId } = member
+  await memberships.update(tx, organizationId, id, { deactivatedAt: tx.now })
+  const suspended = await keys.suspendPersonal(tx, organizationId, userId, tx.now)
+  return await announceLeft(tx, { verb: 'deactivated', member, actor, keys: suspended, note })
+}
+
+/** Restores exactly what deactivation took: the membership and the suspended personal keys. */
+export async function reactivate(
+  tx: Transaction,
+  member: LifecycleMember,
+  actor: Actor,
+): Promise<{ readonly keys: number }> {
+  const { organizationId, id, userId } = member
+  await memberships.update(tx, organizationId, id, { deactivatedAt: null })
+  const resumed = await keys.suspendPersonal(tx, organizationId, userId, undefined)
+  changedKeys(tx, organizationId, resumed)
+  const detail = { keys: resumed.length }
+  recordChange(tx, { action: 'member.reactivated', member, actor, detail })
+  return detail
+}
+
+/** Ends the membership, every session, and the personal keys for good. */
+export async function remove(
+  tx: Transaction,
+  member: LifecycleMember,
+  actor: Actor,
+): Promise<LifecycleEffect> {
+  const { organizationId, id, userId } = member
+  await memberships.remove(tx, organizationId, id)
+  const by = actor.id ?? actor.kind
+  const revoked = await keys.revokePersonal(tx, organizationId, userId, by)
+  return await announceLeft(tx, { verb: 'removed', member, actor, keys: revoked })
+}
+
+/** A membership with the name and address that its announcements carry. */
+export async function memberOf(
+  tx: Transaction,
+  membership: Pick<MembershipRecord, 'id' | 'organizationId' | 'userId'>,
+): Promise<LifecycleMember> {
+  const { id, organizationId, userId } = membership
+  const user = await users.find(tx, userId)
+  return { id, organizationId, userId, name: user?.name ?? '', email: user?.email }
+}
+
+async function announceLeft(
+  tx: Transaction,
+  left: {
+    verb: 'deactivated' | 'removed'
+    member: LifecycleMember
+    actor: Actor
+    keys: readonly string[]
+    note?: Readonly<Record<string, unknown>>
+  },
+): Promise<LifecycleEffect> {
+  const { verb, member, actor } = left
+  changedKeys(tx, member.organizationId, left.keys)
+  const ended = await endAll(tx, member, { actor, reason: verb })
+  const effect = { sessions: ended, keys: left.keys.length }
+  const detail = { ...effect, ...left.note }
+  recordChange(tx, { action: `member.${verb}`, member, actor, detail })
+  publish(tx, {
+    organizationId: member.organizationId,
+    type: `member.${verb}`,
+    data: { ...eventData(member), ...effect },
+  })
+  return effect
+}
+
+async function endAll(
+  tx: Transaction,
+  member: LifecycleMember,
+  why: { actor: Actor; reason: string },
+): Promise<number> {
+  const { reason } = why
+  const ended = await endSessions(tx, member.userId, {}, { by: why.actor.id, reason })
+  announceEnded(tx, member, ended, reason)
+  return ended.length
+}
+
+function eventData(member: LifecycleMember) {
+  return {
+    membership_id: member.id,
+    user_id: member.userId,
+    name: member.name,
+    email: member.email ?? null,
+  }
+}
+
+/** The audit entry and the change notice that every transition has. */
+function recordChange(
+  tx: Transaction,
+  change: {
+    action: string
+    member: LifecycleMember
+    actor: Actor
+    detail: Readonly<Record<string, unknown>>
+  },
+): void {
+  const { action, member, actor } = change
+  const { organizationId, id, userId, name } = member
+  record(tx, {
+    organizationId,
+    actor,
+    action,
+    subject: { kind: 'membership', id },
+    detail: { user_id: userId, name, ...change.detail },
+  })
+  tx.changed({ kind: 'membership', organizationId, subjectId: userId })
+}
+
+function changedKeys(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  ids: readonly string[],
+): void {
+  for (const subjectId of ids) tx.changed({ kind: 'key', organizationId, subjectId })
+}
