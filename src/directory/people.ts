@@ -102,7 +102,10 @@ export function createDirectoryMemberships(): DirectoryMemberships {
       const isTheirs = membership?.source === 'directory' && membership.role !== 'owner'
       if (isTheirs && !(await isKnownElsewhere(tx, before))) {
         const { name, email } = person
-        await users.update(tx, userId, { name, email, emailFrom: organizationId })
+        // What was proven before stays proven while the directory says the same.
+        const isOther = email !== undefined && (await users.find(tx, userId))?.email !== email
+        const emailFrom = isOther ? organizationId : undefined
+        await users.update(tx, userId, { name, email, emailFrom })
       }
       if (before.active && !person.active) return await deactivate(tx, before, actor)
       if (before.active || !person.active) return
