@@ -1,10 +1,19 @@
 // The other side of bench/webhooks.ts, in a process of its own: answers as cheaply as possible and remembers when what arrived.
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 
 const answer = 'HTTP/1.1 204 No Content\r\n\r\n'
+const slowMs = 2000
 const headEnd = Buffer.from('\r\n\r\n')
 let arrivals: [id: string, at: number][] = []
 let count = 0
+
+/** The path says how: `/hang` never, `/half` never to the end, `/slow` late. */
+function respond(socket: Socket, how: string): void {
+  if (how === 'hang') return
+  if (how === 'half') socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf')
+  else if (how === 'slow') setTimeout(() => socket.write(answer), slowMs)
+  else socket.write(answer)
+}
 
 const server = createServer((socket) => {
   let rest: Buffer = Buffer.alloc(0)
@@ -22,8 +31,7 @@ const server = createServer((socket) => {
       const id = /webhook-id: (\S+)/i.exec(head)?.[1] ?? ''
       count += 1
       if (id !== '') arrivals.push([id, performance.timeOrigin + performance.now()])
-      // A path of /hang never gets an answer.
-      if (!head.startsWith('POST /hang')) socket.write(answer)
+      respond(socket, /^POST \/(\w*)/.exec(head)?.[1] ?? '')
     }
   })
 })

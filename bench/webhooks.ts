@@ -37,7 +37,7 @@ const bars: Record<Engine, { drain: number; latency: number }> = {
 /** Runs it all and returns what was measured. */
 export async function measure(engine: Engine, wanted: readonly string[] = []): Promise<Figure[]> {
   const figures: Figure[] = []
-  for (const [name, scenario] of Object.entries({ drain, latency, fairness })) {
+  for (const [name, scenario] of Object.entries({ drain, latency, fairness, neighbours })) {
     if (wanted.length === 0 || wanted.includes(name)) figures.push(...(await scenario(engine)))
   }
   return figures
@@ -123,18 +123,76 @@ async function fairness(engine: Engine): Promise<Figure[]> {
   ]
 }
 
+/**
+ * Four organizations' endpoints at one host and port: twelve that hang, twelve that answer half, six that answer after
+ * two seconds, and beside them healthy and ordered ones in the first and the last organization.
+ */
+async function neighbours(engine: Engine): Promise<Figure[]> {
+  await using all = await open(engine)
+  const { webhooks, receiver, store } = all
+  const organizationIds = [all.organizationId]
+  for (const slug of ['second', 'third', 'fourth']) organizationIds.push(await add(store, slug))
+  const kinds = [...Array<string>(12).fill('hang'), ...Array<string>(12).fill('half')]
+  kinds.push(...Array<string>(6).fill('slow'))
+  for (const [at, kind] of kinds.entries()) {
+    const organizationId = organizationIds[at % organizationIds.length] ?? all.organizationId
+    const wish = { url: `${receiver.url}/${kind}/${at}`, types: ['member.joined'] }
+    await webhooks.endpoints.create(organizationId, wish, operator)
+  }
+  const [first = all.organizationId, last = all.organizationId] = [
+    organizationIds[0],
+    organizationIds.at(-1),
+  ]
+  const healthy = { url: `${receiver.url}/fine`, types: ['organization.plan_changed'] }
+  const ordered = { url: `${receiver.url}/fine`, types: ['api_key.issued'], ordered: true }
+  for (const organizationId of [first, last]) {
+    await webhooks.endpoints.create(organizationId, healthy, operator)
+    await webhooks.endpoints.create(organizationId, ordered, operator)
+  }
+  for (const organizationId of organizationIds) {
+    await store.transaction(async (tx) => {
+      for (let number = 0; number < 100; number++) {
+        publish(tx, { organizationId, type: 'member.joined', data: { number } })
+      }
+    })
+  }
+  await webhooks.start()
+  const [here, there] = await Promise.all([
+    publishSteadily(store, first, ['organization.plan_changed'], 50),
+    publishSteadily(store, last, ['organization.plan_changed'], 50),
+  ])
+  const [orderedHere, orderedThere] = await Promise.all([
+    publishSteadily(store, first, ['api_key.issued'], 10),
+    publishSteadily(store, last, ['api_key.issued'], 10),
+  ])
+  const wanted = new Map([...here, ...there, ...orderedHere, ...orderedThere])
+  const arrivals = await receiver.takeAll(wanted.keys())
+  const p95 = (committed: Committed): number => at(latenciesOf(committed, arrivals), 0.95)
+  return [
+    { name: 'stuck neighbours at one origin, p95', value: p95(here), ...mostMs(50) },
+    { name: 'the same, other organization', value: p95(there), ...mostMs(50) },
+    { name: 'the same, ordered, p95', value: p95(orderedHere), ...mostMs(100) },
+    { name: 'the same, ordered, other organization', value: p95(orderedThere), ...mostMs(100) },
+  ]
+}
+
+function mostMs(bar: number) {
+  return { unit: 'ms', bar, way: 'most' } as const
+}
+
 type Committed = Map<string, { at: number; type: string }>
 
 async function publishSteadily(
   store: Store,
   organizationId: OrganizationId,
   types: readonly string[],
+  perSecond = eventsPerSecond,
 ): Promise<Committed> {
   const committed: Committed = new Map()
   const start = performance.now()
   const writing: Promise<void>[] = []
-  for (let number = 0; number < latencySeconds * eventsPerSecond; number++) {
-    const dueAt = start + (number * 1000) / eventsPerSecond
+  for (let number = 0; number < latencySeconds * perSecond; number++) {
+    const dueAt = start + (number * 1000) / perSecond
     while (performance.now() < dueAt) await pause(1)
     const id = createId('evt')
     const type = types[number % types.length] ?? ''
@@ -209,6 +267,8 @@ interface Receiver extends AsyncDisposable {
   /** Waits until so many have arrived. */
   until(count: number): Promise<void>
   take(count: number): Promise<[string, number][]>
+  /** Waits until all of these have arrived. */
+  takeAll(ids: Iterable<string>): Promise<[string, number][]>
 }
 
 async function startReceiver(): Promise<Receiver> {
@@ -228,6 +288,18 @@ async function startReceiver(): Promise<Receiver> {
       await until(count)
       child.send('take')
       return ((await reply(child)) as { arrivals: [string, number][] }).arrivals
+    },
+    async takeAll(ids) {
+      const missing = new Set(ids)
+      const all: [string, number][] = []
+      while (missing.size > 0) {
+        child.send('take')
+        const { arrivals } = (await reply(child)) as { arrivals: [string, number][] }
+        all.push(...arrivals)
+        for (const [id] of arrivals) missing.delete(id)
+        await pause(20)
+      }
+      return all
     },
     async [Symbol.asyncDispose]() {
       child.disconnect()
@@ -256,14 +328,7 @@ async function open(engine: Engine) {
       log: createLog({ level: 'silent' }),
     }),
   )
-  const organizationId = createId('org')
-  const organization = {
-    id: organizationId,
-    slug: 'bench',
-    name: 'Bench',
-    plan: 'standard',
-  } as const
-  await store.transaction(async (tx) => await organizations.insert(tx, organization))
+  const organizationId = await add(store, 'bench')
   const closing = opened.move()
   return {
     store,
@@ -274,12 +339,19 @@ async function open(engine: Engine) {
   }
 }
 
+async function add(store: Store, slug: string): Promise<OrganizationId> {
+  const id = createId('org')
+  const organization = { id, slug, name: slug, plan: 'standard' } as const
+  await store.transaction(async (tx) => await organizations.insert(tx, organization))
+  return id
+}
+
 async function pause(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 if (import.meta.main) {
-  // node bench/webhooks.ts [sqlite|postgres] [drain|latency|fairness]…
+  // node bench/webhooks.ts [sqlite|postgres] [drain|latency|fairness|neighbours]…
   const words = process.argv.slice(2)
   const named = engines.filter((engine) => words.includes(engine))
   const wanted = words.filter((word) => !engines.some((engine) => engine === word))

@@ -9,12 +9,13 @@ import {
   probedNow,
   type EndpointHealth,
 } from './delivery/endpoint-health.ts'
+import { Pace } from './delivery/pace.ts'
 import { nextAttemptAt, parseRetryAfter, retryDelaysMs } from './delivery/schedule.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
-const failed = { succeeded: false, gone: false, asksToDisable: false }
+const failed = { succeeded: false, paced: false, gone: false, asksToDisable: false }
 const succeeded = { ...failed, succeeded: true }
 
 describe('the schedule of attempts', () => {
@@ -107,6 +108,50 @@ describe('the health of an endpoint', () => {
     const after = fail(before, 1, 5 * dayMs)
     assert.equal(after.disabledReason, 'failing')
     assert.deepEqual(healthAfter(after, succeeded, 6 * dayMs), after)
+  })
+})
+
+describe('a receiver that sets its pace', () => {
+  const paced = { ...failed, paced: true }
+
+  test('429 with Retry-After never holds an endpoint, and lets a held one resume', () => {
+    let health: EndpointHealth = { ...freshHealth, lastSuccessAt: 0 }
+    for (let time = 0; time < 1000; time++) health = healthAfter(health, paced, time)
+    assert.equal(health.state, 'active')
+    assert.equal(health.failures, 0)
+    const held: EndpointHealth = { ...freshHealth, state: 'held', failures: 20, probeAt: 0 }
+    assert.equal(healthAfter(held, paced, 0).state, 'active')
+  })
+
+  test('an endpoint that sets its pace for five days and accepts nothing is disabled', () => {
+    const first = healthAfter(freshHealth, paced, 0)
+    assert.equal(healthAfter(first, paced, 5 * dayMs - 1).state, 'active')
+    assert.equal(healthAfter(first, paced, 5 * dayMs).disabledReason, 'failing')
+  })
+
+  test('the first refusal pauses the endpoint as long as it asks', () => {
+    const pace = new Pace(false)
+    pace.refused('dlv_1', 3000, 1000)
+    assert.equal(pace.pauseMs(1000), 3000)
+    assert.equal(pace.pauseMs(4000), 0)
+  })
+
+  test('two refusals for each success pause only the refused deliveries', () => {
+    const pace = new Pace(false)
+    for (let number = 0; number < 4; number++) pace.succeeded()
+    for (let number = 0; number < 8; number++) pace.refused(`dlv_${number}`, 1000, 0)
+    assert.equal(pace.pauseMs(0), 0)
+    assert.equal(pace.waiting(999).size, 8)
+    assert.equal(pace.waiting(1000).size, 0)
+    pace.refused('dlv_9', 1000, 0)
+    assert.equal(pace.pauseMs(0), 1000)
+  })
+
+  test('an ordered endpoint pauses at each refusal, so that nothing overtakes', () => {
+    const pace = new Pace(true)
+    for (let number = 0; number < 100; number++) pace.succeeded()
+    pace.refused('dlv_1', 1000, 0)
+    assert.equal(pace.pauseMs(0), 1000)
   })
 })
 

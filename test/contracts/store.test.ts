@@ -48,10 +48,22 @@ for (const engine of engines) {
       await using store = await place.open()
       const [id, organizationId] = [createId('dlv'), createId('org')]
       const delivery = { id, organizationId, endpointId: createId('ep'), version: 1 }
-      const answer = { status: 500, failure: undefined, responseBody: undefined }
+      const answer = {
+        status: 500,
+        failure: undefined,
+        responseBody: undefined,
+        retryAfterMs: undefined,
+      }
       const outcome = {
         ...{ id: createId('att'), delivery: { ...delivery, attempts: 0, attemptsEver: 0 } },
-        ...({ state: 'pending', dueAt: 2, probe: false, startedAt: 1, durationMs: 1 } as const),
+        ...({
+          state: 'pending',
+          dueAt: 2,
+          probe: false,
+          paced: false,
+          startedAt: 1,
+          durationMs: 1,
+        } as const),
         ...{ ...answer, responseTruncated: false },
       }
       const write = async () =>

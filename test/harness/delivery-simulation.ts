@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AttemptOutcome, DueDelivery, EndpointRecord, Lease } from '../../src/store/index.ts'
-import { createDispatcher, type Dispatcher } from '../../src/webhooks/delivery/dispatcher.ts'
+import type { Dispatcher } from '../../src/webhooks/delivery/dispatcher-deps.ts'
+import { createDispatcher } from '../../src/webhooks/delivery/dispatcher.ts'
 import {
   freshHealth,
   healthAfter,
@@ -35,8 +36,9 @@ interface SimEndpoint {
   owner: string | undefined
   token: number
   until: number
-  /** How the receiver behaves: shares of failures and of never answering. */
+  /** How the receiver behaves: shares of failures, of 429 with Retry-After and of never answering. */
   failing: number
+  pacing: number
   hanging: number
 }
 
@@ -80,6 +82,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
       until: 0,
       failing: random() < 0.5 ? random() * 0.6 : 0,
       hanging: random() < 0.3 ? random() * 0.3 : 0,
+      pacing: random() < 0.3 ? random() * 0.6 : 0,
     }
   })
   const rows: Row[] = []
@@ -201,7 +204,8 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     row.state = outcome.state
     row.dueAt = outcome.dueAt
     row.attempts =
-      outcome.delivery.attempts + (outcome.probe && outcome.state === 'pending' ? 0 : 1)
+      outcome.delivery.attempts +
+      ((outcome.probe || outcome.paced) && outcome.state === 'pending' ? 0 : 1)
     row.version += 1
   }
 
@@ -228,12 +232,13 @@ export async function simulate(seed: number): Promise<SimulationResult> {
         const startedAt = wall
         const hangs = random() < endpoint.hanging
         const fails = !hangs && random() < endpoint.failing
+        const paces = !hangs && !fails && random() < endpoint.pacing
         await later(hangs ? 15_000 : 1 + random() * 60)
         // The receiver acts whether or not the sender still lives.
-        if (!hangs && !fails) accept(endpoint, delivery)
+        if (!hangs && !fails && !paces) accept(endpoint, delivery)
         if (node.dead) return await new Promise<never>(() => undefined)
         sending.set(delivery.endpointId, (sending.get(delivery.endpointId) ?? 1) - 1)
-        const result = resultOf(startedAt, hangs ? undefined : fails ? 500 : 204)
+        const result = resultOf(startedAt, hangs ? undefined : fails ? 500 : paces ? 429 : 204)
         endpoint.learnt = healthAfter(endpoint.learnt, verdictOf(result), wall)
         return result
       },
@@ -300,6 +305,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     storageDown = false
     for (const endpoint of endpoints) {
       endpoint.failing = 0
+      endpoint.pacing = 0
       endpoint.hanging = 0
     }
   })
@@ -374,7 +380,7 @@ function resultOf(startedAt: number, status: number | undefined): SendResult {
     failure: status === undefined ? 'timeout: no complete answer' : undefined,
     body: undefined,
     truncated: false,
-    retryAfterMs: undefined,
+    retryAfterMs: status === 429 ? 700 : undefined,
     asksToDisable: false,
   }
 }

@@ -1,5 +1,5 @@
-import type { Agent } from 'undici'
 import { createConnector, systemConnect, type ConnectTo, type Connector } from './connector.ts'
+import { Connections } from './connections.ts'
 import { createAddressGuard, type AddressGuard, type GuardOptions } from './guard.ts'
 import { OutboundError } from './outbound-error.ts'
 import { exchange, type OutboundAnswer, type OutboundRequest } from './exchange.ts'
@@ -7,9 +7,6 @@ import { createResolver, systemResolve, type Resolve } from './resolver.ts'
 import { checkUrl, type OutboundUrl } from './url-rules.ts'
 
 const connectTimeoutMs = 5000
-const keepAliveMs = 10_000
-const keepAliveMostMs = 60_000
-const headerBytes = 16 * 1024
 const defaultConnections = 16
 const fetchDeadlineMs = 10_000
 const fetchBytes = 1024 * 1024
@@ -21,7 +18,7 @@ export interface OutboundOptions extends GuardOptions {
   readonly connect?: ConnectTo | undefined
   /** Look-up, TCP and TLS together; 5 s. */
   readonly connectTimeoutMs?: number | undefined
-  /** Open connections per origin; 16. */
+  /** Open connections per origin for requests without a partition; 16. */
   readonly connectionsPerOrigin?: number | undefined
 }
 
@@ -55,7 +52,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
     connect: options.connect ?? systemConnect,
     timeoutMs: options.connectTimeoutMs ?? connectTimeoutMs,
   })
-  let agent: Promise<Agent> | undefined
+  const connections = new Connections(connect, options.connectionsPerOrigin ?? defaultConnections)
   // The same few thousand addresses are called again and again; the guard's answer depends on the text alone.
   const checked = new Map<string, OutboundUrl>()
 
@@ -69,8 +66,9 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
   }
 
   async function request(wanted: OutboundRequest): Promise<OutboundAnswer> {
-    agent ??= openAgent(connect, options.connectionsPerOrigin ?? defaultConnections)
-    return await exchange(await agent, checkedForCall(wanted.url, checkedUrl), wanted)
+    const to = checkedForCall(wanted.url, checkedUrl)
+    using lent = await connections.lend(wanted.partition)
+    return await exchange(lent.agent, to, wanted)
   }
 
   return {
@@ -101,26 +99,9 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
       return toResponse(answer)
     },
     async [Symbol.asyncDispose]() {
-      await (await agent)?.destroy()
+      await connections.close()
     },
   }
-}
-
-/** Loaded with the first call: a node that calls nobody is 8 MB smaller without it. */
-async function openAgent(connect: Connector, connections: number): Promise<Agent> {
-  const { Agent } = await import('undici')
-  return new Agent({
-    connect: (to, done) => void openFor(connect, to, done),
-    connections,
-    pipelining: 1,
-    allowH2: false,
-    maxHeaderSize: headerBytes,
-    keepAliveTimeout: keepAliveMs,
-    keepAliveMaxTimeout: keepAliveMostMs,
-    // One deadline over the whole exchange is kept in `exchange`.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
 }
 
 function checkedForCall(text: string, check: (text: string) => OutboundUrl): OutboundUrl {
@@ -128,21 +109,6 @@ function checkedForCall(text: string, check: (text: string) => OutboundUrl): Out
     return check(text)
   } catch (error) {
     throw new OutboundError('blocked', error instanceof Error ? error.message : 'blocked', error)
-  }
-}
-
-async function openFor(
-  connect: Connector,
-  to: { protocol: string; hostname: string; port: string },
-  done: (...result: [Error, null] | [null, Awaited<ReturnType<Connector>>]) => void,
-): Promise<void> {
-  const secure = to.protocol === 'https:'
-  const host = to.hostname.replace(/^\[|\]$|\.$/g, '')
-  const port = to.port === '' ? (secure ? 443 : 80) : Number(to.port)
-  try {
-    done(null, await connect({ host, port, secure }))
-  } catch (error) {
-    done(error as Error, null)
   }
 }
 

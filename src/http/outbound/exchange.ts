@@ -13,6 +13,8 @@ export interface OutboundRequest {
   /** The answer is read up to here; more of it is cut off together with the connection. */
   readonly maxResponseBytes: number
   readonly signal?: AbortSignal | undefined
+  /** Whose connections are used, for example an organization's; nobody else's are waited for. */
+  readonly partition?: string | undefined
 }
 
 /** A whole answer. */

@@ -1,8 +1,9 @@
-import type { Clock } from '../../clock.ts'
 import type { AttemptOutcome, DueDelivery, EndpointRecord, Lease } from '../../store/index.ts'
+import type { Dispatcher, DispatcherDeps } from './dispatcher-deps.ts'
 import { healthAfter } from './endpoint-health.ts'
 import {
   adapt,
+  applicantOf,
   concurrencyOf,
   createLane,
   follows,
@@ -15,58 +16,29 @@ import {
 import { createLeaseKeeper } from './lease-keeper.ts'
 import { outcomeOf, verdictOf } from './outcome.ts'
 import { createOutcomeWriter, type HealthsWritten } from './outcome-writer.ts'
-import type { PreparedEndpoint, Send, SendResult } from './send.ts'
-import { createUnderWay } from './under-way.ts'
-import type { DeliveryWork } from './work.ts'
+import { Places, type Place } from './places.ts'
+import type { SendResult } from './send.ts'
 
 // A send that starts this close to the lease's end would finish under somebody else's.
 const leaseMarginMs = 500
 const idleBeforeReleaseMs = 5000
 const lanesMost = 2000
 const queueLow = 24
-const placesMost = 512
+const maxPlaces = 512
+const pacePollMs = 1000
 // What is sent and not written would be sent again after a crash: a database that stands still must not make it many.
 const unwrittenMost = 32
 const stopPollMs = 5
 const stopWritingMs = 2000
 const retryStoreMs = 250
 
-/** What varies. `after` calls back later and returns how to call it off. */
-export interface DispatcherNeeds {
-  readonly work: DeliveryWork
-  readonly send: Send
-  /** Opens what is sealed; rejects if the endpoint cannot be sent to now. */
-  readonly prepare: (endpoint: EndpointRecord) => Promise<PreparedEndpoint>
-  readonly clock: Clock
-  readonly random: () => number
-  readonly after: (ms: number, call: () => void) => () => void
-  /** Requests under way at once, over all endpoints. */
-  readonly placesMost?: number | undefined
-  /** What went wrong and will be tried again: for the log. */
-  readonly onError: (error: unknown) => void
-  /** For metrics: every attempt's end. */
-  readonly onAttempt?: ((outcome: AttemptOutcome) => void) | undefined
-}
-
-/** Sends what is due. Everything it knows is in the store: it may die at any moment. */
-export interface Dispatcher {
-  start(): void
-  /** Something was published in an organization (for these endpoints, if they are named), or is due again. */
-  hint(organizationId: string, endpointIds?: readonly string[]): void
-  /** An endpoint (or, without an id, all of an organization's) changed: what is in memory is stale. */
-  forget(organizationId: string, endpointId?: string): void
-  /** Starts nothing more, waits for what is under way (up to `graceMs`, then cuts it), writes, gives the leases back. */
-  stop(graceMs: number): Promise<void>
-  readonly state: () => { lanes: number; sending: number; unwritten: number }
-}
-
 /** A dispatcher: leases endpoints, keeps a lane for each, writes outcomes in batches. */
-export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
+export function createDispatcher(needs: DispatcherDeps): Dispatcher {
   const { work, send, clock, random } = needs
   const lanes = new Map<string, Lane>()
   /** Leased, and being prepared. */
   const opening = new Set<EndpointRecord>()
-  const underWay = createUnderWay(needs.placesMost ?? placesMost)
+  const places = new Places(needs.maxPlaces ?? maxPlaces, clock.monotonic)
   const waitingForPlace = new Set<Lane>()
   const cut = new AbortController()
   let stopped = false
@@ -156,7 +128,8 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
   }
 
   function isIdle(lane: Lane, monotonic: number): boolean {
-    if (lane.loading || lane.queue.length > 0 || underWay.of(lane.endpoint.id).size > 0) {
+    const isPaused = lane.pace.pauseMs(monotonic) > 0
+    if (isPaused || lane.loading || lane.queue.length + places.of(lane.endpoint.id).size > 0) {
       lane.idleSince = undefined
       return false
     }
@@ -170,15 +143,17 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     const { endpoint } = lane
     if (lane.loading) lane.hinted = true
     if (lane.loading || stopped || lane.queue.length >= queueLow || !isOpen(lane)) return
+    if (lane.pace.pauseMs(clock.monotonic()) > 0) return
     const ordered = endpoint.ordered
     const probe = lane.health.state === 'held'
     // One after the other: the next in order is known only when the one before is sent and written.
-    if ((ordered || probe) && underWay.of(endpoint.id).size + lane.queue.length > 0) return
+    if ((ordered || probe) && places.of(endpoint.id).size + lane.queue.length > 0) return
     lane.loading = true
     lane.hinted = false
     try {
-      const known = new Set(underWay.of(endpoint.id))
+      const known = new Set(places.of(endpoint.id))
       for (const waiting of lane.queue) known.add(waiting.id)
+      for (const id of lane.pace.waiting(clock.monotonic()).keys()) known.add(id)
       const { deliveries, exhausted } = await work.load(endpoint, {
         limit: ordered || probe ? 1 : roomOf(lane),
         order: probe ? 'probe' : ordered ? 'ordered' : 'due',
@@ -208,9 +183,15 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
       wakeIn(lane, first.dueAt - now)
       return
     }
-    const under = underWay.of(lane.endpoint.id)
+    const under = places.of(lane.endpoint.id)
     lane.queue.push(...deliveries.filter((delivery) => !under.has(delivery.id)))
     if (deliveries.length > 0 || lane.endpoint.ordered) return
+    const monotonic = clock.monotonic()
+    const waiting = [...lane.pace.waiting(monotonic).values()]
+    if (waiting.length > 0) {
+      wakeIn(lane, Math.min(pacePollMs, ...waiting.map((until) => until - monotonic)))
+      return
+    }
     const dueAt = await work.nextDueAt(lane.endpoint.id)
     lane.nextDueAt = dueAt
     if (dueAt !== undefined) wakeIn(lane, Math.max(dueAt - now, 1))
@@ -236,25 +217,29 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
   const isOpen = (lane: Lane): boolean => lanes.get(lane.endpoint.id) === lane
 
   function pump(lane: Lane): void {
-    const id = lane.endpoint.id
     if (stopped) return
-    while (lane.queue.length > 0 && isOpen(lane)) {
-      const under = underWay.of(id)
-      if (under.size >= concurrencyOf(lane) + unwrittenOf(lane)) return
-      if (clock.monotonic() > lane.leaseEndsAt - leaseMarginMs) return
-      if (!hasPlace(lane)) {
-        waitingForPlace.add(lane)
-        return
-      }
-      const waitMs = takeToken(lane, clock.monotonic())
-      if (waitMs !== undefined) {
-        wakeIn(lane, waitMs)
-        return
-      }
-      const delivery = lane.queue.shift()
-      if (delivery) void attempt(lane, delivery)
-    }
+    while (lane.queue.length > 0 && isOpen(lane)) if (!sendNext(lane)) return
     if (!lane.exhausted || lane.hinted) void fill(lane)
+  }
+
+  /** Starts one attempt if everything allows it; sees to it that the lane is looked at again otherwise. */
+  function sendNext(lane: Lane): boolean {
+    const monotonic = clock.monotonic()
+    if (places.of(lane.endpoint.id).size >= concurrencyOf(lane) + unwrittenOf(lane)) return false
+    if (monotonic > lane.leaseEndsAt - leaseMarginMs) return false
+    if (lane.pace.pauseMs(monotonic) > 0) return false
+    if (!places.hasRoom(applicantOf(lane))) {
+      waitingForPlace.add(lane)
+      return false
+    }
+    const waitMs = takeToken(lane, monotonic)
+    if (waitMs !== undefined) {
+      wakeIn(lane, waitMs)
+      return false
+    }
+    const delivery = lane.queue.shift()
+    if (delivery) void attempt(lane, delivery)
+    return true
   }
 
   /** An ordered endpoint waits until the last outcome is written; others go on meanwhile. */
@@ -263,15 +248,11 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     return Math.min(writer.unwrittenOf(lane.endpoint.id), unwrittenMost)
   }
 
-  function hasPlace(lane: Lane): boolean {
-    return underWay.hasPlace(lane.health.failures > 0)
-  }
-
   async function attempt(lane: Lane, delivery: DueDelivery): Promise<void> {
     const probe = lane.health.state === 'held'
-    underWay.begin(delivery)
+    const place: Place = places.begin(applicantOf(lane), delivery)
     const result = await send(lane.prepared, delivery, cut.signal)
-    underWay.ended()
+    places.end(place)
     // Cut off by our own stop: nothing is known, the next node sends it again.
     if (cut.signal.aborted && result.status === undefined) return
     ended(delivery, result, probe)
@@ -290,6 +271,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
       lane.health = healthAfter(lane.health, verdict, nowMs)
       lane.lastAttemptAt = nowMs
       adapt(lane, verdict.succeeded, result.status !== undefined)
+      if (outcome.paced) pause(lane, outcome)
       if (lane.health.state !== before) lane.queue = []
       if (before === 'held' && lane.health.state === 'active') lane.exhausted = false
     }
@@ -298,19 +280,34 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     if (lane) pump(lane)
   }
 
+  /** Those that the receiver refused come first again, after its pause. */
+  function pause(lane: Lane, { delivery, retryAfterMs }: AttemptOutcome): void {
+    const monotonic = clock.monotonic()
+    lane.pace.refused(delivery.id, retryAfterMs ?? 0, monotonic)
+    const pauseMs = lane.pace.pauseMs(monotonic)
+    if (pauseMs === 0) return
+    lane.queue = []
+    lane.nextDueAt = clock.now() + pauseMs
+    wakeIn(lane, pauseMs)
+  }
+
+  /** One at a time to each lane in turn; a lane that wants another lines up again. */
   function givePlace(): void {
     for (const lane of waitingForPlace) {
-      if (!hasPlace(lane)) continue
+      if (!places.hasRoom(applicantOf(lane))) continue
       waitingForPlace.delete(lane)
-      pump(lane)
-      return
+      if (lane.queue.length > 0 && isOpen(lane) && !stopped && sendNext(lane)) {
+        if (lane.queue.length > 0) waitingForPlace.add(lane)
+        else pump(lane)
+        return
+      }
     }
   }
 
   // --- After writing ---
 
   function settle(batch: readonly AttemptOutcome[], { written, lost }: HealthsWritten): void {
-    for (const { delivery } of batch) underWay.written(delivery)
+    for (const { delivery } of batch) places.written(delivery)
     for (const { endpoint } of lost) closeUnder(endpoint)
     for (const { endpoint, health } of written) {
       if (health.state === 'disabled') closeUnder(endpoint)
@@ -329,7 +326,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
 
   /** A held endpoint is found again when its probe is due. */
   async function leave(lane: Lane): Promise<void> {
-    if (underWay.of(lane.endpoint.id).size > 0) return
+    if (places.of(lane.endpoint.id).size > 0) return
     close(lane)
     await leases.release([lane.endpoint])
   }
@@ -355,7 +352,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
   }
 
   async function quiet(until: number): Promise<void> {
-    const unfinished = (): boolean => underWay.sending() > 0 || writer.unwritten() > 0
+    const unfinished = (): boolean => places.sending > 0 || writer.unwritten() > 0
     while (unfinished() && clock.monotonic() < until) {
       await new Promise<void>((resolve) => void needs.after(stopPollMs, resolve))
     }
@@ -393,7 +390,7 @@ export function createDispatcher(needs: DispatcherNeeds): Dispatcher {
     },
     state: () => ({
       lanes: lanes.size,
-      sending: underWay.sending(),
+      sending: places.sending,
       unwritten: writer.unwritten(),
     }),
   }

@@ -40,6 +40,8 @@ export const freshHealth: EndpointHealth = {
 /** What an attempt says of its endpoint. */
 export interface AttemptVerdict {
   readonly succeeded: boolean
+  /** 429 with Retry-After: the receiver lives and sets its pace. */
+  readonly paced: boolean
   /** 410 Gone. */
   readonly gone: boolean
   /** The answer's `webhook-delivery: disable`. */
@@ -47,7 +49,7 @@ export interface AttemptVerdict {
 }
 
 /**
- * An endpoint's health after an attempt that ended at `nowMs`. 20 failures in a row hold it; a held one is probed after
+ * An endpoint's health after an attempt that ended at `nowMs`. A receiver that sets its pace has not failed. 20 failures in a row hold it; a held one is probed after
  * 1, 2, 4 … 60 minutes and resumes with the first success; 410, `webhook-delivery: disable` or five days without a
  * success disable it. A disabled one stays so whatever still comes in.
  */
@@ -59,6 +61,7 @@ export function healthAfter(
   if (health.state === 'disabled') return health
   if (verdict.asksToDisable) return disabled(after(health, verdict, nowMs), 'receiver_asked')
   if (verdict.succeeded) return after(health, verdict, nowMs)
+  if (verdict.paced) return paced(health, nowMs)
   const failed = after(health, verdict, nowMs)
   if (verdict.gone) return disabled(failed, 'gone')
   if (nowMs - (failed.failingSince ?? nowMs) >= withoutSuccessMs) return disabled(failed, 'failing')
@@ -88,6 +91,14 @@ function after(health: EndpointHealth, verdict: AttemptVerdict, nowMs: number): 
   if (verdict.succeeded) return { ...freshHealth, lastSuccessAt: nowMs }
   const failingSince = health.failingSince ?? nowMs
   return { ...health, failures: health.failures + 1, failingSince }
+}
+
+/** A held endpoint resumes; one that never accepts anything is given up as if it failed. */
+function paced(health: EndpointHealth, nowMs: number): EndpointHealth {
+  const failingSince = health.failingSince ?? nowMs
+  const failures = health.state === 'held' ? 0 : health.failures
+  const now = { ...freshHealth, failures, lastSuccessAt: health.lastSuccessAt, failingSince }
+  return nowMs - failingSince >= withoutSuccessMs ? disabled(now, 'failing') : now
 }
 
 function held(health: EndpointHealth, nowMs: number): EndpointHealth {

@@ -1,5 +1,7 @@
 import type { DueDelivery, EndpointRecord } from '../../store/index.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
+import { Pace } from './pace.ts'
+import type { Applicant } from './places.ts'
 import type { PreparedEndpoint } from './send.ts'
 import type { HealthOutcome } from './work.ts'
 
@@ -14,6 +16,7 @@ export interface Lane {
   /** As it was when the lease was taken last. */
   endpoint: EndpointRecord
   readonly prepared: PreparedEndpoint
+  readonly pace: Pace
   /** How the endpoint is doing; written with every batch. */
   health: EndpointHealth
   /** Monotonic milliseconds after which nothing may be started on this lease. */
@@ -46,10 +49,11 @@ export function createLane(
   return {
     endpoint,
     prepared,
+    pace: new Pace(endpoint.ordered),
     health: endpoint.health as EndpointHealth,
     leaseEndsAt: times.leaseEndsAt,
     queue: [],
-    concurrency: concurrencyFirst,
+    concurrency: endpoint.health.lastSuccessAt === undefined ? 1 : concurrencyFirst,
     loading: false,
     exhausted: false,
     hinted: false,
@@ -78,6 +82,16 @@ export function concurrencyOf(lane: Lane): number {
   return lane.health.state === 'held' || lane.endpoint.ordered ? 1 : lane.concurrency
 }
 
+/** Who asks for a place for the lane's next request. */
+export function applicantOf({ endpoint, health }: Lane): Applicant {
+  const isProven = health.lastSuccessAt !== undefined
+  return {
+    endpointId: endpoint.id,
+    organizationId: endpoint.organizationId,
+    standing: health.failures > 0 ? 'sluggish' : isProven ? 'prompt' : 'unproven',
+  }
+}
+
 /** Whether what the lane waits for is due, as the wall's clock says. */
 export function isDue({ nextDueAt }: Lane, now: number): boolean {
   return nextDueAt !== undefined && nextDueAt <= now
@@ -91,8 +105,11 @@ export function roomOf(lane: Lane): number {
 
 /** Adapts to how an attempt went: receivers that hang or refuse connections hold few of everybody's places. */
 export function adapt(lane: Lane, succeeded: boolean, answered: boolean): void {
-  if (succeeded) lane.concurrency = Math.min(lane.concurrency + 1, concurrencyMost)
-  else if (!answered) lane.concurrency = 1
+  if (succeeded) {
+    lane.concurrency = Math.min(lane.concurrency + 1, concurrencyMost)
+    lane.pace.succeeded()
+  }
+  if (!succeeded && !answered) lane.concurrency = 1
 }
 
 /** Takes one token of the endpoint's rate; else returns the milliseconds until there is one. */

@@ -4,11 +4,15 @@ import type { AttemptVerdict } from './endpoint-health.ts'
 import { nextAttemptAt } from './schedule.ts'
 import type { SendResult } from './send.ts'
 
+const maxPacedMs = 5 * 24 * 3_600_000
+
 /** What an attempt says of the endpoint: only 2xx succeeds. */
 export function verdictOf(result: SendResult): AttemptVerdict {
   const { status } = result
   return {
     succeeded: status !== undefined && status >= 200 && status < 300,
+    // RFC 6585, section 4: the receiver says when it will take more.
+    paced: status === 429 && result.retryAfterMs !== undefined,
     gone: status === 410,
     asksToDisable: result.asksToDisable,
   }
@@ -16,7 +20,8 @@ export function verdictOf(result: SendResult): AttemptVerdict {
 
 /**
  * What an attempt makes of its delivery: delivered, pending again at the schedule's next time, or dead after the tenth
- * failure. A probe of a held endpoint that fails leaves the delivery as it was.
+ * failure. A probe of a held endpoint that fails leaves the delivery as it was, and so does a receiver that sets its
+ * pace, until the delivery is as old as an endpoint may stay without a success.
  */
 export function outcomeOf(
   delivery: DueDelivery,
@@ -24,10 +29,14 @@ export function outcomeOf(
   circumstances: { probe: boolean; nowMs: number; random: () => number },
 ): AttemptOutcome {
   const { probe, nowMs, random } = circumstances
+  const verdict = verdictOf(result)
+  const paced = verdict.paced && nowMs - delivery.createdAt < maxPacedMs
   const common = {
     id: createId('att', result.startedAt),
     delivery,
     probe,
+    paced,
+    retryAfterMs: result.retryAfterMs,
     startedAt: result.startedAt,
     durationMs: result.durationMs,
     status: result.status,
@@ -35,8 +44,8 @@ export function outcomeOf(
     responseBody: result.body,
     responseTruncated: result.truncated,
   }
-  if (verdictOf(result).succeeded) return { ...common, state: 'delivered', dueAt: delivery.dueAt }
-  if (probe) return { ...common, state: 'pending', dueAt: delivery.dueAt }
+  if (verdict.succeeded) return { ...common, state: 'delivered', dueAt: delivery.dueAt }
+  if (probe || paced) return { ...common, state: 'pending', dueAt: delivery.dueAt }
   const next = nextAttemptAt(delivery.attempts + 1, nowMs, random, result.retryAfterMs)
   if (next === undefined) return { ...common, state: 'dead', dueAt: delivery.dueAt }
   return { ...common, state: 'pending', dueAt: next }

@@ -60,6 +60,8 @@ export function createSend(needs: { outbound: Outbound; clock: Clock }): Send {
         deadlineMs,
         maxResponseBytes: readBytes,
         signal,
+        // Receivers of several organizations may stand behind one host and port.
+        partition: delivery.organizationId,
       })
       return {
         startedAt,

@@ -37,6 +37,10 @@ export interface AttemptOutcome {
   readonly dueAt: number
   /** A probe's failure uses up none of the ten attempts. */
   readonly probe: boolean
+  /** The receiver answered 429 with Retry-After: it uses up none of them either. */
+  readonly paced: boolean
+  /** How long the receiver asked to be left alone. */
+  readonly retryAfterMs: number | undefined
   readonly startedAt: number
   readonly durationMs: number
   readonly status: number | undefined
@@ -350,7 +354,7 @@ function updateStatement(tx: Transaction, part: readonly AttemptOutcome[]): RawB
   const rows = part.map((outcome) => {
     const { delivery } = outcome
     const ended = outcome.state !== 'pending'
-    const attempts = delivery.attempts + (outcome.probe && !ended ? 0 : 1)
+    const attempts = delivery.attempts + ((outcome.probe || outcome.paced) && !ended ? 0 : 1)
     // Typed in every row: PostgreSQL takes parameters in VALUES for text.
     return sql`(${delivery.id}, cast(${delivery.version} as bigint), ${outcome.state}, cast(${outcome.dueAt} as bigint), cast(${attempts} as bigint), cast(${delivery.attemptsEver + 1} as bigint), cast(${ended ? tx.now : null} as bigint), cast(${outcome.startedAt} as bigint), cast(${outcome.status ?? null} as bigint), cast(${outcome.failure ?? null} as text))`
   })

@@ -1,0 +1,49 @@
+const minPauseMs = 100
+const maxPauseMs = 24 * 3_600_000
+const maxCredit = 256
+const creditPerSuccess = 2
+
+/**
+ * Follows a receiver that answers 429 with Retry-After. A refused delivery waits as long as the receiver asks and keeps
+ * its place in line. Successes earn credit and refusals spend it; without credit the endpoint as a whole pauses, so
+ * that a receiver with a limit is left alone and one that refuses only some deliveries gets the others.
+ */
+export class Pace {
+  readonly #creditPerSuccess: number
+  #pausedUntil = 0
+  #credit = 0
+  /** Refused deliveries and the monotonic time until which each waits; never more than the credit that was spent. */
+  readonly #waiting = new Map<string, number>()
+
+  /** Of an ordered endpoint nothing may overtake what was refused: it pauses each time. */
+  constructor(ordered: boolean) {
+    this.#creditPerSuccess = ordered ? 0 : creditPerSuccess
+  }
+
+  succeeded(): void {
+    this.#credit = Math.min(maxCredit, this.#credit + this.#creditPerSuccess)
+  }
+
+  /** The receiver asked for so much time, at a monotonic time. */
+  refused(deliveryId: string, retryAfterMs: number, monotonic: number): void {
+    const until = monotonic + Math.min(Math.max(retryAfterMs, minPauseMs), maxPauseMs)
+    if (this.#credit >= 1 && this.waiting(monotonic).size < maxCredit) {
+      this.#credit -= 1
+      this.#waiting.set(deliveryId, until)
+    } else {
+      this.#credit = 0
+      this.#pausedUntil = Math.max(this.#pausedUntil, until)
+    }
+  }
+
+  /** Milliseconds until anything may be sent again; 0 if it may be now. */
+  pauseMs(monotonic: number): number {
+    return Math.max(0, this.#pausedUntil - monotonic)
+  }
+
+  /** The deliveries that must not be sent yet, by id. */
+  waiting(monotonic: number): ReadonlyMap<string, number> {
+    for (const [id, until] of this.#waiting) if (until <= monotonic) this.#waiting.delete(id)
+    return this.#waiting
+  }
+}
