@@ -58,7 +58,7 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
   const defaults = defaultSettings(config.limits.bodyBytes)
   const register = createTargetRegister({ store, sealer, defaults })
   const targets = createTargets({ store, sealer, clock, guard, defaults })
-  const quotas = createQuotas(store)
+  const quotas = opened.use(createQuotas({ store, clock }))
   const limits = createLimits({ clock, quotas })
 
   // Organizations.

@@ -37,7 +37,6 @@ interface Rated {
 
 const nothing: readonly string[] = []
 const dayS = 86_400
-const asksAtMost = 3
 
 /** Opens the limits; rates count on this node, quotas over all nodes. */
 export function createLimits(needs: { clock: Clock; quotas: Quotas }): Limits {
@@ -75,18 +74,16 @@ export function createLimits(needs: { clock: Clock; quotas: Quotas }): Limits {
     counted: readonly QuotaSubject[],
     spend: boolean,
   ): Promise<readonly string[]> {
-    for (let asked = 1; ; asked++) {
+    for (;;) {
       const nowMs = clock.now()
       const verdicts = counted.map((subject) => quotas.ask(subject, nowMs))
       const known = verdicts.filter((verdict): verdict is QuotaVerdict => 'admitted' in verdict)
-      const isKnown = known.length === verdicts.length
-      const answers = isKnown
-        ? known
-        : await Promise.all(verdicts.map(async (verdict) => await verdict))
-      // What was waited for is asked again: calls that waited together all saw the same rest.
-      if (!isKnown && asked < asksAtMost) continue
-      const standings = counted.flatMap((subject, at) => quotaStanding(subject, answers[at]))
-      return settle(rates, counted, standings, spend)
+      // What is spent must have been there in this very turn: calls that waited together all saw the same rest.
+      if (known.length === verdicts.length) {
+        const standings = counted.flatMap((subject, at) => quotaStanding(subject, known[at]))
+        return settle(rates, counted, standings, spend)
+      }
+      await Promise.all(verdicts.map(async (verdict) => await verdict))
     }
   }
 
@@ -123,7 +120,6 @@ function quotaStanding(subject: QuotaSubject, verdict: QuotaVerdict | undefined)
       windowSeconds: period === 'day' ? dayS : 30 * dayS,
       ...verdict,
       refusal: verdict.admitted ? undefined : 'quota_exhausted',
-      retrySeconds: verdict.resetSeconds,
     },
   ]
 }

@@ -1,4 +1,5 @@
 import type { Quota } from '../access/index.ts'
+import type { Clock } from '../clock.ts'
 import type { OrganizationId } from '../ids.ts'
 import { traffic, type Store } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
@@ -16,141 +17,280 @@ export interface QuotaVerdict {
   readonly remaining: number
   /** Seconds until the next period begins. */
   readonly resetSeconds: number
+  /** Seconds after which a refused call may be tried again. */
+  readonly retrySeconds: number
 }
 
-/** Counts of calls per calendar day or month (UTC): here at once, in the database once a second, summed over all nodes. */
-export interface Quotas {
+/**
+ * Counts of calls per calendar day or month (UTC), exact over all nodes: a node spends only what it has claimed in the
+ * database before. It claims a little ahead of demand and gives back what it does not use.
+ */
+export interface Quotas extends AsyncDisposable {
   ask(subject: QuotaSubject, nowMs: number): QuotaVerdict | Promise<QuotaVerdict>
-  /** Counts one call; only after `ask` has said yes. */
+  /** Counts one call; only after `ask` has said yes, in the same turn. */
   spend(subject: QuotaSubject, nowMs: number): void
-  /** Writes what was counted, and hears what other nodes have counted. */
+  /** Reports what was spent, claims ahead, gives back, and announces what was crossed. */
   flush(): Promise<void>
 }
 
-interface Use {
-  readonly subject: QuotaSubject
+/** What this node holds of one quota in one period. */
+interface Holding {
+  subject: QuotaSubject
   readonly periodAt: number
-  /** What the database knew last. */
-  base: number
+  /** Claimed and not spent. */
+  available: number
+  /** Spent and not reported. */
   pending: number
-  /** Whether nobody has asked since the last flush. */
-  idle: boolean
+  /** As the database said last, over all nodes. */
+  claimed: number
+  spent: number
+  /** Taken out of `available` to be given back. */
+  returning: number
+  /** Calls that wait for a claim. */
+  waiting: number
+  /** Asked for since the last flush, and at the one before. */
+  asked: number
+  demand: number
+  /** Monotonic time since which a claim has found nothing while others hold some. */
+  shortSince: number | undefined
+  /** Monotonic time until which nothing is claimed: there was nothing. */
+  emptyUntil: number
 }
 
-const usesAtMost = 200_000
-const dueAtMost = 10_000
-const warnAtShare = 0.8
-
-/** A total that was written and is to be announced. */
+/** A total that was reported and is to be announced. */
 interface Crossing {
-  readonly use: Use
+  readonly subject: QuotaSubject
+  readonly periodAt: number
   readonly used: number
   readonly types: readonly string[]
 }
 
+const maxHoldings = 200_000
+const maxDue = 10_000
+const warnAtShare = 0.8
+// A slice covers twice the demand between two flushes, and at most this part of what nobody has claimed.
+const flushesAhead = 2
+const maxSlice = 1 / 8
+// Other nodes give back at their next flush what they do not use: so long a call waits rather than being refused.
+const patienceMs = 750
+const patiencePollMs = 50
+const emptyForMs = 1000
+
 /** Opens the counts. */
-export function createQuotas(store: Store): Quotas {
-  const uses = new Map<string, Use>()
-  const loading = new Map<string, Promise<Use>>()
-  // Written and still to be announced: what cannot be said now is said with the next flush.
-  const due: Crossing[] = []
-  let flushing: Promise<void> | undefined
+export function createQuotas(deps: { store: Store; clock: Clock }): Quotas {
+  return new ClaimedQuotas(deps.store, deps.clock)
+}
 
-  function ask(subject: QuotaSubject, nowMs: number): QuotaVerdict | Promise<QuotaVerdict> {
-    const use = present(subject, nowMs)
-    return use === undefined
-      ? load(subject, nowMs).then((loaded) => verdict(subject.quota, loaded, nowMs))
-      : verdict(subject.quota, use, nowMs)
+class ClaimedQuotas implements Quotas {
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #holdings = new Map<string, Holding>()
+  // Reported and still to be announced: what cannot be said now is said with the next flush.
+  readonly #due: Crossing[] = []
+  #round: Promise<void> | undefined
+  #nextRound: Promise<void> | undefined
+  #nextIsWhole = false
+  #closed = false
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store
+    this.#clock = clock
+    // What was claimed in another history of the database is not ours in this one.
+    store.feed.on(
+      'organization',
+      () => undefined,
+      () => this.#dropClaims(),
+    )
   }
 
-  function present(subject: QuotaSubject, nowMs: number): Use | undefined {
-    const use = uses.get(subject.subjectId)
-    if (use?.periodAt !== periodStart(subject.quota.period, nowMs)) return undefined
-    use.idle = false
-    return use
+  ask(subject: QuotaSubject, nowMs: number): QuotaVerdict | Promise<QuotaVerdict> {
+    const holding = this.#holdingOf(subject, nowMs)
+    holding.asked += 1
+    if (holding.available > 0) return verdict(holding, nowMs)
+    if (this.#closed || holding.emptyUntil > this.#clock.monotonic()) return verdict(holding, nowMs)
+    return this.#claimFor(holding).then(() => verdict(holding, nowMs))
   }
 
-  async function load(subject: QuotaSubject, nowMs: number): Promise<Use> {
-    const periodAt = periodStart(subject.quota.period, nowMs)
-    const name = `${subject.subjectId} ${periodAt}`
-    const running = loading.get(name)
-    if (running !== undefined) return await running
-    const read = (async () => {
-      const { organizationId, subjectId } = subject
-      const base = await traffic.findQuotaUse(store.calls, organizationId, subjectId, periodAt)
-      const use: Use = { subject, periodAt, base, pending: 0, idle: false }
-      if (uses.size >= usesAtMost) await flush()
-      uses.set(subjectId, use)
-      return use
-    })()
-    loading.set(name, read)
-    try {
-      return await read
-    } finally {
-      loading.delete(name)
-    }
+  spend(subject: QuotaSubject, nowMs: number): void {
+    const holding = this.#holdingOf(subject, nowMs)
+    holding.available -= 1
+    holding.pending += 1
   }
 
-  // One after the other: two at once would write the same calls twice.
-  async function flush(): Promise<void> {
-    flushing ??= writePending().finally(() => {
-      flushing = undefined
-    })
-    await flushing
-  }
-
-  async function writePending(): Promise<void> {
-    const dirty: { use: Use; calls: number }[] = []
-    for (const [subjectId, use] of uses) {
-      if (use.pending > 0) dirty.push({ use, calls: use.pending })
+  async flush(): Promise<void> {
+    for (const [name, holding] of this.#holdings) {
+      const isIdle = holding.asked === 0 && holding.demand === 0 && holding.waiting === 0
       // What nobody asks for is forgotten; the database knows it.
-      else if (use.idle) uses.delete(subjectId)
-      use.idle = true
+      if (isIdle && holding.pending + holding.available === 0) this.#holdings.delete(name)
+      holding.demand = Math.max(holding.asked, Math.floor(holding.demand / 2))
+      holding.asked = 0
     }
-    if (dirty.length > 0) await write(dirty)
-    for (let next = due.shift(); next !== undefined; next = due.shift()) {
+    await this.#deal('whole')
+    await this.#announceAll()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    await this.#deal('whole').catch(() => undefined)
+  }
+
+  #holdingOf(subject: QuotaSubject, nowMs: number): Holding {
+    const { subjectId, quota } = subject
+    const periodAt = periodStart(quota.period, nowMs)
+    const name = `${subjectId} ${periodAt}`
+    const known = this.#holdings.get(name)
+    if (known !== undefined) {
+      if (known.subject.quota.calls !== quota.calls) {
+        known.emptyUntil = 0
+        known.shortSince = undefined
+        // A smaller quota: what was claimed under the larger one goes back, and is claimed anew if there is room.
+        if (quota.calls < known.subject.quota.calls) {
+          known.returning += known.available
+          known.available = 0
+        }
+      }
+      known.subject = subject
+      return known
+    }
+    const holding: Holding = {
+      ...{ subject, periodAt, available: 0, returning: 0, pending: 0, claimed: 0, spent: 0 },
+      ...{ waiting: 0, asked: 0, demand: 0, shortSince: undefined, emptyUntil: 0 },
+    }
+    // Full: what holds nothing is forgotten first, then the oldest, whose slice is lost until the period ends.
+    if (this.#holdings.size >= maxHoldings) this.#forgetOne()
+    this.#holdings.set(name, holding)
+    return holding
+  }
+
+  #forgetOne(): void {
+    let tried = 0
+    for (const [name, { available, pending, waiting }] of this.#holdings) {
+      tried += 1
+      if (available + pending + waiting > 0 && tried < 1000) continue
+      this.#holdings.delete(name)
+      return
+    }
+  }
+
+  /** Resolves when the holding has something, or when there is nothing to be had. */
+  async #claimFor(holding: Holding): Promise<void> {
+    holding.waiting += 1
+    try {
+      while (holding.available < 1 && holding.emptyUntil <= this.#clock.monotonic()) {
+        await this.#deal('waiting')
+        if (holding.available < 1 && holding.shortSince !== undefined) {
+          await new Promise((resolve) => setTimeout(resolve, patiencePollMs))
+        }
+      }
+    } finally {
+      holding.waiting -= 1
+    }
+  }
+
+  /** One round at a time; whoever comes while one is under way shares the next. */
+  async #deal(which: 'whole' | 'waiting'): Promise<void> {
+    const running = this.#round
+    this.#nextIsWhole ||= which === 'whole'
+    this.#nextRound ??= (async () => {
+      await running?.catch(() => undefined)
+      const isWhole = this.#nextIsWhole
+      this.#nextRound = undefined
+      this.#nextIsWhole = false
+      this.#round = this.#write((holding) => isWhole || holding.waiting > 0)
+      await this.#round
+    })()
+    await this.#nextRound
+  }
+
+  async #write(takesPart: (holding: Holding) => boolean): Promise<void> {
+    const parts: { holding: Holding; claim: traffic.QuotaClaim }[] = []
+    for (const holding of this.#holdings.values()) {
+      if (!takesPart(holding)) continue
+      const claim = this.#claimOf(holding)
+      if (claim.spent + claim.wanted + claim.returned > 0) parts.push({ holding, claim })
+    }
+    if (parts.length === 0) return
+    // Given back before the database says so: a call must not spend it meanwhile.
+    for (const { holding, claim } of parts) {
+      holding.available -= claim.returned - holding.returning
+      holding.returning = 0
+    }
+    const claims = parts.map(({ claim }) => claim)
+    const standings = await this.#store.transactionOnCalls(
+      async (tx) => await traffic.claimQuotas(tx, claims),
+    )
+    for (const [at, { holding, claim }] of parts.entries()) {
+      const standing = standings[at]
+      if (standing !== undefined) this.#settle(holding, claim, standing)
+    }
+  }
+
+  #claimOf(holding: Holding): traffic.QuotaClaim {
+    const { subject, periodAt, available, waiting, demand, pending, claimed } = holding
+    const { organizationId, subjectId, quota } = subject
+    const unclaimed = Math.max(0, quota.calls - claimed)
+    const ahead = Math.min(demand * flushesAhead, Math.floor(unclaimed * maxSlice))
+    // Once all is claimed nobody keeps more than what is asked for right now: the rest is for whoever asks.
+    const kept = this.#closed ? 0 : waiting + ahead
+    const isEmpty = holding.emptyUntil > this.#clock.monotonic()
+    return {
+      ...{ organizationId, subjectId, periodAt, limit: quota.calls, spent: pending },
+      wanted: isEmpty ? 0 : Math.max(0, kept - available),
+      returned: holding.returning + Math.max(0, available - kept),
+    }
+  }
+
+  #settle(holding: Holding, claim: traffic.QuotaClaim, standing: traffic.QuotaStanding): void {
+    holding.pending -= claim.spent
+    holding.available += standing.granted
+    holding.claimed = standing.claimed
+    holding.spent = standing.spent
+    this.#judge(holding, claim)
+    const types = crossedBy(holding.subject.quota, standing.spent - claim.spent, standing.spent)
+    if (types.length === 0 || this.#due.length >= maxDue) return
+    const { subject, periodAt } = holding
+    this.#due.push({ subject, periodAt, used: standing.spent, types })
+  }
+
+  /** Whether there is nothing to be had: certainly once all is spent, else when nobody gave anything back for a while. */
+  #judge(holding: Holding, claim: traffic.QuotaClaim): void {
+    if (claim.wanted === 0) return
+    if (holding.available > 0) {
+      holding.shortSince = undefined
+      return
+    }
+    const monotonic = this.#clock.monotonic()
+    holding.shortSince ??= monotonic
+    const isSpent = holding.spent + holding.pending >= holding.subject.quota.calls
+    if (isSpent || monotonic - holding.shortSince >= patienceMs) {
+      holding.emptyUntil = monotonic + emptyForMs
+    }
+  }
+
+  #dropClaims(): void {
+    for (const holding of this.#holdings.values()) {
+      holding.available = 0
+      holding.returning = 0
+      holding.emptyUntil = 0
+      holding.shortSince = undefined
+    }
+  }
+
+  async #announceAll(): Promise<void> {
+    for (let next = this.#due.shift(); next !== undefined; next = this.#due.shift()) {
       try {
-        await announce(next)
+        await this.#announce(next)
       } catch (error) {
         // Behind the others, so that one that never can be said stops none of them.
-        if (due.length < dueAtMost) due.push(next)
+        if (this.#due.length < maxDue) this.#due.push(next)
         throw error
       }
     }
   }
 
-  async function write(dirty: readonly { use: Use; calls: number }[]): Promise<void> {
-    const totals = await store.transactionOnCalls(async (tx) => {
-      const sums: number[] = []
-      for (const { use, calls } of dirty) {
-        const { organizationId, subjectId } = use.subject
-        sums.push(
-          await traffic.addQuotaUse(tx, {
-            organizationId,
-            subjectId,
-            periodAt: use.periodAt,
-            calls,
-          }),
-        )
-      }
-      return sums
-    })
-    for (const [at, { use, calls }] of dirty.entries()) {
-      const total = totals[at] ?? use.base + calls
-      use.pending -= calls
-      use.base = total
-      const crossing = {
-        use,
-        used: total,
-        types: crossedBy(use.subject.quota, total - calls, total),
-      }
-      if (crossing.types.length > 0 && due.length < dueAtMost) due.push(crossing)
-    }
-  }
-
-  async function announce({ use, used, types }: Crossing): Promise<void> {
-    const { organizationId, subjectId, kind, quota } = use.subject
-    await store.transaction(async (tx) => {
+  async #announce({ subject, periodAt, used, types }: Crossing): Promise<void> {
+    const { organizationId, subjectId, kind, quota } = subject
+    await this.#store.transaction(async (tx) => {
       for (const type of types) {
         publish(tx, {
           organizationId,
@@ -161,29 +301,25 @@ export function createQuotas(store: Store): Quotas {
             calls: quota.calls,
             period: quota.period,
             used,
-            period_started_at: new Date(use.periodAt).toISOString(),
+            period_started_at: new Date(periodAt).toISOString(),
           },
         })
       }
     })
   }
-
-  return {
-    ask,
-    spend(subject, nowMs) {
-      const use = present(subject, nowMs)
-      if (use !== undefined) use.pending++
-    },
-    flush,
-  }
 }
 
-function verdict(quota: Quota, use: Use, nowMs: number): QuotaVerdict {
-  const used = use.base + use.pending
+function verdict(holding: Holding, nowMs: number): QuotaVerdict {
+  const { subject, available, claimed, spent, pending } = holding
+  const { calls, period } = subject.quota
+  const resetSeconds = Math.max(1, Math.ceil((periodEnd(period, nowMs) - nowMs) / 1000))
   return {
-    admitted: used < quota.calls,
-    remaining: Math.max(0, quota.calls - used - 1),
-    resetSeconds: Math.max(1, Math.ceil((periodEnd(quota.period, nowMs) - nowMs) / 1000)),
+    admitted: available > 0,
+    // What nobody has claimed and what this node holds: at least so many are left.
+    remaining: Math.max(0, calls - claimed + available - 1),
+    resetSeconds,
+    // Other nodes may still give back what they do not use.
+    retrySeconds: spent + pending < calls ? 1 : resetSeconds,
   }
 }
 

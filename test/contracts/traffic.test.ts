@@ -35,17 +35,18 @@ for (const engine of engines) {
     }
 
     function nodeOver(at: Store) {
-      const quotas = createQuotas(at)
+      const quotas = createQuotas({ store: at, clock })
       const limits = createLimits({ clock, quotas })
       const target = { settings: {} } as GuardedTarget
       return {
-        flush: quotas.flush,
+        flush: async () => await quotas.flush(),
+        close: async () => await quotas[Symbol.asyncDispose](),
         async pass(key: KeyPrincipal): Promise<string> {
           try {
             await limits.ask(key, target, true)
             return 'passed'
           } catch (error) {
-            assert.ok(error instanceof Problem)
+            if (!(error instanceof Problem)) throw error
             return error.code
           }
         },
@@ -102,6 +103,78 @@ for (const engine of engines) {
           ['quota.exhausted', 10, true],
         ],
       )
+    })
+
+    test('L5: six nodes at full speed pass exactly the quota, whoever asks, and spend what others gave back', async () => {
+      const stores = [store, await opened.another()]
+      for (const calls of [100, 1000]) {
+        const nodes = Array.from({ length: 6 }, (_, at) => nodeOver(stores[at % 2]!))
+        const key = keyWith(calls)
+        let passed = 0
+        let isOver = false
+        const flushing = Promise.all(
+          nodes.map(async (node) => {
+            while (!isOver) {
+              await node.flush()
+              await new Promise((resolve) => setTimeout(resolve, 10))
+            }
+          }),
+        )
+        await Promise.all(
+          nodes.flatMap((node, at) =>
+            Array.from({ length: 4 }, async () => {
+              // Some nodes stop early, with calls claimed that they will not need.
+              for (let call = 0; call < (at < 3 ? calls / 40 : calls); call++) {
+                if ((await node.pass(key)) === 'passed') passed += 1
+              }
+            }),
+          ),
+        )
+        isOver = true
+        await flushing
+        assert.equal(passed, calls)
+        for (const node of nodes) await node.close()
+      }
+    })
+
+    test('L5: what a node claimed and did not spend is there for others once it has stopped', async () => {
+      const [one, two] = [nodeOver(store), nodeOver(await opened.another())]
+      const key = keyWith(1000)
+      for (let at = 0; at < 20; at++) assert.equal(await one.pass(key), 'passed')
+      await one.flush()
+      await one.close()
+      let passed = 0
+      while ((await two.pass(key)) === 'passed') passed += 1
+      assert.equal(passed, 980)
+    })
+
+    test('L5: a quota that is made smaller is not exceeded by what was claimed before', async () => {
+      const node = nodeOver(store)
+      const key = keyWith(1000)
+      for (let at = 0; at < 20; at++) assert.equal(await node.pass(key), 'passed')
+      await node.flush()
+      const smaller = { ...key, quota: { calls: 25, period: 'day' } } as KeyPrincipal
+      let passed = 0
+      while ((await node.pass(smaller)) === 'passed') passed += 1
+      assert.equal(passed, 5)
+    })
+
+    test('L5: after the database went back in time a node spends nothing that it claimed before', async () => {
+      const resets: (() => void)[] = []
+      const feed = {
+        ...store.feed,
+        on: (_kind: string, _heard: unknown, reset: () => void) => void resets.push(reset),
+      }
+      const node = nodeOver({ ...store, feed })
+      const key = keyWith(1000)
+      for (let at = 0; at < 50; at++) assert.equal(await node.pass(key), 'passed')
+      await node.flush()
+      const other = nodeOver(await opened.another())
+      for (const reset of resets) reset()
+      let passed = 0
+      while ((await other.pass(key)) === 'passed') passed += 1
+      assert.ok(passed < 950, 'what was claimed stays claimed')
+      assert.equal(await node.pass(key), 'quota_exhausted')
     })
 
     test('an announcement that fails lets nothing be counted twice, and is made later', async () => {

@@ -2,6 +2,8 @@ import { sql, type Expression, type RawBuilder } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
 import type { Connection, Transaction } from '../../db/db.ts'
 
+const claimsInStatement = 256
+
 export interface CallMinuteTable {
   organization_id: string
   minute: number
@@ -19,6 +21,8 @@ export interface QuotaUseTable {
   subject_id: string
   period_at: number
   calls: number
+  claimed: number
+  granted: number
 }
 
 export interface RuleDayTable {
@@ -168,49 +172,113 @@ export async function forgetMinutes(tx: Transaction, before: number): Promise<vo
   await tx.query.deleteFrom('call_minute').where('minute', '<', before).execute()
 }
 
-/** Adds calls to what a key or target has used in a period; returns what it has used with them. */
-export async function addQuotaUse(
-  tx: Transaction,
-  use: {
-    readonly organizationId: OrganizationId
-    readonly subjectId: string
-    readonly periodAt: number
-    readonly calls: number
-  },
-): Promise<number> {
-  const row = await tx.query
-    .insertInto('quota_use')
-    .values({
-      organization_id: use.organizationId,
-      subject_id: use.subjectId,
-      period_at: use.periodAt,
-      calls: use.calls,
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['organization_id', 'subject_id', 'period_at'])
-        .doUpdateSet((eb) => ({ calls: eb('quota_use.calls', '+', eb.ref('excluded.calls')) })),
-    )
-    .returning('calls')
-    .executeTakeFirstOrThrow()
-  return row.calls
+/** What a node spent of a quota, wants to spend and gives back. */
+export interface QuotaClaim {
+  readonly organizationId: OrganizationId
+  readonly subjectId: string
+  readonly periodAt: number
+  /** The calls that the quota allows. */
+  readonly limit: number
+  /** Since the node's last report. */
+  readonly spent: number
+  readonly wanted: number
+  /** Claimed before and not spent. */
+  readonly returned: number
 }
 
-/** What a key or target has used in a period. */
-export async function findQuotaUse(
-  at: Connection,
-  organizationId: OrganizationId,
-  subjectId: string,
-  periodAt: number,
-): Promise<number> {
-  const row = await at.query
+/** Where a quota stands after a claim: what all nodes have spent and claimed, and what this claim was granted. */
+export interface QuotaStanding {
+  readonly spent: number
+  readonly claimed: number
+  readonly granted: number
+}
+
+/** Settles claims, in their order: no more is granted than the limit has left over what all nodes have claimed. */
+export async function claimQuotas(
+  tx: Transaction,
+  claims: readonly QuotaClaim[],
+): Promise<QuotaStanding[]> {
+  // In one order on every node, so that no two of them wait for each other's rows.
+  const ordered = claims.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+  const standings = new Map<string, QuotaStanding>()
+  for (let at = 0; at < ordered.length; at += claimsInStatement) {
+    const part = ordered.slice(at, at + claimsInStatement)
+    for (const row of await settleClaims(tx, part)) standings.set(row.name, row)
+    const missing = part.filter((claim) => !standings.has(nameOf(claim)))
+    if (missing.length === 0) continue
+    await insertUnclaimed(tx, missing)
+    for (const row of await settleClaims(tx, missing)) standings.set(row.name, row)
+  }
+  return claims.map((claim) => {
+    const standing = standings.get(nameOf(claim))
+    if (standing === undefined) throw new Error('a quota was not settled')
+    return standing
+  })
+}
+
+async function settleClaims(
+  tx: Transaction,
+  claims: readonly QuotaClaim[],
+): Promise<(QuotaStanding & { name: string })[]> {
+  const values = claims.map(
+    ({ organizationId, subjectId, ...counts }) =>
+      sql`(${organizationId}, ${subjectId}, ${sql.join(
+        [counts.periodAt, counts.spent, counts.wanted, counts.limit, counts.returned].map(
+          (count) => sql`cast(${count} as bigint)`,
+        ),
+      )})`,
+  )
+  const [least, greatest] = (tx.engine === 'postgres' ? ['least', 'greatest'] : ['min', 'max']).map(
+    (name) => sql.raw(name),
+  )
+  const granted = sql`${least}(v.column5, ${greatest}(v.column6 - (q.claimed - v.column7), 0))`
+  if (tx.engine === 'postgres' && claims.length > 1) await lockQuotas(tx, claims)
+  const { rows } = await sql<{
+    subject_id: string
+    period_at: number
+    calls: number
+    claimed: number
+    granted: number
+  }>`update quota_use as q set calls = q.calls + v.column4, granted = ${granted},
+    claimed = q.claimed - v.column7 + ${granted}
+    from (values ${sql.join(values)}) as v
+    where q.organization_id = v.column1 and q.subject_id = v.column2 and q.period_at = v.column3
+    returning subject_id, period_at, calls, claimed, granted`.execute(tx.query)
+  return rows.map((row) => ({
+    name: nameOf({ subjectId: row.subject_id, periodAt: row.period_at }),
+    spent: row.calls,
+    claimed: row.claimed,
+    granted: row.granted,
+  }))
+}
+
+async function lockQuotas(tx: Transaction, claims: readonly QuotaClaim[]): Promise<void> {
+  await tx.query
     .selectFrom('quota_use')
-    .select('calls')
-    .where('organization_id', '=', organizationId)
-    .where('subject_id', '=', subjectId)
-    .where('period_at', '=', periodAt)
-    .executeTakeFirst()
-  return row?.calls ?? 0
+    .select('subject_id')
+    .where('subject_id', 'in', [...new Set(claims.map(({ subjectId }) => subjectId))])
+    .where('organization_id', 'in', [...new Set(claims.map((claim) => claim.organizationId))])
+    .orderBy('subject_id')
+    .orderBy('period_at')
+    .forUpdate()
+    .execute()
+}
+
+async function insertUnclaimed(tx: Transaction, claims: readonly QuotaClaim[]): Promise<void> {
+  await tx.query
+    .insertInto('quota_use')
+    .values(
+      claims.map(({ organizationId, subjectId, periodAt }) => ({
+        ...{ organization_id: organizationId, subject_id: subjectId, period_at: periodAt },
+        ...{ calls: 0, claimed: 0, granted: 0 },
+      })),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+function nameOf({ subjectId, periodAt }: Pick<QuotaClaim, 'subjectId' | 'periodAt'>): string {
+  return `${subjectId} ${periodAt}`
 }
 
 /** How often a rule decided, or would have refused, on a day. */
