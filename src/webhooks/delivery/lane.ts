@@ -53,7 +53,7 @@ export function createLane(
     health: endpoint.health as EndpointHealth,
     leaseEndsAt: times.leaseEndsAt,
     queue: [],
-    concurrency: endpoint.health.lastSuccessAt === undefined ? 1 : concurrencyFirst,
+    concurrency: concurrencyFirst,
     loading: false,
     exhausted: false,
     hinted: false,
