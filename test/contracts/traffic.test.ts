@@ -111,10 +111,10 @@ for (const engine of engines) {
         const nodes = Array.from({ length: 6 }, (_, at) => nodeOver(stores[at % 2]!))
         const key = keyWith(calls)
         let passed = 0
-        let isOver = false
+        const isOver = new AbortController()
         const flushing = Promise.all(
           nodes.map(async (node) => {
-            while (!isOver) {
+            while (!isOver.signal.aborted) {
               await node.flush()
               await new Promise((resolve) => setTimeout(resolve, 10))
             }
@@ -130,7 +130,7 @@ for (const engine of engines) {
             }),
           ),
         )
-        isOver = true
+        isOver.abort()
         await flushing
         assert.equal(passed, calls)
         for (const node of nodes) await node.close()
