@@ -10,7 +10,16 @@ import { problems } from '../src/errors.ts'
 const root = join(import.meta.dirname, '..')
 
 /** Files at the root of src that every folder may use. */
-const common = ['clock', 'errors', 'folder', 'ids', 'timers', 'units', 'telemetry']
+const common = [
+  'clock',
+  'credential-formats',
+  'errors',
+  'folder',
+  'ids',
+  'timers',
+  'units',
+  'telemetry',
+]
 const infrastructure = ['store', 'secrets', 'http', 'oidc']
 const entryPoints = ['gateway', 'api', 'signin', 'scim', 'pages', 'operations']
 

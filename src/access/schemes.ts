@@ -1,3 +1,4 @@
+import { credentialFormats } from '../credential-formats.ts'
 import { credentialLookup } from '../secrets/index.ts'
 
 export type { Grant, Quota, RateLimit } from '../store/index.ts'
@@ -7,8 +8,8 @@ export type { Scheme } from '../store/index.ts'
 
 /** The two ways to send an API key. */
 export const schemes = {
-  'x-api-key': { prefix: 'svc_live_', header: 'X-API-Key' },
-  bearer: { prefix: 'sk_live_', header: 'Authorization: Bearer' },
+  'x-api-key': { prefix: credentialFormats.xApiKey.prefix, header: 'X-API-Key' },
+  bearer: { prefix: credentialFormats.bearerKey.prefix, header: 'Authorization: Bearer' },
 } as const satisfies Record<Scheme, { prefix: string; header: string }>
 
 /** Which scheme's key a text is, by shape and checksum alone: no look-up. */

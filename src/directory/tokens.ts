@@ -1,3 +1,4 @@
+import { credentialFormats } from '../credential-formats.ts'
 import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
@@ -15,7 +16,7 @@ import {
 import { publish } from '../webhooks/index.ts'
 import { createTokenMemory } from './token-cache.ts'
 
-const prefix = 'svc_scim_'
+const { prefix } = credentialFormats.scimToken
 const longestName = 100
 const noteUseEveryMs = 60_000
 

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import {
+  checksumDigits as crcDigits,
+  idDigits,
+  identifiedDigits as randomDigits,
+} from '../credential-formats.ts'
 import { Secret } from './secret.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const crcDigits = 6
-const idDigits = 8
-const randomDigits = 43
 
 /** A credential with a public id inside: `<prefix><id8>_<43 base62><crc6>`. */
 export interface Minted {

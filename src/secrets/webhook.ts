@@ -5,12 +5,12 @@ import {
   generateKeyPairSync,
   sign,
 } from 'node:crypto'
+import { credentialFormats, lengthOf, plainDigits } from '../credential-formats.ts'
 import { checksum, checksumHolds, randomBase62 } from './mint.ts'
 import { Secret } from './secret.ts'
 
-const prefix = 'svc_whsec_'
-const randomDigits = 42
-const secretLength = prefix.length + randomDigits + 6
+const { prefix } = credentialFormats.webhookSecret
+const secretLength = lengthOf(credentialFormats.webhookSecret)
 // Ed25519 public keys end their SPKI document with the 32 raw bytes (RFC 8410, section 4).
 const rawKeyBytes = 32
 
@@ -19,7 +19,7 @@ const rawKeyBytes = 32
  * decoder wants it (no padding needed, neither - nor _), so that Standard Webhooks libraries can take them as a key.
  */
 export function mintWebhookSecret(): Secret {
-  const body = prefix + randomBase62(randomDigits)
+  const body = prefix + randomBase62(plainDigits)
   return webhookSecret(body + checksum(body))
 }
 
@@ -31,8 +31,15 @@ export function webhookSecret(text: string): Secret {
 /** Whether a text has the shape and the checksum of a webhook secret. */
 export function isWebhookSecret(text: string): boolean {
   return (
-    text.length === secretLength && /^svc_whsec_[A-Za-z0-9]+$/.test(text) && checksumHolds(text)
+    text.length === secretLength &&
+    text.startsWith(prefix) &&
+    isBase62(text.slice(prefix.length)) &&
+    checksumHolds(text)
   )
+}
+
+function isBase62(text: string): boolean {
+  return /^[A-Za-z0-9]+$/.test(text)
 }
 
 /** Signs deliveries with one secret. */

@@ -1,3 +1,5 @@
+import { anyPrefix } from '../credential-formats.ts'
+
 /**
  * What must never be in a line, wherever it came from (a field, a message, an error's text). One expression over the
  * finished line reaches all of them; the forms are those of our own credentials and of the ways others are carried.
@@ -5,7 +7,7 @@
 const secretForms = new RegExp(
   [
     // Our credentials; a hint (prefix, public id, ellipsis, four characters) may stay.
-    String.raw`(?<own>svc_live_|sk_live_|svc_scim_|svc_whsec_)(?![0-9A-Za-z]{8}_…)(?<id>[0-9A-Za-z]{8}_)?[0-9A-Za-z_+/=-]{4,}`,
+    String.raw`(?<own>${anyPrefix})(?![0-9A-Za-z]{8}_…)(?<id>[0-9A-Za-z]{8}_)?[0-9A-Za-z_+/=-]{4,}`,
     // A JWT: header, payload, signature.
     String.raw`(?<jwt>eyJ)[\w-]{8,}\.[\w-]+\.[\w-]*`,
     String.raw`(?<header>\b(?:Bearer|Basic) )[\w+/=.~-]{8,}`,

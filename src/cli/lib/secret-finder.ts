@@ -1,21 +1,20 @@
+import {
+  credentialPattern,
+  formatOf,
+  idDigits,
+  type CredentialFormat,
+} from '../../credential-formats.ts'
 import { checksumHolds, credentialLookup } from '../../secrets/index.ts'
 
 /** A credential of ours in some bytes: never the whole of it. */
 export interface FoundSecret {
-  readonly kind: 'api_key' | 'scim_token' | 'webhook_secret'
+  readonly kind: CredentialFormat['kind']
   /** Prefix and public id; what a support ticket may contain. */
   readonly hint: string
   readonly line: number
 }
 
-const kinds: Readonly<Record<string, FoundSecret['kind']>> = {
-  svc_live_: 'api_key',
-  sk_live_: 'api_key',
-  svc_scim_: 'scim_token',
-  svc_whsec_: 'webhook_secret',
-}
-const candidates =
-  /(svc_live_|sk_live_|svc_scim_)[0-9A-Za-z]{8}_[0-9A-Za-z]{49}|(svc_whsec_)[0-9A-Za-z]{48}/g
+const candidates = new RegExp(credentialPattern, 'g')
 /** No credential is longer; so much of each piece is looked at again with the next one. */
 const overlap = 128
 
@@ -32,11 +31,11 @@ export function createSecretFinder() {
       const found: FoundSecret[] = []
       for (const match of text.matchAll(candidates)) {
         const end = match.index + match[0].length
-        const prefix = match[1] ?? match[2] ?? ''
-        if (end <= seenUpTo || !isOurs(match[0], prefix)) continue
+        const format = formatOf(match[0])
+        if (end <= seenUpTo || format === undefined || !isOurs(match[0], format)) continue
         found.push({
-          kind: kinds[prefix] ?? 'api_key',
-          hint: `${match[0].slice(0, prefix.length + 8)}…`,
+          kind: format.kind,
+          hint: `${match[0].slice(0, format.prefix.length + idDigits)}…`,
           line: line + countLines(text.slice(0, match.index)),
         })
       }
@@ -49,10 +48,8 @@ export function createSecretFinder() {
   }
 }
 
-function isOurs(text: string, prefix: string): boolean {
-  return prefix === 'svc_whsec_'
-    ? checksumHolds(text)
-    : credentialLookup(text, prefix) !== undefined
+function isOurs(text: string, { prefix, shape }: CredentialFormat): boolean {
+  return shape === 'plain' ? checksumHolds(text) : credentialLookup(text, prefix) !== undefined
 }
 
 function countLines(text: string): number {

@@ -1,7 +1,10 @@
+import { anyPrefix } from '../../credential-formats.ts'
+
 const keptCharacters = 4096
 const keptOfPath = 1000
 const secretNames = /^(password|secret|token|credential|authorization)$/i
 // In a query: a token where none belongs, a filter or a name that speaks of a password.
+const secretText = new RegExp(`password|${anyPrefix}`, 'i')
 const secretParameters = /^(token|access_token|authorization|password|secret)$/i
 
 /** A body as the request log keeps it: cut, and with every value under a secret's name dropped. */
@@ -22,7 +25,7 @@ export function pathWithoutSecrets(path: string): string {
   const mark = path.indexOf('?')
   if (mark === -1) return path.slice(0, keptOfPath)
   const query = [...new URLSearchParams(path.slice(mark + 1))].map(([name, value]) => {
-    const isSecret = secretParameters.test(name) || /password|svc_scim_/i.test(value)
+    const isSecret = secretParameters.test(name) || secretText.test(value)
     return `${name}=${isSecret ? '(dropped)' : value}`
   })
   return `${path.slice(0, mark)}?${query.join('&')}`.slice(0, keptOfPath)

@@ -1,0 +1,53 @@
+/** Every credential that Intercept mints, one row each: minting, reading, redaction, the scanner and the pages go by it. */
+
+/** What a credential lets its holder do. */
+export type CredentialKind = 'api_key' | 'access_token' | 'scim_token' | 'webhook_secret'
+
+export interface CredentialFormat {
+  readonly kind: CredentialKind
+  readonly prefix: string
+  /** `identified`: `<prefix><id8>_<43 base62><crc6>`; `plain`: `<prefix><42 base62><crc6>`. */
+  readonly shape: 'identified' | 'plain'
+}
+
+export const idDigits = 8
+export const checksumDigits = 6
+/** 43 base62 digits carry 256 random bits. */
+export const identifiedDigits = 43
+/** 42 and the checksum make 48: base64 without padding, as the strictest decoder wants it. */
+export const plainDigits = 42
+
+export const credentialFormats = {
+  xApiKey: { kind: 'api_key', prefix: 'svc_live_', shape: 'identified' },
+  bearerKey: { kind: 'api_key', prefix: 'sk_live_', shape: 'identified' },
+  accessToken: { kind: 'access_token', prefix: 'svc_admin_', shape: 'identified' },
+  scimToken: { kind: 'scim_token', prefix: 'svc_scim_', shape: 'identified' },
+  webhookSecret: { kind: 'webhook_secret', prefix: 'svc_whsec_', shape: 'plain' },
+} as const satisfies Record<string, CredentialFormat>
+
+const all: readonly CredentialFormat[] = Object.values(credentialFormats)
+
+/** The prefixes as alternatives of a regular expression. */
+export const anyPrefix = all.map(({ prefix }) => prefix).join('|')
+
+/** The length in characters of every credential of this format. */
+export function lengthOf({ prefix, shape }: CredentialFormat): number {
+  return shape === 'plain'
+    ? prefix.length + plainDigits + checksumDigits
+    : prefix.length + idDigits + 1 + identifiedDigits + checksumDigits
+}
+
+/** The source of a regular expression that finds credentials of ours in a text; their checksums are not looked at. */
+export const credentialPattern = all
+  .map((format) => {
+    const digits = lengthOf(format) - format.prefix.length
+    return format.shape === 'plain'
+      ? `${format.prefix}[0-9A-Za-z]{${digits}}`
+      : `${format.prefix}[0-9A-Za-z]{${idDigits}}_[0-9A-Za-z]{${digits - idDigits - 1}}`
+  })
+  .join('|')
+
+/** The format of a text that begins with a prefix of ours, else undefined. */
+export function formatOf(text: string): CredentialFormat | undefined {
+  return all.find(({ prefix }) => text.startsWith(prefix))
+}
