@@ -21,7 +21,7 @@ export {
   type AppRequest,
 } from './server/app.ts'
 export { watchMethods } from './server/other-methods.ts'
-export { cookieValues, hostCookie } from './server/cookies.ts'
+export { cookiesWith, cookieValues, hostCookie } from './server/cookies.ts'
 export { Type, type Static, type TSchema } from './server/schema.ts'
 export { checkContentType, checkSameOrigin } from './server/origin.ts'
 export type { OwnRefusals } from './server/problem.ts'

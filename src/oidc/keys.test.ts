@@ -44,6 +44,18 @@ describe('published keys', () => {
     await assert.rejects(find(keys, 'a'), isUnknown)
   })
 
+  test('a new key that many sign-ins meet at once is fetched once, and nobody is refused', async () => {
+    const { state, keys } = provider('a')
+    await find(keys, 'a')
+    state.kids = ['b']
+    const { promise, resolve } = Promise.withResolvers<void>()
+    state.hold = promise
+    const all = Array.from({ length: 20 }, async () => await find(keys, 'b'))
+    resolve()
+    for (const found of await Promise.all(all)) assert.equal(found['kid'], 'b')
+    assert.equal(state.asked, 2)
+  })
+
   test('O7: unknown kids cannot make us ask without end; the budget grows back', async () => {
     const { state, keys } = provider('a')
     await find(keys, 'a')

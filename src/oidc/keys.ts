@@ -51,19 +51,34 @@ export function createKeys(needs: { fetch: Fetch; clock: Clock }): Keys {
     const entry = entryOf(entries, address, needs.clock.now())
     const age = needs.clock.now() - entry.fetchedAt
     const fresh = age >= 0 && age < lifetimeMs && entry.keys.length > 0
-    let keys = fresh && !again ? entry.keys : undefined
-    if (keys === undefined) {
-      const allowed = !fresh || spend(budgetOf(entry, wanted), needs.clock.now())
-      keys = allowed ? await refresh(entry, address, wanted.signal) : entry.keys
+    if (!fresh) {
+      const found = fitting(await refresh(entry, address, wanted.signal), wanted)
+      if (found !== undefined) return found
+      throw fault('key_unknown', wanted.step)
     }
-    const found = fitting(keys, wanted)
+    const known = again ? undefined : fitting(entry.keys, wanted)
+    // A key that is not known may be new, and one whose signatures are wrong replaced.
+    const found = known ?? (await findAnew(entry, address, wanted))
     if (found !== undefined) return found
-    // A key that is not known may be new: ask once more, unless the set was fetched for this very question.
-    if (fresh && !again && spend(budgetOf(entry, wanted), needs.clock.now())) {
-      const second = fitting(await refresh(entry, address, wanted.signal), wanted)
-      if (second !== undefined) return second
-    }
+    const kept = again ? fitting(entry.keys, wanted) : undefined
+    if (kept !== undefined) return kept
     throw fault('key_unknown', wanted.step)
+  }
+
+  /** Looks into a set that is fetched now. Joining a fetch costs nothing: many sign-ins meet a new key together. */
+  async function findAnew(
+    entry: Entry,
+    address: string,
+    wanted: Wanted,
+  ): Promise<PublicJwk | undefined> {
+    const joins = entry.running !== undefined
+    if (!joins && !spend(budgetOf(entry, wanted), needs.clock.now())) return undefined
+    const found = fitting(await refresh(entry, address, wanted.signal), wanted)
+    // The fetch that was joined may have left before the key was published.
+    if (found !== undefined || !joins) return found
+    const isSpent =
+      entry.running === undefined && !spend(budgetOf(entry, wanted), needs.clock.now())
+    return isSpent ? undefined : fitting(await refresh(entry, address, wanted.signal), wanted)
   }
 
   async function refresh(

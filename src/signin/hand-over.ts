@@ -3,6 +3,7 @@ import { Problem } from '../errors.ts'
 import { readState } from '../oidc/index.ts'
 import { digest, type Sealer } from '../secrets/index.ts'
 import { usedOnce, type Store } from '../store/index.ts'
+import { hasCookieFor } from './login-state.ts'
 
 const lifetimeMs = 30_000
 const context = ['system', 'sign-in', 'hand-over']
@@ -14,6 +15,8 @@ const context = ['system', 'sign-in', 'hand-over']
 export interface HandOvers {
   /** A code for the query that the provider sent to this provider's callback; 30 s, once. */
   make(provider: string, query: string): string
+  /** The query behind a code, which is not used up; `callback_invalid` (400) for an old, altered or swapped one. */
+  look(code: string, provider: string): string
   /**
    * The query behind a code; `callback_invalid` (400) for a used, old, altered or swapped one, and before anything is
    * written for one that does not carry the state of this browser's sign-in.
@@ -27,11 +30,11 @@ export interface HandOvers {
  */
 export function isForBase(
   needs: { baseUrl: string; authUrl: string },
-  arrived: { code: string | null; cookie: string | undefined },
+  arrived: { code: string | null; query: string; cookie: string | undefined },
 ): boolean {
   if (needs.authUrl === needs.baseUrl || arrived.code !== null) return false
   const sameHost = new URL(needs.authUrl).hostname === new URL(needs.baseUrl).hostname
-  return sameHost || !(arrived.cookie ?? '').includes('__Host-sign-in=')
+  return sameHost || !hasCookieFor(arrived.cookie, arrived.query)
 }
 
 interface Carried {
@@ -43,6 +46,14 @@ interface Carried {
 /** Opens the hand-overs; a code carries everything itself, sealed. */
 export function createHandOvers(needs: { store: Store; sealer: Sealer; clock: Clock }): HandOvers {
   const { store, sealer, clock } = needs
+
+  function read(code: string, provider: string): Carried {
+    const carried = open(sealer, code)
+    const late = carried === undefined || clock.now() - carried.at > lifetimeMs
+    if (late || carried.provider !== provider) throw invalid()
+    return carried
+  }
+
   return {
     make: (provider, query) =>
       Buffer.from(
@@ -51,10 +62,9 @@ export function createHandOvers(needs: { store: Store; sealer: Sealer; clock: Cl
           context,
         ),
       ).toString('base64url'),
+    look: (code, provider) => read(code, provider).query,
     async use(code, { provider, state }) {
-      const carried = open(sealer, code)
-      const late = carried === undefined || clock.now() - carried.at > lifetimeMs
-      if (late || carried.provider !== provider) throw invalid()
+      const carried = read(code, provider)
       readState(carried.query, state)
       // What it says, not how it is written: base64url has several spellings of the same bytes.
       const codeDigest = digest(`hand-over ${JSON.stringify(carried)}`)

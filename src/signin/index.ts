@@ -1,7 +1,8 @@
 /** /api/v1/auth/… : GitHub, Google, enterprise OIDC; ends in a session. */
 import type { SigningKeys } from '../access/index.ts'
 import { Problem } from '../errors.ts'
-import { watchMethods, type App } from '../http/index.ts'
+import { watchMethods, type App, type AppRequest } from '../http/index.ts'
+import { organizations } from '../store/index.ts'
 import type { Rate } from '../targets/index.ts'
 import { createCallbackLimit } from './callback-limit.ts'
 import {
@@ -15,7 +16,7 @@ import {
   useSignInLink,
 } from './routes.ts'
 import { createHandOvers } from './hand-over.ts'
-import { pageFiles, refusalPage } from './pages.ts'
+import { pageFiles, refusalPage, type WayOn } from './pages.ts'
 import { registerSso, type SsoNeeds } from './sso-routes.ts'
 import { createTransactions } from './login-state.ts'
 
@@ -59,7 +60,7 @@ export function registerSignin(
       if (problem.status >= 500) {
         given.log.error({ err: error, request_id: request.id }, 'a sign-in failed')
       }
-      return await sendPage(reply, refusalPage(problem, request.id))
+      return await sendPage(reply, refusalPage(problem, request.id, await wayOn(given, request)))
     })
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser(
@@ -84,6 +85,34 @@ export function registerSignin(
     scope.post('/sign-in-link', async (...ends) => await useSignInLink(needs, ...ends))
     refuseOtherMethods()
   })
+}
+
+/** Where a refused request's sign-in begins anew, and whose it is. */
+async function wayOn(
+  deps: Pick<SsoNeeds, 'sso' | 'store'>,
+  request: Pick<AppRequest, 'url'>,
+): Promise<WayOn> {
+  const [path = '', query] = request.url.split('?')
+  const callback = /^(\/api\/v1\/auth\/(?:github|google|sso\/(con_\w+)))\/(?:callback|login)$/.exec(
+    path,
+  )
+  if (callback === null) {
+    const isLogin = path === '/api/v1/auth/sso/login' && query !== undefined
+    return { retry: isLogin ? request.url : undefined, organization: undefined }
+  }
+  const [, start = '', id] = callback
+  // The page says why; that it cannot name the organization is no reason to fail.
+  const organization =
+    id === undefined ? undefined : await organizationOf(deps, id).catch(() => undefined)
+  return { retry: `${start}/login`, organization }
+}
+
+async function organizationOf(
+  { sso, store }: Pick<SsoNeeds, 'sso' | 'store'>,
+  connectionId: string,
+): Promise<string | undefined> {
+  const connection = await sso.connections.findForSignIn(connectionId)
+  return connection && (await organizations.find(store, connection.organizationId))?.name
 }
 
 function asProblem(error: unknown): Problem {

@@ -55,9 +55,26 @@ localhost; Safari keeps it only over https. It is also lost where cookies are sw
   }
 }
 
+/** Where somebody goes on from a refusal. */
+export interface WayOn {
+  /** Where the same sign-in begins anew. */
+  readonly retry: string | undefined
+  /** The organization whose administrators can help; without one it is whoever runs Intercept. */
+  readonly organization: string | undefined
+}
+
 /** A refusal as a person at a sign-in sees it. */
-export function refusalPage(problem: Problem, requestId: string): Page {
+export function refusalPage(
+  problem: Problem,
+  requestId: string,
+  { retry, organization }: WayOn,
+): Page {
   const { title } = problems[problem.code]
+  const whom =
+    organization === undefined
+      ? 'whoever runs Intercept here'
+      : `an administrator of ${escapeHtml(organization)}`
+  const again = retry === undefined ? '' : `<a href="${escapeHtml(retry)}">Try again</a> · `
   return {
     status: problem.status,
     headers: { ...pageHeaders, ...problem.headers, 'Intercept-Refused': problem.code },
@@ -66,7 +83,8 @@ export function refusalPage(problem: Problem, requestId: string): Page {
       '',
       `<h1>${escapeHtml(title)}</h1>
 <p>${escapeHtml(problem.message)}</p>
-<p><a href="/sign-in">Sign in another way</a> · <a href="/problems/${problem.code}">What this means</a></p>
+<p>${again}<a href="/sign-in">Sign in another way</a> · <a href="/problems/${problem.code}">What this means</a></p>
+<p>Does it go on? Ask ${whom} and give them the line below.</p>
 <p class="note">${problem.code} · ${escapeHtml(requestId)}</p>`,
     ),
   }

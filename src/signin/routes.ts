@@ -9,13 +9,15 @@ import {
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { checkSameOrigin, type App, type AppReply, type AppRequest } from '../http/index.ts'
-import type { Links, People, ProvenIdentity } from '../organizations/index.ts'
-import { isForBase, type HandOvers } from './hand-over.ts'
+import type { Links, People, ProvenIdentity, Recognized } from '../organizations/index.ts'
+import type { Actor } from '../store/index.ts'
+import { arrivalOf } from './arrival.ts'
+import type { HandOvers } from './hand-over.ts'
 import { cookieLostPage, landingPage, signInLinkPage, type Page } from './pages.ts'
 import type { CallbackLimit } from './callback-limit.ts'
 import type { SignInProvider } from './provider.ts'
 import { localPath } from './return-to.ts'
-import { transactionEndCookie, type SignInTransaction, type Transactions } from './login-state.ts'
+import type { SignInTransaction, Transactions } from './login-state.ts'
 
 /** What the sign-in works with. */
 export interface SignInNeeds {
@@ -49,7 +51,7 @@ export async function startSignIn(
   const fresh = needs.transactions.freshen()
   const { url, issuer, tokenEndpoint } = await provider.start(fresh, redirectUri(needs, name))
   const returnTo = query['return_to']
-  const cookie = needs.transactions.cookieFor({
+  const transaction: SignInTransaction = {
     provider: name,
     state: fresh.state,
     nonce: fresh.nonce,
@@ -60,9 +62,9 @@ export async function startSignIn(
     startedAt: needs.clock.now(),
     before: before && { userId: before.userId, sessionId: before.sessionId },
     linking,
-  })
+  }
   return await reply
-    .header('Set-Cookie', cookie)
+    .header('Set-Cookie', [...needs.transactions.cookiesFor(transaction, request.headers.cookie)])
     .header('Cache-Control', 'no-store')
     .header('Referrer-Policy', 'no-referrer')
     .redirect(url, 302)
@@ -76,42 +78,41 @@ export async function finishSignIn(
   reply: AppReply,
 ): Promise<AppReply> {
   const provider = providerOf(needs, name)
-  const arrived = request.url.split('?')[1] ?? ''
-  const code = new URLSearchParams(arrived).get('handover')
-  if (isForBase(needs, { code, cookie: request.headers.cookie })) {
-    const handOver = needs.handOvers.make(name, arrived)
-    const back = `${needs.baseUrl}/api/v1/auth/${name}/callback?handover=${handOver}`
-    return await reply.header('Referrer-Policy', 'no-referrer').redirect(back, 302)
+  const path = `/api/v1/auth/${name}/callback`
+  const arrival = arrivalOf(needs, request, { provider: name, path })
+  if (arrival.handOver !== undefined) {
+    return await reply.header('Referrer-Policy', 'no-referrer').redirect(arrival.handOver, 302)
   }
-  const read = () => needs.transactions.read(request.headers.cookie, name)
-  return await needs.callbackLimit.watch(needs.addressOf(request), read, async (transaction) => {
-    // Whatever comes of it, this browser has had its answer.
-    reply.header('Set-Cookie', transactionEndCookie)
-    const query = code === null ? arrived : await needs.handOvers.use(code, transaction)
-    await needs.transactions.finish(transaction, query)
-    const proven = await provider.finish({
-      ...transaction,
-      query,
-      redirectUri: redirectUri(needs, name),
+  const { watch } = needs.callbackLimit
+  return await watch(needs.addressOf(request), arrival.open, async (transaction) => {
+    const { proven, person } = await arrival.finish(transaction, reply, async (query) => {
+      await needs.transactions.finish(transaction, query)
+      const proven = await provider.finish({
+        ...transaction,
+        query,
+        redirectUri: redirectUri(needs, name),
+      })
+      const isLinking = transaction.linking === true
+      const actor = actorOf(needs, request)
+      const person = isLinking ? undefined : await needs.people.recognize(proven, actor)
+      return { proven, person }
     })
-    return transaction.linking === true
+    return person === undefined
       ? await proposeLink(needs, transaction, proven, reply)
-      : await signIn(needs, transaction, proven, { request, reply })
+      : await signIn(needs, transaction, { ...proven, ...person }, { request, reply })
   })
 }
 
 async function signIn(
   needs: SignInNeeds,
   transaction: SignInTransaction,
-  proven: ProvenIdentity,
+  { provider, user, identityId }: ProvenIdentity & Recognized,
   { request, reply }: { request: AppRequest; reply: AppReply },
 ): Promise<AppReply> {
   const address = needs.addressOf(request)
-  const actor = { kind: 'system', address, requestId: request.id } as const
-  const { user, identityId } = await needs.people.recognize(proven, actor)
   const { token } = await needs.sessions.start({
     userId: user.id,
-    provider: proven.provider,
+    provider,
     identityId,
     address,
     agent: request.headers['user-agent'],
@@ -121,6 +122,10 @@ async function signIn(
   // A second header line: each cookie has its own.
   reply.header('Set-Cookie', sessionCookie(token))
   return await sendPage(reply, landingPage(transaction.returnTo))
+}
+
+function actorOf(needs: SignInNeeds, request: AppRequest): Actor {
+  return { kind: 'system', address: needs.addressOf(request), requestId: request.id }
 }
 
 /** The session that this browser had before is replaced, not left behind. */

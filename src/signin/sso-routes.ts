@@ -6,13 +6,13 @@ import { endByProvider, type Sso } from '../sso/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
 import { currentPerson, only, sendPage, type SignInNeeds } from './routes.ts'
-import { isForBase } from './hand-over.ts'
+import { arrivalOf, type Arrival } from './arrival.ts'
+import type { SignInTransaction } from './login-state.ts'
 import { landingPage } from './pages.ts'
 import { confirmPage, confirmRequiredPage, testedPage } from './sso-pages.ts'
 import { actorOf, createSsoFinishes, type Visitor } from './sso-finish.ts'
 import { createPendingLinks, pendingEndCookie } from './sso-pending.ts'
 import { createSsoStarts, type Starter } from './sso-start.ts'
-import { transactionEndCookie } from './login-state.ts'
 
 /** What the company sign-in works with besides. */
 export interface SsoNeeds extends SignInNeeds {
@@ -33,8 +33,8 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
   const pending = createPendingLinks(needs)
 
   only(scope, 'GET', `${base}/login`, async (request, reply) => {
-    const { location, cookie } = await starts.byName(queryOf(request), await starterOf(request))
-    return await send(reply, location, cookie)
+    const { location, cookies } = await starts.byName(queryOf(request), await starterOf(request))
+    return await send(reply, location, cookies)
   })
 
   // A provider may start it either way (OpenID Connect Core 1.0, section 4; Registration 1.0, initiate_login_uri).
@@ -47,25 +47,22 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
       asked ?? new URLSearchParams(),
       await starterOf(request),
     )
-    return await send(reply, start.location, start.cookie, request.method === 'POST' ? 303 : 302)
+    return await send(reply, start.location, start.cookies, request.method === 'POST' ? 303 : 302)
   })
 
   only(scope, 'GET', `${base}/:connection/callback`, async (request, reply) => {
     const id = connectionOf(request)
-    const arrived = request.url.split('?')[1] ?? ''
-    const code = new URLSearchParams(arrived).get('handover')
-    if (isForBase(needs, { code, cookie: request.headers.cookie })) {
-      const handOver = needs.handOvers.make(id, arrived)
-      const back = `${needs.baseUrl}${base}/${id}/callback?handover=${handOver}`
-      return await reply.header('Referrer-Policy', 'no-referrer').redirect(back, 302)
+    const path = `${base}/${id}/callback`
+    const arrival = arrivalOf(needs, request, { provider: id, path })
+    if (arrival.handOver !== undefined) {
+      return await reply.header('Referrer-Policy', 'no-referrer').redirect(arrival.handOver, 302)
     }
     const visitor = visitorOf(request)
-    const read = () => needs.transactions.read(request.headers.cookie, id)
-    const end = await needs.callbackLimit.watch(visitor.address, read, async (transaction) => {
-      // Whatever comes of it, this browser has had its answer.
-      reply.header('Set-Cookie', transactionEndCookie)
-      const query = code === null ? arrived : await needs.handOvers.use(code, transaction)
-      return await finishes.finish(transaction, query, visitor)
+    const { watch } = needs.callbackLimit
+    const end = await watch(visitor.address, opening(arrival), async (transaction) => {
+      if (transaction instanceof Problem) return await refuseStray(id, transaction, visitor)
+      const finish = async (query: string) => await finishes.finish(transaction, query, visitor)
+      return await arrival.finish(transaction, reply, finish)
     })
     switch (end.kind) {
       case 'signed-in':
@@ -154,7 +151,15 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
   async function starterOf(request: AppRequest): Promise<Starter> {
     const person = await currentPerson(needs, request)
     const before = person && { userId: person.userId, sessionId: person.sessionId }
-    return { before, actor: actorOf(visitorOf(request)) }
+    const cookieHeader = request.headers.cookie
+    return { before, cookieHeader, actor: actorOf(visitorOf(request)) }
+  }
+
+  /** An answer that fits no sign-in of a browser which is at this provider: it is refused, and nothing else ends. */
+  async function refuseStray(id: string, refusal: Problem, visitor: Visitor): Promise<never> {
+    const connection = await sso.connections.findForSignIn(id)
+    if (connection) await sso.outcomes.refused(connection, refusal, actorOf(visitor))
+    throw refusal
   }
 
   function visitorOf(request: AppRequest): Visitor {
@@ -191,14 +196,26 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
 
 const freshForMs = 3_600_000
 
+/** The sign-in that an answer belongs to, or the fault of one that belongs to none under way. */
+function opening(arrival: Arrival): () => SignInTransaction | Problem {
+  return () => {
+    try {
+      return arrival.open()
+    } catch (error) {
+      if (error instanceof Problem && faultOf(error) !== undefined) return error
+      throw error
+    }
+  }
+}
+
 async function send(
   reply: AppReply,
   location: string,
-  cookie: string,
+  cookies: readonly string[],
   status: 302 | 303 = 302,
 ): Promise<AppReply> {
   return await reply
-    .header('Set-Cookie', cookie)
+    .header('Set-Cookie', [...cookies])
     .header('Cache-Control', 'no-store')
     .header('Referrer-Policy', 'no-referrer')
     .redirect(location, status)

@@ -6,15 +6,17 @@ import type { Actor } from '../store/index.ts'
 import { localPath } from './return-to.ts'
 import type { SignInTransaction, Transactions } from './login-state.ts'
 
-/** Where a browser is sent, and the cookie that binds the sign-in to it. */
+/** Where a browser is sent, and the cookies that bind the sign-in to it. */
 export interface Start {
   readonly location: string
-  readonly cookie: string
+  readonly cookies: readonly string[]
 }
 
 /** Who starts: the session that the browser has, and what the audit log says of it. */
 export interface Starter {
   readonly before: SignInTransaction['before']
+  /** What the browser has kept so far. */
+  readonly cookieHeader: string | undefined
   readonly actor: Actor
 }
 
@@ -43,7 +45,7 @@ export function createSsoStarts(needs: {
       loginHint: string | undefined
       testId?: string | undefined
     },
-    { before, actor }: Starter,
+    { before, cookieHeader, actor }: Starter,
   ): Promise<Start> {
     const isTest = wish.testId !== undefined
     // Nobody is sent to a provider that is down, and a test shows what is true now.
@@ -64,7 +66,7 @@ export function createSsoStarts(needs: {
       loginHint: wish.loginHint,
     })
     const { state, nonce, verifier } = fresh
-    const cookie = transactions.cookieFor({
+    const transaction: SignInTransaction = {
       provider: connection.id,
       ...{ state, nonce, verifier },
       issuer: provider.issuer,
@@ -73,8 +75,8 @@ export function createSsoStarts(needs: {
       startedAt: needs.clock.now(),
       before: isTest ? undefined : before,
       testId: wish.testId,
-    })
-    return { location, cookie }
+    }
+    return { location, cookies: transactions.cookiesFor(transaction, cookieHeader) }
   }
 
   /** A start that the provider prevents is a refused sign-in, or the end of the test. */

@@ -18,8 +18,6 @@ import {
 } from '../harness/sign-in.ts'
 import { users } from '../../src/store/index.ts'
 
-const transactionCookie = '__Host-sign-in'
-
 describe('who a sign-in lets in', () => {
   let parts: SignInProduct
   let base: string
@@ -161,9 +159,9 @@ describe('who a sign-in lets in', () => {
     const jar = new Jar()
     await atGithub(jar, parts, 'ada')
     const half = personWith(base)
-    const headers = { cookie: `${transactionCookie}=${jar.get(transactionCookie)}` }
+    const headers = { cookie: `${jar.signIn().name}=${jar.signIn().value}` }
     assert.equal((await half.call('GET /me', undefined, headers)).status, 401)
-    const asSession = { cookie: `__Host-session=${jar.get(transactionCookie)}` }
+    const asSession = { cookie: `__Host-session=${jar.signIn().value}` }
     assert.equal((await half.call('GET /me', undefined, asSession)).status, 401)
   })
 

@@ -9,8 +9,6 @@ import {
   type SignInProduct,
 } from '../harness/sign-in.ts'
 
-const transactionCookie = '__Host-sign-in'
-
 describe('attacks on the sign-in', () => {
   let parts: SignInProduct
   let base: string
@@ -58,7 +56,7 @@ describe('attacks on the sign-in', () => {
     test(`O2: ${provider}: the transaction's cookie is __Host-, HttpOnly, Secure, Lax, ten minutes`, async () => {
       const answer = await fetch(login(), { redirect: 'manual' })
       const [cookie = ''] = answer.headers.getSetCookie()
-      assert.match(cookie, /^__Host-sign-in=/)
+      assert.match(cookie, /^__Host-sign-in-[\w-]{16}=/)
       const attributes = cookie.split('; ').slice(1).sort()
       assert.deepEqual(attributes, ['HttpOnly', 'Max-Age=600', 'Path=/', 'SameSite=Lax', 'Secure'])
       // Sealed: what is in it cannot be read or changed.
@@ -119,13 +117,13 @@ describe('attacks on the sign-in', () => {
   test('O3: an answer counts once (replay), in the same browser too', async () => {
     const jar = new Jar()
     const callback = await atGithub(jar, parts, 'ada')
-    const kept = jar.get(transactionCookie) ?? ''
+    const kept = jar.signIn()
     const first = await jar.fetch(callback)
     assert.equal(first.status, 200)
-    assert.equal(jar.get(transactionCookie), undefined)
+    assert.equal(jar.signIn().value, '')
     // The browser has forgotten the transaction; an attacker who copied the cookie has not.
     const thief = new Jar()
-    thief.set(transactionCookie, kept)
+    thief.set(kept.name, kept.value)
     await refused(parts, async () => await thief.fetch(callback), {
       status: 400,
       code: 'callback_invalid',
@@ -142,8 +140,8 @@ describe('attacks on the sign-in', () => {
     })
     const altered = new Jar()
     const second = await atGithub(altered, parts, 'ada')
-    const sealed = altered.get(transactionCookie) ?? ''
-    altered.set(transactionCookie, `${sealed.slice(0, -4)}AAAA`)
+    const { name, value: sealed } = altered.signIn()
+    altered.set(name, `${sealed.slice(0, -4)}AAAA`)
     await refused(parts, async () => await altered.fetch(second), {
       status: 400,
       code: 'callback_invalid',
@@ -152,7 +150,7 @@ describe('attacks on the sign-in', () => {
       parts,
       async () =>
         await fetch(second, {
-          headers: { cookie: `${transactionCookie}=${sealed}; ${transactionCookie}=${sealed}` },
+          headers: { cookie: `${name}=${sealed}; ${name}=${sealed}` },
         }),
       { status: 400, code: 'callback_invalid' },
     )
@@ -181,7 +179,7 @@ describe('attacks on the sign-in', () => {
     // The provider promises iss, so an answer without it is refused as well.
     for (const iss of ['', '&iss=https%3A%2F%2Fevil.test']) {
       const again = new Jar()
-      again.set(transactionCookie, google.get(transactionCookie) ?? '')
+      again.set(google.signIn().name, google.signIn().value)
       const callback = `${base}/api/v1/auth/google/callback?code=x&state=${state}${iss}`
       const answer = await again.fetch(callback)
       assert.equal(answer.status, 400)

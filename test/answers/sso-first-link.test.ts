@@ -53,7 +53,7 @@ describe('the first sign-in of somebody who is here already', () => {
     const start = await jar.fetch(acme.initiate_login_uri)
     const back = await fetch(start.headers.get('location') ?? '', { redirect: 'manual' })
     const right = back.headers.get('location') ?? ''
-    const cookie = jar.get('__Host-sign-in') ?? ''
+    const cookie = jar.signIn()
     const [before, asked] = [await usedUp(), idp.asked('honest', 'token')]
     for (const [query, code] of [
       ['', 'callback_invalid'],
@@ -62,17 +62,17 @@ describe('the first sign-in of somebody who is here already', () => {
       ['?code=x&state=a&state=b', 'callback_invalid'],
       ['?code=x&state[]=a', 'callback_invalid'],
     ] as const) {
-      jar.set('__Host-sign-in', cookie)
+      jar.set(cookie.name, cookie.value)
       assert.equal(refusalOf(await jar.fetch(acme.redirect_uri + query)), code, query)
     }
     assert.equal(await usedUp(), before)
     assert.equal(idp.asked('honest', 'token'), asked)
     // The one right answer still counts, once.
-    jar.set('__Host-sign-in', cookie)
+    jar.set(cookie.name, cookie.value)
     idp.person = { sub: 'nora', email: 'nora@acme.test', email_verified: true, name: 'Nora' }
     assert.equal((await jar.fetch(right)).status, 200)
     assert.equal(await usedUp(), before + 1)
-    jar.set('__Host-sign-in', cookie)
+    jar.set(cookie.name, cookie.value)
     assert.equal(refusalOf(await jar.fetch(right)), 'callback_invalid')
   })
 

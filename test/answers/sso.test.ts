@@ -87,7 +87,10 @@ describe('the answers of the company sign-in', () => {
         seen.add(value)
       }
       const [cookie = ''] = answer.headers.getSetCookie()
-      assert.match(cookie, /^__Host-sign-in=.*HttpOnly; Secure; SameSite=Lax; Path=\/; Max-Age=600/)
+      assert.match(
+        cookie,
+        /^__Host-sign-in-[\w-]{16}=.*HttpOnly; Secure; SameSite=Lax; Path=\/; Max-Age=600/,
+      )
     }
     for (const method of ['POST', 'PUT', 'DELETE']) {
       assert.equal((await fetch(at('/login?organization=acme'), { method })).status, 405)
@@ -149,7 +152,10 @@ describe('the answers of the company sign-in', () => {
     assert.equal(started.status, 303)
     const to = new URL(started.headers.get('location') ?? '')
     assert.equal(to.searchParams.get('login_hint'), 'ada@acme.test')
-    assert.match(started.headers.getSetCookie()[0] ?? '', /^__Host-sign-in=.*SameSite=Lax/)
+    assert.match(
+      started.headers.getSetCookie()[0] ?? '',
+      /^__Host-sign-in-[\w-]{16}=.*SameSite=Lax/,
+    )
     await refused(await post({ iss: 'https://evil.example' }), 'callback_issuer_mismatch')
     const put = await fetch(acme.initiate_login_uri, { method: 'PUT' })
     assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, POST'])
@@ -170,9 +176,9 @@ describe('the answers of the company sign-in', () => {
     await refused(await late.fetch(tooLate), 'callback_invalid')
     product.clock.forward(-11 * minuteMs)
     assert.equal(tokens(), asked)
-    const kept = jar.get('__Host-sign-in') ?? ''
+    const kept = jar.signIn()
     assert.equal((await jar.fetch(callback)).status, 200)
-    jar.set('__Host-sign-in', kept)
+    jar.set(kept.name, kept.value)
     await refused(await jar.fetch(callback), 'callback_invalid')
   })
 

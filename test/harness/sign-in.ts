@@ -100,6 +100,13 @@ export class Jar {
     return this.#cookies.get(name)
   }
 
+  /** The cookie of the one sign-in that is under way. */
+  signIn(): { readonly name: string; readonly value: string } {
+    const found = [...this.#cookies].filter(([name]) => name.startsWith('__Host-sign-in-'))
+    const [name = '', value = ''] = found[0] ?? []
+    return { name, value }
+  }
+
   set(name: string, value: string): void {
     this.#cookies.set(name, value)
   }

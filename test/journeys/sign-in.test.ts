@@ -93,7 +93,16 @@ describe('signing in with a real browser', () => {
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.waitForURL(/callback/)
     assert.match((await page.textContent('main')) ?? '', /idp_refused/)
-    assert.deepEqual(await visitor.context.cookies(parts.product.baseUrl), [])
+    const kept = await visitor.context.cookies(parts.product.baseUrl)
+    assert.deepEqual(
+      kept.map(({ name }) => name),
+      ['__Host-sign-in.refused'],
+    )
+    // Loading the page again says the same; trying again begins anew.
+    await page.reload()
+    assert.match((await page.textContent('main')) ?? '', /idp_refused/)
+    await page.getByRole('link', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Cancel' }).waitFor()
   })
 
   test('a printed sign-in link signs in once, by itself', async () => {

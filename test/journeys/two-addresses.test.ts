@@ -63,12 +63,12 @@ test('with an identity address of its own, the callback hands over to the base a
   const location = await start(jar)
   const stranger = await new Jar().fetch(location)
   assert.equal(stranger.headers.get('intercept-refused'), 'callback_invalid')
-  const kept = jar.get('__Host-sign-in') ?? ''
+  const kept = jar.signIn()
   const landed = await jar.fetch(location)
   assert.equal(landed.status, 200)
   assert.ok(sessionOf(landed.headers))
   const again = new Jar()
-  again.set('__Host-sign-in', kept)
+  again.set(kept.name, kept.value)
   const replayed = await again.fetch(location)
   assert.equal(replayed.headers.get('intercept-refused'), 'callback_invalid')
 

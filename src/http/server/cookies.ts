@@ -20,3 +20,15 @@ export function cookieValues(header: string | undefined, name: string): string[]
   }
   return values
 }
+
+/** The cookies of a request whose names begin with a prefix, in the order in which they came. */
+export function cookiesWith(
+  header: string | undefined,
+  prefix: string,
+): { readonly name: string; readonly value: string }[] {
+  const found = (header ?? '').split(';').map((pair) => {
+    const at = pair.indexOf('=')
+    return { name: pair.slice(0, Math.max(at, 0)).trim(), value: pair.slice(at + 1).trim() }
+  })
+  return found.filter(({ name }) => name.startsWith(prefix))
+}

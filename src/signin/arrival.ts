@@ -1,0 +1,56 @@
+import { Problem } from '../errors.ts'
+import type { AppReply, AppRequest } from '../http/index.ts'
+import { isForBase, type HandOvers } from './hand-over.ts'
+import type { SignInTransaction, Transactions } from './login-state.ts'
+
+/** A provider's answer that has reached a callback, and how its sign-in is found. */
+export interface Arrival {
+  /** Where the browser is sent first, when the answer belongs to the base address. */
+  readonly handOver: string | undefined
+  /** The browser's sign-in that the answer belongs to; nothing is used up. `callback_invalid`. */
+  open(): SignInTransaction
+  /** The answer's query, once; takes the sign-in away from the browser whatever comes of the work. */
+  finish<T>(
+    transaction: SignInTransaction,
+    reply: AppReply,
+    work: (query: string) => Promise<T>,
+  ): Promise<T>
+}
+
+/** Reads a request to a provider's callback. */
+export function arrivalOf(
+  needs: {
+    readonly transactions: Transactions
+    readonly handOvers: HandOvers
+    readonly baseUrl: string
+    readonly authUrl: string
+  },
+  request: AppRequest,
+  callback: { readonly provider: string; readonly path: string },
+): Arrival {
+  const { provider, path } = callback
+  const { cookie } = request.headers
+  const arrived = request.url.split('?')[1] ?? ''
+  const code = new URLSearchParams(arrived).get('handover')
+  return {
+    handOver: isForBase(needs, { code, query: arrived, cookie })
+      ? `${needs.baseUrl}${path}?handover=${needs.handOvers.make(provider, arrived)}`
+      : undefined,
+    open() {
+      const query = code === null ? arrived : needs.handOvers.look(code, provider)
+      return needs.transactions.read(cookie, { provider, query })
+    },
+    async finish(transaction, reply, work) {
+      try {
+        const query = code === null ? arrived : await needs.handOvers.use(code, transaction)
+        const done = await work(query)
+        reply.header('Set-Cookie', [...needs.transactions.endCookies(transaction)])
+        return done
+      } catch (error) {
+        const refusal = error instanceof Problem ? error : undefined
+        reply.header('Set-Cookie', [...needs.transactions.endCookies(transaction, refusal)])
+        throw error
+      }
+    },
+  }
+}
