@@ -1,6 +1,6 @@
 import { record } from '../audit/index.ts'
 import type { Sealer } from '../secrets/index.ts'
-import { sealed, type Actor, type SealedColumn, type Store } from '../store/index.ts'
+import { auditSeals, sealed, type Actor, type SealedColumn, type Store } from '../store/index.ts'
 
 /** How much is sealed under which master key. */
 export interface SealedCounts {
@@ -27,14 +27,16 @@ export async function countSealed(
   options: { lasting?: boolean } = {},
 ): Promise<SealedCounts> {
   const counts = { newest: 0, older: 0, unknown: 0 }
+  const add = ({ keyId, count }: { keyId: string; count: number }): void => {
+    if (keyId === sealer.keyId) counts.newest += count
+    else if (sealer.knows(keyId)) counts.older += count
+    else counts.unknown += count
+  }
   for (const column of sealed.sealedColumns) {
     if (options.lasting === true && column.shortLived === true) continue
-    for (const { keyId, count } of await sealed.countByKey(store, column)) {
-      if (keyId === sealer.keyId) counts.newest += count
-      else if (sealer.knows(keyId)) counts.older += count
-      else counts.unknown += count
-    }
+    for (const each of await sealed.countByKey(store, column)) add(each)
   }
+  for (const each of await auditSeals.countByKey(store)) add(each)
   return counts
 }
 
@@ -49,6 +51,7 @@ export async function resealAll(store: Store, sealer: Sealer, actor: Actor): Pro
     total.resealed += resealed
     total.unreadable += unreadable
   }
+  total.resealed += await store.transaction(async (tx) => await auditSeals.sealAgain(tx))
   await store.transaction(async (tx) =>
     record(tx, {
       organizationId: 'system',

@@ -1,4 +1,5 @@
-import { auditEntries, auditHash, type Store } from '../store/index.ts'
+import { auditEntries, type Store } from '../store/index.ts'
+import { signedHead, verifyChain, type ChainReport, type SignedHead } from './chain.ts'
 
 /** An entry as people read it. */
 export interface AuditEntry {
@@ -27,15 +28,6 @@ export interface AuditFilter {
   readonly until?: number | undefined
 }
 
-/** What a check of a chain found. */
-export interface ChainReport {
-  readonly entries: number
-  /** The first entry that does not follow from the one before it, and what is wrong with it. */
-  readonly brokenAt: number | undefined
-  readonly reason: string | undefined
-  readonly lastHash: string
-}
-
 /** The audit log of an organization, or of 'system'. */
 export interface Audit {
   /** Newest first, before a sequence. */
@@ -45,8 +37,12 @@ export interface Audit {
   ): Promise<AuditEntry[]>
   /** Every entry that a filter leaves, oldest first, in pages. */
   all(organizationId: string, filter: AuditFilter): AsyncIterable<AuditEntry>
-  /** Recomputes the chain: a changed, removed or reordered entry shows. */
-  verify(organizationId: string): Promise<ChainReport>
+  /** Recomputes the chain: a changed, added, removed or reordered entry shows; so does a chain that went back behind `against`. */
+  verify(organizationId: string, against?: SignedHead): Promise<ChainReport>
+  /** Where the chain ends now, vouched for under the master key: kept elsewhere, it shows what happens to the database. */
+  head(organizationId: string): Promise<SignedHead>
+  /** Every chain there is, those of nobody included. */
+  chains(): Promise<readonly string[]>
   /** Deletes entries older than a time, from the front of each chain; returns how many. */
   forget(before: number): Promise<number>
 }
@@ -72,43 +68,9 @@ export function createAudit(needs: { store: Store }): Audit {
         next = last.sequence + 1
       }
     },
-    async verify(organizationId) {
-      const head = await auditEntries.headOf(store.aside, organizationId)
-      const anchor = await auditEntries.anchorOf(store.aside, organizationId)
-      let previous = anchor.hash
-      let entries = 0
-      let expected = anchor.sequence + 1
-      const broken = (sequence: number, reason: string): ChainReport => ({
-        entries,
-        brokenAt: sequence,
-        reason,
-        lastHash: previous,
-      })
-      for (let next = 1; ;) {
-        const rows = await auditEntries.listFrom(store.aside, organizationId, next, pageSize)
-        for (const row of rows) {
-          if (row.sequence > head.sequence) break
-          if (row.sequence !== expected) return broken(expected, 'an entry is missing')
-          if (row.previous_hash !== previous) {
-            return broken(row.sequence, 'it does not follow the entry before it')
-          }
-          if (auditHash(row) !== row.hash) return broken(row.sequence, 'it was changed')
-          previous = row.hash
-          expected = row.sequence + 1
-          entries += 1
-        }
-        const last = rows.at(-1)
-        if (rows.length < pageSize || !last) break
-        next = last.sequence + 1
-      }
-      if (expected !== head.sequence + 1) {
-        return broken(expected, 'entries at the end are missing')
-      }
-      if (previous !== head.hash) {
-        return broken(head.sequence, 'the last entry is not the one that was written last')
-      }
-      return { entries, brokenAt: undefined, reason: undefined, lastHash: previous }
-    },
+    verify: async (organizationId, against) => await verifyChain(store, organizationId, against),
+    head: async (organizationId) => await signedHead(store, organizationId),
+    chains: async () => await auditEntries.chainIds(store),
     forget: async (before) =>
       await store.transaction(async (tx) => await auditEntries.forget(tx, before)),
   }

@@ -1,6 +1,7 @@
 /** What happened: entries (somebody changed something), in a chain per organization. */
 export { record } from './record.ts'
 export { createDenials, type Denials } from './denials.ts'
+export type { SignedHead } from './chain.ts'
 export { createAudit, type Audit, type AuditEntry } from './entries.ts'
 
 export { cell, toCsv, toJsonLines } from './export.ts'

@@ -56,6 +56,7 @@ export async function openInfrastructure(
       onHistory: tellHistory({ log, metrics }),
       isNode: true,
       eventBytesMost: config.limits.webhookBodyBytes,
+      authenticator: sealer,
     }),
   )
   const { clock } = store

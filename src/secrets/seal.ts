@@ -1,17 +1,32 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 import { digest } from './digest.ts'
 
 const nonceBytes = 12
 const tagBytes = 16
 
+/** Vouches for what is not secret: whoever can write the database, but has no master key, can't forge it. */
+export interface Authenticator {
+  /** HMAC-SHA256 under the newest master key, with that key's id. */
+  authenticate(parts: readonly (string | number)[]): string
+  /** Whether a code was made from just these parts under one of the keys. */
+  isAuthentic(code: string, parts: readonly (string | number)[]): boolean
+  /** Whether a code or a sealed text is under an older master key. */
+  isOld(sealed: string): boolean
+}
+
 /** Seals and opens secrets at rest. */
-export interface Sealer {
+export interface Sealer extends Authenticator {
   /** AES-256-GCM under the newest master key; `context` (organization, record, field) must be the same at opening. */
   seal(plain: string, context: readonly string[]): string
   /** Throws if the text was altered, moved to another context, or sealed under an unknown key. */
   open(sealed: string, context: readonly string[]): string
-  /** Whether a sealed text is under an older master key and should be sealed again. */
-  isOld(sealed: string): boolean
   /** Whether the master key of this id is among those given. */
   knows(keyId: string): boolean
   /** The newest master key's id, to be remembered with the data: a wrong key then refuses to start. */
@@ -22,7 +37,8 @@ export interface Sealer {
 export function createSealer(masterSecrets: readonly string[]): Sealer {
   const keys = masterSecrets.map((secret) => {
     const key = Buffer.from(hkdfSync('sha256', secret, 'intercept', 'seal/v1', 32))
-    return { id: digest(key.toString('hex')).slice(0, 8), key }
+    const macKey = Buffer.from(hkdfSync('sha256', secret, 'intercept', 'authenticate/v1', 32))
+    return { id: digest(key.toString('hex')).slice(0, 8), key, macKey }
   })
   const [newest] = keys
   if (!newest) throw new Error('a sealer needs at least one master key')
@@ -30,6 +46,15 @@ export function createSealer(masterSecrets: readonly string[]): Sealer {
   return {
     keyId: newest.id,
     knows: (keyId) => keys.some(({ id }) => id === keyId),
+    authenticate: (parts) => `v1.${newest.id}.${mac(newest.macKey, parts).toString('base64url')}`,
+    isAuthentic(code, parts) {
+      const [version, keyId, text = ''] = code.split('.')
+      const key = keys.find((candidate) => candidate.id === keyId)
+      if (version !== 'v1' || !key) return false
+      const given = Buffer.from(text, 'base64url')
+      const expected = mac(key.macKey, parts)
+      return given.length === expected.length && timingSafeEqual(given, expected)
+    },
     isOld: (sealed) => sealed.split('.')[1] !== newest.id,
     seal(plain, context) {
       const nonce = randomBytes(nonceBytes)
@@ -56,6 +81,10 @@ export function createSealer(masterSecrets: readonly string[]): Sealer {
       )
     },
   }
+}
+
+function mac(key: Buffer, parts: readonly (string | number)[]): Buffer {
+  return createHmac('sha256', key).update(JSON.stringify(parts)).digest()
 }
 
 /** Lengths in front: ['a', 'bc'] and ['ab', 'c'] must differ. */

@@ -1,6 +1,7 @@
 /** The only room that speaks SQL: one set of functions over SQLite and PostgreSQL. */
 import type { Clock } from '../clock.ts'
 import { createId } from '../ids.ts'
+import type { Authenticator } from '../secrets/index.ts'
 import type { Change, Connection, Engine, Transaction } from './db/db.ts'
 import type { EngineLane } from './engine/engine.ts'
 import { createFeedSource } from './engine/feed-source.ts'
@@ -9,9 +10,11 @@ import { probe } from './engine/probe.ts'
 import { asStorageProblem, isWaitTooLong } from './engine/unavailable.ts'
 import { waitForConfirmation, type Confirmation } from './feed/confirmation.ts'
 import { DatabaseClock } from './feed/database-clock.ts'
+import { sealFirst, sealMigration } from './tables/audit/seals.ts'
 import { ChangeFeed, systemTimers, type Feed, type HistoryChange } from './feed/feed.ts'
 import { NodeRegistration, standsAlone } from './feed/node-registration.ts'
 
+export * as auditSeals from './tables/audit/seals.ts'
 export * as attempts from './tables/webhooks/attempts.ts'
 export * as auditEntries from './tables/audit/audit.ts'
 export * as connectionTests from './tables/sso/connection-tests.ts'
@@ -171,8 +174,11 @@ export async function openStore(options: {
   poolSize?: number | undefined
   /** An event's bytes at most; 64 KiB. */
   eventBytesMost?: number | undefined
+  /** Vouches for the heads of the audit chains. */
+  authenticator?: Authenticator | undefined
 }): Promise<Store> {
-  const { eventBytesMost } = options
+  const { eventBytesMost, authenticator } = options
+  const ledger = { eventBytesMost, authenticator }
   const shared =
     options.followsDatabaseClock && options.databaseUrl
       ? new DatabaseClock(options.clock)
@@ -181,14 +187,17 @@ export async function openStore(options: {
   // Only the driver that is used is loaded: the other one costs memory for nothing.
   async function openPostgres(url: string) {
     const postgres = await import('./engine/postgres.ts')
-    return await postgres.openPostgres(url, clock, options.poolSize ?? 10, eventBytesMost)
+    return await postgres.openPostgres(url, clock, options.poolSize ?? 10, ledger)
   }
   async function openSqlite() {
     const sqlite = await import('./engine/sqlite.ts')
-    return await sqlite.openSqlite(options.folder, clock, eventBytesMost)
+    return await sqlite.openSqlite(options.folder, clock, ledger)
   }
 
   const handle = options.databaseUrl ? await openPostgres(options.databaseUrl) : await openSqlite()
+  if (handle.migrated.includes(sealMigration)) {
+    await handle.transact(async (tx) => await sealFirst(tx))
+  }
   const sampleClock = async (): Promise<void> => {
     const at = { query: handle.apart.query, engine: handle.engine }
     await shared?.sample(async () => (await probe(at)).nowMs ?? options.clock.now())
@@ -250,6 +259,7 @@ export async function openStore(options: {
   return {
     engine: handle.engine,
     query: handle.query,
+    authenticator,
     apart: {
       engine: handle.engine,
       query: handle.apart.query,

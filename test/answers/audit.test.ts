@@ -198,7 +198,7 @@ describe('A1, A2: the log as people get it', () => {
     const csv = await owner.call('POST /organizations/acme/audit/export', { format: 'csv' })
     assert.match(csv.text, /^sequence,at,actor_kind/)
     const chain = await owner.call('GET /organizations/acme/audit/chain')
-    assert.equal(chain.json.intact, true)
+    assert.equal(chain.json.intact, true, chain.text)
   })
 
   test('A1: what turns out later to be an owner’s or somebody else’s is a denial too', async () => {

@@ -1,5 +1,6 @@
 import { createId } from '../../src/ids.ts'
 import { memberships, openStore, organizations, users, type Store } from '../../src/store/index.ts'
+import { createSealer, loadMasterSecrets } from '../../src/secrets/index.ts'
 import { createLinks } from '../../src/organizations/index.ts'
 import type { TestProduct } from './product.ts'
 
@@ -91,6 +92,7 @@ export async function withStore<T>(
     folder: product.folder,
     clock: product.clock,
     isNode: false,
+    authenticator: createSealer(loadMasterSecrets(product.env['INTERCEPT_SECRET'], product.folder)),
   })
   return await work(store)
 }

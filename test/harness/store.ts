@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../src/clock.ts'
+import { createSealer } from '../../src/secrets/index.ts'
 import { openStore, type Engine, type Store } from '../../src/store/index.ts'
 import { postgresForTests } from './postgres.ts'
 
@@ -16,6 +17,9 @@ export interface TestStore extends AsyncDisposable {
   another(): Promise<Store>
 }
 
+/** Vouches for the audit chains of test stores. */
+const testSealer = createSealer(['a master secret of the tests, long enough'])
+
 /** Opens an empty database of this engine; everything goes when it is disposed of. */
 export async function storeForTests(
   engine: Engine,
@@ -24,7 +28,14 @@ export async function storeForTests(
   const folder = mkdtempSync(join(tmpdir(), 'intercept-test-'))
   const database = engine === 'postgres' ? await postgresForTests() : undefined
   const open = (): Promise<Store> =>
-    openStore({ databaseUrl: database?.url, folder, clock, isNode: true, poolSize: 4 })
+    openStore({
+      databaseUrl: database?.url,
+      folder,
+      clock,
+      isNode: true,
+      poolSize: 4,
+      authenticator: testSealer,
+    })
   const opened = [await open()]
   return {
     store: opened[0]!,

@@ -73,6 +73,23 @@ export const auditRoutes = {
     },
   }),
 
+  'GET /organizations/:organization/audit/head': route({
+    summary:
+      'Where the chain ends now, signed: kept elsewhere, `audit verify --against` holds the log to it',
+    permission: 'audit.see',
+    answer: Type.Object({
+      organization_id: Type.String(),
+      sequence: Type.Integer(),
+      hash: Type.String(),
+      seal: Type.String(),
+      at: Time,
+    }),
+    handle: async ({ organization }, rooms) => {
+      const { organizationId, ...head } = await rooms.audit.head(organization.id)
+      return { organization_id: organizationId, ...head, at: time(rooms.clock.now()) }
+    },
+  }),
+
   'POST /organizations/:organization/audit/export': route({
     summary: 'Every entry as JSON lines or CSV, oldest first; the export itself is an entry',
     permission: 'audit.see',

@@ -29,6 +29,7 @@ export async function withRooms<T>(
     isNode: false,
     poolSize: 2,
     eventBytesMost: config.limits.webhookBodyBytes,
+    authenticator: sealer,
   })
   return await work({ config, store, sealer, clock: store.clock, actor: operator() })
 }

@@ -1,10 +1,14 @@
 import type { Kysely } from 'kysely'
 import type { EventId } from '../../ids.ts'
+import type { Authenticator } from '../../secrets/index.ts'
 
 /** Every table, as `tables.ts` fills them in. */
 export interface KnownTables {}
 
 export type Engine = 'sqlite' | 'postgres'
+
+/** What the ledger is told of the installation. */
+export type LedgerSettings = Pick<Connection, 'eventBytesMost' | 'authenticator'>
 
 /** Where statements run: the store for reads, a transaction for writes. */
 export interface Connection {
@@ -12,6 +16,8 @@ export interface Connection {
   readonly engine: Engine
   /** An event's bytes at most (LIMIT_WEBHOOK_BODY); 64 KiB. */
   readonly eventBytesMost?: number | undefined
+  /** Vouches for the heads and anchors of audit chains; without it they carry no code. */
+  readonly authenticator?: Authenticator | undefined
 }
 
 /** Who did something, as audit entries and events say it. */

@@ -9,18 +9,21 @@ type ColumnType = 'text' | 'bigint' | 'utf8'
 const rowsInStatement = 500
 
 /**
- * Adds rows, of any number; `keepsOld` passes over those whose key is there. PostgreSQL gets a list for each column:
- * the statement is the same for one row and for hundreds, so that its plan can be kept.
+ * Adds rows, of any number; `keepsOld` passes over those whose key is there, `replaces` overwrites those with the same
+ * values in these columns. PostgreSQL gets a list for each column: the statement is the same for one row and for hundreds, so that its plan can be kept.
  */
 export function insertion<Row extends Readonly<Record<string, string | number | Buffer | null>>>(
   tx: Transaction,
   table: 'audit_entry' | 'event' | 'delivery' | 'directory_request',
   types: { readonly [column in keyof Row]: ColumnType },
   rows: readonly Row[],
-  { keepsOld = false }: { readonly keepsOld?: boolean } = {},
+  options: {
+    readonly keepsOld?: boolean
+    readonly replaces?: readonly (keyof Row & string)[]
+  } = {},
 ): Write[] {
-  const conflict = keepsOld ? sql` on conflict do nothing` : sql``
   const columns = Object.entries<ColumnType>(types)
+  const conflict = conflictOf(options, columns)
   const names = sql.join(columns.map(([name]) => sql.ref(name)))
   const writes: Write[] = []
   for (let from = 0; from < rows.length; from += rowsInStatement) {
@@ -29,6 +32,18 @@ export function insertion<Row extends Readonly<Record<string, string | number | 
     writes.push(sql`insert into ${sql.table(table)} (${names}) ${source}${conflict}`)
   }
   return writes
+}
+
+function conflictOf(
+  { keepsOld, replaces }: { readonly keepsOld?: boolean; readonly replaces?: readonly string[] },
+  columns: Columns,
+): RawBuilder<unknown> {
+  if (keepsOld === true) return sql` on conflict do nothing`
+  if (replaces === undefined) return sql``
+  const key = sql.join(replaces.map((name) => sql.ref(name)))
+  const others = columns.filter(([name]) => !replaces.includes(name))
+  const set = others.map(([name]) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`)
+  return sql` on conflict (${key}) do update set ${sql.join(set)}`
 }
 
 type Columns = readonly (readonly [name: string, type: ColumnType])[]

@@ -9,6 +9,7 @@ import type {
   EventDraft,
   Transaction,
 } from '../db/db.ts'
+import { headParts, sealHolds, sealOf } from '../tables/audit/seals.ts'
 import { endpointsOf, fanOut } from '../tables/webhooks/fan-out.ts'
 import { insertion } from '../db/insertion.ts'
 import { together, togetherThen, type Write } from '../db/together.ts'
@@ -73,6 +74,7 @@ interface Head {
   readonly audit_sequence: number
   readonly event_sequence: number
   readonly audit_hash: string
+  readonly audit_seal: string
 }
 
 /** Takes the lock of an organization's head and the next numbers. */
@@ -94,7 +96,7 @@ async function lockHead(
       event_sequence = event_sequence + ${events.length}
     from settled
     where organization_id = ${organizationId}
-    returning audit_sequence, event_sequence, audit_hash`.execute(tx.query)
+    returning audit_sequence, event_sequence, audit_hash, audit_seal`.execute(tx.query)
   const [head] = rows
   if (head === undefined) throw new Error(`organization ${organizationId} has no head row`)
   return head
@@ -104,11 +106,12 @@ function auditWrites(
   tx: Transaction,
   organizationId: string,
   drafts: AuditDraft[],
-  head: { audit_sequence: number; audit_hash: string },
+  head: Pick<Head, 'audit_sequence' | 'audit_hash' | 'audit_seal'>,
 ): Write[] {
   if (drafts.length === 0) return []
   let previousHash = head.audit_hash
   let sequence = head.audit_sequence - drafts.length
+  const before = headParts(organizationId, { sequence, hash: previousHash })
   const rows = drafts.map((draft) => {
     sequence += 1
     const row = {
@@ -131,11 +134,17 @@ function auditWrites(
     previousHash = hash
     return { ...row, hash }
   })
+  const after = headParts(organizationId, { sequence, hash: previousHash })
+  // A head that somebody else wrote keeps a seal that does not hold: going on must not vouch for it.
+  const seal = sealHolds(tx, head.audit_seal, before) ? sealOf(tx, after) : head.audit_seal
   return [
-    ...insertion(tx, 'audit_entry', auditColumns, rows),
+    // A row beyond the head was never written by us: it gives way, or no entry could be added ever again.
+    ...insertion(tx, 'audit_entry', auditColumns, rows, {
+      replaces: ['organization_id', 'sequence'],
+    }),
     tx.query
       .updateTable('organization_head')
-      .set({ audit_hash: previousHash })
+      .set({ audit_hash: previousHash, audit_seal: seal })
       .where('organization_id', '=', organizationId),
   ]
 }

@@ -7,6 +7,7 @@ import {
   type Change,
   type Collected,
   type Connection,
+  type LedgerSettings,
   type FeedMark,
   type Transaction,
 } from '../db/db.ts'
@@ -40,7 +41,7 @@ export async function openPostgres(
   url: string,
   clock: Pick<Clock, 'now' | 'monotonic'>,
   poolSize: number,
-  eventBytesMost: number | undefined,
+  ledger: LedgerSettings,
 ): Promise<EngineHandle> {
   const settings: pg.PoolConfig = {
     connectionString: url,
@@ -52,15 +53,15 @@ export async function openPostgres(
     application_name: 'intercept',
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
   }
-  await migrateDatabase(settings)
+  const migrated = await migrateDatabase(settings)
   const servers = new ServerWatch()
   const greeted = {
     ...settings,
     onConnect: async (client: pg.ClientBase) => await servers.greet(client),
   }
-  const main = openLane(greeted, clock, eventBytesMost)
-  const apart = openLane({ ...greeted, max: connectionsApart }, clock, eventBytesMost)
-  const urgent = openLane({ ...greeted, max: urgentConnections }, clock, eventBytesMost)
+  const main = openLane(greeted, clock, ledger)
+  const apart = openLane({ ...greeted, max: connectionsApart }, clock, ledger)
+  const urgent = openLane({ ...greeted, max: urgentConnections }, clock, ledger)
   const calls: Connection = { query: main.query, engine: 'postgres' }
   const slowReads = openSlowReads(greeted)
   let listener: pg.Client | undefined
@@ -68,6 +69,7 @@ export async function openPostgres(
 
   return {
     engine: 'postgres',
+    migrated,
     ...main,
     apart,
     urgent,
@@ -145,7 +147,7 @@ function openSlowReads(settings: pg.PoolConfig): Connection {
 function openLane(
   settings: pg.PoolConfig,
   clock: Pick<Clock, 'now' | 'monotonic'>,
-  eventBytesMost: number | undefined,
+  ledger: LedgerSettings,
 ): EngineLane {
   const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(settings) }) })
 
@@ -157,7 +159,7 @@ function openLane(
     const begin = query.transaction()
     return await (isInLine ? begin.setAccessMode('read write') : begin).execute(async (kysely) => {
       const { transaction, collected } = createTransaction(
-        { query: kysely, engine: 'postgres', eventBytesMost },
+        { query: kysely, engine: 'postgres', ...ledger },
         clock.now(),
       )
       const result = await work(transaction, collected)
@@ -224,7 +226,7 @@ function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
   return oid === int8 ? Number : pg.types.getTypeParser(oid, format)
 }
 
-async function migrateDatabase(settings: pg.PoolConfig): Promise<void> {
+async function migrateDatabase(settings: pg.PoolConfig): Promise<readonly string[]> {
   // A pool of its own: building an index may take longer than a statement may at work.
   const query = new Kysely<Record<string, never>>({
     dialect: new PostgresDialect({
@@ -239,9 +241,9 @@ async function migrateDatabase(settings: pg.PoolConfig): Promise<void> {
     }),
   })
   try {
-    await query.transaction().execute(async (tx) => {
+    return await query.transaction().execute(async (tx) => {
       await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(tx)
-      await migrate(
+      return await migrate(
         {
           execute: async (statement) => void (await sql.raw(statement).execute(tx)),
           async applied() {

@@ -9,6 +9,7 @@ import {
   type Change,
   type Collected,
   type Connection,
+  type LedgerSettings,
   type Transaction,
 } from '../db/db.ts'
 import type { EngineHandle } from './engine.ts'
@@ -29,12 +30,12 @@ const busyTimeoutMs = 5000
 export async function openSqlite(
   folder: string,
   clock: Pick<Clock, 'now' | 'monotonic'>,
-  eventBytesMost: number | undefined,
+  ledger: LedgerSettings,
 ): Promise<EngineHandle> {
   makeFolder(folder)
   const writerFile = openFile(join(folder, 'intercept.db'), 'FULL')
   const callsFile = openFile(join(folder, 'calls.db'), 'NORMAL')
-  await migrateFile(writerFile, 'sqlite')
+  const migrated = await migrateFile(writerFile, 'sqlite')
   await migrateFile(callsFile, 'sqlite-calls')
   const readerFile = openFile(join(folder, 'intercept.db'), 'FULL')
   readerFile.pragma('query_only = true')
@@ -42,7 +43,7 @@ export async function openSqlite(
   readerFile.pragma('temp_store = default')
 
   const reader = connectionOver(readerFile)
-  const writer = { ...connectionOver(writerFile), eventBytesMost }
+  const writer = { ...connectionOver(writerFile), ...ledger }
   const calls = connectionOver(callsFile)
   const aside = openAside(join(folder, 'intercept.db'))
   const callsAside = openAside(join(folder, 'calls.db'))
@@ -55,6 +56,7 @@ export async function openSqlite(
   const lane = { query: reader.query, transact: commits.transact }
   return {
     engine: 'sqlite',
+    migrated,
     ...lane,
     // One writer, whose commits everybody shares: there is nothing to keep apart.
     apart: lane,
@@ -108,7 +110,7 @@ function openFile(path: string, synchronous: 'FULL' | 'NORMAL'): Database.Databa
   return file
 }
 
-async function migrateFile(file: Database.Database, folder: string): Promise<void> {
+async function migrateFile(file: Database.Database, folder: string): Promise<readonly string[]> {
   const target: MigrationTarget = {
     execute: async (statement) => void file.exec(statement),
     async applied() {
@@ -128,8 +130,9 @@ async function migrateFile(file: Database.Database, folder: string): Promise<voi
   await new Promise((resolve) => setImmediate(resolve))
   file.exec('begin immediate')
   try {
-    await migrate(target, join(migrationsFolder, folder))
+    const done = await migrate(target, join(migrationsFolder, folder))
     file.exec('commit')
+    return done
   } catch (error) {
     if (file.inTransaction) file.exec('rollback')
     throw error

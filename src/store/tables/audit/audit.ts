@@ -1,5 +1,6 @@
 import type { Connection, Transaction } from '../../db/db.ts'
 import * as settings from '../settings/settings.ts'
+import { anchorName, anchorParts, readAnchor, sealHolds, sealOf, type ChainPlace } from './seals.ts'
 
 export interface AuditTable {
   organization_id: string
@@ -69,53 +70,85 @@ export async function list(
 export async function headOf(
   at: Connection,
   organizationId: string,
-): Promise<{ sequence: number; hash: string }> {
+): Promise<ChainPlace & { readonly seal: string }> {
   const row = await at.query
     .selectFrom('organization_head')
-    .select(['audit_sequence', 'audit_hash'])
+    .select(['audit_sequence', 'audit_hash', 'audit_seal'])
     .where('organization_id', '=', organizationId)
     .executeTakeFirst()
-  return { sequence: row?.audit_sequence ?? 0, hash: row?.audit_hash ?? '' }
+  return {
+    sequence: row?.audit_sequence ?? 0,
+    hash: row?.audit_hash ?? '',
+    seal: row?.audit_seal ?? 'unsealed',
+  }
 }
 
 /** What a chain begins after: nothing, or the last entry that retention took. */
 export async function anchorOf(
   at: Connection,
   organizationId: string,
-): Promise<{ sequence: number; hash: string }> {
+): Promise<ChainPlace & { readonly isSealed: boolean }> {
   const text = await settings.find(at, anchorName(organizationId))
-  return text === undefined
-    ? { sequence: 0, hash: '' }
-    : (JSON.parse(text) as { sequence: number; hash: string })
+  if (text === undefined) return { sequence: 0, hash: '', isSealed: true }
+  const { seal, ...place } = readAnchor(text)
+  return { ...place, isSealed: sealHolds(at, seal, anchorParts(organizationId, place)) }
 }
 
-/** Deletes entries older than a time from the front of each chain, and notes where the chains begin now. */
-export async function forget(tx: Transaction, before: number): Promise<number> {
-  const ends = await tx.query
+/** Everybody who has entries, and everybody who should: a chain of nobody's is no chain of ours. */
+export async function chainIds(at: Connection): Promise<string[]> {
+  const heads = await at.query.selectFrom('organization_head').select('organization_id').execute()
+  const owners = await at.query
     .selectFrom('audit_entry')
-    .select((eb) => ['organization_id', eb.fn.max('sequence').as('last')])
+    .select('organization_id')
+    .distinct()
+    .execute()
+  return [...new Set([...heads, ...owners].map((row) => row.organization_id))]
+}
+
+/**
+ * Deletes entries older than a time from the front of each chain, up to the first that is younger, and notes where the
+ * chains begin now: an entry that a wrong clock dated early takes none of its successors with it.
+ */
+export async function forget(tx: Transaction, before: number): Promise<number> {
+  const concerned = await tx.query
+    .selectFrom('audit_entry')
+    .select('organization_id')
+    .distinct()
     .where('at', '<', before)
-    .groupBy('organization_id')
     .execute()
   let removed = 0
-  for (const { organization_id: organizationId, last } of ends) {
-    const [end] = await listFrom(tx, organizationId, last, 1)
-    if (!end) continue
-    await settings.set(
-      tx,
-      anchorName(organizationId),
-      JSON.stringify({ sequence: end.sequence, hash: end.hash }),
-    )
-    const { numDeletedRows } = await tx.query
-      .deleteFrom('audit_entry')
-      .where('organization_id', '=', organizationId)
-      .where('sequence', '<=', end.sequence)
-      .executeTakeFirstOrThrow()
-    removed += Number(numDeletedRows)
+  for (const { organization_id: organizationId } of concerned) {
+    removed += await forgetOf(tx, organizationId, before)
   }
   return removed
 }
 
-function anchorName(organizationId: string): string {
-  return `audit_begins_after ${organizationId}`
+async function forgetOf(tx: Transaction, organizationId: string, before: number): Promise<number> {
+  const anchor = await anchorOf(tx, organizationId)
+  // A beginning that we did not write is evidence: it is not made ours.
+  if (!anchor.isSealed) return 0
+  const head = await headOf(tx, organizationId)
+  const young = await tx.query
+    .selectFrom('audit_entry')
+    .select('sequence')
+    .where('organization_id', '=', organizationId)
+    .where('sequence', '>', anchor.sequence)
+    .where('at', '>=', before)
+    .orderBy('sequence')
+    .limit(1)
+    .executeTakeFirst()
+  const last = Math.min(head.sequence, (young?.sequence ?? head.sequence + 1) - 1)
+  if (last <= anchor.sequence) return 0
+  const [end] = await listFrom(tx, organizationId, last, 1)
+  if (end?.sequence !== last) return 0
+  const place = { sequence: end.sequence, hash: end.hash }
+  const seal = sealOf(tx, anchorParts(organizationId, place))
+  await settings.set(tx, anchorName(organizationId), JSON.stringify({ ...place, seal }))
+  const { numDeletedRows } = await tx.query
+    .deleteFrom('audit_entry')
+    .where('organization_id', '=', organizationId)
+    .where('sequence', '>', anchor.sequence)
+    .where('sequence', '<=', end.sequence)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }

@@ -1,3 +1,4 @@
+import { headParts, sealOf } from '../audit/seals.ts'
 import type { OrganizationId } from '../../../ids.ts'
 import type { Connection, Transaction } from '../../db/db.ts'
 
@@ -16,6 +17,7 @@ export interface OrganizationHeadTable {
   organization_id: string
   audit_sequence: number
   audit_hash: string
+  audit_seal: string
   event_sequence: number
 }
 
@@ -55,7 +57,13 @@ export async function insert(
   if (!row) return undefined
   await tx.query
     .insertInto('organization_head')
-    .values({ organization_id: row.id, audit_sequence: 0, audit_hash: '', event_sequence: 0 })
+    .values({
+      organization_id: row.id,
+      audit_sequence: 0,
+      audit_hash: '',
+      audit_seal: sealOf(tx, headParts(row.id, { sequence: 0, hash: '' })),
+      event_sequence: 0,
+    })
     .execute()
   return fromRow(row)
 }

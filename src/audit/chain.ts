@@ -1,0 +1,129 @@
+import { auditEntries, auditHash, auditSeals, type Store } from '../store/index.ts'
+
+/** Where a chain ended at a time, with a code under the master key; made to be kept outside the database. */
+export interface SignedHead {
+  readonly organizationId: string
+  readonly sequence: number
+  readonly hash: string
+  readonly seal: string
+}
+
+/** What a check of a chain found. */
+export interface ChainReport {
+  readonly entries: number
+  /** The first entry that does not follow from the one before it, and what is wrong with it. */
+  readonly brokenAt: number | undefined
+  readonly reason: string | undefined
+  readonly lastHash: string
+}
+
+const pageSize = 500
+// Below every number that a row can have: nothing hides before the first entry.
+const firstNumber = -(2 ** 52)
+
+/** The head of a chain as it may be shipped out. */
+export async function signedHead(store: Store, organizationId: string): Promise<SignedHead> {
+  return { organizationId, ...(await auditEntries.headOf(store, organizationId)) }
+}
+
+/** Recomputes a chain between its anchor and its head, and checks that both are ours. */
+export async function verifyChain(
+  store: Store,
+  organizationId: string,
+  against: SignedHead | undefined,
+): Promise<ChainReport> {
+  let head = await auditEntries.headOf(store, organizationId)
+  const anchor = await auditEntries.anchorOf(store, organizationId)
+  const walk = new ChainWalk(anchor, against)
+  if (!anchor.isSealed) return walk.broken(anchor.sequence, 'where the log begins was forged')
+  if (against !== undefined && !isOurs(store, against)) {
+    return walk.broken(against.sequence, 'the head to compare with was not signed here')
+  }
+  for (let next = firstNumber; ;) {
+    const rows = await auditEntries.listFrom(store, organizationId, next, pageSize)
+    for (const row of rows) {
+      // Entries and head are one commit: what was added meanwhile is behind a newer head.
+      if (row.sequence > head.sequence) head = await auditEntries.headOf(store, organizationId)
+      const fault = walk.take(row, head)
+      if (fault !== undefined) return walk.broken(fault.at, fault.reason)
+    }
+    const last = rows.at(-1)
+    if (!last || (rows.length < pageSize && last.sequence >= head.sequence)) break
+    next = last.sequence + 1
+  }
+  const fault = walk.end(head)
+  if (fault !== undefined) return walk.broken(fault.at, fault.reason)
+  if (!isOurs(store, { organizationId, ...head })) {
+    return walk.broken(head.sequence, 'where the log ends was forged')
+  }
+  return { ...walk.report, brokenAt: undefined, reason: undefined }
+}
+
+function isOurs(store: Store, head: SignedHead): boolean {
+  return auditSeals.sealHolds(store, head.seal, auditSeals.headParts(head.organizationId, head))
+}
+
+type Row = Awaited<ReturnType<typeof auditEntries.listFrom>>[number]
+type Place = Pick<SignedHead, 'sequence' | 'hash'>
+
+interface Fault {
+  readonly at: number
+  readonly reason: string
+}
+
+/** One pass over a chain, entry by entry. */
+class ChainWalk {
+  readonly #anchor: Place
+  readonly #against: Place | undefined
+  #previous: string
+  #expected: number
+  #entries = 0
+
+  constructor(anchor: Place, against: Place | undefined) {
+    this.#anchor = anchor
+    this.#against = against
+    this.#previous = anchor.hash
+    this.#expected = anchor.sequence + 1
+  }
+
+  get report(): Pick<ChainReport, 'entries' | 'lastHash'> {
+    return { entries: this.#entries, lastHash: this.#previous }
+  }
+
+  broken(at: number, reason: string): ChainReport {
+    return { ...this.report, brokenAt: at, reason }
+  }
+
+  take(row: Row, head: Place): Fault | undefined {
+    const at = row.sequence
+    if (at <= this.#anchor.sequence) return { at, reason: 'it stands before where the log begins' }
+    if (at > head.sequence && this.#expected > head.sequence) {
+      return { at, reason: 'it stands behind where the log ends' }
+    }
+    if (at !== this.#expected) return { at: this.#expected, reason: 'an entry is missing' }
+    if (row.previous_hash !== this.#previous) {
+      return { at, reason: 'it does not follow the entry before it' }
+    }
+    if (auditHash(row) !== row.hash) return { at, reason: 'it was changed' }
+    if (at === this.#against?.sequence && row.hash !== this.#against.hash) {
+      return { at, reason: 'it is not the entry of the head to compare with' }
+    }
+    this.#previous = row.hash
+    this.#expected = at + 1
+    this.#entries += 1
+    return undefined
+  }
+
+  end({ sequence, hash }: Place): Fault | undefined {
+    if (this.#expected !== sequence + 1) {
+      return { at: this.#expected, reason: 'entries at the end are missing' }
+    }
+    if (this.#previous !== hash) {
+      return { at: sequence, reason: 'the last entry is not the one that was written last' }
+    }
+    if (this.#against !== undefined && this.#against.sequence > sequence) {
+      return { at: sequence + 1, reason: 'the log went back behind the head to compare with' }
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,120 @@
+// Codes under the master key that vouch for where an audit chain begins and ends: whoever can write the database, but has
+// no master key, can shorten or recompute a chain only visibly.
+import type { Connection, Transaction } from '../../db/db.ts'
+import * as settings from '../settings/settings.ts'
+
+/** A place in a chain: the entry's number and its hash. */
+export interface ChainPlace {
+  readonly sequence: number
+  readonly hash: string
+}
+
+export const sealMigration = '0011-audit-seal.sql'
+
+/** What the code of a head covers. */
+export function headParts(organizationId: string, { sequence, hash }: ChainPlace) {
+  return ['audit head', organizationId, sequence, hash] as const
+}
+
+/** What the code of an anchor covers. */
+export function anchorParts(organizationId: string, { sequence, hash }: ChainPlace) {
+  return ['audit anchor', organizationId, sequence, hash] as const
+}
+
+/** A code for these parts; without a master key at hand none. */
+export function sealOf(at: Connection, parts: readonly (string | number)[]): string {
+  return at.authenticator?.authenticate(parts) ?? 'unsealed'
+}
+
+/** Whether a code holds; without a master key at hand nobody can tell, and it counts as holding. */
+export function sealHolds(
+  at: Connection,
+  seal: string,
+  parts: readonly (string | number)[],
+): boolean {
+  return at.authenticator?.isAuthentic(seal, parts) ?? true
+}
+
+/** The name under which an organization's anchor is kept. */
+export function anchorName(organizationId: string): string {
+  return `${anchorPrefix}${organizationId}`
+}
+
+const anchorPrefix = 'audit_begins_after '
+
+/** Seals what was there before there were seals; only for the one who ran the migration. */
+export async function sealFirst(tx: Transaction): Promise<void> {
+  await sealEach(tx, () => true)
+}
+
+/** Seals heads and anchors again that are under an older master key; what does not hold stays as it is. Returns how many. */
+export async function sealAgain(tx: Transaction): Promise<number> {
+  return await sealEach(
+    tx,
+    (seal, parts) => tx.authenticator?.isOld(seal) === true && sealHolds(tx, seal, parts),
+  )
+}
+
+/** How many heads and anchors are under which master key. */
+export async function countByKey(at: Connection): Promise<{ keyId: string; count: number }[]> {
+  const heads = await at.query.selectFrom('organization_head').select('audit_seal').execute()
+  const anchors = await listAnchors(at)
+  const counts = new Map<string, number>()
+  for (const seal of [...heads.map((head) => head.audit_seal), ...anchors.map((one) => one.seal)]) {
+    const [, keyId] = seal.split('.')
+    if (keyId !== undefined) counts.set(keyId, (counts.get(keyId) ?? 0) + 1)
+  }
+  return [...counts].map(([keyId, count]) => ({ keyId, count }))
+}
+
+async function sealEach(
+  tx: Transaction,
+  isDue: (seal: string, parts: readonly (string | number)[]) => boolean,
+): Promise<number> {
+  let done = 0
+  const heads = await tx.query
+    .selectFrom('organization_head')
+    .select(['organization_id', 'audit_sequence', 'audit_hash', 'audit_seal'])
+    .execute()
+  for (const head of heads) {
+    const place = { sequence: head.audit_sequence, hash: head.audit_hash }
+    const parts = headParts(head.organization_id, place)
+    if (!isDue(head.audit_seal, parts)) continue
+    // A head that was written meanwhile has its own new seal.
+    const { numUpdatedRows } = await tx.query
+      .updateTable('organization_head')
+      .set({ audit_seal: sealOf(tx, parts) })
+      .where('organization_id', '=', head.organization_id)
+      .where('audit_sequence', '=', head.audit_sequence)
+      .where('audit_hash', '=', head.audit_hash)
+      .executeTakeFirstOrThrow()
+    done += Number(numUpdatedRows)
+  }
+  for (const { organizationId, seal, ...place } of await listAnchors(tx)) {
+    const parts = anchorParts(organizationId, place)
+    if (!isDue(seal, parts)) continue
+    const sealed = { ...place, seal: sealOf(tx, parts) }
+    await settings.set(tx, anchorName(organizationId), JSON.stringify(sealed))
+    done += 1
+  }
+  return done
+}
+
+async function listAnchors(
+  at: Connection,
+): Promise<(ChainPlace & { organizationId: string; seal: string })[]> {
+  const rows = await at.query
+    .selectFrom('setting')
+    .selectAll()
+    .where('name', 'like', `${anchorPrefix}%`)
+    .execute()
+  return rows.map(({ name, value }) => ({
+    ...readAnchor(value),
+    organizationId: name.slice(anchorPrefix.length),
+  }))
+}
+
+/** An anchor as it is kept. */
+export function readAnchor(value: string): ChainPlace & { seal: string } {
+  return { seal: 'unsealed', ...(JSON.parse(value) as ChainPlace & { seal?: string }) }
+}
