@@ -1,21 +1,28 @@
 // Raw bytes to a port of this machine, and whatever comes back: for what no HTTP client would send.
 import { connect } from 'node:net'
 
-/** Sends the text (latin1) and gives back everything until the other side closes, or `quietMs` without a byte. */
+const firstByteMs = 10_000
+
+/**
+ * Sends the text (latin1) and gives back everything until the other side closes, or `quietMs` without a byte after the
+ * first. Without `quietMs` a busy machine has `firstByteMs` for the first byte; with it, silence is an answer too.
+ */
 export async function exchangeRaw(
   port: number,
   text: string,
   options: { quietMs?: number; host?: string } = {},
 ): Promise<string> {
   const { quietMs = 300, host = '127.0.0.1' } = options
+  const untilFirstMs = options.quietMs ?? firstByteMs
   return new Promise((resolve, reject) => {
     const socket = connect(port, host)
     let answer = ''
-    const quiet = setTimeout(() => socket.destroy(), quietMs)
+    let quiet = setTimeout(() => socket.destroy(), untilFirstMs)
     socket.on('connect', () => socket.write(text, 'latin1'))
     socket.on('data', (chunk: Buffer) => {
       answer += chunk.toString('latin1')
-      quiet.refresh()
+      clearTimeout(quiet)
+      quiet = setTimeout(() => socket.destroy(), quietMs)
     })
     socket.on('error', (error: NodeJS.ErrnoException) => {
       // A reset after the answer is how a refusing server may end.
