@@ -8,6 +8,7 @@ import {
   keyNames,
   keys,
   keySecrets,
+  snakeCased,
   type Actor,
   type Confirmation,
   type KeyRecord,
@@ -319,7 +320,7 @@ function describe(key: KeyRecord): Record<string, unknown> {
     scheme: key.scheme,
     grants: key.grants ?? 'all',
     cidrs: key.cidrs ?? 'all',
-    rate_limit: key.rateLimit ?? null,
+    rate_limit: snakeCased(key.rateLimit ?? null),
     quota: key.quota ?? null,
     expires_at: key.expiresAt === undefined ? null : new Date(key.expiresAt).toISOString(),
   }

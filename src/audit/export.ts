@@ -2,8 +2,9 @@ import type { AuditEntry } from './entries.ts'
 
 /** Entries as JSON lines. */
 export async function* toJsonLines(entries: AsyncIterable<AuditEntry>): AsyncIterable<string> {
-  for await (const { at, ...entry } of entries) {
-    yield `${JSON.stringify({ at: new Date(at).toISOString(), ...entry })}\n`
+  for await (const { at, requestId, ...entry } of entries) {
+    const line = { at: new Date(at).toISOString(), ...entry, request_id: requestId }
+    yield `${JSON.stringify(line)}\n`
   }
 }
 

@@ -11,7 +11,8 @@ interface Noun {
   readonly load: () => Promise<{ readonly commands: Readonly<Record<string, Command>> }>
 }
 
-const nouns: Readonly<Record<string, Noun>> = {
+/** Every command by its first word. */
+export const nouns: Readonly<Record<string, Noun>> = {
   serve: { about: 'run a node', load: async () => await import('./commands/serve.ts') },
   migrate: {
     about: 'bring the schema up to date',

@@ -57,6 +57,7 @@ export type { SealedColumn } from './tables/settings/sealed.ts'
 export * as usedOnce from './tables/settings/used-once.ts'
 export * as users from './tables/people/users.ts'
 export { probe }
+export { snakeCased } from './db/snake-case.ts'
 export { restoreBackup } from './engine/restore.ts'
 export * as webhookSecrets from './tables/webhooks/webhook-secrets.ts'
 export { auditHash } from './engine/ledger.ts'

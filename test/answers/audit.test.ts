@@ -183,7 +183,7 @@ describe('A1, A2: the log as people get it', () => {
     const me = await owner.call('GET /me')
     assert.equal(entry.actor.id, me.json.id)
     assert.equal(entry.subject.id, issued.json.key.id)
-    assert.equal(entry.requestId, issued.headers.get('intercept-request-id'))
+    assert.equal(entry.request_id, issued.headers.get('intercept-request-id'))
     assert.equal(entry.address, '127.0.0.1')
     const exported = await owner.call('POST /organizations/acme/audit/export', { format: 'ndjson' })
     assert.equal(exported.headers.get('content-type'), 'application/x-ndjson')
@@ -212,7 +212,7 @@ describe('A1, A2: the log as people get it', () => {
     const { key } = (await owner.call(`POST ${at}/keys`, { name: 'k' })).json
     const refused = [
       await admin.call(`PATCH ${at}/members/${id}`, { role: 'viewer' }),
-      await maker.call(`POST ${at}/keys/${key.id}/rotate`, { overlapSeconds: 0 }),
+      await maker.call(`POST ${at}/keys/${key.id}/rotate`, { overlap_seconds: 0 }),
     ]
     for (const { json } of refused) assert.equal(json.code, 'permission_required')
     let denials: { actor: { name: string }; detail: object }[] = []

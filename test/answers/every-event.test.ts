@@ -85,7 +85,7 @@ describe('every type of event comes about by its cause', () => {
 
   test('keys: issued, rotated, revoked, leaked, expired, exposed, old secret silent', async () => {
     const key = await issue()
-    await ask(owner, `POST ${O}/keys/${key.id}/rotate`, { overlapSeconds: 86_400 })
+    await ask(owner, `POST ${O}/keys/${key.id}/rotate`, { overlap_seconds: 86_400 })
     const leaked = await issue()
     await owner.call('POST /credentials/revoke', { secret: leaked.secret })
     const revoked = await issue()
@@ -93,7 +93,7 @@ describe('every type of event comes about by its cause', () => {
     const exposed = await issue()
     assert.equal(await pass(exposed.secret, { 'sec-fetch-site': 'cross-site' }), 403)
     const expiresAt = new Date(product.clock.now() + 60_000).toISOString()
-    const short = await issue({ expiresAt })
+    const short = await issue({ expires_at: expiresAt })
     await withStore(product, async (store) => {
       // What every node does each minute, two hours later.
       product.clock.forward(2 * 3_600_000)
@@ -132,7 +132,9 @@ describe('every type of event comes about by its cause', () => {
     await ask(owner, `POST ${O}/invitations`, { email, role: 'viewer' })
     await addMember(product, 'acme', { email, role: 'viewer' })
     const members = await ask(owner, `GET ${O}/members`)
-    const { id, userId } = members.items.find((one: { email: string }) => one.email === email)
+    const { id, user_id: userId } = members.items.find(
+      (one: { email: string }) => one.email === email,
+    )
     await ask(owner, `PATCH ${O}/members/${id}`, { role: 'developer' })
     await signedInByLink(product, email)
     await ask(owner, `DELETE ${O}/members/${id}/sessions`)
@@ -149,7 +151,7 @@ describe('every type of event comes about by its cause', () => {
   test('company sign-in: connection changed, domain verified and lost', async () => {
     await using idp = await idpForTests({ people: [] })
     const { issuer, clientId, clientSecret } = idp
-    const wish = { name: 'Okta', issuer, clientId, clientSecret }
+    const wish = { name: 'Okta', issuer, client_id: clientId, client_secret: clientSecret }
     const { id } = await ask(owner, `POST ${O}/connections`, wish)
     const { record, id: domain } = await ask(owner, `POST ${O}/domains`, { name: 'acme.test' })
     zone.set(record.name, { kind: 'records', texts: [record.value] })
@@ -187,19 +189,19 @@ describe('every type of event comes about by its cause', () => {
     const { id: groupId } = await send('POST', '/Groups', group)
     await ask(owner, `PUT ${O}/directory/groups/${groupId}/role`, { role: 'developer' })
     assert.ok(await isOver(first))
-    await comes('session.revoked', { user_id: dora.userId, reason: 'role_changed' })
+    await comes('session.revoked', { user_id: dora.user_id, reason: 'role_changed' })
 
     const second = await signedInByLink(product, userName)
     await change(id, { displayName: 'Dora' })
     await change(id, { active: false })
     assert.ok(await isOver(second))
-    await comes('session.revoked', { user_id: dora.userId, reason: 'deactivated' })
+    await comes('session.revoked', { user_id: dora.user_id, reason: 'deactivated' })
 
     await ask(owner, `POST ${O}/directory/tokens/${token.id}/revoke`)
     await comes('scim.token_issued', { token_id: token.id })
     await comes('scim.token_revoked', { token_id: token.id })
     for (const verb of ['created', 'updated', 'deprovisioned']) {
-      await comes(`scim.user_${verb}`, { user_id: dora.userId })
+      await comes(`scim.user_${verb}`, { user_id: dora.user_id })
     }
     await comes('scim.group_changed')
   })

@@ -57,7 +57,7 @@ describe('an answer kept for an Idempotency-Key', () => {
     const { id } = (await maker.call(`POST ${at}/keys`, { name: 'k' })).json.key
     const admin = await memberOf(product, 'acme', { email: 'adm@acme.test', role: 'admin' })
     const rotate = async () =>
-      await admin.call(`POST ${at}/keys/${id}/rotate`, { overlapSeconds: 0 }, once)
+      await admin.call(`POST ${at}/keys/${id}/rotate`, { overlap_seconds: 0 }, once)
     const { secret } = (await rotate()).json
     assert.equal((await rotate()).json.secret, secret)
     await changeRole(admin, 'developer')

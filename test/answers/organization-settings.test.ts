@@ -23,7 +23,7 @@ describe('the settings of an organization', () => {
   async function issued(body: object) {
     const answer = await owner.call(`POST ${at}/keys`, { name: 'a key', ...body })
     assert.equal(answer.status, 201, answer.text)
-    const { scheme, expiresAt, cidrs } = answer.json.key
+    const { scheme, expires_at: expiresAt, cidrs } = answer.json.key
     const days = expiresAt === null ? null : (Date.parse(expiresAt) - product.clock.now()) / dayMs
     return { scheme, cidrs, days: days === null ? null : Math.round(days) }
   }
@@ -37,17 +37,17 @@ describe('the settings of an organization', () => {
   test('how long things are kept is what the operator set, not the default', async () => {
     const read = await owner.call(`GET ${at}`)
     assert.deepEqual(read.json.retention, {
-      callsSeconds: 36 * 3600,
-      deliveriesSeconds: 30 * 86_400,
-      auditSeconds: 500 * 86_400,
+      calls_seconds: 36 * 3600,
+      deliveries_seconds: 30 * 86_400,
+      audit_seconds: 500 * 86_400,
     })
   })
 
   test('a new organization’s keys have no end, any address, and X-API-Key', async () => {
     const read = await owner.call(`GET ${at}`)
-    assert.deepEqual(read.json.keyDefaults, {
+    assert.deepEqual(read.json.key_defaults, {
       scheme: 'x-api-key',
-      expiresAfterDays: null,
+      expires_after_days: null,
       cidrs: null,
     })
     assert.deepEqual(await issued({}), { scheme: 'x-api-key', days: null, cidrs: null })
@@ -55,31 +55,31 @@ describe('the settings of an organization', () => {
 
   test('what a new key leaves open is the default; null is none at all; keys that exist stay', async () => {
     const older = await owner.call(`POST ${at}/keys`, { name: 'older' })
-    const keyDefaults = { scheme: 'bearer', expiresAfterDays: 45, cidrs: ['10.0.0.0/8'] }
-    const changed = await owner.call(`PATCH ${at}`, { keyDefaults })
-    assert.deepEqual(changed.json.keyDefaults, keyDefaults)
+    const keyDefaults = { scheme: 'bearer', expires_after_days: 45, cidrs: ['10.0.0.0/8'] }
+    const changed = await owner.call(`PATCH ${at}`, { key_defaults: keyDefaults })
+    assert.deepEqual(changed.json.key_defaults, keyDefaults)
     assert.deepEqual(await issued({}), { scheme: 'bearer', days: 45, cidrs: ['10.0.0.0/8'] })
-    assert.deepEqual(await issued({ scheme: 'x-api-key', expiresAt: null, cidrs: null }), {
+    assert.deepEqual(await issued({ scheme: 'x-api-key', expires_at: null, cidrs: null }), {
       scheme: 'x-api-key',
       days: null,
       cidrs: null,
     })
     const still = await owner.call(`GET ${at}/keys/${older.json.key.id}`)
-    assert.equal(still.json.expiresAt, null)
+    assert.equal(still.json.expires_at, null)
     const audit = await owner.call(`GET ${at}/audit?action=organization.key_defaults_changed`)
     assert.equal(audit.json.items[0].detail.after.expires_after, '45d')
   })
 
   test('a default that is cleared reaches the server as null and is gone; the others stay', async () => {
-    await owner.call(`PATCH ${at}`, { keyDefaults: { expiresAfterDays: 45, cidrs: ['::/0'] } })
+    await owner.call(`PATCH ${at}`, { key_defaults: { expires_after_days: 45, cidrs: ['::/0'] } })
     const sent = await sentByThePages('PATCH /organizations/:organization', {
       path: { organization: 'acme' },
-      body: { keyDefaults: { cidrs: null } },
+      body: { key_defaults: { cidrs: null } },
     })
-    assert.equal(sent, '{"keyDefaults":{"cidrs":null}}')
+    assert.equal(sent, '{"key_defaults":{"cidrs":null}}')
     const cleared = await owner.call(`PATCH ${at}`, JSON.parse(sent))
-    assert.equal(cleared.json.keyDefaults.cidrs, null)
-    assert.equal(cleared.json.keyDefaults.expiresAfterDays, 45)
+    assert.equal(cleared.json.key_defaults.cidrs, null)
+    assert.equal(cleared.json.key_defaults.expires_after_days, 45)
   })
 
   test('ranges that are none and ends that make no sense are refused and change nothing', async () => {
@@ -87,12 +87,12 @@ describe('the settings of an organization', () => {
     for (const keyDefaults of [
       { cidrs: ['10.0.0.0/99'] },
       { cidrs: [] },
-      { expiresAfterDays: 0 },
-      { expiresAfterDays: 4000 },
+      { expires_after_days: 0 },
+      { expires_after_days: 4000 },
       { scheme: 'basic' },
       { unknown: 1 },
     ]) {
-      const refused = await owner.call(`PATCH ${at}`, { keyDefaults })
+      const refused = await owner.call(`PATCH ${at}`, { key_defaults: keyDefaults })
       assert.equal(refused.json.code, 'invalid_input', JSON.stringify(keyDefaults))
     }
     assert.deepEqual((await owner.call(`GET ${at}`)).json, before.json)
@@ -101,7 +101,7 @@ describe('the settings of an organization', () => {
   test('T6: a viewer reads them and changes none', async () => {
     const viewer = await memberOf(product, 'acme', { email: 'vic@acme.test', role: 'viewer' })
     assert.equal((await viewer.call(`GET ${at}`)).status, 200)
-    const refused = await viewer.call(`PATCH ${at}`, { keyDefaults: { scheme: 'bearer' } })
+    const refused = await viewer.call(`PATCH ${at}`, { key_defaults: { scheme: 'bearer' } })
     assert.equal(refused.json.code, 'permission_required')
   })
 
@@ -110,8 +110,8 @@ describe('the settings of an organization', () => {
     const changed = await byCommand(...words, '--expires', '30d', '--cidr', '192.0.2.0/24')
     assert.equal(changed['expires_after_days'], 30)
     const read = await owner.call(`GET ${at}`)
-    assert.equal(read.json.keyDefaults.expiresAfterDays, 30)
-    assert.deepEqual(read.json.keyDefaults.cidrs, ['192.0.2.0/24'])
+    assert.equal(read.json.key_defaults.expires_after_days, 30)
+    assert.deepEqual(read.json.key_defaults.cidrs, ['192.0.2.0/24'])
     const key = await byCommand('key', 'issue', 'acme', '--name', 'by command')
     const end = Date.parse(String(key['expires_at']))
     assert.ok(Math.abs(end - product.clock.now() - 30 * dayMs) < dayMs)

@@ -20,7 +20,7 @@ describe('whose keys a developer may change', () => {
 
   const changes: readonly [string, object | undefined][] = [
     ['PUT', { name: 'other' }],
-    ['POST /rotate', { overlapSeconds: 0 }],
+    ['POST /rotate', { overlap_seconds: 0 }],
     ['POST /end-old-secret', undefined],
     ['POST /revoke', undefined],
   ]

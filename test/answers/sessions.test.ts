@@ -172,9 +172,9 @@ describe('session tokens under attack', () => {
     const victim = 'usr_00000000000000000000000000'
     for (const [route, body] of [
       ['POST /organizations/acme/keys', { name: 'x', userId: victim }],
-      ['POST /organizations/acme/keys', { name: 'x', organizationId: 'org_x' }],
+      ['POST /organizations/acme/keys', { name: 'x', organization_id: 'org_x' }],
       ['POST /organizations/acme/keys', { name: 'x', createdBy: victim }],
-      ['PATCH /me', { name: 'x', emailVerified: true }],
+      ['PATCH /me', { name: 'x', email_verified: true }],
       ['PATCH /me', { name: 'x', role: 'owner' }],
       ['PATCH /organizations/acme', { name: 'x', plan: 'enterprise' }],
       [
@@ -196,7 +196,7 @@ describe('session tokens under attack', () => {
     ]) {
       const reply = await owner.call(
         'POST /organizations/acme/keys',
-        { name: 'x', userId: 'y' },
+        { name: 'x', user_id: 'y' },
         { 'content-type': type },
       )
       assert.ok(reply.status === 400 || reply.status === 415, `${type} ${reply.status}`)

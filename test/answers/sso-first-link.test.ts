@@ -80,24 +80,24 @@ describe('the first sign-in of somebody who is here already', () => {
     const shown = async () =>
       (await owner.call(`GET /organizations/acme/connections/${acme.id}`)).json as {
         lastUsedAt: string
-        testedAt: string | null
+        tested_at: string | null
       }
     const before = await shown()
-    assert.equal(before.testedAt, null)
+    assert.equal(before.tested_at, null)
     product.clock.forward(60_000)
     const path = `/organizations/acme/connections/${acme.id}/tests`
     const started = await owner.call(`POST ${path}`)
     await walk(new Jar(), started.json.address as string)
     assert.equal((await owner.call(`GET ${path}/${started.json.id}`)).json.passed, true)
     const after = await shown()
-    assert.notEqual(after.testedAt, null)
+    assert.notEqual(after.tested_at, null)
     assert.equal(after.lastUsedAt, before.lastUsedAt)
   })
 
   test('D4: a provider that an administrator has set does not become an owner’s sign-in unasked', async () => {
     await save(admin)
     const shown = await owner.call(`GET /organizations/acme/connections/${acme.id}`)
-    assert.equal(shown.json.ownersConfirm, true)
+    assert.equal(shown.json.owners_confirm, true)
     const claims = { sub: 'not-olga', email: 'olga@acme.test' }
     assert.equal(refusalOf(await arrive(claims)), 'sso_confirmation_required')
     // Whoever is no owner is linked as ever.

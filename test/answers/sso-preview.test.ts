@@ -45,11 +45,11 @@ for (const engine of engines) {
     }
 
     async function preview(breakGlass: readonly string[]) {
-      const answer = await owner.call(`POST ${at}/sso/preview`, { breakGlass })
+      const answer = await owner.call(`POST ${at}/sso/preview`, { break_glass: breakGlass })
       assert.equal(answer.status, 200, answer.text)
       const { people, ...rest } = answer.json
-      const sessionsOf = people.map((one: { userId: string; sessions: number }) => [
-        one.userId,
+      const sessionsOf = people.map((one: { user_id: string; sessions: number }) => [
+        one.user_id,
         one.sessions,
       ])
       return { people: Object.fromEntries(sessionsOf), ...rest }

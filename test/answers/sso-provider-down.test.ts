@@ -39,7 +39,7 @@ describe('a provider that is down', () => {
       ...client,
     })
     const me = await owner.call('GET /me')
-    const policy = { required: true, breakGlass: [me.json.id as string] }
+    const policy = { required: true, break_glass: [me.json.id as string] }
     assert.equal((await owner.call('PUT /organizations/acme/sso', policy)).status, 200)
   })
   after(async () => {
@@ -91,7 +91,7 @@ describe('a provider that is down', () => {
     assert.equal(landed.status, 200)
     assert.equal((await owner.call('GET /organizations/acme')).status, 200)
     const shown = await owner.call(`GET /organizations/acme/connections/${acme.id}`)
-    assert.equal(shown.json.lastRefusal.code, 'idp_unreachable')
+    assert.equal(shown.json.last_refusal.code, 'idp_unreachable')
   })
 
   test('strangers who start sign-ins at a provider that is down cannot fill the audit log', async () => {

@@ -207,16 +207,19 @@ describe('the answers of the company sign-in', () => {
 
   test('sessions of a connection end with it, and last no longer than it says', async () => {
     const path = `/organizations/acme/connections/${acme.id}`
-    assert.equal((await owner.call(`PATCH ${path}`, { sessionMaximumSeconds: 600 })).status, 200)
+    assert.equal((await owner.call(`PATCH ${path}`, { session_maximum_seconds: 600 })).status, 200)
     const person = await signedIn()
     const me = await person.call('GET /me')
-    const { signedInAt, expiresAt } = me.json.session as Record<string, string>
+    const { signed_in_at: signedInAt, expires_at: expiresAt } = me.json.session as Record<
+      string,
+      string
+    >
     const lastsMs = Date.parse(expiresAt ?? '') - Date.parse(signedInAt ?? '')
     assert.ok(lastsMs <= 600_000 && lastsMs > 590_000, String(lastsMs))
     assert.equal((await owner.call(`POST ${path}/disable`)).status, 200)
     assert.equal((await person.call('GET /me')).status, 401)
     await owner.call(`POST ${path}/enable`)
-    await owner.call(`PATCH ${path}`, { sessionMaximumSeconds: null })
+    await owner.call(`PATCH ${path}`, { session_maximum_seconds: null })
   })
 
   test('a session through a connection cannot change how the account signs in elsewhere', async () => {
@@ -354,7 +357,7 @@ describe('the answers of the company sign-in', () => {
     ]) {
       assert.equal((await owner.call(route)).status, 404, route)
     }
-    const domain = { name: 'x.test', connectionId: other.id }
+    const domain = { name: 'x.test', connection_id: other.id }
     assert.equal((await owner.call('POST /organizations/acme/domains', domain)).status, 404)
   })
 

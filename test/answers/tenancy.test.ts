@@ -105,8 +105,8 @@ describe('T1: every route of the OpenAPI document, for every principal', () => {
     })
     const connection = await owner.call(`POST ${at}/connections`, {
       issuer: idp.issuerOf('honest'),
-      clientId: 'intercept',
-      clientSecret: 's',
+      client_id: 'intercept',
+      client_secret: 's',
     })
     assert.equal(connection.status, 201, connection.text)
     const tested = await owner.call(`POST ${at}/connections/${connection.json.id}/tests`)
@@ -321,7 +321,7 @@ interface Schema {
 function queryOf(described: Described): string {
   const names = described.parameters.filter((one) => one.in === 'query').map(({ name }) => name)
   if (!names.includes('stepMs')) return ''
-  return '?from=2026-01-01T00:00:00Z&to=2026-01-01T01:00:00Z&stepMs=60000'
+  return '?from=2026-01-01T00:00:00Z&to=2026-01-01T01:00:00Z&step_ms=60000'
 }
 
 /** The least that a schema takes. */

@@ -35,8 +35,8 @@ describe('webhooks by the JSON API', { timeout: 60_000 }, () => {
       201,
     )
     assert.equal(added.state, 'active')
-    assert.deepEqual(added.headerNames, ['X-Token'])
-    assert.match(added.publicKey, /^whpk_/)
+    assert.deepEqual(added.header_names, ['X-Token'])
+    assert.match(added.public_key, /^whpk_/)
     const E = `${O}/webhooks/endpoints/${added.id}`
 
     const ping = await answer(`POST ${E}/ping`, {}, 202)
@@ -59,7 +59,7 @@ describe('webhooks by the JSON API', { timeout: 60_000 }, () => {
     const elsewhere = await answer(`PATCH ${E}`, {
       url: `${receiver.url.replace('127.0.0.1', 'localhost')}/`,
     })
-    assert.deepEqual(elsewhere.headerNames, [], 'P15: headers do not follow to another origin')
+    assert.deepEqual(elsewhere.header_names, [], 'P15: headers do not follow to another origin')
 
     assert.equal((await answer(`POST ${E}/disable`)).state, 'disabled')
     await answer(`POST ${E}/ping`, {}, 409)
@@ -78,8 +78,8 @@ describe('webhooks by the JSON API', { timeout: 60_000 }, () => {
     const [row] = (await answer(page)).items
     const whole = await answer(`GET ${O}/webhooks/deliveries/${row.id}`)
     assert.equal(whole.body, receiver.arrivals.at(-1)!.body.toString())
-    assert.equal(whole.attemptList.length, 1)
-    assert.equal(whole.attemptList[0].status, 204)
+    assert.equal(whole.attempt_list.length, 1)
+    assert.equal(whole.attempt_list[0].status, 204)
 
     await answer(`POST ${O}/webhooks/deliveries/${row.id}/replay`, {}, 202)
     await until(() => receiver.arrivals.length === before + 2, 'the replay')
@@ -137,7 +137,7 @@ describe('webhooks by the JSON API', { timeout: 60_000 }, () => {
       [{ url: receiver.url, headers: { 'webhook-id': 'x' } }, 400, 'invalid_input'],
       [{ url: receiver.url, headers: { Webhook_Signature: 'x' } }, 400, 'invalid_input'],
       [{ url: receiver.url, headers: { 'X-A': 'a\r\nb: c' } }, 400, 'invalid_input'],
-      [{ url: receiver.url, ratePerSecond: 0 }, 400, 'invalid_input'],
+      [{ url: receiver.url, rate_per_second: 0 }, 400, 'invalid_input'],
       [{ url: receiver.url, state: 'disabled' }, 400, 'invalid_input'],
     ]
     for (const [body, status, code] of wrong) {
@@ -153,7 +153,7 @@ describe('webhooks by the JSON API', { timeout: 60_000 }, () => {
 
   test('the signing secret is rotated with an overlap that can be ended', async () => {
     const before = await answer(`GET ${O}/webhooks/secret`)
-    const rotated = await answer(`POST ${O}/webhooks/secret/rotate`, { overlapSeconds: 3600 }, 201)
+    const rotated = await answer(`POST ${O}/webhooks/secret/rotate`, { overlap_seconds: 3600 }, 201)
     assert.notEqual(rotated.current.secret, before.current.secret)
     assert.equal(rotated.old[0].hint, before.current.hint)
     await answer(`POST ${O}/webhooks/secret/end-old`, {}, 204)

@@ -34,7 +34,7 @@ export async function furnish(person: Person, upstreamUrl: string): Promise<Furn
     ['checkout-worker', {}],
     ['nightly-export', { cidrs: ['10.2.0.0/16'] }],
     ['partner-acme', { grants: [{ target: 'ledger', methods: ['GET'] }] }],
-    ['mobile-bff', { rateLimit: { calls: 1, perSeconds: 60 }, personal: true }],
+    ['mobile-bff', { rate_limit: { calls: 1, per_seconds: 60 }, personal: true }],
   ] as const) {
     const made = await ask(person, 'POST /organizations/acme/keys', { name, ...more })
     secrets.push(String(made.secret))
@@ -81,7 +81,7 @@ export async function callOnce(
 /** What the pages' addresses need, once calls have been made and a directory has sent people. */
 export async function idsOf(person: Person, made: Furniture): Promise<PageIds> {
   const [key = '', rotated = ''] = made.keys
-  await ask(person, `POST /organizations/acme/keys/${rotated}/rotate`, { overlapSeconds: 86_400 })
+  await ask(person, `POST /organizations/acme/keys/${rotated}/rotate`, { overlap_seconds: 86_400 })
   // Records of calls are written in batches: the first may come a moment later.
   const until = Date.now() + recordsWithinMs
   let call: string | undefined

@@ -46,9 +46,15 @@ async function connections(
   idp: TestIdp,
 ): Promise<void> {
   const connect = async (name: string, kind: string, clientId: string, clientSecret: string) => {
-    const body = { name, kind, issuer: idp.issuer, clientId, clientSecret }
+    const body = {
+      name,
+      kind,
+      issuer: idp.issuer,
+      client_id: clientId,
+      client_secret: clientSecret,
+    }
     const made = await ask(owner, 'POST /organizations/acme/connections', body)
-    idp.allowRedirect(String(made.redirectUri))
+    idp.allowRedirect(String(made.redirect_uri))
     return String(made.id)
   }
   const works = await connect('Okta production', 'okta', idp.clientId, idp.clientSecret)
@@ -63,7 +69,7 @@ async function connections(
     await command(product, `sso verify-domain acme ${domain} --override`)
     const { items } = await ask(owner, 'GET /organizations/acme/domains')
     const id = items.find((one: { name: string }) => one.name === domain)?.id as string
-    await ask(owner, `PATCH /organizations/acme/domains/${id}`, { connectionId: connection })
+    await ask(owner, `PATCH /organizations/acme/domains/${id}`, { connection_id: connection })
   }
   await ask(owner, 'POST /organizations/acme/domains', { name: 'acme-labs.test' })
 

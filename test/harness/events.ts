@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { events, type Store } from '../../src/store/index.ts'
+import { assertSnakeCase } from './casing.ts'
 import { eventTypes } from '../../src/webhooks/index.ts'
 
 interface Schema {
@@ -56,7 +57,9 @@ export async function eventsThatFit(store: Store, organizationId: string): Promi
     types.add(type)
     const schema = known.get(type)
     assert.ok(schema, `no type ${type}`)
-    const faults = faultsOf(JSON.parse(Buffer.from(body).toString()), schema)
+    const said: unknown = JSON.parse(Buffer.from(body).toString())
+    assertSnakeCase(said, type)
+    const faults = faultsOf(said, schema)
     assert.deepEqual(faults, [], `${type}: ${Buffer.from(body).toString()}`)
   }
   return [...types].toSorted()

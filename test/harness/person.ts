@@ -2,6 +2,7 @@ import { createId } from '../../src/ids.ts'
 import { memberships, openStore, organizations, users, type Store } from '../../src/store/index.ts'
 import { createSealer, loadMasterSecrets } from '../../src/secrets/index.ts'
 import { createLinks } from '../../src/organizations/index.ts'
+import { assertSnakeCase } from './casing.ts'
 import type { TestProduct } from './product.ts'
 
 /** Somebody at the JSON API, with or without a session cookie. */
@@ -40,7 +41,9 @@ export function personWith(baseUrl: string, cookie?: string, at = baseUrl): Pers
       const text = await answer.text()
       const kept = sessionOf(answer.headers)
       if (kept !== undefined) person.cookie = kept === '' ? undefined : kept
-      return { status: answer.status, headers: answer.headers, text, json: parsed(text) }
+      const json = parsed(text)
+      assertSnakeCase(json, route)
+      return { status: answer.status, headers: answer.headers, text, json }
     },
   }
   return person

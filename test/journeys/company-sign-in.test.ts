@@ -12,7 +12,7 @@ interface Me {
   readonly organizations: {
     readonly slug: string
     readonly role: string
-    readonly ssoRequired: boolean
+    readonly sso_required: boolean
   }[]
 }
 
@@ -241,7 +241,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     assert.equal(json.person.email, 'new@corp.test')
     assert.match(json.lines.at(-1).sentence, /Would be signed in as Nora New/)
     const shown = await owner.call(`GET /organizations/acme/connections/${connection.id}`)
-    assert.notEqual(shown.json.testedAt, null)
+    assert.notEqual(shown.json.tested_at, null)
     // It is over: the address starts nothing any more.
     const again = await visitor.page.goto(started.json.address as string)
     assert.equal(again?.status(), 404)
@@ -250,7 +250,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
   test('O11: where SSO is required, GitHub reaches nothing here, the company sign-in and the break-glass owner do', async () => {
     const ownerId = (await owner.call('GET /me')).json.id as string
     const set = async (required: boolean, breakGlass: string[]) =>
-      await owner.call('PUT /organizations/acme/sso', { required, breakGlass })
+      await owner.call('PUT /organizations/acme/sso', { required, break_glass: breakGlass })
     assert.equal((await set(true, [])).status, 409)
     assert.equal((await set(true, [ownerId])).status, 200)
 
@@ -264,9 +264,9 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     const refused = await visitor.context.request.get(`${baseUrl}/api/v1/organizations/acme`)
     assert.equal(refused.status(), 403)
     assert.equal(((await refused.json()) as { code: string }).code, 'sso_required')
-    assert.equal((await me(visitor)).organizations[0]?.ssoRequired, true)
+    assert.equal((await me(visitor)).organizations[0]?.sso_required, true)
     const change = await visitor.context.request.put(`${baseUrl}/api/v1/organizations/acme/sso`, {
-      data: { required: false, breakGlass: [] },
+      data: { required: false, break_glass: [] },
       headers: { origin: baseUrl },
     })
     assert.equal(change.status(), 403)

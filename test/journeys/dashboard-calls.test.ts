@@ -36,7 +36,7 @@ describe('calls in the dashboard', { timeout: 120_000 }, () => {
       ['anything', {}],
       ['ledger-only', { grants: [{ target: 'ledger', methods: ['GET'] }] }],
       ['office', { cidrs: ['10.2.0.0/16'] }],
-      ['hasty', { rateLimit: { calls: 1, perSeconds: 86_400 } }],
+      ['hasty', { rate_limit: { calls: 1, per_seconds: 86_400 } }],
     ] as const) {
       const made = await owner.call('POST /organizations/acme/keys', { name, ...more })
       assert.equal(made.status, 201, made.text)

@@ -122,7 +122,7 @@ describe('an administrator with the built-in echo', { timeout: 120_000 }, () => 
     assert.equal(await save.isEnabled(), false)
     const { json } = await owner.call(`POST ${at}/keys`, { name: 'by default' })
     assert.deepEqual(json.key.cidrs, ['10.0.0.0/8', '192.0.2.7/32'])
-    assert.ok(Math.abs(Date.parse(json.key.expiresAt) - Date.now() - 30 * 86_400_000) < 3_600_000)
+    assert.ok(Math.abs(Date.parse(json.key.expires_at) - Date.now() - 30 * 86_400_000) < 3_600_000)
     assert.deepEqual(visitor.findings, [])
   })
 })

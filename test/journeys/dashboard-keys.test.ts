@@ -128,8 +128,8 @@ describe('API keys in the dashboard', () => {
     const wish = {
       name: 'before',
       cidrs: ['203.0.113.0/24'],
-      rateLimit: { calls: 10, perSeconds: 60 },
-      expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+      rate_limit: { calls: 10, per_seconds: 60 },
+      expires_at: new Date(Date.now() + 86_400_000).toISOString(),
     }
     const { key } = (await owner.call('POST /organizations/acme/keys', wish)).json
     await page.goto(`${product.baseUrl}/o/acme/keys/${key.id}`)
@@ -142,8 +142,8 @@ describe('API keys in the dashboard', () => {
     await page.getByRole('heading', { name: 'edited' }).waitFor()
     const now = (await owner.call(`GET /organizations/acme/keys/${key.id}`)).json
     assert.deepEqual(
-      [now.name, now.cidrs, now.rateLimit, now.expiresAt, now.grants],
-      ['edited', wish.cidrs, { calls: 20, perSeconds: 60 }, key.expiresAt, null],
+      [now.name, now.cidrs, now.rate_limit, now.expires_at, now.grants],
+      ['edited', wish.cidrs, { calls: 20, per_seconds: 60 }, key.expires_at, null],
     )
     assert.deepEqual(visitor.findings, [])
   })

@@ -119,7 +119,7 @@ describe('SSO in the dashboard', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Connect', exact: true }).click()
     await page.getByText('Not tested', { exact: true }).waitFor()
     const [connection] = (await owner.call('GET /organizations/acme/connections')).json.items
-    assert.equal(connection.redirectUri, redirect)
+    assert.equal(connection.redirect_uri, redirect)
 
     await walkTest(page, 'una@corp.test')
     await page.getByText('The test stopped').waitFor()
@@ -154,7 +154,7 @@ describe('SSO in the dashboard', { timeout: 120_000 }, () => {
     const policy = (await owner.call('GET /organizations/acme/sso')).json
     assert.equal(policy.required, true)
     assert.deepEqual(
-      policy.breakGlass.map((one: { name: string }) => one.name),
+      policy.break_glass.map((one: { name: string }) => one.name),
       ['Olga Owner'],
     )
     assert.deepEqual(visitor.findings, [])
@@ -163,7 +163,7 @@ describe('SSO in the dashboard', { timeout: 120_000 }, () => {
   test('an hour after the last test the switch says that a test is missing', async () => {
     await using visitor = await visit()
     const { page } = visitor
-    const policy = { required: false, breakGlass: [] }
+    const policy = { required: false, break_glass: [] }
     assert.equal((await owner.call('PUT /organizations/acme/sso', policy)).status, 200)
     await page.clock.install({ time: Date.now() + 61 * minuteMs })
     await page.goto(tab('connection'))

@@ -30,7 +30,7 @@ for (const engine of engines) {
       id = issued.json.key.id
       old = issued.json.secret
       await call(old, '192.0.2.1', 'before/1')
-      const rotated = await owner.call(`POST ${at}/${id}/rotate`, { overlapSeconds: 3600 })
+      const rotated = await owner.call(`POST ${at}/${id}/rotate`, { overlap_seconds: 3600 })
       fresh = rotated.json.secret
     })
     after(async () => {
@@ -53,7 +53,7 @@ for (const engine of engines) {
       return answer.json as {
         stragglers: { address: string; agent: string; target: string; calls: number }[]
         recent: { agent: string; calls: number }[]
-        recentCalls: number
+        recent_calls: number
       }
     }
 
@@ -75,7 +75,7 @@ for (const engine of engines) {
     })
 
     test('where a key is used is told of its newest calls, the key’s last target too', async () => {
-      await until(async () => (await callers()).recentCalls === 9, withinMs)
+      await until(async () => (await callers()).recent_calls === 9, withinMs)
       const { recent } = await callers()
       assert.equal(total(recent), 9)
       assert.deepEqual(recent.map(({ agent }) => agent).toSorted(), [
@@ -87,7 +87,7 @@ for (const engine of engines) {
       ])
       const target = await owner.call('GET /organizations/acme/targets/echo')
       const key = await owner.call(`GET ${at}/${id}`)
-      assert.equal(key.json.lastUsedTargetId, target.json.id)
+      assert.equal(key.json.last_used_target_id, target.json.id)
     })
 
     test('L1: a caller that names itself anew each time fills no more than so many rows', async () => {

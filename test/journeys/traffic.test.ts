@@ -27,7 +27,7 @@ for (const engine of engines) {
         credential: { header: 'X-Upstream-Secret', value: 'canary-credential' },
       })
       assert.equal(made.status, 201, made.text)
-      assert.equal(made.json.credentialHeader, 'X-Upstream-Secret')
+      assert.equal(made.json.credential_header, 'X-Upstream-Secret')
       assert.ok(!made.text.includes('canary-credential'))
       const issued = await owner.call('POST /organizations/acme/keys', { name: 'caller' })
       secret = issued.json.secret
@@ -76,10 +76,10 @@ for (const engine of engines) {
       const [denied, allowed] = both
       assert.equal(allowed.status, 200)
       assert.equal(allowed.target, 'echo')
-      assert.equal(allowed.keyName, 'caller')
+      assert.equal(allowed.key_name, 'caller')
       assert.equal(denied.code, 'rule_denied')
-      assert.equal(denied.stoppedAt, 'rules')
-      assert.equal(denied.ruleId, ruled.json.rules[0].id)
+      assert.equal(denied.stopped_at, 'rules')
+      assert.equal(denied.rule_id, ruled.json.rules[0].id)
       for (const [query, expected] of [
         ['stopped_at=rules', [denied.id]],
         ['status=2xx', [allowed.id]],
@@ -105,7 +105,7 @@ for (const engine of engines) {
         // A call may be in the list one flush before it is in the sums.
         const sums = await until(async () => {
           const found = await owner.call(
-            `GET /organizations/acme/rollups?from=${from}&to=${to}&stepMs=60000${more}`,
+            `GET /organizations/acme/rollups?from=${from}&to=${to}&step_ms=60000${more}`,
           )
           const { answered, refused } = found.json
           return answered === 1 && refused.rules === 1 ? found : undefined
@@ -115,10 +115,10 @@ for (const engine of engines) {
           passed.reduce((a: number, b: number) => a + b, 0),
           1,
         )
-        assert.ok(sums.json.p95Ms > 0)
+        assert.ok(sums.json.p95_ms > 0)
       }
       const lastHour = await owner.call('GET /organizations/acme/rollups')
-      assert.equal(lastHour.json.stepMs, 60_000)
+      assert.equal(lastHour.json.step_ms, 60_000)
       assert.equal(lastHour.json.answered, 1)
       const again = await owner.call('GET /organizations/acme/targets/echo')
       assert.equal(again.json.calls24h, 2)
@@ -131,12 +131,12 @@ for (const engine of engines) {
       const before = (await owner.call('GET /organizations/acme/calls')).json.items.length
       const attempt = async (body: object) =>
         (await owner.call('POST /organizations/acme/targets/echo/try', body)).json
-      const denied = await attempt({ keyId, method: 'DELETE', path: '/admin/x' })
+      const denied = await attempt({ key_id: keyId, method: 'DELETE', path: '/admin/x' })
       assert.equal(denied.code, 'rule_denied')
-      assert.equal(denied.stoppedAt, 'rules')
-      assert.equal((await attempt({ keyId, method: 'GET', path: '/x' })).allowed, true)
+      assert.equal(denied.stopped_at, 'rules')
+      assert.equal((await attempt({ key_id: keyId, method: 'GET', path: '/x' })).allowed, true)
       assert.equal(
-        (await attempt({ keyId, method: 'GET', path: '/a/../b' })).code,
+        (await attempt({ key_id: keyId, method: 'GET', path: '/a/../b' })).code,
         'path_ambiguous',
       )
       assert.equal((await attempt({ method: 'GET', path: '/x' })).code, 'credential_missing')
@@ -166,10 +166,10 @@ for (const engine of engines) {
         [once, 'echo', 'GET', '/x', null],
         [once, 'echo', 'GET', '/x', null],
       ] as const) {
-        const body = { keyId: key.id, method, path, address: '127.0.0.1' }
+        const body = { key_id: key.id, method, path, address: '127.0.0.1' }
         const tried = await owner.call(`POST /organizations/acme/targets/${slug}/try`, body)
         assert.equal(tried.status, 200, tried.text)
-        assert.equal(tried.json.stoppedAt ?? null, stoppedAt, tried.text)
+        assert.equal(tried.json.stopped_at ?? null, stoppedAt, tried.text)
         if (key === once) continue
         const real = await exchangeRaw(
           product.port,
@@ -208,7 +208,7 @@ for (const engine of engines) {
       assert.equal(plain.json.capture, undefined)
       const target = await owner.call('GET /organizations/acme/targets/echo')
       const head = { 'if-match': `"${target.json.version}"` }
-      const capture = { headers: ['x-note'], bodyBytes: 1000, redact: ['password'] }
+      const capture = { headers: ['x-note'], body_bytes: 1000, redact: ['password'] }
       const changed = await owner.call('PATCH /organizations/acme/targets/echo', { capture }, head)
       assert.equal(changed.status, 200, changed.text)
       const kept = await recordOf(await post())
@@ -255,7 +255,7 @@ for (const engine of engines) {
         upstream: 'http://127.0.0.1:8099',
       })
       assert.equal(moved.status, 200, moved.text)
-      assert.equal(moved.json.credentialHeader, undefined)
+      assert.equal(moved.json.credential_header, undefined)
     })
 
     test('a leaked key is revoked by whoever presents it, and the answer says nothing', async () => {

@@ -58,9 +58,9 @@ async function onEngine(
   const signedIn = async (): Promise<number> => (await owner.call('GET /me')).status
 
   const lasting = await issue({})
-  const limited = await issue({ rateLimit: { calls: 5, perSeconds: 1 } })
+  const limited = await issue({ rate_limit: { calls: 5, per_seconds: 1 } })
   const ending = await issue({
-    expiresAt: new Date(product.clock.now() + 12 * hourMs).toISOString(),
+    expires_at: new Date(product.clock.now() + 12 * hourMs).toISOString(),
   })
   const revoked = await issue({})
   await owner.call(`POST /organizations/acme/keys/${revoked.id}/revoke`)

@@ -37,14 +37,14 @@ export const Role = oneOf(roles)
 
 /** When a change had reached every node. */
 export const Confirmed = Type.Object(
-  { nodes: Type.Integer(), silentNodes: Type.Integer(), tookMs: Type.Number() },
+  { nodes: Type.Integer(), silent_nodes: Type.Integer(), took_ms: Type.Number() },
   { title: 'Confirmation' },
 )
 
 /** A confirmation as it is answered. */
 export function toConfirmed(confirmation: Confirmation): Static<typeof Confirmed> {
   const { nodes, silentNodes, tookMs } = confirmation
-  return { nodes, silentNodes, tookMs }
+  return { nodes, silent_nodes: silentNodes, took_ms: tookMs }
 }
 
 /** Milliseconds as a time. */

@@ -11,8 +11,8 @@ const Item = Type.Object(
     kind: Type.String(),
     title: Type.String(),
     text: Type.String(),
-    subjectKind: oneOf(['key', 'target', 'endpoint', 'domain']),
-    subjectId: Type.String(),
+    subject_kind: oneOf(['key', 'target', 'endpoint', 'domain']),
+    subject_id: Type.String(),
     /** `refuse`: something is refused or lost now; `waits`: somebody should decide. */
     severity: oneOf(['refuse', 'waits']),
   },
@@ -78,8 +78,8 @@ async function ofTargets({ id }: RouteOrganization, rooms: Rooms): Promise<Item[
         kind: 'target_failing',
         title: `${target.slug} is failing`,
         text: `${recent.errors} of ${recent.calls} calls in the last 15 minutes ended in an error of the upstream.`,
-        subjectKind: 'target',
-        subjectId: target.slug,
+        subject_kind: 'target',
+        subject_id: target.slug,
         severity: 'refuse',
       },
     ]
@@ -89,7 +89,7 @@ async function ofTargets({ id }: RouteOrganization, rooms: Rooms): Promise<Item[
 async function ofEndpoints({ id }: RouteOrganization, rooms: Rooms): Promise<Item[]> {
   return (await rooms.webhooks.endpoints.list(id)).flatMap((endpoint): Item[] => {
     const { state, disabledReason } = endpoint.health
-    const subject = { subjectKind: 'endpoint', subjectId: endpoint.id } as const
+    const subject = { subject_kind: 'endpoint', subject_id: endpoint.id } as const
     if (state === 'disabled' && disabledReason !== 'by_hand') {
       const title = `${new URL(endpoint.url).host} is disabled`
       const text = 'Its events are skipped. Repair the receiver, switch it on, and replay.'
@@ -107,7 +107,7 @@ async function ofDomains({ id }: RouteOrganization, rooms: Rooms): Promise<Item[
     if (domain.lostAt === undefined) return []
     const title = `${domain.name} is not proven any more`
     const text = 'Its TXT record is gone, so its people cannot sign in through the company.'
-    const subject = { subjectKind: 'domain', subjectId: domain.id } as const
+    const subject = { subject_kind: 'domain', subject_id: domain.id } as const
     return [{ kind: 'domain_lost', title, text, ...subject, severity: 'refuse' }]
   })
 }
@@ -147,5 +147,5 @@ function endsText(key: Key): string {
 }
 
 function keyItem(key: Key, kind: string, title: string, text: string): Item {
-  return { kind, title, text, subjectKind: 'key', subjectId: key.id, severity: 'waits' }
+  return { kind, title, text, subject_kind: 'key', subject_id: key.id, severity: 'waits' }
 }

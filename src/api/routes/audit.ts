@@ -20,7 +20,7 @@ const Entry = Type.Object(
     subject: Type.Object({ kind: Type.String(), id: Type.String() }),
     detail: Type.Record(Type.String(), Type.Unknown()),
     address: nullable(Type.String()),
-    requestId: nullable(Type.String()),
+    request_id: nullable(Type.String()),
     hash: Type.String(),
   },
   { title: 'AuditEntry' },
@@ -28,8 +28,8 @@ const Entry = Type.Object(
 
 const filter = {
   action: Type.Optional(Type.String({ maxLength: 100 })),
-  actorId: Type.Optional(Type.String({ maxLength: 100 })),
-  subjectId: Type.Optional(Type.String({ maxLength: 100 })),
+  actor_id: Type.Optional(Type.String({ maxLength: 100 })),
+  subject_id: Type.Optional(Type.String({ maxLength: 100 })),
   from: Type.Optional(Time),
   until: Type.Optional(Time),
 }
@@ -57,18 +57,18 @@ export const auditRoutes = {
     answer: Type.Object({
       intact: Type.Boolean(),
       entries: Type.Integer(),
-      brokenAt: nullable(Type.Integer()),
+      broken_at: nullable(Type.Integer()),
       reason: nullable(Type.String()),
-      checkedAt: Time,
+      checked_at: Time,
     }),
     handle: async ({ organization }, rooms) => {
       const report = await rooms.audit.verify(organization.id)
       return {
         intact: report.brokenAt === undefined,
         entries: report.entries,
-        brokenAt: report.brokenAt ?? null,
+        broken_at: report.brokenAt ?? null,
         reason: report.reason ?? null,
-        checkedAt: time(rooms.clock.now()),
+        checked_at: time(rooms.clock.now()),
       }
     },
   }),
@@ -138,15 +138,15 @@ async function* whileAllowed(
 
 function toFilter(query: {
   action?: string
-  actorId?: string
-  subjectId?: string
+  actor_id?: string
+  subject_id?: string
   from?: string
   until?: string
 }) {
   return {
     action: query.action,
-    actorId: query.actorId,
-    subjectId: query.subjectId,
+    actorId: query.actor_id,
+    subjectId: query.subject_id,
     from: query.from === undefined ? undefined : Date.parse(query.from),
     until: query.until === undefined ? undefined : Date.parse(query.until),
   }
@@ -172,7 +172,7 @@ function toEntry(entry: AuditEntry): Static<typeof Entry> {
     subject: entry.subject,
     detail: entry.detail,
     address: entry.address ?? null,
-    requestId: entry.requestId ?? null,
+    request_id: entry.requestId ?? null,
     hash: entry.hash,
   }
 }

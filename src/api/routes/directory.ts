@@ -26,11 +26,11 @@ const Token = Type.Object(
     id: Type.String(),
     name: Type.String(),
     hint: Type.String(),
-    createdAt: Time,
-    lastUsedAt: nullable(Time),
-    lastUsedAddress: nullable(Type.String()),
-    lastUsedAgent: nullable(Type.String()),
-    revokedAt: nullable(Time),
+    created_at: Time,
+    last_used_at: nullable(Time),
+    last_used_address: nullable(Type.String()),
+    last_used_agent: nullable(Type.String()),
+    revoked_at: nullable(Time),
   },
   { title: 'ScimToken' },
 )
@@ -46,7 +46,7 @@ const Request = Type.Object(
     detail: nullable(Type.String()),
     /** The body as it came, cut, without secrets. */
     sent: nullable(Type.String()),
-    durationMs: Type.Number(),
+    duration_ms: Type.Number(),
     address: nullable(Type.String()),
     agent: nullable(Type.String()),
   },
@@ -57,12 +57,12 @@ const User = Type.Object(
   {
     /** The membership's id. */
     id: Type.String(),
-    userName: Type.String(),
+    user_name: Type.String(),
     name: nullable(Type.String()),
-    externalId: nullable(Type.String()),
+    external_id: nullable(Type.String()),
     active: Type.Boolean(),
     groups: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
-    modifiedAt: Time,
+    modified_at: Time,
   },
   { title: 'DirectoryUser' },
 )
@@ -71,10 +71,10 @@ const Group = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    externalId: nullable(Type.String()),
+    external_id: nullable(Type.String()),
     role: nullable(Role),
     members: Type.Integer(),
-    modifiedAt: Time,
+    modified_at: Time,
   },
   { title: 'DirectoryGroup' },
 )
@@ -88,22 +88,22 @@ export const directoryRoutes = {
     summary: 'The directory: where it calls, whether it has called',
     permission: 'sso.manage',
     answer: Type.Object({
-      baseAddress: Type.String(),
-      isOn: Type.Boolean(),
+      base_address: Type.String(),
+      is_on: Type.Boolean(),
       users: Type.Integer(),
       groups: Type.Integer(),
-      tokensAtMost: Type.Integer(),
-      lastRequestAt: nullable(Time),
+      tokens_at_most: Type.Integer(),
+      last_request_at: nullable(Time),
     }),
     handle: async ({ organization }, rooms) => {
       const { directories, baseUrl, store, scimTokensMost } = rooms
       const [last] = await directories.log.list(organization.id, { limit: 1 })
       return {
-        baseAddress: `${baseUrl}/scim/v2`,
-        isOn: await directories.signIn.isOn(store, organization.id),
+        base_address: `${baseUrl}/scim/v2`,
+        is_on: await directories.signIn.isOn(store, organization.id),
         ...(await directories.lists.totals(organization.id)),
-        tokensAtMost: scimTokensMost,
-        lastRequestAt: timeOrNull(last?.at),
+        tokens_at_most: scimTokensMost,
+        last_request_at: timeOrNull(last?.at),
       }
     },
   }),
@@ -192,7 +192,7 @@ export const directoryRoutes = {
     answer: Type.Object({
       items: Type.Array(
         Type.Object({
-          membershipId: Type.String(),
+          membership_id: Type.String(),
           name: Type.String(),
           before: Type.String(),
           after: Type.String(),
@@ -204,7 +204,7 @@ export const directoryRoutes = {
       const items = await directories.groups.previewRole(organization.id, param('group'), role)
       return {
         items: items.map(({ membershipId, name, before, after }) => ({
-          membershipId,
+          membership_id: membershipId,
           name,
           before,
           after,
@@ -224,11 +224,11 @@ function toToken(token: DirectoryTokenRecord): Static<typeof Token> {
     id: token.id,
     name: token.name,
     hint: token.hint,
-    createdAt: time(token.createdAt),
-    lastUsedAt: timeOrNull(token.lastUsedAt),
-    lastUsedAddress: token.lastUsedAddress ?? null,
-    lastUsedAgent: token.lastUsedAgent ?? null,
-    revokedAt: timeOrNull(token.revokedAt),
+    created_at: time(token.createdAt),
+    last_used_at: timeOrNull(token.lastUsedAt),
+    last_used_address: token.lastUsedAddress ?? null,
+    last_used_agent: token.lastUsedAgent ?? null,
+    revoked_at: timeOrNull(token.revokedAt),
   }
 }
 
@@ -241,7 +241,7 @@ function toRequest(request: DirectoryRequestRecord): Static<typeof Request> {
     status: request.status,
     detail: request.detail ?? null,
     sent: request.sent ?? null,
-    durationMs: Math.round(request.durationUs / 100) / 10,
+    duration_ms: Math.round(request.durationUs / 100) / 10,
     address: request.address ?? null,
     agent: request.agent ?? null,
   }
@@ -267,15 +267,15 @@ function toUser(user: DirectoryUser): Static<typeof User> {
   const attributes = JSON.parse(user.attributes) as Named & { readonly userName: string }
   return {
     id: user.id,
-    userName: attributes.userName,
+    user_name: attributes.userName,
     name: nameOf(attributes),
-    externalId: user.externalId ?? null,
+    external_id: user.externalId ?? null,
     active: user.active,
     groups: user.groups.map((group) => ({
       id: group.groupId,
       name: (JSON.parse(group.attributes) as { displayName: string }).displayName,
     })),
-    modifiedAt: time(user.modifiedAt),
+    modified_at: time(user.modifiedAt),
   }
 }
 
@@ -283,9 +283,9 @@ function toGroup(group: DirectoryGroupRecord): Static<typeof Group> {
   return {
     id: group.id,
     name: (JSON.parse(group.attributes) as { displayName: string }).displayName,
-    externalId: group.externalId ?? null,
+    external_id: group.externalId ?? null,
     role: group.role ?? null,
     members: group.members,
-    modifiedAt: time(group.modifiedAt),
+    modified_at: time(group.modifiedAt),
   }
 }

@@ -24,10 +24,10 @@ const OrganizationInvitation = Type.Object(
     email: Type.String(),
     role: Role,
     state: oneOf(['open', 'accepted', 'revoked', 'expired']),
-    createdAt: Time,
-    createdBy: nullable(Type.String()),
-    expiresAt: Time,
-    acceptedAt: nullable(Time),
+    created_at: Time,
+    created_by: nullable(Type.String()),
+    expires_at: Time,
+    accepted_at: nullable(Time),
   },
   { title: 'Invitation' },
 )
@@ -38,7 +38,7 @@ export const OwnInvitation = Type.Object(
     id: Type.String(),
     email: Type.String(),
     role: Role,
-    expiresAt: Time,
+    expires_at: Time,
     organization: Type.Object({ slug: Type.String(), name: Type.String() }),
   },
   { title: 'OwnInvitation' },
@@ -109,10 +109,10 @@ export const invitationRoutes = {
     permission: 'signed-in',
     status: 200,
     body: input({ token: Type.String({ minLength: 20, maxLength: 100 }) }),
-    answer: Type.Object({ organizationId: Type.String(), role: Role }),
+    answer: Type.Object({ organization_id: Type.String(), role: Role }),
     handle: async ({ body, person, actor }, rooms) => {
       const joined = await rooms.invitations.accept(body.token, person, actor)
-      return { organizationId: joined.organizationId, role: joined.role }
+      return { organization_id: joined.organizationId, role: joined.role }
     },
   }),
 }
@@ -127,7 +127,7 @@ export function toOwnInvitation(found: {
     id: invitation.id,
     email: invitation.email,
     role: invitation.role,
-    expiresAt: time(invitation.expiresAt),
+    expires_at: time(invitation.expiresAt),
     organization: { slug: organization.slug, name: organization.name },
   }
 }
@@ -141,10 +141,10 @@ function toInvitation(
     email: invitation.email,
     role: invitation.role,
     state: stateOf(invitation, nowMs),
-    createdAt: time(invitation.createdAt),
-    createdBy: invitation.createdBy ?? null,
-    expiresAt: time(invitation.expiresAt),
-    acceptedAt: timeOrNull(invitation.acceptedAt),
+    created_at: time(invitation.createdAt),
+    created_by: invitation.createdBy ?? null,
+    expires_at: time(invitation.expiresAt),
+    accepted_at: timeOrNull(invitation.acceptedAt),
   }
 }
 

@@ -15,7 +15,7 @@ const Grant = Type.Object(
 const RateLimit = Type.Object(
   {
     calls: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
-    perSeconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
+    per_seconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
   },
   { title: 'RateLimit', additionalProperties: false },
 )
@@ -34,20 +34,20 @@ export const keyWishProperties = {
   cidrs: Type.Optional(
     nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: 100 })),
   ),
-  rateLimit: Type.Optional(nullable(RateLimit)),
+  rate_limit: Type.Optional(nullable(RateLimit)),
   quota: Type.Optional(nullable(Quota)),
-  expiresAt: Type.Optional(nullable(Time)),
+  expires_at: Type.Optional(nullable(Time)),
 }
 
 const KeySecret = Type.Object(
   {
     hint: Type.String(),
-    createdAt: Time,
+    created_at: Time,
     /** null for the current one. */
-    validUntil: nullable(Time),
-    lastUsedAt: nullable(Time),
-    lastUsedAddress: nullable(Type.String()),
-    lastUsedAgent: nullable(Type.String()),
+    valid_until: nullable(Time),
+    last_used_at: nullable(Time),
+    last_used_address: nullable(Type.String()),
+    last_used_agent: nullable(Type.String()),
   },
   { title: 'KeySecret' },
 )
@@ -61,18 +61,18 @@ export const ApiKey = Type.Object(
     state: oneOf(['active', 'suspended', 'expired', 'revoked']),
     grants: nullable(Type.Array(Grant)),
     cidrs: nullable(Type.Array(Type.String())),
-    rateLimit: nullable(RateLimit),
+    rate_limit: nullable(RateLimit),
     quota: nullable(Quota),
-    createdAt: Time,
-    createdBy: nullable(Type.String()),
-    personalUserId: nullable(Type.String()),
-    expiresAt: nullable(Time),
-    revokedAt: nullable(Time),
-    revokedBy: nullable(Type.String()),
-    lastUsedAt: nullable(Time),
-    lastUsedAddress: nullable(Type.String()),
-    lastUsedAgent: nullable(Type.String()),
-    lastUsedTargetId: nullable(Type.String()),
+    created_at: Time,
+    created_by: nullable(Type.String()),
+    personal_user_id: nullable(Type.String()),
+    expires_at: nullable(Time),
+    revoked_at: nullable(Time),
+    revoked_by: nullable(Type.String()),
+    last_used_at: nullable(Time),
+    last_used_address: nullable(Type.String()),
+    last_used_agent: nullable(Type.String()),
+    last_used_target_id: nullable(Type.String()),
     secrets: Type.Array(KeySecret),
     version: Type.Integer(),
   },
@@ -89,25 +89,27 @@ export function toApiKey(key: Key, nowMs: number): Static<typeof ApiKey> {
     state: stateOf(key, nowMs),
     grants: key.grants?.map(toGrant) ?? null,
     cidrs: key.cidrs ? [...key.cidrs] : null,
-    rateLimit: key.rateLimit ?? null,
+    rate_limit: key.rateLimit
+      ? { calls: key.rateLimit.calls, per_seconds: key.rateLimit.perSeconds }
+      : null,
     quota: key.quota ?? null,
-    createdAt: time(key.createdAt),
-    createdBy: key.createdBy ?? null,
-    personalUserId: key.personalUserId ?? null,
-    expiresAt: timeOrNull(key.expiresAt),
-    revokedAt: timeOrNull(key.revokedAt),
-    revokedBy: key.revokedBy ?? null,
-    lastUsedAt: timeOrNull(key.lastUsedAt),
-    lastUsedAddress: key.lastUsedAddress ?? null,
-    lastUsedAgent: key.lastUsedAgent ?? null,
-    lastUsedTargetId: key.lastUsedTargetId ?? null,
+    created_at: time(key.createdAt),
+    created_by: key.createdBy ?? null,
+    personal_user_id: key.personalUserId ?? null,
+    expires_at: timeOrNull(key.expiresAt),
+    revoked_at: timeOrNull(key.revokedAt),
+    revoked_by: key.revokedBy ?? null,
+    last_used_at: timeOrNull(key.lastUsedAt),
+    last_used_address: key.lastUsedAddress ?? null,
+    last_used_agent: key.lastUsedAgent ?? null,
+    last_used_target_id: key.lastUsedTargetId ?? null,
     secrets: key.secrets.map((secret) => ({
       hint: secret.hint,
-      createdAt: time(secret.createdAt),
-      validUntil: timeOrNull(secret.validUntil),
-      lastUsedAt: timeOrNull(secret.lastUsedAt),
-      lastUsedAddress: secret.lastUsedAddress ?? null,
-      lastUsedAgent: secret.lastUsedAgent ?? null,
+      created_at: time(secret.createdAt),
+      valid_until: timeOrNull(secret.validUntil),
+      last_used_at: timeOrNull(secret.lastUsedAt),
+      last_used_address: secret.lastUsedAddress ?? null,
+      last_used_agent: secret.lastUsedAgent ?? null,
     })),
     version: key.version,
   }
@@ -130,7 +132,7 @@ const callerProperties = {
   /** The target of the last call, as long as it exists. */
   target: nullable(Type.String()),
   calls: Type.Integer(),
-  lastSeenAt: Time,
+  last_seen_at: Time,
 }
 
 export const KeyCallers = Type.Object(
@@ -138,14 +140,14 @@ export const KeyCallers = Type.Object(
     /** Callers that still use the old secret of a rotation, the last seen first. */
     stragglers: Type.Array(
       Type.Object(
-        { hint: Type.String(), ...callerProperties, firstSeenAt: Time },
+        { hint: Type.String(), ...callerProperties, first_seen_at: Time },
         { title: 'KeyStraggler' },
       ),
     ),
     /** Callers of the newest calls, the last seen first. */
     recent: Type.Array(Type.Object(callerProperties, { title: 'KeyCaller' })),
     /** How many calls were looked at for them. */
-    recentCalls: Type.Integer(),
+    recent_calls: Type.Integer(),
   },
   { title: 'KeyCallers' },
 )
@@ -160,15 +162,15 @@ export function toKeyCallers(
     agent: one.agent ?? null,
     target: (one.targetId === undefined ? undefined : slugOf(one.targetId)) ?? null,
     calls: one.calls,
-    lastSeenAt: time(one.lastSeenAt),
+    last_seen_at: time(one.lastSeenAt),
   })
   return {
     stragglers: stragglers.map((one) => ({
       hint: one.hint,
       ...caller(one),
-      firstSeenAt: time(one.firstSeenAt),
+      first_seen_at: time(one.firstSeenAt),
     })),
     recent: recent.callers.map(caller),
-    recentCalls: recent.of,
+    recent_calls: recent.of,
   }
 }

@@ -29,11 +29,11 @@ export const keyRoutes = {
       state: Type.Optional(oneOf(['active', 'expiring', 'unused', 'expired', 'revoked'])),
       /** An id, a name, or the public part of a hint. */
       search: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-      createdBy: Type.Optional(Type.String({ maxLength: 60 })),
+      created_by: Type.Optional(Type.String({ maxLength: 60 })),
     }),
     answer: pageOf(ApiKey),
     handle: async ({ organization, query }, rooms) => {
-      const { after: before, state, search, createdBy } = query
+      const { after: before, state, search, created_by: createdBy } = query
       const page = { before, state, search, createdBy, limit: limitOf(query) + 1 }
       return toPage(query, await rooms.keys.list(organization.id, page), {
         item: (key) => toApiKey(key, rooms.clock.now()),
@@ -59,7 +59,7 @@ export const keyRoutes = {
         ...toWish(body),
         // What is left out is the organization's default; null is none at all.
         cidrs: body.cidrs,
-        expiresAt: body.expiresAt == null ? body.expiresAt : Date.parse(body.expiresAt),
+        expiresAt: body.expires_at == null ? body.expires_at : Date.parse(body.expires_at),
         scheme: body.scheme,
         personalUserId: body.personal === true ? person.userId : undefined,
       }
@@ -106,11 +106,11 @@ export const keyRoutes = {
     summary: 'A new secret; the old one stays valid for the overlap',
     permission: 'keys.issue',
     status: 201,
-    body: input({ overlapSeconds: Type.Integer({ minimum: 0, maximum: longestOverlapSeconds }) }),
+    body: input({ overlap_seconds: Type.Integer({ minimum: 0, maximum: longestOverlapSeconds }) }),
     answer: Type.Object({ key: ApiKey, secret: Type.String(), confirmation: Confirmed }),
     check: async (request, rooms) => void (await reach(request, rooms)),
     handle: async ({ organization, body, actor, param }, rooms) => {
-      const overlapMs = body.overlapSeconds * 1000
+      const overlapMs = body.overlap_seconds * 1000
       const rotated = await rooms.keys.rotate(organization.id, param('key'), overlapMs, actor)
       return {
         key: toApiKey(rotated.key, rooms.clock.now()),
@@ -162,12 +162,13 @@ async function reach(request: RouteRequest, rooms: Rooms): Promise<Key> {
 }
 
 function toWish(body: Static<typeof Wish>): KeyWish {
+  const { rate_limit: limit } = body
   return {
     name: body.name,
     grants: body.grants ?? undefined,
     cidrs: body.cidrs ?? undefined,
-    rateLimit: body.rateLimit ?? undefined,
+    rateLimit: limit ? { calls: limit.calls, perSeconds: limit.per_seconds } : undefined,
     quota: body.quota ?? undefined,
-    expiresAt: body.expiresAt == null ? undefined : Date.parse(body.expiresAt),
+    expiresAt: body.expires_at == null ? undefined : Date.parse(body.expires_at),
   }
 }

@@ -23,10 +23,10 @@ const Identity = Type.Object(
     issuer: Type.String(),
     subject: Type.String(),
     email: nullable(Type.String()),
-    emailVerified: Type.Boolean(),
+    email_verified: Type.Boolean(),
     name: nullable(Type.String()),
-    createdAt: Time,
-    lastUsedAt: nullable(Time),
+    created_at: Time,
+    last_used_at: nullable(Time),
   },
   { title: 'Identity' },
 )
@@ -40,8 +40,8 @@ const Me = Type.Object(
     session: Type.Object({
       id: Type.String(),
       provider: Type.String(),
-      signedInAt: Time,
-      expiresAt: Time,
+      signed_in_at: Time,
+      expires_at: Time,
       /** Whether sensitive changes are possible without signing in again. */
       fresh: Type.Boolean(),
     }),
@@ -55,7 +55,7 @@ const Me = Type.Object(
         role: Role,
         permissions: Type.Array(Type.String()),
         /** It is reached by its company sign-in only, which this session is not. */
-        ssoRequired: Type.Boolean(),
+        sso_required: Type.Boolean(),
       }),
     ),
     invitations: Type.Array(OwnInvitation),
@@ -87,13 +87,13 @@ export const meRoutes = {
         session: {
           id: person.sessionId,
           provider: person.provider,
-          signedInAt: time(person.signedInAt),
-          expiresAt: time(person.expiresAt),
+          signed_in_at: time(person.signedInAt),
+          expires_at: time(person.expiresAt),
           fresh: rooms.clock.now() - person.signedInAt < freshForMs,
         },
         identities: identities.map(toIdentity),
         organizations: joined.map(({ organization, role, ssoRequired }) => ({
-          ssoRequired,
+          sso_required: ssoRequired,
           id: organization.id,
           slug: organization.slug,
           name: organization.name,
@@ -212,10 +212,10 @@ export const meRoutes = {
     summary: 'Join by an invitation for a verified address of the caller',
     permission: 'signed-in',
     status: 200,
-    answer: Type.Object({ organizationId: Type.String(), role: Role }),
+    answer: Type.Object({ organization_id: Type.String(), role: Role }),
     handle: async ({ person, param, actor }, rooms) => {
       const joined = await rooms.invitations.acceptOwn(param('invitation'), person, actor)
-      return { organizationId: joined.organizationId, role: joined.role }
+      return { organization_id: joined.organizationId, role: joined.role }
     },
   }),
 }
@@ -227,9 +227,9 @@ function toIdentity(identity: IdentityRecord): Static<typeof Identity> {
     issuer: identity.issuer,
     subject: identity.subject,
     email: identity.email ?? null,
-    emailVerified: identity.emailVerified,
+    email_verified: identity.emailVerified,
     name: identity.name ?? null,
-    createdAt: time(identity.createdAt),
-    lastUsedAt: timeOrNull(identity.lastUsedAt),
+    created_at: time(identity.createdAt),
+    last_used_at: timeOrNull(identity.lastUsedAt),
   }
 }

@@ -21,15 +21,15 @@ import {
 const Member = Type.Object(
   {
     id: Type.String(),
-    userId: Type.String(),
+    user_id: Type.String(),
     name: Type.String(),
     email: nullable(Type.String()),
     role: Role,
     /** How they came in; `directory` means that SCIM keeps them in step. */
     source: Type.String(),
-    joinedAt: Time,
-    lastSeenAt: nullable(Time),
-    deactivatedAt: nullable(Time),
+    joined_at: Time,
+    last_seen_at: nullable(Time),
+    deactivated_at: nullable(Time),
     version: Type.Integer(),
   },
   { title: 'Member' },
@@ -137,14 +137,14 @@ export const memberRoutes = {
 function toMember(member: MemberRecord): Static<typeof Member> {
   return {
     id: member.id,
-    userId: member.userId,
+    user_id: member.userId,
     name: member.name,
     email: member.email ?? null,
     role: member.role,
     source: member.source,
-    joinedAt: time(member.createdAt),
-    lastSeenAt: timeOrNull(member.lastSeenAt),
-    deactivatedAt: timeOrNull(member.deactivatedAt),
+    joined_at: time(member.createdAt),
+    last_seen_at: timeOrNull(member.lastSeenAt),
+    deactivated_at: timeOrNull(member.deactivatedAt),
     version: member.version,
   }
 }

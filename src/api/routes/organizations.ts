@@ -12,7 +12,7 @@ const Organization = Type.Object(
     slug: Type.String(),
     name: Type.String(),
     plan: Type.String(),
-    createdAt: Time,
+    created_at: Time,
     version: Type.Integer(),
   },
   { title: 'Organization' },
@@ -21,7 +21,7 @@ const Organization = Type.Object(
 const KeyDefaults = {
   scheme: oneOf(['x-api-key', 'bearer']),
   /** Days from a key's issue to its end; null = no end. */
-  expiresAfterDays: nullable(Type.Integer({ minimum: 1, maximum: 3650 })),
+  expires_after_days: nullable(Type.Integer({ minimum: 1, maximum: 3650 })),
   /** null = any address. */
   cidrs: nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: 100 })),
 }
@@ -29,13 +29,13 @@ const OrganizationWithSettings = Type.Object(
   {
     ...Organization.properties,
     /** What a key that is issued without saying otherwise is like. */
-    keyDefaults: Type.Object(KeyDefaults, { title: 'KeyDefaults' }),
+    key_defaults: Type.Object(KeyDefaults, { title: 'KeyDefaults' }),
     /** How long this Intercept keeps things, in seconds; the operator's settings. */
     retention: Type.Object(
       {
-        callsSeconds: Type.Integer(),
-        deliveriesSeconds: Type.Integer(),
-        auditSeconds: Type.Integer(),
+        calls_seconds: Type.Integer(),
+        deliveries_seconds: Type.Integer(),
+        audit_seconds: Type.Integer(),
       },
       { title: 'Retention' },
     ),
@@ -96,11 +96,11 @@ export const organizationRoutes = {
     permission: 'organization.manage',
     body: input({
       name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-      keyDefaults: Type.Optional(
+      key_defaults: Type.Optional(
         Type.Object(
           {
             scheme: Type.Optional(KeyDefaults.scheme),
-            expiresAfterDays: Type.Optional(KeyDefaults.expiresAfterDays),
+            expires_after_days: Type.Optional(KeyDefaults.expires_after_days),
             cidrs: Type.Optional(KeyDefaults.cidrs),
           },
           { title: 'KeyDefaultsWish', additionalProperties: false },
@@ -111,7 +111,7 @@ export const organizationRoutes = {
     handle: async ({ organization, body, actor, expectedVersion }, rooms) => {
       const wish = {
         name: body.name,
-        keyDefaults: body.keyDefaults && toDefaults(body.keyDefaults),
+        keyDefaults: body.key_defaults && toDefaults(body.key_defaults),
       }
       const { change } = rooms.organizations
       return withSettings(await change(organization.id, wish, actor, expectedVersion), rooms)
@@ -139,7 +139,7 @@ function toOrganization(organization: OrganizationRecord): Static<typeof Organiz
     slug: organization.slug,
     name: organization.name,
     plan: organization.plan,
-    createdAt: time(organization.createdAt),
+    created_at: time(organization.createdAt),
     version: organization.version,
   }
 }
@@ -149,10 +149,10 @@ const dayMs = 86_400_000
 /** Only what is named changes; null takes a default away. */
 function toDefaults(body: {
   scheme?: 'x-api-key' | 'bearer'
-  expiresAfterDays?: number | null
+  expires_after_days?: number | null
   cidrs?: string[] | null
 }) {
-  const { scheme, expiresAfterDays: days, cidrs } = body
+  const { scheme, expires_after_days: days, cidrs } = body
   return {
     ...(scheme === undefined ? {} : { scheme }),
     ...(days === undefined ? {} : { expiresAfterMs: days === null ? undefined : days * dayMs }),
@@ -167,15 +167,15 @@ function withSettings(
   const { scheme, expiresAfterMs, cidrs } = readKeyDefaults(organization.settings)
   return {
     ...toOrganization(organization),
-    keyDefaults: {
+    key_defaults: {
       scheme,
-      expiresAfterDays: expiresAfterMs === undefined ? null : Math.round(expiresAfterMs / dayMs),
+      expires_after_days: expiresAfterMs === undefined ? null : Math.round(expiresAfterMs / dayMs),
       cidrs: cidrs === undefined ? null : [...cidrs],
     },
     retention: {
-      callsSeconds: Math.round(retention.callsMs / 1000),
-      deliveriesSeconds: Math.round(retention.deliveriesMs / 1000),
-      auditSeconds: Math.round(retention.auditMs / 1000),
+      calls_seconds: Math.round(retention.callsMs / 1000),
+      deliveries_seconds: Math.round(retention.deliveriesMs / 1000),
+      audit_seconds: Math.round(retention.auditMs / 1000),
     },
   }
 }

@@ -9,9 +9,9 @@ export const Session = Type.Object(
     provider: Type.String(),
     address: nullable(Type.String()),
     agent: nullable(Type.String()),
-    startedAt: Time,
-    lastSeenAt: Time,
-    expiresAt: Time,
+    started_at: Time,
+    last_seen_at: Time,
+    expires_at: Time,
     /** Whether it is the session that asks. */
     current: Type.Boolean(),
   },
@@ -25,9 +25,9 @@ export function toSession(session: SessionRecord, person: SignedIn): Static<type
     provider: session.provider,
     address: session.address ?? null,
     agent: session.agent ?? null,
-    startedAt: time(session.signedInAt),
-    lastSeenAt: time(session.lastSeenAt),
-    expiresAt: time(session.expiresAt),
+    started_at: time(session.signedInAt),
+    last_seen_at: time(session.lastSeenAt),
+    expires_at: time(session.expiresAt),
     current: session.id === person.sessionId,
   }
 }

@@ -12,13 +12,13 @@ export const setupRoutes = {
     permission: 'anyone',
     answer: Type.Object({
       providers: Type.Array(Type.String()),
-      signUp: Type.String(),
-      baseUrl: Type.String(),
+      sign_up: Type.String(),
+      base_url: Type.String(),
     }),
     handle: async (_request, rooms) => ({
       providers: [...rooms.providers],
-      signUp: rooms.signUp,
-      baseUrl: rooms.baseUrl,
+      sign_up: rooms.signUp,
+      base_url: rooms.baseUrl,
     }),
   }),
 
@@ -45,7 +45,7 @@ export const setupRoutes = {
       }),
     }),
     answer: Type.Object({
-      userId: Type.String(),
+      user_id: Type.String(),
       organization: Type.Object({ id: Type.String(), slug: Type.String() }),
     }),
     handle: async ({ body, actor, address, agent }, rooms) => {
@@ -58,7 +58,7 @@ export const setupRoutes = {
       })
       const { id, slug } = organization
       return new Answered(
-        { userId: user.id, organization: { id, slug } },
+        { user_id: user.id, organization: { id, slug } },
         { 'Set-Cookie': sessionCookie(token) },
       )
     },

@@ -5,7 +5,7 @@ import { nullable, oneOf } from '../core/schemas.ts'
 const Rate = Type.Object(
   {
     calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-    perSeconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
+    per_seconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
     burst: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
   },
   { title: 'TargetRateLimit', additionalProperties: false },
@@ -18,7 +18,7 @@ const Quota = Type.Object(
   { title: 'TargetQuota', additionalProperties: false },
 )
 const Timeouts = Type.Object(
-  { connectMs: Type.Integer(), firstByteMs: Type.Integer(), idleMs: Type.Integer() },
+  { connect_ms: Type.Integer(), first_byte_ms: Type.Integer(), idle_ms: Type.Integer() },
   { title: 'Timeouts', additionalProperties: false },
 )
 const ruleProperties = {
@@ -59,18 +59,18 @@ export const ApiTarget = Type.Object(
       ),
     ),
     /** The header that the sealed credential goes into. */
-    credentialHeader: Type.Optional(Type.String()),
-    rateLimit: Type.Optional(Rate),
+    credential_header: Type.Optional(Type.String()),
+    rate_limit: Type.Optional(Rate),
     quota: Type.Optional(Quota),
     assertion: Type.Boolean(),
-    verbatimPaths: Type.Boolean(),
-    allowBrowser: Type.Boolean(),
+    verbatim_paths: Type.Boolean(),
+    allow_browser: Type.Boolean(),
     timeouts: Timeouts,
-    bodyLimitBytes: Type.Integer(),
-    answerHeaders: Type.Array(Type.String()),
+    body_limit_bytes: Type.Integer(),
+    answer_headers: Type.Array(Type.String()),
     capture: Type.Object({
       headers: Type.Array(Type.String()),
-      bodyBytes: Type.Integer(),
+      body_bytes: Type.Integer(),
       redact: Type.Array(Type.String()),
     }),
     calls24h: Type.Integer(),
@@ -93,19 +93,19 @@ export const targetWishProperties = {
       ),
     ),
   ),
-  rateLimit: Type.Optional(nullable(Rate)),
+  rate_limit: Type.Optional(nullable(Rate)),
   quota: Type.Optional(nullable(Quota)),
   assertion: Type.Optional(Type.Boolean()),
-  verbatimPaths: Type.Optional(Type.Boolean()),
-  allowBrowser: Type.Optional(Type.Boolean()),
+  verbatim_paths: Type.Optional(Type.Boolean()),
+  allow_browser: Type.Optional(Type.Boolean()),
   timeouts: Type.Optional(Timeouts),
-  bodyLimitBytes: Type.Optional(Type.Integer({ minimum: 0 })),
-  answerHeaders: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 20 })),
+  body_limit_bytes: Type.Optional(Type.Integer({ minimum: 0 })),
+  answer_headers: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 20 })),
   capture: Type.Optional(
     Type.Object(
       {
         headers: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 }),
-        bodyBytes: Type.Integer({ minimum: 0, maximum: 16_384 }),
+        body_bytes: Type.Integer({ minimum: 0, maximum: 16_384 }),
         redact: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 })),
       },
       { title: 'CaptureWish', additionalProperties: false },
@@ -118,7 +118,7 @@ const wish = Type.Object(targetWishProperties)
 
 /** A wish as the targets' room takes it. */
 export function toTargetWish(body: Static<typeof wish>): TargetWish {
-  const { name, upstream, enabled, credential, timeouts, capture, rules } = body
+  const { name, upstream, enabled, credential, timeouts, capture, rules, rate_limit: rate } = body
   return {
     name,
     upstream,
@@ -126,16 +126,16 @@ export function toTargetWish(body: Static<typeof wish>): TargetWish {
     credential,
     rules,
     settings: {
-      rateLimit: body.rateLimit,
+      rateLimit: rate && { calls: rate.calls, perSeconds: rate.per_seconds, burst: rate.burst },
       quota: body.quota,
       assertion: body.assertion,
-      paths: body.verbatimPaths === undefined ? undefined : pathsOf(body.verbatimPaths),
-      browsers: body.allowBrowser,
-      connectMs: timeouts?.connectMs,
-      firstByteMs: timeouts?.firstByteMs,
-      idleMs: timeouts?.idleMs,
-      bodyBytes: body.bodyLimitBytes,
-      answerHeaders: body.answerHeaders,
+      paths: body.verbatim_paths === undefined ? undefined : pathsOf(body.verbatim_paths),
+      browsers: body.allow_browser,
+      connectMs: timeouts?.connect_ms,
+      firstByteMs: timeouts?.first_byte_ms,
+      idleMs: timeouts?.idle_ms,
+      bodyBytes: body.body_limit_bytes,
+      answerHeaders: body.answer_headers,
       capture: capture && captureOf(capture),
     },
   }
@@ -146,8 +146,8 @@ function pathsOf(verbatim: boolean): 'verbatim' | 'canonical' {
 }
 
 /** Nothing to keep is no capture at all. */
-function captureOf(capture: { headers: string[]; bodyBytes: number; redact?: string[] }) {
-  const { headers, bodyBytes, redact = [] } = capture
+function captureOf(capture: { headers: string[]; body_bytes: number; redact?: string[] }) {
+  const { headers, body_bytes: bodyBytes, redact = [] } = capture
   return headers.length === 0 && bodyBytes === 0 ? null : { headers, bodyBytes, redact }
 }
 
@@ -179,20 +179,20 @@ export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof
       trial: rule.trial,
       calls: counts.ofRule(rule.id),
     })),
-    ...(credentialHeader === undefined ? {} : { credentialHeader }),
+    ...(credentialHeader === undefined ? {} : { credential_header: credentialHeader }),
     ...(rateLimit === undefined
       ? {}
-      : { rateLimit: { calls: rateLimit.calls, perSeconds: rateLimit.perSeconds } }),
+      : { rate_limit: { calls: rateLimit.calls, per_seconds: rateLimit.perSeconds } }),
     ...(quota === undefined ? {} : { quota }),
     assertion: settings.assertion,
-    verbatimPaths: settings.paths === 'verbatim',
-    allowBrowser: settings.browsers,
-    timeouts: { connectMs, firstByteMs, idleMs },
-    bodyLimitBytes: settings.bodyBytes,
-    answerHeaders: [...settings.answerHeaders],
+    verbatim_paths: settings.paths === 'verbatim',
+    allow_browser: settings.browsers,
+    timeouts: { connect_ms: connectMs, first_byte_ms: firstByteMs, idle_ms: idleMs },
+    body_limit_bytes: settings.bodyBytes,
+    answer_headers: [...settings.answerHeaders],
     capture: {
       headers: [...(capture?.headers ?? [])],
-      bodyBytes: capture?.bodyBytes ?? 0,
+      body_bytes: capture?.bodyBytes ?? 0,
       redact: [...(capture?.redact ?? [])],
     },
     calls24h: counts.calls24h,

@@ -88,7 +88,7 @@ export const targetRoutes = {
       'Ask the upstream for its root once, without credential; the answer’s body is not shown',
     permission: 'targets.manage',
     status: 200,
-    answer: Type.Object({ status: Type.Integer(), tookMs: Type.Number() }),
+    answer: Type.Object({ status: Type.Integer(), took_ms: Type.Number() }),
     handle: async ({ organization, param }, rooms) => {
       const target = await rooms.targets.get(organization.id, param('target'))
       return await reach(target.upstream, rooms)
@@ -100,11 +100,11 @@ export const targetRoutes = {
     permission: 'traffic.see',
     status: 200,
     body: input({
-      keyId: Type.Optional(Type.String({ maxLength: 60 })),
+      key_id: Type.Optional(Type.String({ maxLength: 60 })),
       method: Type.String({ minLength: 1, maxLength: 20 }),
       path: Type.String({ minLength: 1, maxLength: 8000 }),
       address: Type.Optional(Type.String({ maxLength: 60 })),
-      fromPage: Type.Optional(Type.Boolean()),
+      from_page: Type.Optional(Type.Boolean()),
     }),
     answer: Type.Object(
       {
@@ -112,9 +112,9 @@ export const targetRoutes = {
         status: Type.Integer(),
         code: Type.Optional(Type.String()),
         detail: Type.Optional(Type.String()),
-        stoppedAt: Type.Optional(oneOf(checks)),
-        ruleId: Type.Optional(Type.String()),
-        wouldRefuse: Type.Optional(Type.Array(Type.String())),
+        stopped_at: Type.Optional(oneOf(checks)),
+        rule_id: Type.Optional(Type.String()),
+        would_refuse: Type.Optional(Type.Array(Type.String())),
         checks: Type.Array(
           Type.Object({
             check: oneOf(checks),
@@ -129,12 +129,12 @@ export const targetRoutes = {
       const target = await rooms.targets.get(organization.id, param('target'))
       const [path = '/'] = body.path.split('?')
       const trial = {
-        principal: await principal(organization, body.keyId, rooms),
+        principal: await principal(organization, body.key_id, rooms),
         slug: target.slug,
         method: body.method.toUpperCase(),
         path: path.startsWith('/') ? path : `/${path}`,
         address: body.address ?? address,
-        fromPage: body.fromPage,
+        fromPage: body.from_page,
       }
       const targets = await rooms.targetRegister.of(organization.id)
       const tried = await tryCall(trial, { targets, limits: rooms.limits })
@@ -144,9 +144,9 @@ export const targetRoutes = {
         status: tried.status ?? 200,
         ...(tried.code === undefined ? {} : { code: tried.code }),
         ...(detail === undefined ? {} : { detail }),
-        ...(tried.stoppedAt === undefined ? {} : { stoppedAt: tried.stoppedAt }),
-        ...(tried.ruleId === undefined ? {} : { ruleId: tried.ruleId }),
-        ...(tried.trialRuleId === undefined ? {} : { wouldRefuse: [tried.trialRuleId] }),
+        ...(tried.stoppedAt === undefined ? {} : { stopped_at: tried.stoppedAt }),
+        ...(tried.ruleId === undefined ? {} : { rule_id: tried.ruleId }),
+        ...(tried.trialRuleId === undefined ? {} : { would_refuse: [tried.trialRuleId] }),
         checks: tried.checks.map((one) => ({
           check: one.check,
           outcome: one.outcome,
@@ -204,11 +204,11 @@ async function ask(upstream: string, rooms: Rooms): Promise<number> {
 const reachMs = 5000
 const reachBytes = 1024
 
-async function reach(upstream: string, rooms: Rooms): Promise<{ status: number; tookMs: number }> {
+async function reach(upstream: string, rooms: Rooms): Promise<{ status: number; took_ms: number }> {
   const startedAt = rooms.clock.monotonic()
   try {
     const status = await ask(upstream, rooms)
-    return { status, tookMs: Math.round(rooms.clock.monotonic() - startedAt) }
+    return { status, took_ms: Math.round(rooms.clock.monotonic() - startedAt) }
   } catch (cause) {
     if (cause instanceof Problem) throw cause
     throw new Problem('upstream_unreachable', 'The upstream did not answer within 5 seconds.', {

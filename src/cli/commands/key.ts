@@ -10,7 +10,7 @@ import {
   type Scheme,
 } from '../../access/index.ts'
 import { createOrganizations } from '../../organizations/index.ts'
-import type { Confirmation } from '../../store/index.ts'
+import { snakeCased, type Confirmation } from '../../store/index.ts'
 import { parseCallsPerSeconds, parseDuration } from '../../units.ts'
 import { command, need, read, UsageError } from '../lib/command.ts'
 import { parseScheme } from '../lib/scheme.ts'
@@ -192,7 +192,7 @@ function present(key: Key) {
     state: stateOf(key),
     grants: key.grants ?? null,
     cidrs: key.cidrs ?? null,
-    rate_limit: key.rateLimit ?? null,
+    rate_limit: snakeCased(key.rateLimit ?? null),
     quota: key.quota ?? null,
     created_at: isoTime(key.createdAt),
     expires_at: isoTime(key.expiresAt),

@@ -12,6 +12,7 @@ import type {
 import { headParts, sealHolds, sealOf } from '../tables/audit/seals.ts'
 import { endpointsOf, fanOut } from '../tables/webhooks/fan-out.ts'
 import { insertion } from '../db/insertion.ts'
+import { snakeCased } from '../db/snake-case.ts'
 import { together, togetherThen, type Write } from '../db/together.ts'
 
 // A node that is paused or cut off while it holds an organization's lock loses it soon, and so does each of its
@@ -125,7 +126,7 @@ function auditWrites(
       action: draft.action,
       subject_kind: draft.subject.kind,
       subject_id: draft.subject.id,
-      detail: JSON.stringify(draft.detail),
+      detail: JSON.stringify(snakeCased(draft.detail)),
       address: draft.actor.address ?? null,
       request_id: draft.actor.requestId ?? null,
       previous_hash: previousHash,

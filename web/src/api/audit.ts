@@ -5,8 +5,8 @@ import { listQuery } from './list.ts'
 /** What the log can be narrowed by. */
 export interface AuditFilter {
   readonly action?: string | undefined
-  readonly actorId?: string | undefined
-  readonly subjectId?: string | undefined
+  readonly actor_id?: string | undefined
+  readonly subject_id?: string | undefined
   readonly from?: string | undefined
   readonly until?: string | undefined
 }

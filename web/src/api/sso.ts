@@ -94,7 +94,7 @@ export function testQuery(organization: string, connection: string, test: string
         { signal },
       ),
     refetchInterval: (query) =>
-      query.state.data !== undefined && query.state.data.finishedAt === undefined
+      query.state.data !== undefined && query.state.data.finished_at === undefined
         ? testPollMs
         : false,
   })
@@ -123,7 +123,7 @@ export async function routeDomain(
 ) {
   return await call('PATCH /organizations/:organization/domains/:domain', {
     path: { organization, domain },
-    body: { connectionId: connection ?? null },
+    body: { connection_id: connection ?? null },
   })
 }
 
@@ -187,11 +187,11 @@ export async function startTest(organization: string, connection: string) {
 /** Requires the company sign-in, or not. */
 export async function setPolicy(
   organization: string,
-  policy: { readonly required: boolean; readonly breakGlass: readonly string[] },
+  policy: { readonly required: boolean; readonly break_glass: readonly string[] },
 ) {
   return await call('PUT /organizations/:organization/sso', {
     path: { organization },
-    body: { required: policy.required, breakGlass: [...policy.breakGlass] },
+    body: { required: policy.required, break_glass: [...policy.break_glass] },
   })
 }
 
@@ -204,7 +204,7 @@ export function policyPreviewQuery(organization: string, breakGlass: readonly st
     queryFn: ({ signal }) =>
       call(
         'POST /organizations/:organization/sso/preview',
-        { path: { organization }, body: { breakGlass } },
+        { path: { organization }, body: { break_glass: breakGlass } },
         { signal },
       ),
   })

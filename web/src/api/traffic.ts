@@ -22,7 +22,7 @@ export function rollupQuery(
       const query = {
         from: new Date(to - spanMs).toISOString(),
         to: new Date(to).toISOString(),
-        stepMs,
+        step_ms: stepMs,
         ...(target === undefined ? {} : { target }),
         ...(key === undefined ? {} : { key }),
       }

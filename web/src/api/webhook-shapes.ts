@@ -14,7 +14,7 @@ export const deliveryStates = ['delivered', 'pending', 'held', 'dead', 'skipped'
 /** A delivery with its bytes and attempts. */
 export type DeliveryDetail =
   Answer<'GET /organizations/:organization/webhooks/deliveries/:delivery'>
-export type Attempt = DeliveryDetail['attemptList'][number]
+export type Attempt = DeliveryDetail['attempt_list'][number]
 /** An event type with its schema and sample. */
 export type EventType = Answer<'GET /organizations/:organization/webhooks/types'>['items'][number]
 /** The signing secret and the older ones that still sign. */

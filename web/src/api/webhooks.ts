@@ -113,7 +113,7 @@ export async function readSecret(organization: string) {
 export async function rotateSecret(organization: string, overlapSeconds: number) {
   return await call('POST /organizations/:organization/webhooks/secret/rotate', {
     path: { organization },
-    body: { overlapSeconds },
+    body: { overlap_seconds: overlapSeconds },
   })
 }
 

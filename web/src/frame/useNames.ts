@@ -10,6 +10,6 @@ export function useNames(): (userId: string | undefined) => string | undefined {
   return (userId) => {
     if (userId === undefined) return undefined
     if (userId === me.id) return me.name
-    return members.data?.items.find((member) => member.userId === userId)?.name ?? userId
+    return members.data?.items.find((member) => member.user_id === userId)?.name ?? userId
   }
 }

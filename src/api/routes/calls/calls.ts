@@ -51,13 +51,13 @@ export const callRoutes = {
       /** Left out: now. */
       to: Type.Optional(Time),
       /** Left out: a minute. */
-      stepMs: Type.Optional(Type.Integer({ minimum: 60_000, maximum: 31 * 24 * 3_600_000 })),
+      step_ms: Type.Optional(Type.Integer({ minimum: 60_000, maximum: 31 * 24 * 3_600_000 })),
       target: text(63),
       key: text(60),
     }),
     answer: Type.Object(
       {
-        stepMs: Type.Integer(),
+        step_ms: Type.Integer(),
         points: Type.Array(
           Type.Object({ at: Time, passed: Type.Integer(), refused: Type.Integer() }),
         ),
@@ -67,12 +67,12 @@ export const callRoutes = {
           },
         ),
         answered: Type.Integer(),
-        p95Ms: Type.Optional(Type.Number()),
+        p95_ms: Type.Optional(Type.Number()),
       },
       { title: 'Rollup' },
     ),
     handle: async ({ organization, query }, rooms) => {
-      const { stepMs = minuteMs } = query
+      const { step_ms: stepMs = minuteMs } = query
       const to = query.to === undefined ? rooms.clock.now() : Date.parse(query.to)
       const asked = query.from === undefined ? to - 60 * minuteMs : Date.parse(query.from)
       const from = Math.floor(asked / stepMs) * stepMs
@@ -87,11 +87,11 @@ export const callRoutes = {
         keyId: query.key,
       })
       return {
-        stepMs,
+        step_ms: stepMs,
         points: rollup.points.map((point) => ({ ...point, at: time(point.at) })),
         refused: rollup.refused,
         answered: rollup.answered,
-        ...(rollup.p95Ms === undefined ? {} : { p95Ms: rollup.p95Ms }),
+        ...(rollup.p95Ms === undefined ? {} : { p95_ms: rollup.p95Ms }),
       }
     },
   }),

@@ -20,7 +20,7 @@ const Directory = Type.Object({
 })
 const Claims = Type.Object({
   email: Type.String(),
-  emailVerified: Type.String(),
+  email_verified: Type.String(),
   name: Type.String(),
   groups: Type.String(),
   directory: Directory,
@@ -32,30 +32,30 @@ const ConnectionShape = Type.Object(
     name: Type.String(),
     kind: Kind,
     issuer: Type.String(),
-    clientId: Type.String(),
+    client_id: Type.String(),
     /** `key`: private_key_jwt; the provider reads the public key at clientKeysUri. */
     credential: oneOf(['secret', 'key']),
-    redirectUri: Type.String(),
-    initiateLoginUri: Type.String(),
-    backchannelLogoutUri: Type.String(),
-    clientKeysUri: Type.String(),
+    redirect_uri: Type.String(),
+    initiate_login_uri: Type.String(),
+    backchannel_logout_uri: Type.String(),
+    client_keys_uri: Type.String(),
     scopes: Type.Array(Type.String()),
     claims: Claims,
-    askUserInfo: Type.Boolean(),
-    admitsNewPeople: Type.Boolean(),
-    requiredGroup: nullable(Type.String()),
-    groupRoles: Type.Array(GroupRole),
-    sessionMaximumSeconds: nullable(Type.Integer()),
-    isDefault: Type.Boolean(),
-    disabledAt: nullable(Time),
-    createdAt: Time,
+    ask_user_info: Type.Boolean(),
+    admits_new_people: Type.Boolean(),
+    required_group: nullable(Type.String()),
+    group_roles: Type.Array(GroupRole),
+    session_maximum_seconds: nullable(Type.Integer()),
+    is_default: Type.Boolean(),
+    disabled_at: nullable(Time),
+    created_at: Time,
     /** When a test last passed. */
-    testedAt: nullable(Time),
-    lastUsedAt: nullable(Time),
+    tested_at: nullable(Time),
+    last_used_at: nullable(Time),
     /** An administrator saved it last: owners confirm their first sign-in through it. */
-    ownersConfirm: Type.Boolean(),
+    owners_confirm: Type.Boolean(),
     /** The last refusal, until a sign-in or a test passes. */
-    lastRefusal: nullable(Type.Object({ code: Type.String(), sentence: Type.String(), at: Time })),
+    last_refusal: nullable(Type.Object({ code: Type.String(), sentence: Type.String(), at: Time })),
     version: Type.Integer(),
   },
   { title: 'Connection' },
@@ -69,35 +69,38 @@ const settings = {
   claims: Type.Optional(
     input({
       email: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-      emailVerified: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      email_verified: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
       name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
       groups: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
       directory: Type.Optional(Directory),
     }),
   ),
-  askUserInfo: Type.Optional(Type.Boolean()),
-  admitsNewPeople: Type.Optional(Type.Boolean()),
-  requiredGroup: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 200 }))),
-  groupRoles: Type.Optional(Type.Array(GroupRole, { maxItems: 200 })),
-  sessionMaximumSeconds: Type.Optional(nullable(Type.Integer({ minimum: 300, maximum: 86_400 }))),
+  ask_user_info: Type.Optional(Type.Boolean()),
+  admits_new_people: Type.Optional(Type.Boolean()),
+  required_group: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 200 }))),
+  group_roles: Type.Optional(Type.Array(GroupRole, { maxItems: 200 })),
+  session_maximum_seconds: Type.Optional(nullable(Type.Integer({ minimum: 300, maximum: 86_400 }))),
 }
 
-/** A secret, or `privateKey: true` for a key pair that is made here. */
+/** A secret, or `private_key: true` for a key pair that is made here. */
+const SettingsBody = Type.Object(settings)
+type SettingsBody = Static<typeof SettingsBody>
+
 const credential = {
-  clientSecret: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
-  privateKey: Type.Optional(Type.Boolean()),
+  client_secret: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
+  private_key: Type.Optional(Type.Boolean()),
 }
 
 const Discovered = Type.Object(
   {
     issuer: Type.String(),
-    authorizationEndpoint: Type.String(),
-    tokenEndpoint: Type.String(),
-    keysAddress: Type.String(),
-    userinfoEndpoint: nullable(Type.String()),
+    authorization_endpoint: Type.String(),
+    token_endpoint: Type.String(),
+    keys_address: Type.String(),
+    userinfo_endpoint: nullable(Type.String()),
     algorithms: Type.Array(Type.String()),
-    clientAuthentication: Type.Array(Type.String()),
-    backchannelLogout: Type.Boolean(),
+    client_authentication: Type.Array(Type.String()),
+    backchannel_logout: Type.Boolean(),
     scopes: nullable(Type.Array(Type.String())),
   },
   { title: 'Discovered' },
@@ -106,8 +109,8 @@ const Discovered = Type.Object(
 const Test = Type.Object(
   {
     id: Type.String(),
-    startedAt: Time,
-    finishedAt: nullable(Time),
+    started_at: Time,
+    finished_at: nullable(Time),
     passed: nullable(Type.Boolean()),
     lines: Type.Array(
       Type.Object({
@@ -123,10 +126,10 @@ const Test = Type.Object(
       Type.Object({
         subject: Type.String(),
         email: nullable(Type.String()),
-        emailVerified: Type.Boolean(),
+        email_verified: Type.Boolean(),
         name: nullable(Type.String()),
         groups: nullable(Type.Array(Type.String())),
-        directoryValue: nullable(Type.String()),
+        directory_value: nullable(Type.String()),
       }),
     ),
   },
@@ -157,12 +160,12 @@ export const connectionRoutes = {
       ...credential,
       kind: Type.Optional(Kind),
       issuer: Type.String({ minLength: 1, maxLength: 512 }),
-      clientId: Type.String({ minLength: 1, maxLength: 512 }),
+      client_id: Type.String({ minLength: 1, maxLength: 512 }),
       reservation: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
     }),
     answer: ConnectionShape,
     handle: async ({ organization, body, actor }, rooms) => {
-      const { kind, issuer, clientId } = body
+      const { kind, issuer, client_id: clientId } = body
       const wish = {
         ...toSettings(body),
         kind,
@@ -182,12 +185,15 @@ export const connectionRoutes = {
     status: 201,
     answer: Type.Object({
       reservation: Type.String(),
-      redirectUri: Type.String(),
-      initiateLoginUri: Type.String(),
-      backchannelLogoutUri: Type.String(),
-      clientKeysUri: Type.String(),
+      redirect_uri: Type.String(),
+      initiate_login_uri: Type.String(),
+      backchannel_logout_uri: Type.String(),
+      client_keys_uri: Type.String(),
     }),
-    handle: async ({ organization }, rooms) => await rooms.sso.connections.reserve(organization.id),
+    handle: async ({ organization }, rooms) => {
+      const reserved = await rooms.sso.connections.reserve(organization.id)
+      return { reservation: reserved.reservation, ...toAddresses(reserved) }
+    },
   }),
 
   [`POST ${collection}/discover` as const]: route({
@@ -199,10 +205,14 @@ export const connectionRoutes = {
     handle: async ({ body }, rooms) => {
       const found = await rooms.sso.connections.discover(body.issuer.trim())
       return {
-        ...found,
-        userinfoEndpoint: found.userinfoEndpoint ?? null,
+        issuer: found.issuer,
+        authorization_endpoint: found.authorizationEndpoint,
+        token_endpoint: found.tokenEndpoint,
+        keys_address: found.keysAddress,
+        userinfo_endpoint: found.userinfoEndpoint ?? null,
         algorithms: [...found.algorithms],
-        clientAuthentication: [...found.clientAuthentication],
+        client_authentication: [...found.clientAuthentication],
+        backchannel_logout: found.backchannelLogout,
         scopes: found.scopes === undefined ? null : [...found.scopes],
       }
     },
@@ -224,14 +234,14 @@ export const connectionRoutes = {
       ...settings,
       ...credential,
       issuer: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
-      clientId: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+      client_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
     }),
     answer: ConnectionShape,
     handle: async ({ organization, param, body, actor, expectedVersion }, rooms) => {
       const change: ConnectionChange = {
         ...toSettings(body),
         issuer: body.issuer,
-        clientId: body.clientId,
+        clientId: body.client_id,
         credential: toCredential(body),
       }
       const id = param('connection')
@@ -307,8 +317,8 @@ export const connectionRoutes = {
       const result = found.result as TestResult | undefined
       return {
         id: found.id,
-        startedAt: time(found.createdAt),
-        finishedAt: timeOrNull(found.finishedAt),
+        started_at: time(found.createdAt),
+        finished_at: timeOrNull(found.finishedAt),
         passed: found.passed ?? null,
         lines: (result?.lines ?? []).map((line) => ({
           ...line,
@@ -324,25 +334,24 @@ export const connectionRoutes = {
 function toConnection(connection: Connection): Static<typeof ConnectionShape> {
   const { settings: has, lastRefusal } = connection
   const { id, name, kind, issuer, clientId, isDefault, version } = connection
-  const { redirectUri, initiateLoginUri, backchannelLogoutUri, clientKeysUri } = connection
   return {
-    ...{ id, name, kind, issuer, clientId, isDefault, version },
-    ...{ redirectUri, initiateLoginUri, backchannelLogoutUri, clientKeysUri },
+    ...{ id, name, kind, issuer, client_id: clientId, is_default: isDefault, version },
+    ...toAddresses(connection),
     credential: connection.credentialKind,
     scopes: [...has.scopes],
-    claims: { ...has.claims, directory: { ...has.claims.directory } },
-    askUserInfo: has.askUserInfo,
-    admitsNewPeople: has.admitsNewPeople,
-    requiredGroup: has.requiredGroup ?? null,
-    groupRoles: has.groupRoles.map((role) => ({ ...role })),
-    sessionMaximumSeconds:
+    claims: toClaims(has.claims),
+    ask_user_info: has.askUserInfo,
+    admits_new_people: has.admitsNewPeople,
+    required_group: has.requiredGroup ?? null,
+    group_roles: has.groupRoles.map((role) => ({ ...role })),
+    session_maximum_seconds:
       has.sessionMaximumMs === undefined ? null : Math.floor(has.sessionMaximumMs / 1000),
-    disabledAt: timeOrNull(connection.disabledAt),
-    createdAt: time(connection.createdAt),
-    testedAt: timeOrNull(connection.testedAt),
-    lastUsedAt: timeOrNull(connection.lastUsedAt),
-    ownersConfirm: !connection.setByOwner,
-    lastRefusal:
+    disabled_at: timeOrNull(connection.disabledAt),
+    created_at: time(connection.createdAt),
+    tested_at: timeOrNull(connection.testedAt),
+    last_used_at: timeOrNull(connection.lastUsedAt),
+    owners_confirm: !connection.setByOwner,
+    last_refusal:
       lastRefusal === undefined
         ? null
         : {
@@ -353,42 +362,58 @@ function toConnection(connection: Connection): Static<typeof ConnectionShape> {
   }
 }
 
+function toAddresses(connection: Pick<Connection, AddressName>) {
+  return {
+    redirect_uri: connection.redirectUri,
+    initiate_login_uri: connection.initiateLoginUri,
+    backchannel_logout_uri: connection.backchannelLogoutUri,
+    client_keys_uri: connection.clientKeysUri,
+  }
+}
+
+type AddressName = 'redirectUri' | 'initiateLoginUri' | 'backchannelLogoutUri' | 'clientKeysUri'
+type ClaimNames = Connection['settings']['claims']
+
+function toClaims({ emailVerified, directory, ...claims }: ClaimNames) {
+  return { ...claims, email_verified: emailVerified, directory: { ...directory } }
+}
+
+function fromClaims(claims: NonNullable<SettingsBody['claims']>): SettingsWish['claims'] {
+  const { email_verified: emailVerified, ...others } = claims
+  return emailVerified === undefined ? others : { ...others, emailVerified }
+}
+
 function toPerson(result: TestResult | undefined): Static<typeof Test>['person'] {
   const person = result?.person
   if (!person) return null
   return {
     subject: person.subject,
     email: person.email ?? null,
-    emailVerified: person.mailVerified,
+    email_verified: person.mailVerified,
     name: person.name ?? null,
     groups: person.groups === undefined ? null : [...person.groups],
-    directoryValue: person.directoryValue ?? null,
+    directory_value: person.directoryValue ?? null,
   }
 }
 
-interface SettingsBody extends Omit<SettingsWish, 'sessionMaximumMs'> {
-  readonly name?: string
-  readonly sessionMaximumSeconds?: number | null
-}
-
 function toSettings(body: SettingsBody): SettingsWish & { name?: string | undefined } {
-  const { sessionMaximumSeconds: seconds } = body
+  const { session_maximum_seconds: seconds } = body
   return {
     name: body.name,
     scopes: body.scopes,
-    claims: body.claims,
-    askUserInfo: body.askUserInfo,
-    admitsNewPeople: body.admitsNewPeople,
-    requiredGroup: body.requiredGroup,
-    groupRoles: body.groupRoles,
+    claims: body.claims && fromClaims(body.claims),
+    askUserInfo: body.ask_user_info,
+    admitsNewPeople: body.admits_new_people,
+    requiredGroup: body.required_group,
+    groupRoles: body.group_roles,
     sessionMaximumMs: typeof seconds === 'number' ? seconds * 1000 : seconds,
   }
 }
 
 function toCredential(body: {
-  clientSecret?: string
-  privateKey?: boolean
+  client_secret?: string
+  private_key?: boolean
 }): ConnectionChange['credential'] {
-  if (body.clientSecret !== undefined) return { kind: 'secret', secret: body.clientSecret }
-  return body.privateKey === true ? { kind: 'key' } : undefined
+  if (body.client_secret !== undefined) return { kind: 'secret', secret: body.client_secret }
+  return body.private_key === true ? { kind: 'key' } : undefined
 }

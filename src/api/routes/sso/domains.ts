@@ -11,20 +11,20 @@ const Domain = Type.Object(
     name: Type.String(),
     state: oneOf(['waiting', 'verified', 'lost']),
     /** Where its people sign in; null means the default connection. */
-    connectionId: nullable(Type.String()),
+    connection_id: nullable(Type.String()),
     /** The proof, in both forms that DNS panels take. */
     record: Type.Object({
       type: Type.String(),
       name: Type.String(),
-      relativeName: Type.String(),
+      relative_name: Type.String(),
       value: Type.String(),
     }),
-    createdAt: Time,
-    verifiedAt: nullable(Time),
-    verifiedBy: nullable(oneOf(['dns', 'operator'])),
-    lostAt: nullable(Time),
-    checkedAt: nullable(Time),
-    nextCheckAt: nullable(Time),
+    created_at: Time,
+    verified_at: nullable(Time),
+    verified_by: nullable(oneOf(['dns', 'operator'])),
+    lost_at: nullable(Time),
+    checked_at: nullable(Time),
+    next_check_at: nullable(Time),
     /** What the DNS showed at the last check. */
     seen: nullable(
       Type.Object({
@@ -58,12 +58,12 @@ export const domainRoutes = {
     status: 201,
     body: input({
       name: Type.String({ minLength: 1, maxLength: 253 }),
-      connectionId: Type.Optional(Type.String({ maxLength: 40 })),
+      connection_id: Type.Optional(Type.String({ maxLength: 40 })),
     }),
     answer: Domain,
     handle: async ({ organization, body, actor }, rooms) => {
-      if (body.connectionId !== undefined) {
-        await rooms.sso.connections.get(organization.id, body.connectionId)
+      if (body.connection_id !== undefined) {
+        await rooms.sso.connections.get(organization.id, body.connection_id)
       }
       return toDomain(await rooms.sso.domains.add(organization.id, body, actor))
     },
@@ -81,10 +81,10 @@ export const domainRoutes = {
     summary: 'Send people of this domain to another connection',
     permission: 'sso.manage',
     freshSignIn: true,
-    body: input({ connectionId: nullable(Type.String({ maxLength: 40 })) }),
+    body: input({ connection_id: nullable(Type.String({ maxLength: 40 })) }),
     answer: Domain,
     handle: async ({ organization, param, body, actor }, rooms) => {
-      const id = body.connectionId ?? undefined
+      const id = body.connection_id ?? undefined
       if (id !== undefined) await rooms.sso.connections.get(organization.id, id)
       return toDomain(await rooms.sso.domains.route(organization.id, param('domain'), id, actor))
     },
@@ -112,18 +112,24 @@ export const domainRoutes = {
 
 function toDomain(domain: DomainRecord): Static<typeof Domain> {
   const values = domain.seen?.['values']
+  const record = challengeRecord(domain)
   return {
     id: domain.id,
     name: domain.name,
     state: stateOf(domain),
-    connectionId: domain.connectionId ?? null,
-    record: challengeRecord(domain),
-    createdAt: time(domain.createdAt),
-    verifiedAt: timeOrNull(domain.verifiedAt),
-    verifiedBy: domain.verifiedBy ?? null,
-    lostAt: timeOrNull(domain.lostAt),
-    checkedAt: timeOrNull(domain.checkedAt),
-    nextCheckAt: timeOrNull(domain.nextCheckAt),
+    connection_id: domain.connectionId ?? null,
+    record: {
+      type: record.type,
+      name: record.name,
+      relative_name: record.relativeName,
+      value: record.value,
+    },
+    created_at: time(domain.createdAt),
+    verified_at: timeOrNull(domain.verifiedAt),
+    verified_by: domain.verifiedBy ?? null,
+    lost_at: timeOrNull(domain.lostAt),
+    checked_at: timeOrNull(domain.checkedAt),
+    next_check_at: timeOrNull(domain.nextCheckAt),
     seen:
       domain.seen === undefined
         ? null

@@ -10,13 +10,13 @@ const Policy = Type.Object(
   {
     required: Type.Boolean(),
     /** Owners who may sign in another way in an emergency. */
-    breakGlass: Type.Array(
-      Type.Object({ userId: Type.String(), name: Type.String(), email: nullable(Type.String()) }),
+    break_glass: Type.Array(
+      Type.Object({ user_id: Type.String(), name: Type.String(), email: nullable(Type.String()) }),
     ),
     /** Whether the directory (SCIM) decides who is a member; joining by domain is then off. */
-    directoryIsOn: Type.Boolean(),
+    directory_is_on: Type.Boolean(),
     /** What people open, or bookmark, to sign in. */
-    loginUri: Type.String(),
+    login_uri: Type.String(),
   },
   { title: 'SsoPolicy' },
 )
@@ -36,12 +36,12 @@ export const ssoRoutes = {
     freshSignIn: true,
     body: input({
       required: Type.Boolean(),
-      breakGlass: Type.Array(Type.String({ maxLength: 40 }), { maxItems: 10 }),
+      break_glass: Type.Array(Type.String({ maxLength: 40 }), { maxItems: 10 }),
     }),
     answer: Policy,
     handle: async (request, rooms) => {
       const { organization, body, actor } = request
-      const breakGlass = body.breakGlass as UserId[]
+      const breakGlass = body.break_glass as UserId[]
       await rooms.sso.policies.set(organization.id, { required: body.required, breakGlass }, actor)
       return await answer(request, rooms)
     },
@@ -51,13 +51,13 @@ export const ssoRoutes = {
     summary: 'Who would be signed out of the organization if the company sign-in were required',
     permission: 'sso.manage',
     status: 200,
-    body: input({ breakGlass: Type.Array(Type.String({ maxLength: 40 }), { maxItems: 10 }) }),
+    body: input({ break_glass: Type.Array(Type.String({ maxLength: 40 }), { maxItems: 10 }) }),
     answer: Type.Object(
       {
         /** Those seen last come first. */
         people: Type.Array(
           Type.Object({
-            userId: Type.String(),
+            user_id: Type.String(),
             name: Type.String(),
             role: Role,
             sessions: Type.Integer(),
@@ -70,7 +70,7 @@ export const ssoRoutes = {
       { title: 'SsoPreview' },
     ),
     handle: async ({ organization, body }, rooms) =>
-      await preview(organization.id, body.breakGlass, rooms),
+      await preview(organization.id, body.break_glass, rooms),
   }),
 }
 
@@ -90,7 +90,7 @@ async function preview(organizationId: OrganizationId, breakGlass: string[], roo
   )
   const people = new Map<
     string,
-    { userId: string; name: string; role: MemberRole; sessions: number }
+    { user_id: string; name: string; role: MemberRole; sessions: number }
   >()
   let out = 0
   for (const session of found) {
@@ -98,7 +98,7 @@ async function preview(organizationId: OrganizationId, breakGlass: string[], roo
     if ((await rooms.sso.policies.reachOf(session, afterwards, { role })) !== 'sso_required')
       continue
     out++
-    const one = people.get(userId) ?? { userId, name, role, sessions: 0 }
+    const one = people.get(userId) ?? { user_id: userId, name, role, sessions: 0 }
     people.set(userId, { ...one, sessions: one.sessions + 1 })
   }
   return { people: [...people.values()], sessions: out, more: found.length === mostLookedAt }
@@ -109,8 +109,8 @@ async function answer({ organization }: Pick<RouteRequest, 'organization'>, room
   const people = await Promise.all(policy.breakGlass.map(async (id) => await rooms.people.get(id)))
   return {
     required: policy.required,
-    breakGlass: people.map(({ id, name, email }) => ({ userId: id, name, email: email ?? null })),
-    directoryIsOn: await rooms.sso.policies.directoryIsOn(organization.id),
-    loginUri: `${rooms.baseUrl}/api/v1/auth/sso/login?organization=${organization.slug}`,
+    break_glass: people.map(({ id, name, email }) => ({ user_id: id, name, email: email ?? null })),
+    directory_is_on: await rooms.sso.policies.directoryIsOn(organization.id),
+    login_uri: `${rooms.baseUrl}/api/v1/auth/sso/login?organization=${organization.slug}`,
   }
 }

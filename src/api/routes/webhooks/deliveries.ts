@@ -78,7 +78,7 @@ export const deliveryRoutes = {
       return {
         ...toDelivery(delivery),
         body: event?.body.toString('utf8') ?? null,
-        attemptList: attempts.map(toAttempt),
+        attempt_list: attempts.map(toAttempt),
       }
     },
   }),

@@ -17,12 +17,13 @@ const wishProperties = {
   /** Sent with every delivery; these replace those before. */
   headers: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 4096 }))),
   /** Deliveries a second at most; null = no limit. */
-  ratePerSecond: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1000 }))),
+  rate_per_second: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1000 }))),
   /** One after the other, in the order of the events. */
   ordered: Type.Optional(Type.Boolean()),
   /** Whether deliveries carry an Ed25519 signature too. */
   asymmetric: Type.Optional(Type.Boolean()),
 }
+const Wish = Type.Object(wishProperties)
 const Url = Type.String({ minLength: 1, maxLength: 2048 })
 
 const EventType = Type.Object(
@@ -39,9 +40,9 @@ const EventType = Type.Object(
 const Secrets = Type.Object(
   {
     /** With `svc_` as it is, without for Standard Webhooks libraries. */
-    current: Type.Object({ secret: Type.String(), hint: Type.String(), createdAt: Time }),
+    current: Type.Object({ secret: Type.String(), hint: Type.String(), created_at: Time }),
     /** Older ones that still sign beside it. */
-    old: Type.Array(Type.Object({ hint: Type.String(), createdAt: Time, validUntil: Time })),
+    old: Type.Array(Type.Object({ hint: Type.String(), created_at: Time, valid_until: Time })),
   },
   { title: 'WebhookSecrets' },
 )
@@ -67,7 +68,10 @@ export const webhookRoutes = {
     body: input({ url: Url, ...wishProperties }),
     answer: Endpoint,
     handle: async ({ organization, body, actor }, { webhooks }) =>
-      toEndpoint(await webhooks.endpoints.create(organization.id, body, actor), undefined),
+      toEndpoint(
+        await webhooks.endpoints.create(organization.id, { ...toWish(body), url: body.url }, actor),
+        undefined,
+      ),
   }),
 
   [`GET ${E}/:endpoint` as const]: route({
@@ -85,7 +89,8 @@ export const webhookRoutes = {
     handle: async (request, rooms) => {
       const { organization, body, actor, expectedVersion, param } = request
       const id = param('endpoint')
-      await rooms.webhooks.endpoints.update(organization.id, id, body, actor, expectedVersion)
+      const wish = { ...toWish(body), url: body.url }
+      await rooms.webhooks.endpoints.update(organization.id, id, wish, actor, expectedVersion)
       return await one(request, rooms)
     },
   }),
@@ -171,11 +176,11 @@ export const webhookRoutes = {
     freshSignIn: true,
     status: 201,
     body: input({
-      overlapSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: longestOverlapSeconds })),
+      overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: longestOverlapSeconds })),
     }),
     answer: Secrets,
     handle: async ({ organization, body, actor }, rooms) => {
-      const overlapMs = body.overlapSeconds === undefined ? undefined : body.overlapSeconds * 1000
+      const overlapMs = body.overlap_seconds === undefined ? undefined : body.overlap_seconds * 1000
       const secret = await rooms.webhooks.secrets.rotate(organization.id, actor, overlapMs)
       return await secretsOf(organization.id, rooms, secret.reveal())
     },
@@ -190,6 +195,10 @@ export const webhookRoutes = {
       return undefined
     },
   }),
+}
+
+function toWish({ rate_per_second: ratePerSecond, ...wish }: Static<typeof Wish>) {
+  return { ...wish, ratePerSecond }
 }
 
 async function one(
@@ -211,12 +220,12 @@ async function secretsOf(
     current: {
       secret: text,
       hint: current?.hint ?? '',
-      createdAt: time(current?.createdAt ?? rooms.clock.now()),
+      created_at: time(current?.createdAt ?? rooms.clock.now()),
     },
     old: older.flatMap(({ hint, createdAt, validUntil }) =>
       validUntil === undefined
         ? []
-        : [{ hint, createdAt: time(createdAt), validUntil: time(validUntil) }],
+        : [{ hint, created_at: time(createdAt), valid_until: time(validUntil) }],
     ),
   }
 }

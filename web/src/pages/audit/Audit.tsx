@@ -27,7 +27,7 @@ export function Audit() {
   const { actor, action, subject, from, to, entry: open } = here.useSearch()
   const navigate = here.useNavigate()
   const names = useNames()
-  const filter = { actorId: actor, action, subjectId: subject, from, until: to }
+  const filter = { actor_id: actor, action, subject_id: subject, from, until: to }
   const list = useInfiniteQuery(auditQuery(slug, filter))
   const rows = list.data?.pages.flatMap((page) => page.items) ?? []
   const chosen = rows.find((row) => row.id === open)

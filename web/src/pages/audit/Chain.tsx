@@ -10,7 +10,7 @@ export function Chain({ organization }: { readonly organization: string }) {
   const chain = useQuery(chainQuery(organization))
   if (chain.isError) return undefined
   if (chain.data === undefined) return <span className="muted">{w.checking}</span>
-  const { intact, entries, brokenAt, reason, checkedAt } = chain.data
+  const { intact, entries, broken_at: brokenAt, reason, checked_at: checkedAt } = chain.data
   if (intact) {
     return (
       <span title={relative(checkedAt)}>

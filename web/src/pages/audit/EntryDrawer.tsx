@@ -40,8 +40,8 @@ export function EntryDrawer({
             ],
             [
               d.request,
-              entry.requestId === undefined ? undefined : (
-                <CopyText key="request" text={entry.requestId} what={d.request} />
+              entry.request_id === undefined ? undefined : (
+                <CopyText key="request" text={entry.request_id} what={d.request} />
               ),
             ],
             [d.sequence, String(entry.sequence)],

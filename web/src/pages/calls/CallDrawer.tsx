@@ -55,7 +55,7 @@ export function CallDrawer({
 function Details({ organization, call }: { readonly organization: string; readonly call: Call }) {
   return (
     <div className="stack">
-      <FullLine stoppedAt={call.stoppedAt} />
+      <FullLine stoppedAt={call.stopped_at} />
       <Outcome call={call} />
       <Facts
         facts={[
@@ -71,15 +71,15 @@ function Details({ organization, call }: { readonly organization: string; readon
           ],
           [
             w.facts.key,
-            call.keyId === undefined ? (
+            call.key_id === undefined ? (
               w.unknownKey
             ) : (
               <Link
                 key="key"
                 to="/o/$organization/keys/$key"
-                params={{ organization, key: call.keyId }}
+                params={{ organization, key: call.key_id }}
               >
-                {call.keyName ?? call.keyId} <code>{call.keyHint}</code>
+                {call.key_name ?? call.key_id} <code>{call.key_hint}</code>
               </Link>
             ),
           ],
@@ -97,21 +97,24 @@ function Details({ organization, call }: { readonly organization: string; readon
           ],
           [
             w.facts.rule,
-            call.ruleId === undefined ? undefined : <code key="rule">{call.ruleId}</code>,
+            call.rule_id === undefined ? undefined : <code key="rule">{call.rule_id}</code>,
           ],
           [w.facts.status, <code key="status">{call.status}</code>],
           [w.facts.address, <code key="address">{call.address}</code>],
           [w.facts.agent, call.agent],
-          [w.facts.took, duration(call.durationMs)],
-          [w.facts.upstream, call.upstreamMs === undefined ? undefined : duration(call.upstreamMs)],
+          [w.facts.took, duration(call.duration_ms)],
+          [
+            w.facts.upstream,
+            call.upstream_ms === undefined ? undefined : duration(call.upstream_ms),
+          ],
           [
             w.facts.checks,
-            call.upstreamMs === undefined
+            call.upstream_ms === undefined
               ? undefined
-              : duration(Math.max(0, call.durationMs - call.upstreamMs)),
+              : duration(Math.max(0, call.duration_ms - call.upstream_ms)),
           ],
-          [w.facts.sent, size(call.requestBytes)],
-          [w.facts.received, size(call.answerBytes)],
+          [w.facts.sent, size(call.request_bytes)],
+          [w.facts.received, size(call.answer_bytes)],
         ]}
       />
       <div className="row">
@@ -123,7 +126,7 @@ function Details({ organization, call }: { readonly organization: string; readon
               method: call.method,
               path: call.path,
               address: call.address,
-              ...(call.keyId === undefined ? {} : { key: call.keyId }),
+              ...(call.key_id === undefined ? {} : { key: call.key_id }),
             }}
           >
             {w.tryAgain}
@@ -147,7 +150,7 @@ function Outcome({ call }: { readonly call: Call }) {
   return (
     <Notice
       tone="refuse"
-      title={call.stoppedAt === 'forward' ? w.upstreamTitle(call.code) : w.refusedTitle(call.code)}
+      title={call.stopped_at === 'forward' ? w.upstreamTitle(call.code) : w.refusedTitle(call.code)}
     >
       <p>
         <a href={`/problems/${call.code}`} target="_blank" rel="noreferrer">
@@ -161,7 +164,7 @@ function Outcome({ call }: { readonly call: Call }) {
 function likeThis(call: Call) {
   return {
     ...(call.target === undefined ? {} : { target: call.target }),
-    ...(call.stoppedAt === undefined ? {} : { stopped_at: call.stoppedAt }),
+    ...(call.stopped_at === undefined ? {} : { stopped_at: call.stopped_at }),
     method: call.method,
     path: call.path,
   }

@@ -57,7 +57,7 @@ const columns: readonly Column<Call>[] = [
     head: w.columns.stopped,
     width: '186px',
     hide: 'narrow',
-    cell: (call) => <MiniLine stoppedAt={call.stoppedAt} />,
+    cell: (call) => <MiniLine stoppedAt={call.stopped_at} />,
   },
   {
     id: 'call',
@@ -80,7 +80,7 @@ const columns: readonly Column<Call>[] = [
     head: w.columns.key,
     width: '150px',
     hide: 'medium',
-    cell: (call) => call.keyName ?? <span className="muted">{w.unknownKey}</span>,
+    cell: (call) => call.key_name ?? <span className="muted">{w.unknownKey}</span>,
   },
   {
     id: 'took',
@@ -88,6 +88,6 @@ const columns: readonly Column<Call>[] = [
     width: '84px',
     end: true,
     hide: 'phone',
-    cell: (call) => <span className="mono">{duration(call.durationMs)}</span>,
+    cell: (call) => <span className="mono">{duration(call.duration_ms)}</span>,
   },
 ]

@@ -29,7 +29,7 @@ export function CallsTop({
     ) : (
       <Loading />
     )
-  const { points, p95Ms } = rollup.data
+  const { points, p95_ms: p95Ms } = rollup.data
   const refused = points.reduce((sum, point) => sum + point.refused, 0)
   const all = points.reduce((sum, point) => sum + point.passed, refused)
   return (

@@ -20,7 +20,7 @@ export function SignIn() {
   const back = returnTo === undefined ? '' : `return_to=${encodeURIComponent(returnTo)}`
   return (
     <Alone title={w.title} lead={w.lead}>
-      <Insecure base={options.data?.baseUrl} />
+      <Insecure base={options.data?.base_url} />
       {error === undefined ? undefined : (
         <Notice tone="refuse" title={w.problem}>
           <p>

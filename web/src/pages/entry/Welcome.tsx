@@ -25,7 +25,7 @@ export function Welcome() {
   return (
     <>
       <PageHead title={w.title} lead={w.lead(email)}>
-        {options.data?.signUp === 'open' ? (
+        {options.data?.sign_up === 'open' ? (
           <Button onClick={() => setMaking(true)}>{w.create}</Button>
         ) : undefined}
       </PageHead>

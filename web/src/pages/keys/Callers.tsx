@@ -58,6 +58,6 @@ const columns: readonly Column<Caller>[] = [
     id: 'seen',
     head: w.lastSeen,
     width: '130px',
-    cell: (caller) => <Time at={caller.lastSeenAt} form="relative" />,
+    cell: (caller) => <Time at={caller.last_seen_at} form="relative" />,
   },
 ]

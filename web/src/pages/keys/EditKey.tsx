@@ -28,13 +28,13 @@ export function EditKey({
   const targets = useQuery(targetsQuery(organization))
   const edit = useMutation({
     mutationFn: () => {
-      const { expiresAt, ...wish } = wishOf(draft, it.rateLimit?.perSeconds)
-      const ends = draft.days === asNow ? it.expiresAt : expiresAt
+      const { expires_at: expiresAt, ...wish } = wishOf(draft, it.rate_limit?.per_seconds)
+      const ends = draft.days === asNow ? it.expires_at : expiresAt
       return call(
         'PUT /organizations/:organization/keys/:key',
         {
           path: { organization, key: it.id },
-          body: { ...wish, ...(ends === undefined ? {} : { expiresAt: ends }) },
+          body: { ...wish, ...(ends === undefined ? {} : { expires_at: ends }) },
         },
         { version: it.version },
       )
@@ -76,7 +76,7 @@ export function EditKey({
       <KeyFields
         draft={draft}
         error={edit.error}
-        perSeconds={it.rateLimit?.perSeconds ?? 1}
+        perSeconds={it.rate_limit?.per_seconds ?? 1}
         slugs={(targets.data?.items ?? []).map((target) => target.slug)}
         onPatch={(patch) => setDraft((before) => ({ ...before, ...patch }))}
       />
@@ -93,7 +93,7 @@ function draftOf(it: Key) {
       (it.grants ?? []).map((grant) => [grant.target, grant.methods ?? []]),
     ),
     cidrs: (it.cidrs ?? []).join('\n'),
-    limit: it.rateLimit === undefined ? '' : String(it.rateLimit.calls),
+    limit: it.rate_limit === undefined ? '' : String(it.rate_limit.calls),
     quota: it.quota === undefined ? '' : String(it.quota.calls),
     period: it.quota?.period ?? ('day' as const),
   }

@@ -23,10 +23,10 @@ interface Draft extends WishDraft {
 const suggestedDays = 90
 
 /** The organization's defaults, as a form shows them. */
-function startOf(defaults: Organization['keyDefaults'] | undefined): Draft {
+function startOf(defaults: Organization['key_defaults'] | undefined): Draft {
   return {
     ...startOfWish,
-    days: String(defaults?.expiresAfterDays ?? suggestedDays),
+    days: String(defaults?.expires_after_days ?? suggestedDays),
     cidrs: (defaults?.cidrs ?? []).join('\n'),
     scheme: defaults?.scheme ?? 'x-api-key',
     personal: false,
@@ -42,7 +42,7 @@ export function IssueKey({
   readonly onClose: () => void
 }) {
   const known = useQuery(organizationQuery(organization))
-  const defaults = known.data?.keyDefaults
+  const defaults = known.data?.key_defaults
   const [typed, setTyped] = useState<Partial<Draft>>({})
   const draft = { ...startOf(defaults), ...typed }
   const targets = useQuery(targetsQuery(organization))
@@ -90,7 +90,7 @@ export function IssueKey({
       <SelectField
         label={w.form.ends}
         value={draft.days}
-        options={endChoices(defaults?.expiresAfterDays)}
+        options={endChoices(defaults?.expires_after_days)}
         onValue={(days) => put({ days })}
       />
       <Folded title={w.form.more}>
@@ -132,10 +132,10 @@ function endChoices(days: number | undefined) {
 
 /** Said in full: what the form shows as none must not become the organization's default. */
 function bodyOf(draft: Draft): Body {
-  const { expiresAt = null, cidrs = null, ...wish } = wishOf(draft)
+  const { expires_at: expiresAt = null, cidrs = null, ...wish } = wishOf(draft)
   return {
     ...wish,
-    expiresAt,
+    expires_at: expiresAt,
     cidrs,
     scheme: draft.scheme,
     ...(draft.personal ? { personal: true } : {}),

@@ -28,7 +28,7 @@ export function RotateKey({ organization, it, onDone }: Doing) {
     mutationFn: () =>
       call('POST /organizations/:organization/keys/:key/rotate', {
         path: { organization, key: it.id },
-        body: { overlapSeconds: Number(overlap) },
+        body: { overlap_seconds: Number(overlap) },
       }),
   })
   if (rotate.data !== undefined) {
@@ -74,13 +74,13 @@ export function RevokeKey({ organization, it, onDone }: Doing) {
       }),
     onSuccess: ({ confirmation }) => {
       say(w.revokeDialog.done, {
-        text: w.revokeDialog.proof(confirmation.nodes, duration(confirmation.tookMs)),
+        text: w.revokeDialog.proof(confirmation.nodes, duration(confirmation.took_ms)),
       })
       onDone()
     },
   })
   const lastHour = (recent.data?.items ?? []).filter((one) => millis(one.at) > Date.now() - hourMs)
-  const inUse = it.lastUsedAt !== undefined && millis(it.lastUsedAt) > Date.now() - weekMs
+  const inUse = it.last_used_at !== undefined && millis(it.last_used_at) > Date.now() - weekMs
   return (
     <ConfirmDialog
       open

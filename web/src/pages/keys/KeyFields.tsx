@@ -49,7 +49,7 @@ export function KeyFields({
       <TextField
         label={w.form.limit}
         hint={w.form.limitHint(perSeconds)}
-        error={fieldError(error, 'rateLimit')}
+        error={fieldError(error, 'rate_limit')}
         inputMode="numeric"
         pattern="[0-9]*"
         value={draft.limit}

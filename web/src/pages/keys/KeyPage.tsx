@@ -52,7 +52,7 @@ export function KeyPage() {
     )
   }
   const it = key.data
-  const allowed = may('keys.manage') || (may('keys.issue') && it.createdBy === me.id)
+  const allowed = may('keys.manage') || (may('keys.issue') && it.created_by === me.id)
   function done() {
     setDoing(undefined)
     void client.invalidateQueries({ queryKey: [slug, 'keys'] })
@@ -93,9 +93,9 @@ export function KeyPage() {
             <Facts facts={[[w.detail.grants, grantsText(it)], ...limits(it)]} />
           </Card>
         </Columns>
-        {it.lastUsedAt === undefined && it.state === 'active' ? <NotUsed it={it} /> : undefined}
-        {it.lastUsedAt === undefined ? undefined : (
-          <Card flush title={w.detail.callers} lead={callersLead(callers.data?.recentCalls)}>
+        {it.last_used_at === undefined && it.state === 'active' ? <NotUsed it={it} /> : undefined}
+        {it.last_used_at === undefined ? undefined : (
+          <Card flush title={w.detail.callers} lead={callersLead(callers.data?.recent_calls)}>
             <Callers
               label={w.detail.callers}
               callers={callers.data?.recent ?? []}
@@ -151,11 +151,11 @@ function callersLead(calls: number | undefined): string {
 
 function StateNotice({ it }: { readonly it: Key }) {
   const names = useNames()
-  if (it.state === 'revoked' && it.revokedAt !== undefined) {
+  if (it.state === 'revoked' && it.revoked_at !== undefined) {
     return (
       <Notice
         tone="refuse"
-        title={w.detail.revokedNotice(names(it.revokedBy) ?? '', exact(it.revokedAt))}
+        title={w.detail.revokedNotice(names(it.revoked_by) ?? '', exact(it.revoked_at))}
       >
         <p>{w.detail.revokedForGood}</p>
       </Notice>
@@ -169,7 +169,7 @@ function StateNotice({ it }: { readonly it: Key }) {
 function KeyFacts({ it, organization }: { readonly it: Key; readonly organization: string }) {
   const names = useNames()
   const targets = useQuery(targetsQuery(organization))
-  const target = targets.data?.items.find(({ id }) => id === it.lastUsedTargetId)?.slug
+  const target = targets.data?.items.find(({ id }) => id === it.last_used_target_id)?.slug
   return (
     <Facts
       facts={[
@@ -178,25 +178,25 @@ function KeyFacts({ it, organization }: { readonly it: Key; readonly organizatio
         [
           w.detail.issued,
           <span key="at">
-            <Time at={it.createdAt} />{' '}
-            {it.createdBy === undefined ? '' : w.detail.by(names(it.createdBy) ?? '')}
+            <Time at={it.created_at} />{' '}
+            {it.created_by === undefined ? '' : w.detail.by(names(it.created_by) ?? '')}
           </span>,
         ],
         [
           w.detail.owner,
-          it.personalUserId === undefined
+          it.personal_user_id === undefined
             ? w.detail.ofOrganization
-            : w.detail.personalOf(names(it.personalUserId) ?? ''),
+            : w.detail.personalOf(names(it.personal_user_id) ?? ''),
         ],
-        [w.detail.ends, it.expiresAt === undefined ? w.noEnd : day(it.expiresAt)],
+        [w.detail.ends, it.expires_at === undefined ? w.noEnd : day(it.expires_at)],
         [
           w.detail.lastUsed,
-          it.lastUsedAt === undefined ? (
+          it.last_used_at === undefined ? (
             w.detail.notUsed
           ) : (
             <span key="used">
-              <Time at={it.lastUsedAt} form="relative" />{' '}
-              {w.detail.usedFrom(it.lastUsedAddress ?? '', it.lastUsedAgent ?? '')}
+              <Time at={it.last_used_at} form="relative" />{' '}
+              {w.detail.usedFrom(it.last_used_address ?? '', it.last_used_agent ?? '')}
               {target === undefined ? undefined : (
                 <>
                   {` ${w.detail.onTarget} `}
@@ -225,9 +225,9 @@ function limits(it: Key): readonly (readonly [string, string])[] {
     ],
     [
       w.detail.limit,
-      it.rateLimit === undefined
+      it.rate_limit === undefined
         ? w.detail.noLimit
-        : w.detail.perSecond(count(it.rateLimit.calls), it.rateLimit.perSeconds),
+        : w.detail.perSecond(count(it.rate_limit.calls), it.rate_limit.per_seconds),
     ],
     [
       w.detail.quota,

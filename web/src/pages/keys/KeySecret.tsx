@@ -105,11 +105,11 @@ export function FirstCall({
         {first === undefined ? <Lamp /> : undefined}
         {first === undefined
           ? w.waiting
-          : first.stoppedAt === undefined
+          : first.stopped_at === undefined
             ? w.firstCall(first.status)
             : w.firstRefused(first.code ?? String(first.status))}
       </p>
-      <FullLine stoppedAt={first?.stoppedAt} waiting={first === undefined} />
+      <FullLine stoppedAt={first?.stopped_at} waiting={first === undefined} />
     </div>
   )
 }

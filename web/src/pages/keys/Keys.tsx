@@ -134,7 +134,7 @@ function columns(organization: string): readonly Column<Key>[] {
       head: w.columns.used,
       width: '128px',
       hide: 'narrow',
-      cell: (key) => <Time at={key.lastUsedAt} form="relative" />,
+      cell: (key) => <Time at={key.last_used_at} form="relative" />,
     },
     {
       id: 'ends',
@@ -142,10 +142,10 @@ function columns(organization: string): readonly Column<Key>[] {
       width: '112px',
       hide: 'narrow',
       cell: (key) =>
-        key.expiresAt === undefined ? (
+        key.expires_at === undefined ? (
           <span className="muted">{w.noEnd}</span>
         ) : (
-          <Time at={key.expiresAt} form="day" />
+          <Time at={key.expires_at} form="day" />
         ),
     },
     {
@@ -155,7 +155,7 @@ function columns(organization: string): readonly Column<Key>[] {
       cell: (key) => (
         <span className="row">
           <KeyState state={key.state} />
-          {key.personalUserId === undefined ? undefined : <Tag>{w.personal}</Tag>}
+          {key.personal_user_id === undefined ? undefined : <Tag>{w.personal}</Tag>}
         </span>
       ),
     },

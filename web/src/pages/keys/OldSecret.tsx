@@ -27,7 +27,7 @@ export function OldSecret({
   const [asking, setAsking] = useState(false)
   const old = it.secrets
     .slice(1)
-    .find((secret) => secret.validUntil !== undefined && millis(secret.validUntil) > Date.now())
+    .find((secret) => secret.valid_until !== undefined && millis(secret.valid_until) > Date.now())
   const callers = useQuery(keyCallersQuery(organization, it.id))
   const end = useMutation({
     mutationFn: () =>
@@ -36,18 +36,18 @@ export function OldSecret({
       }),
     onSuccess: ({ confirmation }) => {
       say(w.detail.oldEnded, {
-        text: w.revokeDialog.proof(confirmation.nodes, duration(confirmation.tookMs)),
+        text: w.revokeDialog.proof(confirmation.nodes, duration(confirmation.took_ms)),
       })
       setAsking(false)
       onDone()
     },
   })
-  if (old?.validUntil === undefined || it.state === 'revoked') return undefined
+  if (old?.valid_until === undefined || it.state === 'revoked') return undefined
   return (
     <Card
       flush
       title={w.detail.stragglers}
-      lead={w.detail.stragglerLead(old.hint, exact(old.validUntil))}
+      lead={w.detail.stragglerLead(old.hint, exact(old.valid_until))}
       actions={
         allowed ? (
           <Button small look="danger" onClick={() => setAsking(true)}>

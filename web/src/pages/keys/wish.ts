@@ -36,10 +36,12 @@ export function wishOf(draft: WishDraft, perSeconds = 1): Wish {
     name: draft.name.trim(),
     ...(draft.days === '' || !Number.isFinite(Number(draft.days))
       ? {}
-      : { expiresAt: new Date(Date.now() + Number(draft.days) * dayMs).toISOString() }),
+      : { expires_at: new Date(Date.now() + Number(draft.days) * dayMs).toISOString() }),
     ...(draft.some ? { grants: Object.entries(draft.grants).map(grantOf) } : {}),
     ...(cidrs.length === 0 ? {} : { cidrs }),
-    ...(draft.limit === '' ? {} : { rateLimit: { calls: Number(draft.limit), perSeconds } }),
+    ...(draft.limit === ''
+      ? {}
+      : { rate_limit: { calls: Number(draft.limit), per_seconds: perSeconds } }),
     ...(draft.quota === '' ? {} : { quota: { calls: Number(draft.quota), period: draft.period } }),
   }
 }

@@ -67,14 +67,14 @@ export function Invitations({
       head: w.columns.invited,
       width: '130px',
       hide: 'narrow',
-      cell: (one) => <Time at={one.createdAt} form="relative" />,
+      cell: (one) => <Time at={one.created_at} form="relative" />,
     },
     {
       id: 'expires',
       head: w.columns.expires,
       width: '130px',
       hide: 'narrow',
-      cell: (one) => <Time at={one.expiresAt} form="relative" />,
+      cell: (one) => <Time at={one.expires_at} form="relative" />,
     },
     {
       id: 'withdraw',

@@ -40,7 +40,7 @@ export function Member() {
     )
   }
   const it = member.data
-  const self = it.userId === me.id
+  const self = it.user_id === me.id
   return (
     <>
       <PageHead
@@ -49,7 +49,7 @@ export function Member() {
         lead={
           <span className="row">
             {it.email}{' '}
-            {it.deactivatedAt === undefined ? undefined : (
+            {it.deactivated_at === undefined ? undefined : (
               <Badge tone="caution">{membersWords.deactivated}</Badge>
             )}
           </span>
@@ -66,11 +66,14 @@ export function Member() {
                 [w.id, <CopyText key="id" text={it.id} what={w.id} />],
                 [membersWords.role, words.roles[it.role]],
                 [w.source, w.sources[it.source] ?? it.source],
-                [membersWords.columns.joined, <Time key="joined" at={it.joinedAt} />],
-                [membersWords.columns.seen, <Time key="seen" at={it.lastSeenAt} form="relative" />],
+                [membersWords.columns.joined, <Time key="joined" at={it.joined_at} />],
+                [
+                  membersWords.columns.seen,
+                  <Time key="seen" at={it.last_seen_at} form="relative" />,
+                ],
                 [
                   membersWords.columns.state,
-                  it.deactivatedAt === undefined ? membersWords.active : membersWords.deactivated,
+                  it.deactivated_at === undefined ? membersWords.active : membersWords.deactivated,
                 ],
               ]}
             />
@@ -82,7 +85,7 @@ export function Member() {
           <Link
             to="/o/$organization/audit"
             params={{ organization: slug }}
-            search={{ actor: it.userId }}
+            search={{ actor: it.user_id }}
           >
             {w.history}
           </Link>

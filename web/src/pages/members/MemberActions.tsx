@@ -22,7 +22,7 @@ export function MemberActions({
   const navigate = useNavigate()
   const [asking, setAsking] = useState<'deactivate' | 'remove'>()
   const path = { organization, member: it.id }
-  const active = it.deactivatedAt === undefined
+  const active = it.deactivated_at === undefined
   const turn = useMutation({
     mutationFn: (on: boolean) =>
       call('PATCH /organizations/:organization/members/:member', { path, body: { active: on } }),

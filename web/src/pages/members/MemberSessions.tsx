@@ -33,7 +33,7 @@ export function MemberSessions({
     onError: sayRefused,
     onSuccess: (ended) => {
       say(w.session.ended(ended.sessions), {
-        text: w.session.proof(ended.confirmation.nodes, duration(ended.confirmation.tookMs)),
+        text: w.session.proof(ended.confirmation.nodes, duration(ended.confirmation.took_ms)),
       })
       void client.invalidateQueries({ queryKey: [organization, 'members', member, 'sessions'] })
     },

@@ -142,7 +142,7 @@ function columns(organization: string): readonly Column<Member>[] {
       head: w.columns.seen,
       width: '140px',
       hide: 'narrow',
-      cell: (member) => <Time at={member.lastSeenAt} form="relative" />,
+      cell: (member) => <Time at={member.last_seen_at} form="relative" />,
     },
     {
       id: 'state',
@@ -151,7 +151,7 @@ function columns(organization: string): readonly Column<Member>[] {
       hide: 'medium',
       cell: (member) => (
         <span className="row">
-          {member.deactivatedAt === undefined ? (
+          {member.deactivated_at === undefined ? (
             <Badge tone="pass">{w.active}</Badge>
           ) : (
             <Badge tone="caution">{w.deactivated}</Badge>

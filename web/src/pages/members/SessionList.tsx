@@ -19,7 +19,8 @@ export function SessionList({
 }) {
   const sorted = [...sessions].sort(
     (one, other) =>
-      Number(other.current) - Number(one.current) || other.lastSeenAt.localeCompare(one.lastSeenAt),
+      Number(other.current) - Number(one.current) ||
+      other.last_seen_at.localeCompare(one.last_seen_at),
   )
   return (
     <Items>
@@ -46,8 +47,8 @@ export function SessionList({
           <p className="muted">
             {w.from(session.address ?? w.unknownAddress)},{' '}
             {w.by(w.providers[session.provider] ?? session.provider)}{' '}
-            <Time at={session.startedAt} form="relative" />, {w.seen}{' '}
-            <Time at={session.lastSeenAt} form="relative" />
+            <Time at={session.started_at} form="relative" />, {w.seen}{' '}
+            <Time at={session.last_seen_at} form="relative" />
           </p>
         </Item>
       ))}

@@ -11,13 +11,13 @@ export function AttentionAction({
   readonly item: Attention
 }) {
   const params = { organization }
-  switch (item.subjectKind) {
+  switch (item.subject_kind) {
     case 'key':
       return (
         <ButtonLink
           small
           to="/o/$organization/keys/$key"
-          params={{ organization, key: item.subjectId }}
+          params={{ organization, key: item.subject_id }}
         >
           {w.open}
         </ButtonLink>
@@ -27,7 +27,7 @@ export function AttentionAction({
         <ButtonLink
           small
           to="/o/$organization/targets/$target"
-          params={{ organization, target: item.subjectId }}
+          params={{ organization, target: item.subject_id }}
         >
           {w.open}
         </ButtonLink>
@@ -37,7 +37,7 @@ export function AttentionAction({
         <ButtonLink
           small
           to="/o/$organization/webhooks/$endpoint"
-          params={{ organization, endpoint: item.subjectId }}
+          params={{ organization, endpoint: item.subject_id }}
         >
           {w.open}
         </ButtonLink>

@@ -95,7 +95,7 @@ function NeedsYou({ organization }: { readonly organization: string }) {
         <Items>
           {attention.data.items.map((item) => (
             <Item
-              key={`${item.kind} ${item.subjectId}`}
+              key={`${item.kind} ${item.subject_id}`}
               mark={item.severity}
               action={<AttentionAction organization={organization} item={item} />}
             >

@@ -13,25 +13,25 @@ import { say } from '../../parts/Toasts.tsx'
 /** What new keys are like where nobody says otherwise. */
 export function KeyDefaults({ it }: { readonly it: Organization }) {
   const client = useQueryClient()
-  const { keyDefaults } = it
+  const { key_defaults: keyDefaults } = it
   const [scheme, setScheme] = useState(keyDefaults.scheme)
-  const [days, setDays] = useState(String(keyDefaults.expiresAfterDays ?? ''))
+  const [days, setDays] = useState(String(keyDefaults.expires_after_days ?? ''))
   const [cidrs, setCidrs] = useState((keyDefaults.cidrs ?? []).join('\n'))
   const ranges = cidrs.split(/[\s,]+/).filter(Boolean)
   const wish = {
     scheme,
-    expiresAfterDays: days === '' ? null : Number(days),
+    expires_after_days: days === '' ? null : Number(days),
     cidrs: ranges.length === 0 ? null : ranges,
   }
   const isSame =
     wish.scheme === keyDefaults.scheme &&
-    wish.expiresAfterDays === (keyDefaults.expiresAfterDays ?? null) &&
+    wish.expires_after_days === (keyDefaults.expires_after_days ?? null) &&
     ranges.join() === (keyDefaults.cidrs ?? []).join()
   const save = useMutation({
     mutationFn: () =>
       call(
         'PATCH /organizations/:organization',
-        { path: { organization: it.slug }, body: { keyDefaults: wish } },
+        { path: { organization: it.slug }, body: { key_defaults: wish } },
         { version: it.version },
       ),
     onSuccess: () => {
@@ -54,7 +54,7 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
         <TextField
           label={w.ends}
           hint={w.endsHint}
-          error={fieldError(save.error, 'keyDefaults.expiresAfterDays')}
+          error={fieldError(save.error, 'key_defaults.expires_after_days')}
           inputMode="numeric"
           pattern="[1-9][0-9]{0,3}"
           value={days}
@@ -63,7 +63,7 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
         <TextArea
           label={w.addresses}
           hint={w.addressesHint}
-          error={fieldError(save.error, 'keyDefaults.cidrs')}
+          error={fieldError(save.error, 'key_defaults.cidrs')}
           code
           rows={2}
           value={cidrs}

@@ -81,7 +81,7 @@ function General({ it }: { readonly it: Organization }) {
             [w.slug, <CopyText key="slug" text={it.slug} what={w.slug} />],
             [w.id, <CopyText key="id" text={it.id} what={w.id} />],
             [w.plan, w.plans[it.plan] ?? it.plan],
-            [w.created, <Time key="created" at={it.createdAt} form="day" />],
+            [w.created, <Time key="created" at={it.created_at} form="day" />],
           ]}
         />
         <p className="muted small">{w.planHint}</p>
@@ -91,7 +91,11 @@ function General({ it }: { readonly it: Organization }) {
 }
 
 function Retention({ it }: { readonly it: Organization }) {
-  const { callsSeconds, deliveriesSeconds, auditSeconds } = it.retention
+  const {
+    calls_seconds: callsSeconds,
+    deliveries_seconds: deliveriesSeconds,
+    audit_seconds: auditSeconds,
+  } = it.retention
   return (
     <Card title={w.retention} lead={w.retentionLead}>
       <Facts

@@ -10,22 +10,22 @@ export function Addresses({
   withKeys,
 }: {
   readonly of: {
-    readonly redirectUri: string
-    readonly initiateLoginUri: string
-    readonly backchannelLogoutUri: string
-    readonly clientKeysUri: string
+    readonly redirect_uri: string
+    readonly initiate_login_uri: string
+    readonly backchannel_logout_uri: string
+    readonly client_keys_uri: string
   }
   readonly withKeys: boolean
 }) {
   return (
     <Facts
       facts={[
-        [w.redirect, <CopyText key="redirect" text={of.redirectUri} what={w.redirect} />],
-        [w.initiate, <CopyText key="initiate" text={of.initiateLoginUri} what={w.initiate} />],
-        [w.logout, <CopyText key="logout" text={of.backchannelLogoutUri} what={w.logout} />],
+        [w.redirect, <CopyText key="redirect" text={of.redirect_uri} what={w.redirect} />],
+        [w.initiate, <CopyText key="initiate" text={of.initiate_login_uri} what={w.initiate} />],
+        [w.logout, <CopyText key="logout" text={of.backchannel_logout_uri} what={w.logout} />],
         [
           w.keys,
-          withKeys ? <CopyText key="keys" text={of.clientKeysUri} what={w.keys} /> : undefined,
+          withKeys ? <CopyText key="keys" text={of.client_keys_uri} what={w.keys} /> : undefined,
         ],
       ]}
     />

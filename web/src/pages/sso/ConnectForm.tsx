@@ -37,9 +37,9 @@ export function ConnectForm({
         kind,
         reservation,
         issuer: issuer.trim(),
-        clientId: clientId.trim(),
+        client_id: clientId.trim(),
         ...(name.trim() === '' ? {} : { name: name.trim() }),
-        ...(keyPair ? { privateKey: true } : { clientSecret: secret }),
+        ...(keyPair ? { private_key: true } : { client_secret: secret }),
       }),
     onSuccess: () => {
       say(w.connected, { text: w.connectedText })
@@ -68,7 +68,7 @@ export function ConnectForm({
       <Discovery issuer={issuer} />
       <TextField
         label={w.clientId}
-        error={fieldError(connecting.error, 'clientId')}
+        error={fieldError(connecting.error, 'client_id')}
         code
         value={clientId}
         onValue={setClientId}
@@ -77,7 +77,7 @@ export function ConnectForm({
         <TextField
           label={w.clientSecret}
           hint={w.clientSecretHint}
-          error={fieldError(connecting.error, 'clientSecret')}
+          error={fieldError(connecting.error, 'client_secret')}
           code
           type="password"
           autoComplete="off"

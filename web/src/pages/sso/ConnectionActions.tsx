@@ -22,7 +22,7 @@ export function ConnectionActions({
   const client = useQueryClient()
   const [deleting, setDeleting] = useState(false)
   const refresh = () => void client.invalidateQueries({ queryKey: [slug, 'sso'] })
-  const on = connection.disabledAt === undefined
+  const on = connection.disabled_at === undefined
   const removal = useMutation({
     mutationFn: () => deleteConnection(slug, connection.id),
     onSuccess: () => {
@@ -65,7 +65,7 @@ export function ConnectionActions({
           </Button>
         }
       >
-        {connection.isDefault ? undefined : (
+        {connection.is_default ? undefined : (
           <MenuItem onClick={() => void prefer()}>{w.makeDefault}</MenuItem>
         )}
         <MenuItem onClick={() => void turn(!on)}>{on ? w.disable : w.enable}</MenuItem>
@@ -77,7 +77,7 @@ export function ConnectionActions({
         onClose={() => setDeleting(false)}
         title={w.deleteTitle(connection.name)}
         action={w.delete}
-        typed={connection.lastUsedAt === undefined ? undefined : connection.name}
+        typed={connection.last_used_at === undefined ? undefined : connection.name}
         busy={removal.isPending}
         error={removal.error}
         onConfirm={() => removal.mutate()}

@@ -16,7 +16,7 @@ const w = ssoWords.connection
 /** One connection: its state, its addresses for the provider, its test. */
 export function ConnectionCard({ connection }: { readonly connection: Connection }) {
   const [editing, setEditing] = useState(false)
-  const { lastRefusal } = connection
+  const { last_refusal: lastRefusal } = connection
   return (
     <>
       <Card
@@ -24,7 +24,7 @@ export function ConnectionCard({ connection }: { readonly connection: Connection
           <>
             {connection.name}
             <StateBadge connection={connection} />
-            {connection.isDefault ? <Tag>{w.badges.default}</Tag> : undefined}
+            {connection.is_default ? <Tag>{w.badges.default}</Tag> : undefined}
           </>
         }
         actions={<ConnectionActions connection={connection} onEdit={() => setEditing(true)} />}
@@ -44,12 +44,12 @@ export function ConnectionCard({ connection }: { readonly connection: Connection
           <Facts
             facts={[
               [w.facts.issuer, <code key="issuer">{connection.issuer}</code>],
-              [w.facts.clientId, <code key="client">{connection.clientId}</code>],
+              [w.facts.clientId, <code key="client">{connection.client_id}</code>],
               [w.facts.credential, w.credentials[connection.credential]],
               [w.scopesName, <code key="scopes">{connection.scopes.join(' ')}</code>],
-              [w.facts.tested, <Time key="tested" at={connection.testedAt} form="relative" />],
-              [w.facts.used, <Time key="used" at={connection.lastUsedAt} form="relative" />],
-              [w.facts.owners, connection.ownersConfirm ? w.ownersConfirm : undefined],
+              [w.facts.tested, <Time key="tested" at={connection.tested_at} form="relative" />],
+              [w.facts.used, <Time key="used" at={connection.last_used_at} form="relative" />],
+              [w.facts.owners, connection.owners_confirm ? w.ownersConfirm : undefined],
             ]}
           />
           <Folded title={`${w.addresses}: ${w.kinds[connection.kind]}`} open={isNew(connection)}>
@@ -69,14 +69,18 @@ export function ConnectionCard({ connection }: { readonly connection: Connection
 }
 
 /** Nobody has tried it yet: its addresses are still to be copied. */
-function isNew({ testedAt, lastRefusal, disabledAt }: Connection): boolean {
+function isNew({
+  tested_at: testedAt,
+  last_refusal: lastRefusal,
+  disabled_at: disabledAt,
+}: Connection): boolean {
   return testedAt === undefined && lastRefusal === undefined && disabledAt === undefined
 }
 
 function StateBadge({ connection }: { readonly connection: Connection }) {
-  if (connection.disabledAt !== undefined) return <Badge>{w.badges.disabled}</Badge>
-  if (connection.lastRefusal !== undefined) return <Badge tone="refuse">{w.badges.broken}</Badge>
-  if (connection.testedAt === undefined && connection.lastUsedAt === undefined)
+  if (connection.disabled_at !== undefined) return <Badge>{w.badges.disabled}</Badge>
+  if (connection.last_refusal !== undefined) return <Badge tone="refuse">{w.badges.broken}</Badge>
+  if (connection.tested_at === undefined && connection.last_used_at === undefined)
     return <Badge tone="caution">{w.badges.untested}</Badge>
   return <Badge tone="pass">{w.badges.works}</Badge>
 }

@@ -38,7 +38,14 @@ export function DirectoryTab() {
       <Loading />
     )
   }
-  const { baseAddress, isOn, lastRequestAt, users, groups, tokensAtMost } = directory.data
+  const {
+    base_address: baseAddress,
+    is_on: isOn,
+    last_request_at: lastRequestAt,
+    users,
+    groups,
+    tokens_at_most: tokensAtMost,
+  } = directory.data
   const state = !isOn ? 'off' : lastRequestAt === undefined ? 'waits' : 'on'
   return (
     <Pile>
@@ -175,7 +182,7 @@ const requestColumns: readonly Column<DirectoryRequest>[] = [
     width: '80px',
     end: true,
     hide: 'narrow',
-    cell: (request) => duration(request.durationMs),
+    cell: (request) => duration(request.duration_ms),
   },
   {
     id: 'agent',
@@ -187,18 +194,18 @@ const requestColumns: readonly Column<DirectoryRequest>[] = [
 ]
 
 const userColumns: readonly Column<DirectoryUser>[] = [
-  { id: 'name', head: w.people.columns.name, cell: (user) => user.name ?? user.userName },
+  { id: 'name', head: w.people.columns.name, cell: (user) => user.name ?? user.user_name },
   {
     id: 'userName',
     head: w.people.columns.userName,
     hide: 'narrow',
-    cell: (user) => <code>{user.userName}</code>,
+    cell: (user) => <code>{user.user_name}</code>,
   },
   {
     id: 'external',
     head: w.people.columns.external,
     hide: 'medium',
-    cell: (user) => <code>{user.externalId}</code>,
+    cell: (user) => <code>{user.external_id}</code>,
   },
   {
     id: 'groups',
@@ -221,6 +228,6 @@ const userColumns: readonly Column<DirectoryUser>[] = [
     head: w.people.columns.changed,
     width: '130px',
     hide: 'medium',
-    cell: (user) => <Time at={user.modifiedAt} form="relative" />,
+    cell: (user) => <Time at={user.modified_at} form="relative" />,
   },
 ]

@@ -18,7 +18,12 @@ export function Discovery({ issuer }: { readonly issuer: string }) {
   if (!looks) return undefined
   if (found.isError) return <ProblemNotice error={found.error} />
   if (found.data === undefined) return <p className="muted">{w.discovering}</p>
-  const { clientAuthentication, algorithms, userinfoEndpoint, backchannelLogout } = found.data
+  const {
+    client_authentication: clientAuthentication,
+    algorithms,
+    userinfo_endpoint: userinfoEndpoint,
+    backchannel_logout: backchannelLogout,
+  } = found.data
   return (
     <Notice tone="pass" live title={w.discovered}>
       <Facts

@@ -49,7 +49,7 @@ export function DomainCard({ domain }: { readonly domain: Domain }) {
       }
       actions={
         <>
-          {domain.verifiedBy === 'operator' ? undefined : (
+          {domain.verified_by === 'operator' ? undefined : (
             <Button
               small
               look={domain.state === 'verified' ? 'plain' : 'primary'}
@@ -103,7 +103,7 @@ function Record({ domain }: { readonly domain: Domain }) {
         [w.recordName, <CopyText key="name" text={record.name} what={w.recordName} />],
         [
           w.recordRelative,
-          <CopyText key="relative" text={record.relativeName} what={w.recordRelative} />,
+          <CopyText key="relative" text={record.relative_name} what={w.recordRelative} />,
         ],
         [w.recordValue, <CopyText key="value" text={record.value} what={w.recordValue} />],
       ]}
@@ -112,7 +112,7 @@ function Record({ domain }: { readonly domain: Domain }) {
 }
 
 function Seen({ domain }: { readonly domain: Domain }) {
-  const { seen, checkedAt, nextCheckAt } = domain
+  const { seen, checked_at: checkedAt, next_check_at: nextCheckAt } = domain
   if (seen === undefined && checkedAt === undefined) return undefined
   return (
     <Notice tone="caution" live title={seen?.sentence}>
@@ -139,18 +139,18 @@ function Verified({ domain }: { readonly domain: Domain }) {
   return (
     <div className="stack-tight">
       <p>
-        {w.since} {domain.verifiedBy === undefined ? undefined : w.verifiedBy[domain.verifiedBy]},{' '}
-        <Time at={domain.verifiedAt} form="relative" />.{' '}
-        {domain.verifiedBy === 'operator' ? undefined : w.keep}
+        {w.since} {domain.verified_by === undefined ? undefined : w.verifiedBy[domain.verified_by]},{' '}
+        <Time at={domain.verified_at} form="relative" />.{' '}
+        {domain.verified_by === 'operator' ? undefined : w.keep}
       </p>
-      {domain.verifiedBy === 'operator' ? undefined : (
+      {domain.verified_by === 'operator' ? undefined : (
         <Facts
           facts={[
             [
               w.facts.record,
               <CopyText key="record" text={domain.record.name} what={w.facts.record} />,
             ],
-            [w.checked, <Time key="checked" at={domain.checkedAt} form="relative" />],
+            [w.checked, <Time key="checked" at={domain.checked_at} form="relative" />],
           ]}
         />
       )}

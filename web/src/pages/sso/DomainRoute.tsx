@@ -23,7 +23,7 @@ export function DomainRoute({ domain }: { readonly domain: Domain }) {
   return (
     <SelectField
       label={w.route}
-      value={domain.connectionId ?? ''}
+      value={domain.connection_id ?? ''}
       disabled={routing.isPending}
       options={[
         { value: '', label: w.routeDefault },

@@ -56,14 +56,14 @@ export function EditConnection({
     >
       <TextField label={w.name} hint={w.nameHint} maxLength={100} {...text('name')} />
       <TextField label={w.issuer} code {...text('issuer')} />
-      <TextField label={w.clientId} code {...text('clientId')} />
+      <TextField label={w.clientId} code {...text('client_id')} />
       {connection.credential === 'secret' ? (
         <TextField
           label={w.clientSecret}
           hint={w.secretKept}
           code
           type="password"
-          {...text('clientSecret')}
+          {...text('client_secret')}
         />
       ) : undefined}
       <Check
@@ -73,10 +73,10 @@ export function EditConnection({
         onValue={(admits) => setDraft((before) => ({ ...before, admits }))}
       />
       <Folded title={w.claims}>
-        <TextField label={w.requiredGroup} hint={w.requiredGroupHint} {...text('requiredGroup')} />
+        <TextField label={w.requiredGroup} hint={w.requiredGroupHint} {...text('required_group')} />
         <TextField label={w.scopesName} hint={w.scopesHint} code {...text('scopes')} />
         <TextField label={w.claimEmail} code {...text('email')} />
-        <TextField label={w.claimVerified} code {...text('emailVerified')} />
+        <TextField label={w.claimVerified} code {...text('email_verified')} />
         <TextField label={w.claimName} code {...text('claimName')} />
         <TextField label={w.claimGroups} code {...text('groups')} />
         <TextField
@@ -84,7 +84,7 @@ export function EditConnection({
           hint={w.sessionHint}
           inputMode="numeric"
           {...text('hours')}
-          error={wrongHours ?? fieldError(saving.error, 'sessionMaximumSeconds')}
+          error={wrongHours ?? fieldError(saving.error, 'session_maximum_seconds')}
         />
       </Folded>
     </FormDialog>
@@ -92,17 +92,17 @@ export function EditConnection({
 }
 
 function draftOf(connection: Connection) {
-  const { claims, sessionMaximumSeconds: seconds } = connection
+  const { claims, session_maximum_seconds: seconds } = connection
   return {
     name: connection.name,
     issuer: connection.issuer,
-    clientId: connection.clientId,
-    clientSecret: '',
-    admits: connection.admitsNewPeople,
-    requiredGroup: connection.requiredGroup ?? '',
+    client_id: connection.client_id,
+    client_secret: '',
+    admits: connection.admits_new_people,
+    required_group: connection.required_group ?? '',
     scopes: connection.scopes.join(' '),
     email: claims.email,
-    emailVerified: claims.emailVerified,
+    email_verified: claims.email_verified,
     claimName: claims.name,
     groups: claims.groups,
     hours: seconds === undefined ? '' : String(Math.round(seconds / secondsPerHour)),
@@ -113,22 +113,22 @@ type TextName = Exclude<keyof Draft, 'admits'>
 
 function changeOf(connection: Connection, draft: Draft): ConnectionChange {
   const moved =
-    draft.issuer.trim() !== connection.issuer || draft.clientId.trim() !== connection.clientId
+    draft.issuer.trim() !== connection.issuer || draft.client_id.trim() !== connection.client_id
   return {
     name: draft.name.trim(),
     issuer: draft.issuer.trim(),
-    clientId: draft.clientId.trim(),
-    ...(draft.clientSecret === '' ? {} : { clientSecret: draft.clientSecret }),
-    ...(moved && connection.credential === 'key' ? { privateKey: true } : {}),
-    admitsNewPeople: draft.admits,
-    requiredGroup: draft.requiredGroup.trim() === '' ? null : draft.requiredGroup.trim(),
+    client_id: draft.client_id.trim(),
+    ...(draft.client_secret === '' ? {} : { client_secret: draft.client_secret }),
+    ...(moved && connection.credential === 'key' ? { private_key: true } : {}),
+    admits_new_people: draft.admits,
+    required_group: draft.required_group.trim() === '' ? null : draft.required_group.trim(),
     scopes: draft.scopes.split(/\s+/).filter((scope) => scope !== ''),
     claims: {
       email: draft.email.trim(),
-      emailVerified: draft.emailVerified.trim(),
+      email_verified: draft.email_verified.trim(),
       name: draft.claimName.trim(),
       groups: draft.groups.trim(),
     },
-    sessionMaximumSeconds: draft.hours === '' ? null : Number(draft.hours) * secondsPerHour,
+    session_maximum_seconds: draft.hours === '' ? null : Number(draft.hours) * secondsPerHour,
   }
 }

@@ -19,14 +19,14 @@ export function GroupRoles({ connection }: { readonly connection: Connection }) 
   const { slug } = useOrganization()
   const client = useQueryClient()
   const [rows, setRows] = useState(() =>
-    connection.groupRoles.map(({ group, role }, key) => ({ key, group, role })),
+    connection.group_roles.map(({ group, role }, key) => ({ key, group, role })),
   )
   const named = rows
     .map(({ group, role }) => ({ group: group.trim(), role }))
     .filter(({ group }) => group !== '')
-  const changed = JSON.stringify(named) !== JSON.stringify(connection.groupRoles)
+  const changed = JSON.stringify(named) !== JSON.stringify(connection.group_roles)
   const saving = useMutation({
-    mutationFn: () => changeConnection(slug, connection, { groupRoles: named }),
+    mutationFn: () => changeConnection(slug, connection, { group_roles: named }),
     onSuccess: () => {
       say(w.saved)
       void client.invalidateQueries({ queryKey: [slug, 'sso', 'connections'] })

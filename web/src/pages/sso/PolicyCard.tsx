@@ -24,7 +24,7 @@ export function PolicyCard({ connections }: { readonly connections: readonly Con
     <Card title={w.title}>
       {policy.data !== undefined ? (
         <Policy
-          key={`${policy.data.required} ${policy.data.breakGlass.map((one) => one.userId).join(' ')}`}
+          key={`${policy.data.required} ${policy.data.break_glass.map((one) => one.user_id).join(' ')}`}
           policy={policy.data}
           connections={connections}
         />
@@ -46,17 +46,18 @@ function Policy({
 }) {
   const { slug } = useOrganization()
   const client = useQueryClient()
-  const before = policy.breakGlass.map((one) => one.userId)
+  const before = policy.break_glass.map((one) => one.user_id)
   const [chosen, setChosen] = useState<readonly string[]>(before)
   const [asking, setAsking] = useState(false)
   const members = useQuery(membersQuery(slug))
   const owners = (members.data?.items ?? []).filter((member) => member.role === 'owner')
   const tested = connections.some(
-    (one) => Date.parse(one.testedAt ?? '') > Date.now() - freshMs && one.disabledAt === undefined,
+    (one) =>
+      Date.parse(one.tested_at ?? '') > Date.now() - freshMs && one.disabled_at === undefined,
   )
   const changed = chosen.toSorted().join() !== before.toSorted().join()
   const saving = useMutation({
-    mutationFn: (required: boolean) => setPolicy(slug, { required, breakGlass: chosen }),
+    mutationFn: (required: boolean) => setPolicy(slug, { required, break_glass: chosen }),
     onSuccess: (after) => {
       say(after.required === policy.required ? w.saved : after.required ? w.turnedOn : w.turnedOff)
       setAsking(false)
@@ -71,13 +72,13 @@ function Policy({
         <p className="muted">{w.breakGlassHint}</p>
         {owners.map((owner) => (
           <Check
-            key={owner.userId}
+            key={owner.user_id}
             label={owner.name}
             hint={owner.email}
-            checked={chosen.includes(owner.userId)}
+            checked={chosen.includes(owner.user_id)}
             onValue={(on) =>
               setChosen(
-                on ? [...chosen, owner.userId] : chosen.filter((one) => one !== owner.userId),
+                on ? [...chosen, owner.user_id] : chosen.filter((one) => one !== owner.user_id),
               )
             }
           />
@@ -106,7 +107,7 @@ function Policy({
       <div className="stack-tight">
         <h3>{w.login}</h3>
         <p className="muted">{w.loginLead}</p>
-        <CopyText text={policy.loginUri} what={w.login} />
+        <CopyText text={policy.login_uri} what={w.login} />
       </div>
       <ConfirmDialog
         open={asking}

@@ -64,7 +64,7 @@ export function RolePreview({
           <p>{w.preview(people.length)}</p>
           <ul className={classes.lines}>
             {people.slice(0, namesShown).map((one) => (
-              <li key={one.membershipId}>
+              <li key={one.membership_id}>
                 <span />
                 <div>
                   <strong>{one.name}</strong>{' '}

@@ -68,7 +68,7 @@ function columns(
       id: 'external',
       head: directoryWords.people.columns.external,
       hide: 'medium',
-      cell: (group) => <code>{group.externalId}</code>,
+      cell: (group) => <code>{group.external_id}</code>,
     },
     {
       id: 'members',

@@ -28,13 +28,13 @@ export function SignedOut({ breakGlass }: { readonly breakGlass: readonly string
           <p>{w.signedOut(people.length, sessions)}</p>
           <ul className={classes.lines}>
             {people.slice(0, namesShown).map((one) => (
-              <li key={one.userId}>
+              <li key={one.user_id}>
                 <span />
                 <div>
                   <strong>{one.name}</strong>{' '}
                   <span className="muted">
                     {words.roles[one.role]}
-                    {one.userId === me.id ? `, ${w.you}` : ''}
+                    {one.user_id === me.id ? `, ${w.you}` : ''}
                   </span>
                 </div>
               </li>

@@ -21,7 +21,7 @@ export function Steps() {
   const connections = useQuery(connectionsQuery(slug)).data?.items
   const directory = useQuery(directoryQuery(slug)).data
   const tokens = useQuery(directoryTokensQuery(slug)).data?.items
-  const issued = tokens?.some((token) => token.revokedAt === undefined) === true
+  const issued = tokens?.some((token) => token.revoked_at === undefined) === true
   const steps: readonly (readonly [name: string, tab: string, step: Step])[] = [
     [w.domains, 'domains', domainStep(domains ?? [])],
     [w.connection, 'connection', connectionStep(connections ?? [])],
@@ -57,17 +57,17 @@ function domainStep(domains: readonly Domain[]): Step {
 }
 
 function connectionStep(connections: readonly Connection[]): Step {
-  const main = connections.find((one) => one.isDefault) ?? connections[0]
+  const main = connections.find((one) => one.is_default) ?? connections[0]
   if (main === undefined) return { state: 'open', text: w.states.open }
-  if (main.disabledAt !== undefined) return { state: 'broken', text: w.connectionOff }
-  if (main.lastRefusal !== undefined) return { state: 'broken', text: w.connectionBroken }
+  if (main.disabled_at !== undefined) return { state: 'broken', text: w.connectionOff }
+  if (main.last_refusal !== undefined) return { state: 'broken', text: w.connectionBroken }
   return { state: 'done', text: w.connectionDone(main.name) }
 }
 
 function testStep(connections: readonly Connection[]): Step {
-  const main = connections.find((one) => one.isDefault) ?? connections[0]
+  const main = connections.find((one) => one.is_default) ?? connections[0]
   if (main === undefined) return { state: 'open', text: w.states.open }
-  return main.testedAt === undefined
+  return main.tested_at === undefined
     ? { state: 'waits', text: w.testOpen }
     : { state: 'done', text: w.testDone }
 }
@@ -75,15 +75,15 @@ function testStep(connections: readonly Connection[]): Step {
 function directoryStep(
   directory:
     | {
-        readonly isOn: boolean
+        readonly is_on: boolean
         readonly users: number
-        readonly lastRequestAt: string | undefined
+        readonly last_request_at: string | undefined
       }
     | undefined,
   issued: boolean,
 ): Step {
   // A token alone proves nothing: the step is done when the directory has called.
-  if (directory?.isOn === true && directory.lastRequestAt !== undefined) {
+  if (directory?.is_on === true && directory.last_request_at !== undefined) {
     return { state: 'done', text: w.directoryDone(directory.users) }
   }
   return issued

@@ -28,7 +28,7 @@ export function TestCard({ connection }: { readonly connection: Connection }) {
     ...testQuery(slug, connection.id, mine ?? ''),
     enabled: mine !== undefined,
   })
-  const finished = result.data?.finishedAt !== undefined
+  const finished = result.data?.finished_at !== undefined
   useEffect(() => {
     if (finished) void client.invalidateQueries({ queryKey: [slug, 'sso', 'connections'] })
   }, [finished, client, slug])
@@ -58,9 +58,9 @@ export function TestCard({ connection }: { readonly connection: Connection }) {
       actions={
         <Button
           small
-          look={connection.testedAt === undefined ? 'primary' : 'plain'}
+          look={connection.tested_at === undefined ? 'primary' : 'plain'}
           busy={starting.isPending}
-          disabled={connection.disabledAt !== undefined}
+          disabled={connection.disabled_at !== undefined}
           onClick={start}
         >
           {mine === undefined ? w.start : w.again}
@@ -131,11 +131,11 @@ function Result({ test }: { readonly test: ConnectionTest }) {
                 w.facts.email,
                 person.email === undefined
                   ? w.notSent
-                  : `${person.email} (${person.emailVerified ? w.verified : w.notVerified})`,
+                  : `${person.email} (${person.email_verified ? w.verified : w.notVerified})`,
               ],
               [w.facts.name, person.name ?? w.notSent],
               [w.facts.groups, person.groups?.join(', ') ?? w.noGroups],
-              [w.facts.directory, person.directoryValue],
+              [w.facts.directory, person.directory_value],
             ]}
           />
         </section>

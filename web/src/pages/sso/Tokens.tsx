@@ -28,7 +28,7 @@ export function Tokens({ atMost }: { readonly atMost: number }) {
   const [secret, setSecret] = useState<string>()
   const [revoking, setRevoking] = useState<DirectoryToken>()
   const list = useQuery(directoryTokensQuery(slug))
-  const active = (list.data?.items ?? []).filter((token) => token.revokedAt === undefined)
+  const active = (list.data?.items ?? []).filter((token) => token.revoked_at === undefined)
   const refresh = () => void client.invalidateQueries({ queryKey: [slug, 'directory'] })
   const issueButton = (
     <Button
@@ -146,7 +146,7 @@ function Revoke({
       onClose={onClose}
       title={w.revokeTitle(token.name)}
       action={w.revoke}
-      typed={token.lastUsedAt === undefined ? undefined : token.name}
+      typed={token.last_used_at === undefined ? undefined : token.name}
       busy={revocation.isPending}
       error={revocation.error}
       onConfirm={() => revocation.mutate()}
@@ -184,9 +184,9 @@ function columns(revoke: (token: DirectoryToken) => void): readonly Column<Direc
       hide: 'narrow',
       cell: (token) => (
         <>
-          <Time at={token.lastUsedAt} form="relative" />{' '}
+          <Time at={token.last_used_at} form="relative" />{' '}
           <span className="muted">
-            {token.lastUsedAddress === undefined ? undefined : w.from(token.lastUsedAddress)}
+            {token.last_used_address === undefined ? undefined : w.from(token.last_used_address)}
           </span>
         </>
       ),
@@ -196,7 +196,7 @@ function columns(revoke: (token: DirectoryToken) => void): readonly Column<Direc
       head: w.columns.created,
       width: '112px',
       hide: 'medium',
-      cell: (token) => <Time at={token.createdAt} form="day" />,
+      cell: (token) => <Time at={token.created_at} form="day" />,
     },
     {
       id: 'state',
@@ -204,8 +204,8 @@ function columns(revoke: (token: DirectoryToken) => void): readonly Column<Direc
       width: '110px',
       hide: 'phone',
       cell: (token) => (
-        <Badge tone={token.revokedAt === undefined ? 'pass' : 'plain'}>
-          {token.revokedAt === undefined ? w.active : w.revoked}
+        <Badge tone={token.revoked_at === undefined ? 'pass' : 'plain'}>
+          {token.revoked_at === undefined ? w.active : w.revoked}
         </Badge>
       ),
     },
@@ -215,7 +215,7 @@ function columns(revoke: (token: DirectoryToken) => void): readonly Column<Direc
       width: '96px',
       end: true,
       cell: (token) =>
-        token.revokedAt === undefined ? (
+        token.revoked_at === undefined ? (
           <Button small look="danger" onClick={() => revoke(token)}>
             {w.revoke}
           </Button>

@@ -28,13 +28,13 @@ export function Capture({
   readonly editable: boolean
 }) {
   const [names, setNames] = useState(it.capture.headers.join('\n'))
-  const [bytes, setBytes] = useState(String(it.capture.bodyBytes))
+  const [bytes, setBytes] = useState(String(it.capture.body_bytes))
   const [hidden, setHidden] = useState(it.capture.redact.join('\n'))
   const edit = useEdit(organization, it, w.saved)
   const headers = listOf(names.toLowerCase())
   const redact = listOf(hidden)
   function onSave() {
-    edit.mutate({ capture: { headers, bodyBytes: Number(bytes), redact } })
+    edit.mutate({ capture: { headers, body_bytes: Number(bytes), redact } })
   }
   return (
     <Columns>
@@ -52,7 +52,7 @@ export function Capture({
           <TextField
             label={w.bytes}
             hint={w.bytesHint}
-            error={fieldError(edit.error, 'capture.bodyBytes')}
+            error={fieldError(edit.error, 'capture.body_bytes')}
             inputMode="numeric"
             pattern="[0-9]+"
             disabled={!editable}

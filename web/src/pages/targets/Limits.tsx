@@ -20,14 +20,14 @@ export function Limits({
   readonly it: Target
   readonly editable: boolean
 }) {
-  const [calls, setCalls] = useState(String(it.rateLimit?.calls ?? ''))
-  const [seconds, setSeconds] = useState(String(it.rateLimit?.perSeconds ?? 1))
+  const [calls, setCalls] = useState(String(it.rate_limit?.calls ?? ''))
+  const [seconds, setSeconds] = useState(String(it.rate_limit?.per_seconds ?? 1))
   const [quota, setQuota] = useState(String(it.quota?.calls ?? ''))
   const [period, setPeriod] = useState<'day' | 'month'>(it.quota?.period ?? 'day')
   const edit = useEdit(organization, it, w.saved)
   function onSave() {
     edit.mutate({
-      rateLimit: calls === '' ? null : { calls: Number(calls), perSeconds: Number(seconds) },
+      rate_limit: calls === '' ? null : { calls: Number(calls), per_seconds: Number(seconds) },
       quota: quota === '' ? null : { calls: Number(quota), period },
     })
   }
@@ -38,7 +38,7 @@ export function Limits({
           <TextField
             label={w.limit}
             hint={w.limitHint}
-            error={fieldError(edit.error, 'rateLimit.calls')}
+            error={fieldError(edit.error, 'rate_limit.calls')}
             inputMode="numeric"
             pattern="[0-9]*"
             disabled={!editable}
@@ -47,7 +47,7 @@ export function Limits({
           />
           <TextField
             label={w.seconds}
-            error={fieldError(edit.error, 'rateLimit.perSeconds')}
+            error={fieldError(edit.error, 'rate_limit.per_seconds')}
             inputMode="numeric"
             pattern="[0-9]+"
             disabled={!editable}

@@ -49,11 +49,11 @@ export function TryRequest({
         body: {
           method,
           path,
-          ...(keyId === '' ? {} : { keyId }),
+          ...(keyId === '' ? {} : { key_id: keyId }),
           ...(address.trim() === '' ? {} : { address: address.trim() }),
         },
       }),
-    onSuccess: (answer) => onDecided(answer.ruleId),
+    onSuccess: (answer) => onDecided(answer.rule_id),
   })
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -101,18 +101,18 @@ export function TryRequest({
 }
 
 function Result({ answer, target }: { readonly answer: Tried; readonly target: Target }) {
-  const number = target.rules.findIndex((rule) => rule.id === answer.ruleId) + 1
+  const number = target.rules.findIndex((rule) => rule.id === answer.rule_id) + 1
   return (
     <div className={classes.answer} role="status">
       <h3 className={answer.allowed ? classes.good : classes.bad}>
         {answer.allowed ? w.allowed : w.refused}
       </h3>
-      <FullLine stoppedAt={answer.stoppedAt} />
+      <FullLine stoppedAt={answer.stopped_at} />
       <p className="break">
         {number > 0 && answer.detail === undefined ? `${w.byRule(number)} ` : ''}
         {answer.detail ?? ''} {answer.code === undefined ? '' : w.gets(answer.status, answer.code)}
       </p>
-      {(answer.wouldRefuse ?? []).length > 0 ? <p className="muted">{w.trialWould}</p> : undefined}
+      {(answer.would_refuse ?? []).length > 0 ? <p className="muted">{w.trialWould}</p> : undefined}
     </div>
   )
 }

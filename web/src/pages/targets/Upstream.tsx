@@ -27,7 +27,7 @@ export function Upstream({
 }) {
   const [upstream, setUpstream] = useState(it.upstream)
   const [name, setName] = useState(it.name)
-  const [header, setHeader] = useState(it.credentialHeader ?? '')
+  const [header, setHeader] = useState(it.credential_header ?? '')
   const [value, setValue] = useState('')
   const [drop, setDrop] = useState(false)
   const edit = useEdit(organization, it, w.saved)
@@ -59,8 +59,8 @@ export function Upstream({
             value={name}
             onValue={setName}
           />
-          {it.credentialHeader === undefined ? undefined : (
-            <Notice tone="pass">{w.stored(it.credentialHeader)}</Notice>
+          {it.credential_header === undefined ? undefined : (
+            <Notice tone="pass">{w.stored(it.credential_header)}</Notice>
           )}
           <TextField
             label={w.header}
@@ -82,7 +82,7 @@ export function Upstream({
             value={value}
             onValue={setValue}
           />
-          {it.credentialHeader === undefined ? undefined : (
+          {it.credential_header === undefined ? undefined : (
             <Check label={w.drop} checked={drop} disabled={!editable} onValue={setDrop} />
           )}
         </SaveForm>
@@ -105,7 +105,7 @@ function Reach({ organization, it }: { readonly organization: string; readonly i
         {w.test}
       </Button>
       {reach.data === undefined ? undefined : (
-        <p role="status">{w.reached(reach.data.status, duration(reach.data.tookMs))}</p>
+        <p role="status">{w.reached(reach.data.status, duration(reach.data.took_ms))}</p>
       )}
       {reach.isError ? <ProblemNotice error={reach.error} /> : undefined}
     </div>
@@ -114,13 +114,13 @@ function Reach({ organization, it }: { readonly organization: string; readonly i
 
 const switches = [
   ['assertion', w.assertion, w.assertionHint],
-  ['verbatimPaths', w.verbatim, w.verbatimHint],
-  ['allowBrowser', w.browser, w.browserHint],
+  ['verbatim_paths', w.verbatim, w.verbatimHint],
+  ['allow_browser', w.browser, w.browserHint],
 ] as const
 const timeouts = [
-  ['connectMs', w.connect],
-  ['firstByteMs', w.firstByte],
-  ['idleMs', w.idle],
+  ['connect_ms', w.connect],
+  ['first_byte_ms', w.firstByte],
+  ['idle_ms', w.idle],
 ] as const
 
 function Passing({
@@ -134,9 +134,9 @@ function Passing({
 }) {
   const edit = useEdit(organization, it, w.saved)
   const [times, setTimes] = useState(it.timeouts)
-  const [mib, setMib] = useState(String(it.bodyLimitBytes / bytesPerMiB))
+  const [mib, setMib] = useState(String(it.body_limit_bytes / bytesPerMiB))
   function onSave() {
-    edit.mutate({ timeouts: times, bodyLimitBytes: Math.round(Number(mib) * bytesPerMiB) })
+    edit.mutate({ timeouts: times, body_limit_bytes: Math.round(Number(mib) * bytesPerMiB) })
   }
   return (
     <Card title={w.timeouts}>

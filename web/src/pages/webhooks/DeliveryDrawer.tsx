@@ -63,7 +63,7 @@ function Detail({
     onSettled: () => void client.invalidateQueries({ queryKey: [slug, 'webhooks'] }),
   })
   const { body } = delivery
-  const last = delivery.attemptList.at(-1)
+  const last = delivery.attempt_list.at(-1)
   return (
     <div className="stack">
       <div className="row between">
@@ -81,44 +81,44 @@ function Detail({
             <Link
               key="endpoint"
               to="/o/$organization/webhooks/$endpoint"
-              params={{ organization: slug, endpoint: delivery.endpointId }}
+              params={{ organization: slug, endpoint: delivery.endpoint_id }}
             >
               {nameOfEndpoint(delivery, endpoints)}
             </Link>,
           ],
-          [w.facts.created, <Time key="created" at={delivery.createdAt} />],
+          [w.facts.created, <Time key="created" at={delivery.created_at} />],
           [
             w.facts.next,
-            delivery.state === 'pending' && delivery.dueAt !== undefined ? (
-              <Time key="next" at={delivery.dueAt} form="relative" />
+            delivery.state === 'pending' && delivery.due_at !== undefined ? (
+              <Time key="next" at={delivery.due_at} form="relative" />
             ) : undefined,
           ],
           [
             w.facts.ended,
-            delivery.completedAt === undefined ? undefined : (
-              <Time key="ended" at={delivery.completedAt} />
+            delivery.completed_at === undefined ? undefined : (
+              <Time key="ended" at={delivery.completed_at} />
             ),
           ],
-          [w.facts.skipped, skippedText(delivery.skippedReason)],
-          [w.facts.event, <CopyText key="event" text={delivery.eventId} what={w.facts.event} />],
+          [w.facts.skipped, skippedText(delivery.skipped_reason)],
+          [w.facts.event, <CopyText key="event" text={delivery.event_id} what={w.facts.event} />],
           [w.facts.id, <CopyText key="id" text={delivery.id} what={w.facts.id} />],
-          [w.facts.sequence, delivery.eventSequence],
+          [w.facts.sequence, delivery.event_sequence],
         ]}
       />
       <Link
         to="/o/$organization/webhooks/deliveries"
         params={{ organization: slug }}
-        search={{ event: delivery.eventId }}
+        search={{ event: delivery.event_id }}
       >
         {w.otherOfEvent}
       </Link>
       <section className="stack-tight">
         <h3>{w.attempts}</h3>
-        {delivery.attemptList.length === 0 ? (
+        {delivery.attempt_list.length === 0 ? (
           <p className="muted">{w.noAttempts}</p>
         ) : (
           <ol className={classes.attempts}>
-            {delivery.attemptList.toReversed().map((attempt) => (
+            {delivery.attempt_list.toReversed().map((attempt) => (
               <AttemptLine key={attempt.id} attempt={attempt} />
             ))}
           </ol>
@@ -141,8 +141,8 @@ function Detail({
           <Snippet
             label={w.verifyName}
             text={signatureCommand({
-              eventId: delivery.eventId,
-              atSeconds: Math.floor(Date.parse(last.startedAt) / 1000),
+              event_id: delivery.event_id,
+              atSeconds: Math.floor(Date.parse(last.started_at) / 1000),
               body,
             })}
           />
@@ -160,14 +160,14 @@ function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
         <Badge tone={succeeded(attempt) ? 'pass' : 'refuse'}>
           {answerText(attempt.status, attempt.failure)}
         </Badge>
-        <Time at={attempt.startedAt} />
-        <span className="muted">{duration(attempt.durationMs)}</span>
+        <Time at={attempt.started_at} />
+        <span className="muted">{duration(attempt.duration_ms)}</span>
         {attempt.probe ? <span className="muted">{w.probe}</span> : undefined}
       </div>
       {attempt.answer === undefined || attempt.answer === '' ? (
         <span className="muted small break">{reasonText(attempt.failure) ?? w.noAnswer}</span>
       ) : (
-        <Folded title={attempt.answerTruncated ? w.answerCut : w.answer}>
+        <Folded title={attempt.answer_truncated ? w.answerCut : w.answer}>
           <Snippet text={attempt.answer} label={w.answer} />
         </Folded>
       )}

@@ -92,7 +92,7 @@ export function DeleteEndpoint({
     },
   })
   const { pending, held } = endpoint.deliveries
-  const used = Date.parse(endpoint.lastAttemptAt ?? '') > Date.now() - 7 * dayMs
+  const used = Date.parse(endpoint.last_attempt_at ?? '') > Date.now() - 7 * dayMs
   return (
     <ConfirmDialog
       open

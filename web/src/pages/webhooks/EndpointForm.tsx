@@ -32,9 +32,9 @@ export function EndpointForm({
   const [types, setTypes] = useState<readonly string[]>(endpoint?.types ?? [])
   const [headers, setHeaders] = useState('')
   const [bare, setBare] = useState(false)
-  const [rate, setRate] = useState(endpoint?.ratePerSecond?.toString() ?? '')
+  const [rate, setRate] = useState(endpoint?.rate_per_second?.toString() ?? '')
   const [ordered, setOrdered] = useState(endpoint?.ordered ?? false)
-  const [asymmetric, setAsymmetric] = useState(endpoint?.publicKey !== undefined)
+  const [asymmetric, setAsymmetric] = useState(endpoint?.public_key !== undefined)
   const sending = useMutation({ mutationFn: send, onSuccess: onSent })
   const parsed = parseHeaders(headers)
   const headersWrong = 'wrong' in parsed ? w.headersWrong(parsed.wrong) : undefined
@@ -46,14 +46,14 @@ export function EndpointForm({
       url: url.trim(),
       description: description.trim(),
       types: some ? [...types] : null,
-      ratePerSecond: rate === '' ? null : Number(rate),
+      rate_per_second: rate === '' ? null : Number(rate),
       ordered,
       asymmetric,
       ...(bare ? { headers: {} } : headers.trim() === '' ? {} : { headers: parsed.headers }),
     })
   }
 
-  const kept = endpoint?.headerNames ?? []
+  const kept = endpoint?.header_names ?? []
   return (
     <FormDialog
       open
@@ -117,7 +117,7 @@ export function EndpointForm({
         <TextField
           label={w.rate}
           hint={w.rateHint}
-          error={rateWrong ?? fieldError(sending.error, 'ratePerSecond')}
+          error={rateWrong ?? fieldError(sending.error, 'rate_per_second')}
           inputMode="numeric"
           value={rate}
           onValue={setRate}

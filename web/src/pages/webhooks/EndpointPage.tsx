@@ -167,7 +167,12 @@ function Latest({ endpoint }: { readonly endpoint: Endpoint }) {
 }
 
 function factsOf(endpoint: Endpoint): Parameters<typeof Facts>[0]['facts'] {
-  const { types, headerNames, ratePerSecond, publicKey } = endpoint
+  const {
+    types,
+    header_names: headerNames,
+    rate_per_second: ratePerSecond,
+    public_key: publicKey,
+  } = endpoint
   return [
     [w.facts.id, <CopyText key="id" text={endpoint.id} what={w.facts.id} />],
     [w.facts.types, types === undefined ? webhookWords.allTypes : <code>{types.join(', ')}</code>],
@@ -183,8 +188,8 @@ function factsOf(endpoint: Endpoint): Parameters<typeof Facts>[0]['facts'] {
         <CopyText key="public" text={publicKey} what={w.facts.publicKey} />
       ),
     ],
-    [w.facts.success, <Time key="success" at={endpoint.lastSuccessAt} />],
-    [w.facts.attempt, <Time key="attempt" at={endpoint.lastAttemptAt} />],
-    [w.facts.created, <Time key="created" at={endpoint.createdAt} />],
+    [w.facts.success, <Time key="success" at={endpoint.last_success_at} />],
+    [w.facts.attempt, <Time key="attempt" at={endpoint.last_attempt_at} />],
+    [w.facts.created, <Time key="created" at={endpoint.created_at} />],
   ]
 }

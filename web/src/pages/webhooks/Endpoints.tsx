@@ -142,7 +142,7 @@ function columns(organization: string): readonly Column<Endpoint>[] {
       head: w.endpoints.columns.success,
       width: '132px',
       hide: 'medium',
-      cell: (endpoint) => <Time at={endpoint.lastSuccessAt} form="relative" />,
+      cell: (endpoint) => <Time at={endpoint.last_success_at} form="relative" />,
     },
   ]
 }

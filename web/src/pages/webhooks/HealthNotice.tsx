@@ -8,7 +8,7 @@ const worthSaying = 3
 
 /** Why an endpoint gets nothing now, what waits, and what resumes it. */
 export function HealthNotice({ endpoint }: { readonly endpoint: Endpoint }) {
-  const { state, failures, failingSince, probeAt, deliveries } = endpoint
+  const { state, failures, failing_since: failingSince, probe_at: probeAt, deliveries } = endpoint
   const since = failingSince === undefined ? '' : exact(Date.parse(failingSince))
   if (state === 'held') {
     return (
@@ -27,7 +27,7 @@ export function HealthNotice({ endpoint }: { readonly endpoint: Endpoint }) {
     return (
       <Notice tone="refuse" title={w.disabledTitle}>
         <p>
-          {reasons[endpoint.disabledReason ?? ''] ?? endpoint.disabledReason} {w.disabledNow}
+          {reasons[endpoint.disabled_reason ?? ''] ?? endpoint.disabled_reason} {w.disabledNow}
         </p>
       </Notice>
     )

@@ -76,13 +76,13 @@ function Body({ operation }: { readonly operation: OperationShape }) {
         <Card>
           <Facts
             facts={[
-              [w.facts.by, operation.createdByName],
-              [w.facts.started, <Time key="started" at={operation.createdAt} />],
-              [w.facts.updated, <Time key="updated" at={operation.updatedAt} />],
+              [w.facts.by, operation.created_by_name],
+              [w.facts.started, <Time key="started" at={operation.created_at} />],
+              [w.facts.updated, <Time key="updated" at={operation.updated_at} />],
               [
                 w.facts.ended,
-                operation.finishedAt === undefined ? undefined : (
-                  <Time key="ended" at={operation.finishedAt} />
+                operation.finished_at === undefined ? undefined : (
+                  <Time key="ended" at={operation.finished_at} />
                 ),
               ],
               [w.facts.id, <CopyText key="id" text={operation.id} what={w.facts.id} />],
@@ -135,7 +135,7 @@ function Steering({ operation }: { readonly operation: OperationShape }) {
 }
 
 function rateText(operation: OperationShape): string | undefined {
-  const { state, done, total, createdAt, updatedAt } = operation
+  const { state, done, total, created_at: createdAt, updated_at: updatedAt } = operation
   if (state === 'done') return w.doneText(count(done))
   if (state === 'cancelled') return w.cancelledText(count(done), count(total))
   const seconds = (Date.parse(updatedAt) - Date.parse(createdAt)) / 1000

@@ -111,10 +111,10 @@ function OldSecrets({ shown, onEnded }: { readonly shown: Secrets; readonly onEn
     >
       <Items>
         {shown.old.map((one) => (
-          <Item key={one.createdAt} mark="waits">
+          <Item key={one.created_at} mark="waits">
             <code>{one.hint}</code>{' '}
             <span className="muted">
-              {w.until} <Time at={one.validUntil} />
+              {w.until} <Time at={one.valid_until} />
             </span>
           </Item>
         ))}
@@ -135,7 +135,7 @@ function OldSecrets({ shown, onEnded }: { readonly shown: Secrets; readonly onEn
 }
 
 function Forms({ shown, onHide }: { readonly shown: Secrets; readonly onHide: () => void }) {
-  const { secret, createdAt } = shown.current
+  const { secret, created_at: createdAt } = shown.current
   return (
     <div className="stack">
       <SecretLine label={w.whole} hint={w.wholeHint} text={secret} />

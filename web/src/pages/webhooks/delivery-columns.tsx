@@ -17,7 +17,7 @@ export function deliveryColumns(
       head: w.columns.time,
       width: '176px',
       hide: 'narrow',
-      cell: (one) => <Time at={one.createdAt} />,
+      cell: (one) => <Time at={one.created_at} />,
     },
     { id: 'type', head: w.columns.type, cell: (one) => <code>{one.type}</code> },
     {
@@ -38,14 +38,14 @@ export function deliveryColumns(
       width: '84px',
       end: true,
       hide: 'medium',
-      cell: (one) => one.attemptsEver,
+      cell: (one) => one.attempts_ever,
     },
     {
       id: 'answer',
       head: w.columns.answer,
       width: '150px',
       hide: 'medium',
-      cell: (one) => answerText(one.lastStatus, one.lastFailure),
+      cell: (one) => answerText(one.last_status, one.last_failure),
     },
     {
       id: 'next',
@@ -53,8 +53,8 @@ export function deliveryColumns(
       width: '132px',
       hide: 'medium',
       cell: (one) =>
-        one.state === 'pending' && one.dueAt !== undefined ? (
-          <Time at={one.dueAt} form="relative" />
+        one.state === 'pending' && one.due_at !== undefined ? (
+          <Time at={one.due_at} form="relative" />
         ) : (
           <span className="muted">{one.state === 'held' ? '–' : w.ended}</span>
         ),

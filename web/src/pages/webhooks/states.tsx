@@ -73,9 +73,9 @@ export function endpointName(endpoint: Pick<Endpoint, 'url' | 'description'>): s
 
 /** The endpoint of a delivery by name, also when it is gone. */
 export function nameOfEndpoint(
-  delivery: Pick<Delivery, 'endpointId'>,
+  delivery: Pick<Delivery, 'endpoint_id'>,
   endpoints: readonly Endpoint[],
 ): string {
-  const found = endpoints.find((one) => one.id === delivery.endpointId)
+  const found = endpoints.find((one) => one.id === delivery.endpoint_id)
   return found === undefined ? w.deliveries.deletedEndpoint : endpointName(found)
 }

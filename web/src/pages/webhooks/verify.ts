@@ -3,7 +3,7 @@
  * `id.timestamp.body`, keyed by the decoded part after `svc_whsec_`).
  */
 export function signatureCommand(attempt: {
-  readonly eventId: string
+  readonly event_id: string
   readonly atSeconds: number
   readonly body: string
 }): string {
@@ -12,7 +12,7 @@ export function signatureCommand(attempt: {
     "read -rsp 'Secret (svc_whsec_…): ' SECRET; echo",
     `BODY=${body}`,
     'KEY=$(printf %s "${SECRET#svc_whsec_}" | base64 -d | od -An -vtx1 | tr -d \' \\n\')',
-    `printf '%s.%s.%s' ${attempt.eventId} ${attempt.atSeconds} "$BODY" |`,
+    `printf '%s.%s.%s' ${attempt.event_id} ${attempt.atSeconds} "$BODY" |`,
     '  openssl dgst -sha256 -mac HMAC -macopt "hexkey:$KEY" -binary | base64 | sed s/^/v1,/',
   ].join('\n')
 }

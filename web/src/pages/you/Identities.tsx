@@ -55,7 +55,7 @@ export function Identities() {
               <strong>{providerName(identity.provider)}</strong>
               <p className="muted">
                 {identity.email ?? identity.subject}, {membersWords.session.seen}{' '}
-                <Time at={identity.lastUsedAt} form="relative" />
+                <Time at={identity.last_used_at} form="relative" />
               </p>
             </Item>
           ))}

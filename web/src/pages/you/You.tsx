@@ -109,7 +109,7 @@ function Sessions() {
     onError: sayRefused,
     onSuccess: ({ ended, confirmation }) => {
       say(membersWords.session.ended(ended), {
-        text: membersWords.session.proof(confirmation.nodes, duration(confirmation.tookMs)),
+        text: membersWords.session.proof(confirmation.nodes, duration(confirmation.took_ms)),
       })
       void client.invalidateQueries({ queryKey: ['me', 'sessions'] })
     },

@@ -1,0 +1,16 @@
+/**
+ * A copy of a JSON value with its camelCase names in snake_case: what leaves the process is named like that everywhere.
+ * Other names (headers, group names) stay as they are.
+ */
+export function snakeCased(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snakeCased)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [snakeName(name), snakeCased(inner)]),
+  )
+}
+
+function snakeName(name: string): string {
+  if (!/^[a-z][a-zA-Z0-9]*$/.test(name)) return name
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}

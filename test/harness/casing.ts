@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+
+const snake = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
+/** Members whose inside has names that somebody else chose: headers, a JSON Schema's own words. */
+const foreign = new Set(['headers', 'schema'])
+
+/** The names in a JSON value that are not snake_case, each with where it stands. */
+export function otherNames(value: unknown, at = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => otherNames(one, `${at}[]`))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const where = `${at}.${name}`
+    if (foreign.has(name)) return snake.test(name) ? [] : [where]
+    return [...(snake.test(name) ? [] : [where]), ...otherNames(inner, where)]
+  })
+}
+
+/** The names that a JSON Schema gives to members, anywhere in it, that are not snake_case. */
+export function otherNamesOfSchema(schema: unknown, at = ''): string[] {
+  if (Array.isArray(schema)) return schema.flatMap((one) => otherNamesOfSchema(one, at))
+  if (typeof schema !== 'object' || schema === null) return []
+  const { properties, ...rest } = schema as { properties?: Readonly<Record<string, unknown>> }
+  const inside = Object.entries(rest).flatMap(([word, part]) =>
+    otherNamesOfSchema(part, `${at}/${word}`),
+  )
+  const members = Object.entries(properties ?? {}).flatMap(([name, part]) => [
+    ...(snake.test(name) ? [] : [`${at}.${name}`]),
+    ...otherNamesOfSchema(part, `${at}.${name}`),
+  ])
+  return [...inside, ...members]
+}
+
+/** Everything that is JSON and leaves the product has names in snake_case. */
+export function assertSnakeCase(value: unknown, what: string): void {
+  assert.deepEqual(otherNames(value), [], `${what} has names that are not snake_case`)
+}
