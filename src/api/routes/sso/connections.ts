@@ -1,140 +1,20 @@
-import { Type, type Static } from '../../../http/index.ts'
-import {
-  connectionKinds,
-  type Connection,
-  type ConnectionChange,
-  type SettingsWish,
-  type TestResult,
-} from '../../../sso/index.ts'
+import { Type } from '../../../http/index.ts'
+import type { ConnectionChange, TestResult } from '../../../sso/index.ts'
 import { route } from '../../core/route.ts'
-import { input, nullable, oneOf, Time, time, timeOrNull } from '../../core/schemas.ts'
-
-const Kind = oneOf(connectionKinds)
-const GroupRole = Type.Object({
-  group: Type.String({ minLength: 1, maxLength: 200 }),
-  role: oneOf(['admin', 'developer', 'viewer']),
-})
-const Directory = Type.Object({
-  claim: Type.String({ minLength: 1, maxLength: 200 }),
-  attribute: oneOf(['externalId', 'userName']),
-})
-const Claims = Type.Object({
-  email: Type.String(),
-  email_verified: Type.String(),
-  name: Type.String(),
-  groups: Type.String(),
-  directory: Directory,
-})
-
-const ConnectionShape = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    kind: Kind,
-    issuer: Type.String(),
-    client_id: Type.String(),
-    /** `key`: private_key_jwt; the provider reads the public key at clientKeysUri. */
-    credential: oneOf(['secret', 'key']),
-    redirect_uri: Type.String(),
-    initiate_login_uri: Type.String(),
-    backchannel_logout_uri: Type.String(),
-    client_keys_uri: Type.String(),
-    scopes: Type.Array(Type.String()),
-    claims: Claims,
-    ask_user_info: Type.Boolean(),
-    admits_new_people: Type.Boolean(),
-    required_group: nullable(Type.String()),
-    group_roles: Type.Array(GroupRole),
-    session_maximum_seconds: nullable(Type.Integer()),
-    is_default: Type.Boolean(),
-    disabled_at: nullable(Time),
-    created_at: Time,
-    /** When a test last passed. */
-    tested_at: nullable(Time),
-    last_used_at: nullable(Time),
-    /** An administrator saved it last: owners confirm their first sign-in through it. */
-    owners_confirm: Type.Boolean(),
-    /** The last refusal, until a sign-in or a test passes. */
-    last_refusal: nullable(Type.Object({ code: Type.String(), sentence: Type.String(), at: Time })),
-    version: Type.Integer(),
-  },
-  { title: 'Connection' },
-)
-
-const settings = {
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-  scopes: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 20 }),
-  ),
-  claims: Type.Optional(
-    input({
-      email: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-      email_verified: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-      name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-      groups: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-      directory: Type.Optional(Directory),
-    }),
-  ),
-  ask_user_info: Type.Optional(Type.Boolean()),
-  admits_new_people: Type.Optional(Type.Boolean()),
-  required_group: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 200 }))),
-  group_roles: Type.Optional(Type.Array(GroupRole, { maxItems: 200 })),
-  session_maximum_seconds: Type.Optional(nullable(Type.Integer({ minimum: 300, maximum: 86_400 }))),
-}
-
-/** A secret, or `private_key: true` for a key pair that is made here. */
-const SettingsBody = Type.Object(settings)
-type SettingsBody = Static<typeof SettingsBody>
-
-const credential = {
-  client_secret: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
-  private_key: Type.Optional(Type.Boolean()),
-}
-
-const Discovered = Type.Object(
-  {
-    issuer: Type.String(),
-    authorization_endpoint: Type.String(),
-    token_endpoint: Type.String(),
-    keys_address: Type.String(),
-    userinfo_endpoint: nullable(Type.String()),
-    algorithms: Type.Array(Type.String()),
-    client_authentication: Type.Array(Type.String()),
-    backchannel_logout: Type.Boolean(),
-    scopes: nullable(Type.Array(Type.String())),
-  },
-  { title: 'Discovered' },
-)
-
-const Test = Type.Object(
-  {
-    id: Type.String(),
-    started_at: Time,
-    finished_at: nullable(Time),
-    passed: nullable(Type.Boolean()),
-    lines: Type.Array(
-      Type.Object({
-        step: Type.String(),
-        outcome: oneOf(['passed', 'failed', 'skipped']),
-        sentence: Type.String(),
-        code: nullable(Type.String()),
-        check: nullable(Type.String()),
-      }),
-    ),
-    /** The claims as this organization reads them. */
-    person: nullable(
-      Type.Object({
-        subject: Type.String(),
-        email: nullable(Type.String()),
-        email_verified: Type.Boolean(),
-        name: nullable(Type.String()),
-        groups: nullable(Type.Array(Type.String())),
-        directory_value: nullable(Type.String()),
-      }),
-    ),
-  },
-  { title: 'ConnectionTest' },
-)
+import { input, time, timeOrNull } from '../../core/schemas.ts'
+import {
+  ConnectionSchema,
+  ConnectionTest,
+  credentialProperties,
+  Discovered,
+  Kind,
+  settingsProperties,
+  toAddresses,
+  toConnection,
+  toCredential,
+  toPerson,
+  toSettings,
+} from './connection-schema.ts'
 
 const collection = '/organizations/:organization/connections'
 const one = `${collection}/:connection`
@@ -144,7 +24,7 @@ export const connectionRoutes = {
   [`GET ${collection}` as const]: route({
     summary: 'Connections, oldest first',
     permission: 'sso.manage',
-    answer: Type.Object({ items: Type.Array(ConnectionShape) }),
+    answer: Type.Object({ items: Type.Array(ConnectionSchema) }),
     handle: async ({ organization }, rooms) => ({
       items: (await rooms.sso.connections.list(organization.id)).map(toConnection),
     }),
@@ -156,14 +36,14 @@ export const connectionRoutes = {
     freshSignIn: true,
     status: 201,
     body: input({
-      ...settings,
-      ...credential,
+      ...settingsProperties,
+      ...credentialProperties,
       kind: Type.Optional(Kind),
       issuer: Type.String({ minLength: 1, maxLength: 512 }),
       client_id: Type.String({ minLength: 1, maxLength: 512 }),
       reservation: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
     }),
-    answer: ConnectionShape,
+    answer: ConnectionSchema,
     handle: async ({ organization, body, actor }, rooms) => {
       const { kind, issuer, client_id: clientId } = body
       const wish = {
@@ -221,7 +101,7 @@ export const connectionRoutes = {
   [`GET ${one}` as const]: route({
     summary: 'One connection',
     permission: 'sso.manage',
-    answer: ConnectionShape,
+    answer: ConnectionSchema,
     handle: async ({ organization, param }, rooms) =>
       toConnection(await rooms.sso.connections.get(organization.id, param('connection'))),
   }),
@@ -231,12 +111,12 @@ export const connectionRoutes = {
     permission: 'sso.manage',
     freshSignIn: true,
     body: input({
-      ...settings,
-      ...credential,
+      ...settingsProperties,
+      ...credentialProperties,
       issuer: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
       client_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
     }),
-    answer: ConnectionShape,
+    answer: ConnectionSchema,
     handle: async ({ organization, param, body, actor, expectedVersion }, rooms) => {
       const change: ConnectionChange = {
         ...toSettings(body),
@@ -266,7 +146,7 @@ export const connectionRoutes = {
     permission: 'sso.manage',
     freshSignIn: true,
     status: 200,
-    answer: ConnectionShape,
+    answer: ConnectionSchema,
     handle: async ({ organization, param, actor }, rooms) =>
       toConnection(
         await rooms.sso.connections.makeDefault(organization.id, param('connection'), actor),
@@ -278,7 +158,7 @@ export const connectionRoutes = {
     permission: 'sso.manage',
     freshSignIn: true,
     status: 200,
-    answer: ConnectionShape,
+    answer: ConnectionSchema,
     handle: async ({ organization, param, actor }, rooms) =>
       toConnection(
         await rooms.sso.connections.setDisabled(organization.id, param('connection'), true, actor),
@@ -290,7 +170,7 @@ export const connectionRoutes = {
     permission: 'sso.manage',
     freshSignIn: true,
     status: 200,
-    answer: ConnectionShape,
+    answer: ConnectionSchema,
     handle: async ({ organization, param, actor }, rooms) =>
       toConnection(
         await rooms.sso.connections.setDisabled(organization.id, param('connection'), false, actor),
@@ -311,7 +191,7 @@ export const connectionRoutes = {
   [`GET ${one}/tests/:test` as const]: route({
     summary: "A test's result, step by step",
     permission: 'sso.manage',
-    answer: Test,
+    answer: ConnectionTest,
     handle: async ({ organization, param }, rooms) => {
       const found = await rooms.sso.tests.get(organization.id, param('connection'), param('test'))
       const result = found.result as TestResult | undefined
@@ -329,91 +209,4 @@ export const connectionRoutes = {
       }
     },
   }),
-}
-
-function toConnection(connection: Connection): Static<typeof ConnectionShape> {
-  const { settings: has, lastRefusal } = connection
-  const { id, name, kind, issuer, clientId, isDefault, version } = connection
-  return {
-    ...{ id, name, kind, issuer, client_id: clientId, is_default: isDefault, version },
-    ...toAddresses(connection),
-    credential: connection.credentialKind,
-    scopes: [...has.scopes],
-    claims: toClaims(has.claims),
-    ask_user_info: has.askUserInfo,
-    admits_new_people: has.admitsNewPeople,
-    required_group: has.requiredGroup ?? null,
-    group_roles: has.groupRoles.map((role) => ({ ...role })),
-    session_maximum_seconds:
-      has.sessionMaximumMs === undefined ? null : Math.floor(has.sessionMaximumMs / 1000),
-    disabled_at: timeOrNull(connection.disabledAt),
-    created_at: time(connection.createdAt),
-    tested_at: timeOrNull(connection.testedAt),
-    last_used_at: timeOrNull(connection.lastUsedAt),
-    owners_confirm: !connection.setByOwner,
-    last_refusal:
-      lastRefusal === undefined
-        ? null
-        : {
-            code: String(lastRefusal['code']),
-            sentence: String(lastRefusal['sentence']),
-            at: time(Number(lastRefusal['at'])),
-          },
-  }
-}
-
-function toAddresses(connection: Pick<Connection, AddressName>) {
-  return {
-    redirect_uri: connection.redirectUri,
-    initiate_login_uri: connection.initiateLoginUri,
-    backchannel_logout_uri: connection.backchannelLogoutUri,
-    client_keys_uri: connection.clientKeysUri,
-  }
-}
-
-type AddressName = 'redirectUri' | 'initiateLoginUri' | 'backchannelLogoutUri' | 'clientKeysUri'
-type ClaimNames = Connection['settings']['claims']
-
-function toClaims({ emailVerified, directory, ...claims }: ClaimNames) {
-  return { ...claims, email_verified: emailVerified, directory: { ...directory } }
-}
-
-function fromClaims(claims: NonNullable<SettingsBody['claims']>): SettingsWish['claims'] {
-  const { email_verified: emailVerified, ...others } = claims
-  return emailVerified === undefined ? others : { ...others, emailVerified }
-}
-
-function toPerson(result: TestResult | undefined): Static<typeof Test>['person'] {
-  const person = result?.person
-  if (!person) return null
-  return {
-    subject: person.subject,
-    email: person.email ?? null,
-    email_verified: person.mailVerified,
-    name: person.name ?? null,
-    groups: person.groups === undefined ? null : [...person.groups],
-    directory_value: person.directoryValue ?? null,
-  }
-}
-
-function toSettings(body: SettingsBody): SettingsWish & { name?: string | undefined } {
-  const { session_maximum_seconds: seconds } = body
-  return {
-    name: body.name,
-    scopes: body.scopes,
-    claims: body.claims && fromClaims(body.claims),
-    askUserInfo: body.ask_user_info,
-    admitsNewPeople: body.admits_new_people,
-    requiredGroup: body.required_group,
-    groupRoles: body.group_roles,
-    sessionMaximumMs: typeof seconds === 'number' ? seconds * 1000 : seconds,
-  }
-}
-
-function toCredential(body: {
-  client_secret?: string
-  private_key?: boolean
-}): ConnectionChange['credential'] {
-  if (body.client_secret !== undefined) return { kind: 'secret', secret: body.client_secret }
-  return body.private_key === true ? { kind: 'key' } : undefined
 }
