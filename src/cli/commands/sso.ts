@@ -8,7 +8,7 @@ import {
 } from '../../sso/index.ts'
 import { createOrganizations } from '../../organizations/index.ts'
 import { randomToken } from '../../secrets/index.ts'
-import type { DomainRecord } from '../../store/index.ts'
+import { snakeCased, type DomainRecord } from '../../store/index.ts'
 import { BadFinding, command, need, UsageError } from '../lib/command.ts'
 import { withRooms, type Rooms } from '../lib/services.ts'
 import { isoTime, renderTable } from '../lib/table.ts'
@@ -167,7 +167,7 @@ function presentDomain(domain: DomainRecord) {
     state: stateOf(domain),
     verified_by: domain.verifiedBy ?? null,
     connection_id: domain.connectionId ?? null,
-    record: challengeRecord(domain),
+    record: snakeCased(challengeRecord(domain)),
     seen: domain.seen ?? null,
   }
 }
