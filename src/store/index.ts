@@ -4,6 +4,7 @@ import { createId } from '../ids.ts'
 import type { Authenticator } from '../secrets/index.ts'
 import type { Change, Connection, Engine, Transaction } from './db/db.ts'
 import type { EngineLane } from './engine/engine.ts'
+import { createCompanions } from './engine/companions.ts'
 import { createFeedSource } from './engine/feed-source.ts'
 import { createNodeBook, forgetOldChanges, lookAtChange } from './engine/node-book.ts'
 import { probe } from './engine/probe.ts'
@@ -153,6 +154,10 @@ export interface Store extends Connection {
       readonly line?: string | undefined
     },
   ): Promise<{ result: T; confirmation: Confirmation }>
+  /**
+   * Runs something whose audited transactions also do `companion`, each as its last act: both are committed or neither.
+   */
+  accompanied<T>(companion: (tx: Transaction) => Promise<void>, run: () => Promise<T>): Promise<T>
   /** Commits a work on the call records. */
   transactionOnCalls<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Copies the main database into a new file, whole or not at all (SQLite). */
@@ -234,12 +239,14 @@ export async function openStore(options: {
     ),
   ]
 
+  const companions = createCompanions()
+
   async function transact<T>(
     work: (tx: Transaction) => Promise<T>,
     lane: EngineLane = handle,
     line?: string,
   ): Promise<{ result: T; changes: Change[] }> {
-    const done = await lane.transact(work, line)
+    const done = await lane.transact(companions.accompany(work), line)
     feed.heardOwn(done.changes)
     return done
   }
@@ -278,6 +285,7 @@ export async function openStore(options: {
       isClockOff: Math.abs(shared?.offsetMs() ?? 0) > maxClockOffsetMs,
     }),
     transaction: async (work) => (await transact(work)).result,
+    accompanied: companions.run,
     transactionOnCalls: handle.transactCalls,
     async transactionConfirmed(work, { isNeeded, line } = {}) {
       const { result, changes } = await transactPatiently(work, line)

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { memberships } from '../../src/store/index.ts'
@@ -30,6 +31,33 @@ describe('an answer kept for an Idempotency-Key', () => {
       })
     })
   }
+
+  test('a creation whose answer could not be kept is not done again: both are one transaction', async () => {
+    const owner = await memberOf(product, 'acme', { email: 'crash@acme.test', role: 'owner' })
+    const execute = async (text: string) =>
+      await withStore(
+        product,
+        async (store) =>
+          await store.transaction(async (tx) => void (await sql.raw(text).execute(tx.query))),
+      )
+    // What a crash right after the creation leaves behind.
+    await execute(
+      "create trigger lost before update on idempotent_answer when new.answer_sealed is not null begin select raise(abort, 'gone'); end",
+    )
+    const key = { 'idempotency-key': 'crashed' }
+    const first = await owner.call(`POST ${at}/keys`, { name: 'made once' }, key)
+    await execute('drop trigger lost')
+    assert.equal(first.status, 500)
+    const soon = await owner.call(`POST ${at}/keys`, { name: 'made once' }, key)
+    assert.deepEqual([soon.status, soon.json.code], [409, 'idempotency_conflict'])
+    product.clock.forward(120_000)
+    const later = await owner.call(`POST ${at}/keys`, { name: 'made once' }, key)
+    assert.equal(later.json.code, 'idempotency_conflict')
+    assert.match(later.json.detail, /carried out/)
+    const { items } = (await owner.call(`GET ${at}/keys`)).json
+    const made = items.filter((one: { name: string }) => one.name === 'made once')
+    assert.equal(made.length, 1)
+  })
 
   test('S9: the link of an owner’s invitation is given again only to a sign-in of the last hour', async () => {
     const owner = await memberOf(product, 'acme', { email: 'late@acme.test', role: 'owner' })

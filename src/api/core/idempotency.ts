@@ -46,10 +46,18 @@ export async function once<T>(
   })
   if (!taken) {
     const known = await idempotentAnswers.find(store, userId, keyDigest)
+    const isOld = known !== undefined && known.createdAt < rooms.clock.now() - abandonedAfterMs
+    if (isOld && known.status !== undefined && known.answerSealed === undefined) throw lost()
     return JSON.parse(sealer.open(answerTo(known, creation, requestDigest), context)) as T
   }
   try {
-    const answer = await create()
+    let marked = false
+    // In the creation's own transaction: after a crash a retry creates nothing twice.
+    const answer = await store.accompanied(async (tx) => {
+      const isOurs = await idempotentAnswers.markDone(tx, userId, keyDigest, 201)
+      if (!isOurs && !marked) throw overtaken()
+      marked = true
+    }, create)
     const answerSealed = sealer.seal(JSON.stringify(answer), context)
     await store.transaction(
       async (tx) =>
@@ -60,6 +68,20 @@ export async function once<T>(
     await store.transaction(async (tx) => await idempotentAnswers.release(tx, userId, keyDigest))
     throw error
   }
+}
+
+function lost(): Problem {
+  return new Problem(
+    'idempotency_conflict',
+    'The first request with this Idempotency-Key was carried out, but its response was lost. Look for what it made; to make another, use a new key.',
+  )
+}
+
+function overtaken(): Problem {
+  return new Problem(
+    'idempotency_conflict',
+    'This took too long, and another request with the same Idempotency-Key is at work.',
+  )
 }
 
 function answerTo(

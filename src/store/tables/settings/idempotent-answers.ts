@@ -64,6 +64,23 @@ export async function find(
   )
 }
 
+/** Notes that the request of a key is carried out, its answer still to come; false if nobody works on it any more. */
+export async function markDone(
+  tx: Transaction,
+  userId: UserId,
+  keyDigest: string,
+  status: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx.query
+    .updateTable('idempotent_answer')
+    .set({ status })
+    .where('user_id', '=', userId)
+    .where('key_digest', '=', keyDigest)
+    .where('status', 'is', null)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
 /** Keeps the answer to a key. */
 export async function keep(
   tx: Transaction,
