@@ -16,8 +16,8 @@ import {
 import { createLog, type Log } from '../telemetry/index.ts'
 import { createMetrics, measureProcess, type Metrics } from '../telemetry/index.ts'
 import { createRelyingParty } from '../oidc/index.ts'
-import { createSealer, loadMasterSecrets, randomToken } from '../secrets/index.ts'
-import { openStore } from '../store/index.ts'
+import { createSealer, loadMasterSecretsFor, randomToken } from '../secrets/index.ts'
+import { isInUse, openStore } from '../store/index.ts'
 import { tellHistory, watchStore } from './store-watch.ts'
 import { createTracer, type Tracer } from '../telemetry/index.ts'
 
@@ -46,7 +46,14 @@ export async function openInfrastructure(
 
   const metrics = createMetrics()
   opened.defer(measureProcess(metrics))
-  const sealer = createSealer(loadMasterSecrets(config.masterSecret, config.dataDir))
+  const sealer = createSealer(
+    await loadMasterSecretsFor({
+      setting: config.masterSecret,
+      folder: config.dataDir,
+      isInUse: async () =>
+        await isInUse({ databaseUrl: config.databaseUrl, folder: config.dataDir }),
+    }),
+  )
   const store = opened.use(
     await openStore({
       databaseUrl: config.databaseUrl,

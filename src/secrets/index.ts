@@ -8,8 +8,8 @@ export {
   randomBase62,
 } from './mint.ts'
 export { digest, digestBase64url, randomHex, randomToken, sameSecret } from './digest.ts'
-export { createSealer, type Authenticator, type Sealer } from './seal.ts'
-export { loadMasterSecrets } from './master-key.ts'
+export { createSealer, sealerWithoutKey, type Authenticator, type Sealer } from './seal.ts'
+export { loadMasterSecrets, loadMasterSecretsFor, MissingMasterKey } from './master-key.ts'
 export { loadSigner, mintSigningKeyPair, signToken, verifyToken, type Signer } from './tokens.ts'
 export {
   halfHash,

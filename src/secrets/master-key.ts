@@ -25,6 +25,28 @@ export function loadMasterSecrets(
   return readFileSync(file, 'utf8').trim().split('\n')
 }
 
+/** There is a database, and nobody has its key. */
+export class MissingMasterKey extends Error {}
+
+/**
+ * The same for a database that may be in use: its own key can't be made again, and a new one beside it would only hide
+ * that the right one is missing.
+ */
+export async function loadMasterSecretsFor(database: {
+  readonly setting: string | undefined
+  readonly folder: string
+  readonly isInUse: () => Promise<boolean>
+}): Promise<readonly string[]> {
+  const { setting, folder } = database
+  const isMissing = !setting && !existsSync(join(folder, 'secret.key'))
+  if (isMissing && (await database.isInUse())) {
+    throw new MissingMasterKey(
+      `the master key of this database is missing: put secret.key back into ${folder}, or set INTERCEPT_SECRET`,
+    )
+  }
+  return loadMasterSecrets(setting, folder)
+}
+
 function writeNew(file: string, folder: string): void {
   makeFolder(folder)
   try {

@@ -57,6 +57,7 @@ export * as sealed from './tables/settings/sealed.ts'
 export type { SealedColumn } from './tables/settings/sealed.ts'
 export * as usedOnce from './tables/settings/used-once.ts'
 export * as users from './tables/people/users.ts'
+export { isInUse } from './engine/in-use.ts'
 export { probe }
 export { snakeCased } from './db/snake-case.ts'
 export { restoreBackup } from './engine/restore.ts'

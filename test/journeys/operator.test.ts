@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -87,6 +95,25 @@ describe('an operator keeps the service', () => {
       assert.ok(!readFileSync(path).includes(secret), path)
       assert.ok(!readFileSync(path).includes(secret.slice(-49)), path)
     }
+  })
+
+  test('E2: without the key of a database that is there, `serve` says so and writes none; reading goes on', async () => {
+    const alone = { DATA_DIR: join(folder, 'without-key') }
+    assert.equal((await intercept(['org', 'create', 'kept'], { env: alone })).code, 0)
+    const key = join(alone.DATA_DIR, 'secret.key')
+    const kept = readFileSync(key)
+    rmSync(key)
+    await assert.rejects(
+      start(readConfig({ ...alone, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent' })),
+      /master key of this database is missing.*secret\.key.*INTERCEPT_SECRET/,
+    )
+    assert.equal((await intercept(['org', 'list'], { env: alone })).code, 0)
+    const written = await intercept(['org', 'create', 'second'], { env: alone })
+    assert.equal(written.code, 1)
+    assert.match(written.err, /master key of this database is missing/)
+    assert.equal(existsSync(key), false)
+    writeFileSync(key, kept)
+    assert.equal((await intercept(['audit', 'verify'], { env: alone })).code, 0)
   })
 
   test('a file that is not a backup is not restored', async () => {

@@ -1,8 +1,14 @@
 import { hostname, userInfo } from 'node:os'
 import { systemClock, type Clock } from '../../clock.ts'
 import { readConfig, type Config } from '../../config.ts'
-import { createSealer, loadMasterSecrets, type Sealer } from '../../secrets/index.ts'
-import { openStore, type Actor, type Store } from '../../store/index.ts'
+import {
+  createSealer,
+  loadMasterSecretsFor,
+  MissingMasterKey,
+  sealerWithoutKey,
+  type Sealer,
+} from '../../secrets/index.ts'
+import { isInUse, openStore, type Actor, type Store } from '../../store/index.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What most commands need; a running server hears of what they change through the change feed. */
@@ -20,7 +26,7 @@ export async function withRooms<T>(
   work: (rooms: Rooms) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(terminal.env)
-  const sealer = createSealer(loadMasterSecrets(config.masterSecret, config.dataDir))
+  const sealer = await openSealer(config)
   await using store = await openStore({
     databaseUrl: config.databaseUrl,
     folder: config.dataDir,
@@ -32,6 +38,21 @@ export async function withRooms<T>(
     authenticator: sealer,
   })
   return await work({ config, store, sealer, clock: store.clock, actor: operator() })
+}
+
+/** Reading needs no key, so a missing one stops only what would seal or vouch for something; no new one is made. */
+async function openSealer({
+  masterSecret: setting,
+  dataDir: folder,
+  databaseUrl,
+}: Config): Promise<Sealer> {
+  try {
+    const inUse = async (): Promise<boolean> => await isInUse({ databaseUrl, folder })
+    return createSealer(await loadMasterSecretsFor({ setting, folder, isInUse: inUse }))
+  } catch (error) {
+    if (error instanceof MissingMasterKey) return sealerWithoutKey(error)
+    throw error
+  }
 }
 
 /** Who stands in the audit log for what the command line did. */

@@ -60,10 +60,11 @@ async function* walk(
   let before: string | undefined
   for (let left = limit; left > 0;) {
     if (signal.aborted) return
-    if (before !== undefined) await requireStillAllowed(request, rooms)
     const page = { ...filter, before, limit: Math.min(pageSize, left) }
     const found = await calls.list(rooms.store.slowCallReads, organization.id, page)
     const names = await namesFor(organization, found, rooms)
+    // After the reading: nothing is told that was recorded once the membership had ended.
+    await requireStillAllowed(request, rooms)
     yield found.map((call) => toApiCall(call, names))
     if (found.length < page.limit) return
     left -= found.length

@@ -21,7 +21,7 @@ export const liveRoutes = {
   }),
 }
 
-/** One event a call, a comment each second without one; it stops with the caller, the session, the membership, the node. */
+/** All calls of a look at once, one event each, a comment each second without one; it stops with the caller, the session, the membership, the node. */
 async function* tail(request: RouteRequest, rooms: Rooms): AsyncIterable<string> {
   const { organization, signal } = request
   const startedAt = rooms.clock.now()
@@ -39,11 +39,14 @@ async function* tail(request: RouteRequest, rooms: Rooms): AsyncIterable<string>
       const found = await calls.list(rooms.store.slowCallReads, organization.id, page)
       const fresh = found.filter(({ id }) => !sent.has(id)).toReversed()
       const names = await namesFor(organization, fresh, rooms)
-      for (const call of fresh) {
-        sent.add(call.id)
-        yield `id: ${call.id}\nevent: call\ndata: ${JSON.stringify(toApiCall(call, names))}\n\n`
-      }
-      if (fresh.length === 0) yield ': nothing new\n\n'
+      // Asked after the reading too: what was recorded once the membership had ended is not among what is told.
+      if (!(await isStillAllowed(request, rooms))) return
+      for (const { id } of fresh) sent.add(id)
+      const told = fresh.map(
+        (call) =>
+          `id: ${call.id}\nevent: call\ndata: ${JSON.stringify(toApiCall(call, names))}\n\n`,
+      )
+      yield told.length === 0 ? ': nothing new\n\n' : told.join('')
       forget(sent, found)
       await pause(everyMs, AbortSignal.any([signal, rooms.stopping, mayHaveEnded]))
     }

@@ -1,0 +1,12 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Whether there is a database already; asking makes none. */
+export async function isInUse(place: {
+  readonly databaseUrl: string | undefined
+  readonly folder: string
+}): Promise<boolean> {
+  if (!place.databaseUrl) return existsSync(join(place.folder, 'intercept.db'))
+  const { hasSchema } = await import('./postgres-schema.ts')
+  return await hasSchema(place.databaseUrl)
+}
