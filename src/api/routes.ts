@@ -15,6 +15,7 @@ import { organizationRoutes } from './routes/organizations.ts'
 import { operationRoutes } from './routes/webhooks/operations.ts'
 import type { RoutesOf } from './core/route.ts'
 import { setupRoutes } from './routes/setup.ts'
+import { rulePreviewRoutes } from './routes/rule-preview.ts'
 import { targetRoutes } from './routes/targets.ts'
 import { ssoRoutes } from './routes/sso/sso.ts'
 import { deliveryRoutes } from './routes/webhooks/deliveries.ts'
@@ -33,6 +34,7 @@ export const routes = {
   ...directoryRoutes,
   ...ssoRoutes,
   ...targetRoutes,
+  ...rulePreviewRoutes,
   ...liveRoutes,
   ...callRoutes,
   ...callExportRoutes,

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { registerApi } from '../api/index.ts'
 import type { Infrastructure } from './infrastructure.ts'
-import { createGateway, gatewayPrefix, type Gateway } from '../gateway/index.ts'
+import { createGateway, type Gateway } from '../gateway/index.ts'
 import { answerWith, createApp, createFront, requestIdOf, watchMethods } from '../http/index.ts'
 import { registerPages } from '../pages/index.ts'
 import { createReadiness, registerMetrics, registerOperations } from '../operations/index.ts'
@@ -10,7 +10,7 @@ import type { Domain } from './domain.ts'
 import { registerScim, scimRefusals } from '../scim/index.ts'
 import { registerSignin, openProviders } from '../signin/index.ts'
 import { asStorageProblem } from '../store/index.ts'
-import { RateLimiter } from '../targets/index.ts'
+import { gatewayPrefix, RateLimiter } from '../targets/index.ts'
 
 /** The doors on their hinges: nothing is heard before `listen`. */
 export interface Servers extends AsyncDisposable {

@@ -11,6 +11,7 @@ import {
   checkBrowser,
   decideRules,
   findTarget,
+  gatewayPrefix,
   type Asked,
   type Limits,
   type Quotas,
@@ -30,7 +31,6 @@ import { passOn, type Passage } from './forward-call.ts'
 import { createRecorder } from '../calls/index.ts'
 import { spanOf } from './span.ts'
 
-export const gatewayPrefix = '/api/v1/intercept'
 const checkPath = '/-/check'
 
 export interface GatewayNeeds {

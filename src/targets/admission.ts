@@ -2,10 +2,9 @@ import { cidrContains, parseCidr, type Cidr, type KeyPrincipal } from '../access
 import { Problem } from '../errors.ts'
 import type { GuardedTarget } from './guarded-target.ts'
 import { pathAmbiguity, readingsOf } from './path.ts'
-import { decide } from './rules.ts'
-import type { Decision } from './rules.ts'
+import { decide, type Decision, type RuleList } from './rules.ts'
 import type { TargetsBySlug } from './target-cache.ts'
-import { grantCovers } from './settings.ts'
+import { grantCovers, type TargetSettings } from './settings.ts'
 
 /** The checks in their order; a refused call stops at one of them. */
 export const checks = [
@@ -20,6 +19,9 @@ export const checks = [
 ] as const
 
 export type Check = (typeof checks)[number]
+
+/** Where guarded calls come in. */
+export const gatewayPrefix = '/api/v1/intercept'
 
 /** What a call asks for, taken from its URL. */
 export interface Asked {
@@ -103,20 +105,35 @@ function isGranted(principal: KeyPrincipal, slug: string, method: string): boole
   )
 }
 
-/** What the target's rules say; 400 `path_ambiguous`, 403 `rule_denied`. */
-export function decideRules(target: GuardedTarget, method: string, path: string): Decision {
+/** What the target's rules say of a call, whatever that is; 400 `path_ambiguous`. */
+export function askRules(
+  target: RuleList & { readonly settings: Pick<TargetSettings, 'paths'> },
+  method: string,
+  path: string,
+): Decision {
   const fault = pathAmbiguity(path, target.settings.paths)
   if (fault !== undefined) throw ambiguous(fault)
-  const decision = decide(target.rules, method, readingsOf(path))
-  if (decision.allowed) return decision
+  return decide(target, method, readingsOf(path))
+}
+
+/** 403 `rule_denied` for a call that the rules do not allow. */
+export function enforce(decision: Decision, target: GuardedTarget): void {
+  if (decision.allowed) return
   const { ruleId } = decision
   throw new Problem(
     'rule_denied',
     ruleId === undefined
-      ? 'No rule of the target allows this method and path.'
+      ? 'No rule of the target matches this method and path, and its last line is “otherwise: refuse”.'
       : `Rule ${target.rules.findIndex((rule) => rule.id === ruleId) + 1} of the target refuses this method and path.`,
     { members: { rule_id: ruleId ?? null } },
   )
+}
+
+/** What the target's rules say; 400 `path_ambiguous`, 403 `rule_denied`. */
+export function decideRules(target: GuardedTarget, method: string, path: string): Decision {
+  const decision = askRules(target, method, path)
+  enforce(decision, target)
+  return decision
 }
 
 /** The targets that a key may call, with the methods granted (undefined = all). */

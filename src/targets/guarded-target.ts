@@ -2,8 +2,7 @@ import { foldHeaderName } from '../http/index.ts'
 import type { OrganizationId, TargetId } from '../ids.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { TargetRecord } from '../store/index.ts'
-import { compileRule } from './rules.ts'
-import type { Rule } from './rules.ts'
+import { compileRule, lastLineOf, type LastLine, type Rule } from './rules.ts'
 import { readSettings } from './settings.ts'
 import type { TargetSettings } from './settings.ts'
 
@@ -15,6 +14,8 @@ export interface GuardedTarget {
   readonly name: string
   readonly disabled: boolean
   readonly rules: readonly Rule[]
+  /** What becomes of a call that no rule decides. */
+  readonly otherwise: LastLine
   readonly settings: TargetSettings
   readonly upstream: Upstream
   /** The header that is injected: its folded name and the whole line with its CRLF. */
@@ -47,6 +48,7 @@ export function guardedTarget(
     name: record.name,
     disabled: record.disabledAt !== undefined,
     rules: record.rules.map((rule) => compileRule(rule.id, rule)),
+    otherwise: lastLineOf(record),
     settings: readSettings(record.settings, defaults),
     upstream: parseUpstream(record.upstream),
     credential:

@@ -6,6 +6,7 @@ export {
   checks,
   decideRules,
   findTarget,
+  gatewayPrefix,
   reachable,
   type Asked,
   type Check,
@@ -15,7 +16,9 @@ export type { GuardedTarget } from './guarded-target.ts'
 export { createLimits, type Limits } from './limits.ts'
 export { createQuotas, type Quotas } from './quotas.ts'
 export { createTargetRegister, type TargetRegister, type TargetsBySlug } from './target-cache.ts'
-export { parseRule } from './rule-text.ts'
+export type { RulePreview } from './rule-preview.ts'
+export { parseRule, renderRule } from './rule-text.ts'
+export type { LastLine } from './rules.ts'
 
 export { defaultSettings, type CaptureSettings, type TargetSettings } from './settings.ts'
 export { createTargets, type Target, type Targets, type TargetWish } from './targets.ts'

@@ -1,10 +1,16 @@
 import { Problem } from '../errors.ts'
+import { createId } from '../ids.ts'
+import type { RuleRecord } from '../store/index.ts'
 import { decode, pathAmbiguity } from './path.ts'
 import type { RuleText } from './rules.ts'
 
 const methodNames = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const longestPath = 512
 const starsAtMost = 8
+const maxRules = 200
+
+/** A rule as it is handed in; one with the id of a present rule keeps that id. */
+export type RuleInput = RuleText & { readonly id?: string | undefined }
 
 /** Reads a rule from one line: `[trial] allow|deny METHODS PATH`, such as `deny DELETE /admin/*`; METHODS is `*` or a list. */
 export function parseRule(line: string): RuleText {
@@ -21,7 +27,7 @@ export function parseRule(line: string): RuleText {
 }
 
 /** A rule that makes sense, in its plain form; `invalid_input` else. */
-export function checkRule(rule: RuleText): RuleText {
+function checkRule(rule: RuleText): RuleText {
   const { effect, path, trial } = rule
   const methods = rule.methods.map((method) => method.toUpperCase())
   if (effect !== 'allow' && effect !== 'deny') throw wrong(effect, 'begins with allow or deny')
@@ -37,6 +43,28 @@ export function checkRule(rule: RuleText): RuleText {
     throw wrong(path, fault ?? 'has a path without query and parameters')
   }
   return { effect, methods: [...new Set(methods)], path: decode(path), trial }
+}
+
+/** All rules of a target, checked; those that are not among the present ones get an id. */
+export function checkRules(
+  inputs: readonly RuleInput[],
+  present: readonly RuleRecord[],
+): RuleRecord[] {
+  if (inputs.length > maxRules) {
+    throw new Problem('invalid_input', `A target has at most ${maxRules} rules.`)
+  }
+  const free = new Map(present.map((rule) => [rule.id as string, rule.id]))
+  return inputs.map((input) => {
+    const kept = input.id === undefined ? undefined : free.get(input.id)
+    if (kept !== undefined) free.delete(kept)
+    return { id: kept ?? createId('rul'), ...checkRule(input) }
+  })
+}
+
+/** A rule as one line, the way it is typed: `trial deny DELETE /admin/*`. */
+export function renderRule(rule: RuleText): string {
+  const methods = rule.methods.length === 0 ? '*' : rule.methods.join(',')
+  return `${rule.trial ? 'trial ' : ''}${rule.effect} ${methods} ${rule.path}`
 }
 
 function wrong(text: string, must: string): Problem {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readingsOf } from './path.ts'
 import { parseRule } from './rule-text.ts'
-import { compileRule, decide } from './rules.ts'
+import { compileRule, decide, type LastLine } from './rules.ts'
 
-function ask(lines: readonly string[], method: string, path: string) {
+function ask(lines: readonly string[], method: string, path: string, otherwise?: LastLine) {
   const rules = lines.map((line, at) => compileRule(`rul_${at}`, parseRule(line)))
-  return decide(rules, method, readingsOf(path))
+  return decide({ rules, otherwise }, method, readingsOf(path))
 }
 
 describe('rules', () => {
@@ -14,7 +14,24 @@ describe('rules', () => {
     assert.equal(ask([], 'DELETE', '/x').allowed, true)
   })
 
-  test('rules without a match refuse', () => {
+  for (const [lines, lastLine] of [
+    [[], 'allow'],
+    [['deny DELETE /admin/*'], 'allow'],
+    [['allow GET /a'], 'refuse'],
+    [['deny DELETE /admin/*', 'allow GET /a'], 'refuse'],
+    [['trial allow GET /a'], 'allow'],
+    [['deny DELETE /admin/*', 'trial allow GET /a'], 'allow'],
+    [['allow GET /a', 'trial deny * /b'], 'refuse'],
+  ] as const) {
+    test(`with ${JSON.stringify(lines)} the last line is ${lastLine}, unless somebody set it`, () => {
+      const { allowed, ruleId } = ask(lines, 'GET', '/elsewhere')
+      assert.deepEqual([allowed, ruleId], [lastLine === 'allow', undefined])
+      assert.equal(ask(lines, 'GET', '/elsewhere', 'allow').allowed, true)
+      assert.equal(ask(lines, 'GET', '/elsewhere', 'refuse').allowed, false)
+    })
+  }
+
+  test('an allow rule refuses what nothing matches', () => {
     assert.deepEqual(ask(['allow GET /a'], 'GET', '/b'), {
       allowed: false,
       ruleId: undefined,

@@ -17,33 +17,45 @@ export interface Rule extends RuleText {
   readonly matches: (path: string) => boolean
 }
 
+/** What becomes of a call that no rule decides: the last line of every list of rules. */
+export type LastLine = 'allow' | 'refuse'
+
+/** A target's rules in their order, with their last line; undefined = nobody has set it. */
+export interface RuleList {
+  readonly rules: readonly Rule[]
+  readonly otherwise: LastLine | undefined
+}
+
 /** What the rules say of a call. */
 export interface Decision {
   readonly allowed: boolean
-  /** The rule that decided; undefined when none matched. */
+  /** The rule that decided; undefined when the last line did. */
   readonly ruleId: string | undefined
   /** A rule on trial that would have refused the call. */
   readonly trialRuleId: string | undefined
 }
 
-const allowed: Decision = { allowed: true, ruleId: undefined, trialRuleId: undefined }
+/** The last line that holds. When nobody set it, `refuse` as soon as an allow rule is in force; a rule on trial changes nothing. */
+export function lastLineOf(list: {
+  readonly rules: readonly RuleText[]
+  readonly otherwise: LastLine | undefined
+}): LastLine {
+  if (list.otherwise !== undefined) return list.otherwise
+  return list.rules.some((rule) => rule.effect === 'allow' && !rule.trial) ? 'refuse' : 'allow'
+}
 
 /**
- * Decides by ordered rules: the first match decides; no rules allow everything, rules without a match refuse.
+ * Decides by ordered rules: the first match decides, then the last line.
  * A deny rule counts if any possible reading of the path matches, an allow rule only if all the usual ones do.
  */
-export function decide(rules: readonly Rule[], method: string, readings: PathReadings): Decision {
-  if (rules.length === 0) return allowed
+export function decide(list: RuleList, method: string, readings: PathReadings): Decision {
   let trialRuleId: string | undefined
-  let enforced = 0
-  for (const rule of rules) {
-    if (!rule.trial) enforced++
+  for (const rule of list.rules) {
     if (!coversMethod(rule.methods, method) || !matchesReadings(rule, readings)) continue
     if (!rule.trial) return { allowed: rule.effect === 'allow', ruleId: rule.id, trialRuleId }
     if (rule.effect === 'deny') trialRuleId ??= rule.id
   }
-  // A target whose rules are all on trial still has none.
-  return { allowed: enforced === 0, ruleId: undefined, trialRuleId }
+  return { allowed: lastLineOf(list) === 'allow', ruleId: undefined, trialRuleId }
 }
 
 /** Whether a list of methods covers one: an empty list covers all, GET covers HEAD (RFC 9110, section 9.3.2). */

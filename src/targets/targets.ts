@@ -7,15 +7,15 @@ import type { Sealer } from '../secrets/index.ts'
 import {
   targets,
   type Actor,
-  type RuleRecord,
   type Store,
   type TargetRecord,
   type Transaction,
 } from '../store/index.ts'
 import { credentialContext } from './guarded-target.ts'
 import { pathAmbiguity } from './path.ts'
-import { checkRule } from './rule-text.ts'
-import type { RuleText } from './rules.ts'
+import { previewRules, type RuleDraft, type RulePreview } from './rule-preview.ts'
+import { checkRules, type RuleInput } from './rule-text.ts'
+import { lastLineOf, type LastLine } from './rules.ts'
 import {
   mergeSettings,
   readSettings,
@@ -23,7 +23,6 @@ import {
   type TargetSettingsWish,
 } from './settings.ts'
 
-const rulesAtMost = 200
 const longestName = 100
 const longestCredential = 8192
 
@@ -34,14 +33,18 @@ export interface TargetWish {
   /** The header injected into calls; null takes it away. */
   readonly credential?: { readonly header: string; readonly value: string } | null | undefined
   readonly settings?: TargetSettingsWish | undefined
+  /** What becomes of calls that no rule decides; null goes back to the default. */
+  readonly otherwise?: LastLine | null | undefined
   /** All rules, in order. A rule with the id of a present one keeps that id. */
-  readonly rules?: readonly (RuleText & { readonly id?: string | undefined })[] | undefined
+  readonly rules?: readonly RuleInput[] | undefined
   readonly disabled?: boolean | undefined
 }
 
 /** A target for people: its credential only by the header's name. */
 export interface Target extends Omit<TargetRecord, 'settings' | 'credentialSealed'> {
   readonly settings: TargetSettings
+  /** What becomes of a call that no rule decides: what `otherwise` says, or else the default. */
+  readonly lastLine: LastLine
 }
 
 /** Targets of organizations: create, edit, remove, look at. */
@@ -65,6 +68,13 @@ export interface Targets {
   /** `not_found`. */
   get(organizationId: OrganizationId, idOrSlug: string): Promise<Target>
   list(organizationId: OrganizationId): Promise<Target[]>
+  /** What other rules would have done to the calls of the last 24 hours; nothing is saved. `not_found`, `invalid_input`. */
+  preview(
+    organizationId: OrganizationId,
+    idOrSlug: string,
+    draft: RuleDraft,
+    signal?: AbortSignal,
+  ): Promise<RulePreview>
   /** Their slugs by their ids. */
   slugs(organizationId: OrganizationId): Promise<ReadonlyMap<string, string>>
 }
@@ -81,7 +91,11 @@ export function createTargets(needs: {
 
   function shown(target: TargetRecord): Target {
     const { credentialSealed: _sealed, ...rest } = target
-    return { ...rest, settings: readSettings(target.settings, defaults) }
+    return {
+      ...rest,
+      settings: readSettings(target.settings, defaults),
+      lastLine: lastLineOf(target),
+    }
   }
 
   function sealedCredential(
@@ -106,6 +120,7 @@ export function createTargets(needs: {
         upstream: checkUpstream(wish.upstream, guard),
         ...sealedCredential({ organizationId, id }, wish.credential),
         settings: mergeSettings({}, wish.settings ?? {}),
+        otherwise: wish.otherwise ?? undefined,
       }
       const rules = checkRules(wish.rules ?? [], [])
       return await store.transaction(async (tx) => {
@@ -138,6 +153,8 @@ export function createTargets(needs: {
             upstream,
             ...credential,
             settings: mergeSettings(before.settings, wish.settings ?? {}),
+            otherwise:
+              wish.otherwise === undefined ? before.otherwise : (wish.otherwise ?? undefined),
             disabledAt: disabledAt(before, wish.disabled, tx.now),
           },
           expectedVersion,
@@ -168,6 +185,10 @@ export function createTargets(needs: {
     },
     get: async (organizationId, idOrSlug) =>
       shown(await getRecord(store, organizationId, idOrSlug)),
+    async preview(organizationId, idOrSlug, draft, signal) {
+      const target = shown(await getRecord(store, organizationId, idOrSlug))
+      return await previewRules(target, draft, { store, clock, signal })
+    },
     list: async (organizationId) => (await targets.list(store, organizationId)).map(shown),
     slugs: async (organizationId) => await targets.slugs(store, organizationId),
   }
@@ -207,6 +228,7 @@ function describe(target: TargetRecord): Record<string, unknown> {
     credential_header: target.credentialHeader ?? null,
     settings: target.settings,
     disabled: target.disabledAt !== undefined,
+    otherwise: lastLineOf(target),
     rules: target.rules.map(({ effect, methods, path, trial }) => ({
       effect,
       methods,
@@ -266,19 +288,4 @@ function checkCredential(credential: { header: string; value: string }): void {
   ) {
     throw new Problem('invalid_input', 'A credential is printable ASCII without blanks around it.')
   }
-}
-
-function checkRules(
-  wishes: readonly (RuleText & { readonly id?: string | undefined })[],
-  present: readonly RuleRecord[],
-): RuleRecord[] {
-  if (wishes.length > rulesAtMost) {
-    throw new Problem('invalid_input', `A target has at most ${rulesAtMost} rules.`)
-  }
-  const free = new Map(present.map((rule) => [rule.id as string, rule.id]))
-  return wishes.map((wish) => {
-    const kept = wish.id === undefined ? undefined : free.get(wish.id)
-    if (kept !== undefined) free.delete(kept)
-    return { id: kept ?? createId('rul'), ...checkRule(wish) }
-  })
 }

@@ -1,16 +1,18 @@
 import type { KeyPrincipal } from '../access/index.ts'
 import { Problem, type ProblemCode } from '../errors.ts'
 import {
+  askRules,
   askedOf,
   checkAddress,
   checkBrowser,
   checks,
-  decideRules,
+  enforce,
   findTarget,
 } from './admission.ts'
 import type { Check } from './admission.ts'
 import type { GuardedTarget } from './guarded-target.ts'
 import type { Limits } from './limits.ts'
+import type { LastLine } from './rules.ts'
 import type { TargetsBySlug } from './target-cache.ts'
 
 /** A call to be judged without being made. */
@@ -39,6 +41,8 @@ export interface TrialResult {
   readonly stoppedAt: Check | undefined
   readonly ruleId: string | undefined
   readonly trialRuleId: string | undefined
+  /** The target's last line, where no rule decided. */
+  readonly otherwise: LastLine | undefined
   readonly checks: readonly TrialCheck[]
 }
 
@@ -51,6 +55,7 @@ export async function tryCall(
   let at: Check = 'shape'
   let ruleId: string | undefined
   let trialRuleId: string | undefined
+  let otherwise: LastLine | undefined
   try {
     if (principal instanceof Problem) {
       at = shapeCodes.has(principal.code) ? 'shape' : 'key'
@@ -64,22 +69,24 @@ export async function tryCall(
     at = 'target'
     const target: GuardedTarget = findTarget(needs.targets, principal, asked, trial.method)
     at = 'rules'
-    const decision = decideRules(target, trial.method, asked.path)
+    const decision = askRules(target, trial.method, asked.path)
     ruleId = decision.ruleId
     trialRuleId = decision.trialRuleId
+    if (ruleId === undefined) otherwise = target.otherwise
+    enforce(decision, target)
     at = 'limits'
     await needs.limits.ask(principal, target, false)
     at = 'forward'
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    const named = error.members?.['rule_id']
     return {
       allowed: false,
       code: error.code,
       status: error.status,
       stoppedAt: at,
-      ruleId: typeof named === 'string' ? named : ruleId,
+      ruleId,
       trialRuleId,
+      otherwise,
       checks: checkList(at, error.message),
     }
   }
@@ -90,6 +97,7 @@ export async function tryCall(
     stoppedAt: undefined,
     ruleId,
     trialRuleId,
+    otherwise,
     checks: checkList(undefined, undefined),
   }
 }

@@ -39,6 +39,11 @@ export const RuleWishes = Type.Array(
   { maxItems: 200 },
 )
 
+const LastLine = oneOf(['allow', 'refuse'])
+
+/** The last line as somebody sets it: null goes back to the default, what is left out stays. */
+export const OtherwiseInput = Type.Optional(nullable(LastLine))
+
 export const ApiTarget = Type.Object(
   {
     id: Type.String(),
@@ -58,6 +63,10 @@ export const ApiTarget = Type.Object(
         { title: 'Rule' },
       ),
     ),
+    /** What becomes of a call that no rule decides. */
+    otherwise: LastLine,
+    /** Whether somebody set that; else it is `refuse` as soon as an allow rule is in force, and `allow` before. */
+    otherwise_set: Type.Boolean(),
     /** The header that the sealed credential goes into. */
     credential_header: Type.Optional(Type.String()),
     rate_limit: Type.Optional(Rate),
@@ -112,6 +121,7 @@ export const targetWishProperties = {
     ),
   ),
   rules: Type.Optional(RuleWishes),
+  otherwise: OtherwiseInput,
 }
 
 const wish = Type.Object(targetWishProperties)
@@ -125,6 +135,7 @@ export function toTargetWish(body: Static<typeof wish>): TargetWish {
     disabled: enabled === undefined ? undefined : !enabled,
     credential,
     rules,
+    otherwise: body.otherwise,
     settings: {
       rateLimit: rate && { calls: rate.calls, perSeconds: rate.per_seconds, burst: rate.burst },
       quota: body.quota,
@@ -179,6 +190,8 @@ export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof
       trial: rule.trial,
       calls: counts.ofRule(rule.id),
     })),
+    otherwise: target.lastLine,
+    otherwise_set: target.otherwise !== undefined,
     ...(credentialHeader === undefined ? {} : { credential_header: credentialHeader }),
     ...(rateLimit === undefined
       ? {}

@@ -1,12 +1,13 @@
 import { Problem } from '../../errors.ts'
 import { echoHost, Type } from '../../http/index.ts'
 import { principalOf } from '../../access/index.ts'
-import { checks, tryCall, type Target } from '../../targets/index.ts'
+import { checks, tryCall, type Target, type TargetWish } from '../../targets/index.ts'
 import { route, type RouteOrganization, type RouteRequest } from '../core/route.ts'
 import type { Rooms } from '../core/services.ts'
 import { input, oneOf } from '../core/schemas.ts'
 import {
   ApiTarget,
+  OtherwiseInput,
   RuleWishes,
   targetWishProperties,
   toApiTarget,
@@ -67,11 +68,11 @@ export const targetRoutes = {
   }),
 
   'PUT /organizations/:organization/targets/:target/rules': route({
-    summary: 'Replace the rules: the first that matches decides',
+    summary: 'Replace the rules: the first that matches decides, then the last line',
     permission: 'targets.manage',
-    body: input({ rules: RuleWishes }),
+    body: input({ rules: RuleWishes, otherwise: OtherwiseInput }),
     answer: ApiTarget,
-    handle: async (request, rooms) => await edit(request, { rules: request.body.rules }, rooms),
+    handle: async (request, rooms) => await edit(request, request.body, rooms),
   }),
 
   'DELETE /organizations/:organization/targets/:target': route({
@@ -114,6 +115,8 @@ export const targetRoutes = {
         detail: Type.Optional(Type.String()),
         stopped_at: Type.Optional(oneOf(checks)),
         rule_id: Type.Optional(Type.String()),
+        /** The target's last line, where no rule decided. */
+        otherwise: Type.Optional(oneOf(['allow', 'refuse'])),
         would_refuse: Type.Optional(Type.Array(Type.String())),
         checks: Type.Array(
           Type.Object({
@@ -146,6 +149,7 @@ export const targetRoutes = {
         ...(detail === undefined ? {} : { detail }),
         ...(tried.stoppedAt === undefined ? {} : { stopped_at: tried.stoppedAt }),
         ...(tried.ruleId === undefined ? {} : { rule_id: tried.ruleId }),
+        ...(tried.otherwise === undefined ? {} : { otherwise: tried.otherwise }),
         ...(tried.trialRuleId === undefined ? {} : { would_refuse: [tried.trialRuleId] }),
         checks: tried.checks.map((one) => ({
           check: one.check,
@@ -157,7 +161,7 @@ export const targetRoutes = {
   }),
 }
 
-async function edit(request: RouteRequest, wish: ReturnType<typeof toTargetWish>, rooms: Rooms) {
+async function edit(request: RouteRequest, wish: TargetWish, rooms: Rooms) {
   const { organization, actor, expectedVersion } = request
   const name = request.param('target')
   const edited = await rooms.targets.edit(organization.id, name, wish, actor, expectedVersion)

@@ -5,6 +5,7 @@ import {
   createTargets,
   defaultSettings,
   parseRule,
+  type LastLine,
   type Target,
   type TargetWish,
 } from '../../targets/index.ts'
@@ -12,11 +13,12 @@ import { parseCallsPerSeconds, parseDuration, parseSize } from '../../units.ts'
 import { command, need, read, UsageError } from '../lib/command.ts'
 import { withRooms, type Rooms } from '../lib/services.ts'
 import { isoTime, renderTable } from '../lib/table.ts'
+import { previewData, previewText, rulesText, targetText } from '../lib/target-text.ts'
 
 export const commands = {
   set: command({
     usage:
-      "<org> <slug> [--upstream URL] [--header 'Name: value' | --no-header] [--rate 100/s] [--rule 'deny DELETE /admin/*']… [--no-rules] [--paths canonical|verbatim] [--body 100MiB] [--first-byte 60s] [--idle 300s] [--browsers] [--assertion] [--disabled | --enabled] [--name NAME]",
+      "<org> <slug> [--upstream URL] [--header 'Name: value' | --no-header] [--rate 100/s] [--rule 'deny DELETE /admin/*']… [--no-rules] [--otherwise allow|refuse|default] [--dry-run] [--paths canonical|verbatim] [--body 100MiB] [--first-byte 60s] [--idle 300s] [--browsers] [--assertion] [--disabled | --enabled] [--name NAME]",
     about: 'makes a target or changes it; what is left out stays. --rule replaces all rules',
     options: {
       upstream: { type: 'string' },
@@ -26,6 +28,8 @@ export const commands = {
       rate: { type: 'string' },
       rule: { type: 'string', multiple: true },
       'no-rules': { type: 'boolean' },
+      otherwise: { type: 'string' },
+      'dry-run': { type: 'boolean' },
       paths: { type: 'string' },
       body: { type: 'string' },
       connect: { type: 'string' },
@@ -46,17 +50,36 @@ export const commands = {
         if (present === undefined) {
           const upstream = need('--upstream', values.upstream)
           const wishes = { ...wish, slug: targetSlug, upstream }
+          if (values['dry-run'] === true)
+            throw new UsageError('--dry-run is for a target that exists')
           const made = await targets.create(organization.id, wishes, rooms.actor)
-          const text = `Target ${made.slug} (${made.id}) of ${organization.slug}: ${rooms.config.baseUrl}/api/v1/intercept/${made.slug}/ → ${made.upstream}`
+          const text = `Target ${made.slug} (${made.id}) of ${organization.slug}: ${rooms.config.baseUrl}/api/v1/intercept/${made.slug}/ → ${made.upstream}\n${rulesText(made)}`
           return { data: shown(made), text }
+        }
+        const preview =
+          wish.rules === undefined && wish.otherwise === undefined
+            ? undefined
+            : await targets.preview(organization.id, present.id, wish)
+        const foreseen = preview && previewData(preview)
+        if (values['dry-run'] === true) {
+          const text = preview === undefined ? 'Its rules stay as they are.' : previewText(preview)
+          return { data: { ...shown(present), preview: foreseen ?? null, saved: false }, text }
         }
         const edited = await targets.edit(organization.id, present.id, wish, rooms.actor)
         const dropped = edited.credentialDropped
           ? ' The upstream moved to another origin, so its credential was dropped: set --header again.'
           : ''
         return {
-          data: { ...shown(edited.target), credential_dropped: edited.credentialDropped },
-          text: `Target ${present.slug} (${present.id}) is changed.${dropped}`,
+          data: {
+            ...shown(edited.target),
+            credential_dropped: edited.credentialDropped,
+            ...(foreseen === undefined ? {} : { preview: foreseen }),
+          },
+          text: [
+            ...(preview === undefined ? [] : [previewText(preview)]),
+            `Target ${present.slug} (${present.id}) is changed.${dropped}`,
+            rulesText(edited.target),
+          ].join('\n'),
         }
       })
     },
@@ -82,6 +105,16 @@ export const commands = {
           `No target yet; \`intercept target set ${organization.slug} <slug> --upstream URL\` makes one.`,
         )
         return { data: found.map(shown), text }
+      }),
+  }),
+  show: command({
+    usage: '<org> <slug>',
+    about: 'one target with its rules and its last line',
+    run: async ({ positionals: [slug = '', targetSlug = ''] }, terminal) =>
+      await withRooms(terminal, async (rooms) => {
+        const organization = await createOrganizations(rooms).get(slug)
+        const target = await targetsOf(rooms).get(organization.id, targetSlug)
+        return { data: shown(target), text: targetText(target, rooms.config.baseUrl) }
       }),
   }),
   remove: command({
@@ -135,6 +168,7 @@ function readWish(values: WishValues): TargetWish {
     credential: values['no-header'] === true ? null : optional(text('header'), parseHeader),
     rules:
       values['no-rules'] === true ? [] : (values['rule'] as string[] | undefined)?.map(parseRule),
+    otherwise: optional(text('otherwise'), parseOtherwise),
     disabled: values['disabled'] === true ? true : values['enabled'] === true ? false : undefined,
     settings: {
       rateLimit: optional(text('rate'), (t) => read('--rate', t, parseCallsPerSeconds)),
@@ -147,6 +181,13 @@ function readWish(values: WishValues): TargetWish {
       assertion: values['assertion'] as boolean | undefined,
     },
   }
+}
+
+/** `default` takes back what was set. */
+function parseOtherwise(text: string): LastLine | null {
+  if (text === 'allow' || text === 'refuse') return text
+  if (text === 'default') return null
+  throw new UsageError('--otherwise must be allow, refuse or default')
 }
 
 function parseHeader(text: string): { header: string; value: string } {
@@ -168,6 +209,8 @@ function shown(target: Target): Record<string, unknown> {
     credential_header: target.credentialHeader ?? null,
     settings: target.settings,
     rules: target.rules,
+    otherwise: target.lastLine,
+    otherwise_set: target.otherwise !== undefined,
     disabled: target.disabledAt !== undefined,
     created_at: isoTime(target.createdAt),
     version: target.version,

@@ -1,12 +1,9 @@
 import { Type, type Static } from '../../../http/index.ts'
 import type { CallRecord } from '../../../store/index.ts'
-import { checks } from '../../../targets/index.ts'
+import { checks, gatewayPrefix } from '../../../targets/index.ts'
 import type { RouteOrganization } from '../../core/route.ts'
 import type { Rooms } from '../../core/services.ts'
 import { oneOf, Time, time } from '../../core/schemas.ts'
-
-/** Where the guarded area begins; records hold paths as they were asked for. */
-export const gatewayPrefix = '/api/v1/intercept'
 
 const CapturedMessage = Type.Object(
   {

@@ -1,6 +1,6 @@
 import { isId } from '../../../ids.ts'
 import { Type, type Static } from '../../../http/index.ts'
-import { gatewayPrefix } from './call-schema.ts'
+import { gatewayPrefix } from '../../../targets/index.ts'
 import type { RouteOrganization } from '../../core/route.ts'
 import type { Rooms } from '../../core/services.ts'
 import { Time } from '../../core/schemas.ts'

@@ -216,6 +216,33 @@ export async function percentile(
   return (await query.executeTakeFirst())?.duration_us
 }
 
+/** What the rules of a target were asked about, newest first: calls that an earlier check had not refused. */
+export async function listAskedRules(
+  at: Connection,
+  organizationId: OrganizationId,
+  page: {
+    readonly targetId: string
+    readonly from: number
+    readonly before: string | undefined
+    readonly limit: number
+  },
+): Promise<Pick<CallTable, 'id' | 'at' | 'method' | 'path'>[]> {
+  let query = at.query
+    .selectFrom('call')
+    .select(['id', 'at', 'method', 'path'])
+    .where('organization_id', '=', organizationId)
+    .where('target_id', '=', page.targetId)
+    .where('id', '>=', idBefore(page.from))
+    .where('at', '>=', page.from)
+    .where((eb) =>
+      eb.or([eb('stopped_at', 'is', null), eb('stopped_at', 'in', ['rules', 'limits', 'forward'])]),
+    )
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+  if (page.before !== undefined) query = query.where('id', '<', page.before)
+  return await query.execute()
+}
+
 /** The call with this id. */
 export async function find(
   at: Connection,

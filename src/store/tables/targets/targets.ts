@@ -10,6 +10,7 @@ export interface TargetTable {
   credential_header: string | null
   credential_sealed: string | null
   settings: string
+  otherwise: string | null
   disabled_at: number | null
   created_at: number
   version: number
@@ -46,6 +47,8 @@ export interface TargetRecord {
   readonly credentialSealed: string | undefined
   /** JSON as the targets room wrote it. */
   readonly settings: Readonly<Record<string, unknown>>
+  /** What somebody decided for calls that no rule decides; undefined for the default. */
+  readonly otherwise: 'allow' | 'refuse' | undefined
   readonly disabledAt: number | undefined
   readonly createdAt: number
   readonly version: number
@@ -55,7 +58,13 @@ export interface TargetRecord {
 /** What may be written of a target. */
 export type TargetColumns = Pick<
   TargetRecord,
-  'name' | 'upstream' | 'credentialHeader' | 'credentialSealed' | 'settings' | 'disabledAt'
+  | 'name'
+  | 'upstream'
+  | 'credentialHeader'
+  | 'credentialSealed'
+  | 'settings'
+  | 'otherwise'
+  | 'disabledAt'
 >
 
 /** Adds a target without rules; undefined if the slug is taken. */
@@ -221,6 +230,7 @@ function columnsOf(target: TargetColumns) {
     credential_header: target.credentialHeader ?? null,
     credential_sealed: target.credentialSealed ?? null,
     settings: JSON.stringify(target.settings),
+    otherwise: target.otherwise ?? null,
     disabled_at: target.disabledAt ?? null,
   }
 }
@@ -235,6 +245,7 @@ function fromRow(row: TargetTable, rules: readonly RuleTable[]): TargetRecord {
     credentialHeader: row.credential_header ?? undefined,
     credentialSealed: row.credential_sealed ?? undefined,
     settings: JSON.parse(row.settings) as Record<string, unknown>,
+    otherwise: (row.otherwise as TargetRecord['otherwise'] | null) ?? undefined,
     disabledAt: row.disabled_at ?? undefined,
     createdAt: row.created_at,
     version: row.version,

@@ -1,0 +1,92 @@
+import { renderRule, type RulePreview, type Target } from '../../targets/index.ts'
+import { isoTime, renderTable } from './table.ts'
+
+const maxListed = 20
+
+/** A target's rules as numbered lines; the last one says what becomes of everything else. */
+export function rulesText(target: Target): string {
+  const lines = target.rules.map((rule, at) => `  ${at + 1}. ${renderRule(rule)}`)
+  return ['Rules, the first that matches decides:', ...lines, `  ${lastLineText(target)}`].join(
+    '\n',
+  )
+}
+
+function lastLineText({ lastLine, otherwise }: Target): string {
+  if (otherwise !== undefined) return `otherwise: ${lastLine}`
+  const why = lastLine === 'refuse' ? 'an allow rule is in force' : 'no allow rule is in force'
+  return `otherwise: ${lastLine} (nobody set it, and ${why})`
+}
+
+/** Everything about a target, for a person. */
+export function targetText(target: Target, baseUrl: string): string {
+  const { settings } = target
+  const { rateLimit, quota } = settings
+  const rows: [string, string][] = [
+    ['Target', `${target.slug} (${target.id})`],
+    ['Name', target.name],
+    ['Address', `${baseUrl}/api/v1/intercept/${target.slug}/`],
+    ['Upstream', target.upstream],
+    ['State', target.disabledAt === undefined ? 'enabled' : 'disabled'],
+    ['Credential', target.credentialHeader ?? 'none'],
+    ['Rate', rateLimit ? `${rateLimit.calls} calls in ${rateLimit.perSeconds} s` : 'not limited'],
+    ['Quota', quota ? `${quota.calls} calls a ${quota.period}` : 'none'],
+    ['Paths', settings.paths],
+    ['Browsers', settings.browsers ? 'may call' : 'refused'],
+    ['Assertion', settings.assertion ? 'sent' : 'not sent'],
+  ]
+  const facts = rows.map(([name, value]) => `${name.padEnd(11)} ${value}`)
+  return [...facts, rulesText(target)].join('\n')
+}
+
+/** What rules would have done, in one sentence and the list of what they refuse. */
+export function previewText(preview: RulePreview): string {
+  const { calls, refused, newlyRefused, newlyAllowed, list, complete } = preview
+  const of = `${count(refused)} of ${count(calls)} calls would be refused`
+  const change = [
+    ...(newlyRefused > 0 ? [`${count(newlyRefused)} of them are allowed today`] : []),
+    ...(newlyAllowed > 0 ? [`${count(newlyAllowed)} refused today would be allowed`] : []),
+  ].join('; ')
+  const newest = complete ? '' : ' (the newest of more)'
+  const sentence = `In the last 24 hours${newest}: ${of}${change === '' ? '' : `; ${change}`}.`
+  if (list.length === 0) return sentence
+  const rows = list
+    .slice(0, maxListed)
+    .map(({ calls: n, method, path, rule, isNew }) => [
+      count(n),
+      method,
+      path,
+      rule === undefined ? 'otherwise' : `rule ${rule}`,
+      isNew ? 'new' : '',
+    ])
+  const table = renderTable(['CALLS', 'METHOD', 'PATH', 'REFUSED BY', ''], rows, '')
+  const listed = list.slice(0, maxListed).reduce((sum, group) => sum + group.calls, 0)
+  const more = refused > listed ? `\nand ${count(refused - listed)} more` : ''
+  return `${sentence}\n${table}${more}`
+}
+
+/** The same for `--json`. */
+export function previewData(preview: RulePreview): Record<string, unknown> {
+  return {
+    from: isoTime(preview.from),
+    calls: preview.calls,
+    refused: preview.refused,
+    newly_refused: preview.newlyRefused,
+    newly_allowed: preview.newlyAllowed,
+    complete: preview.complete,
+    otherwise: preview.lastLine,
+    items: preview.list.map((group) => ({
+      method: group.method,
+      path: group.path,
+      calls: group.calls,
+      rule: group.rule ?? null,
+      newly: group.isNew,
+      last_call_id: group.lastId,
+      last_at: isoTime(group.lastAt),
+    })),
+    others: preview.others,
+  }
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en-US')
+}

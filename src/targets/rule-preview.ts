@@ -1,0 +1,208 @@
+import type { Clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import { calls, type Store, type TargetRecord } from '../store/index.ts'
+import { askRules, gatewayPrefix } from './admission.ts'
+import { checkRules, type RuleInput } from './rule-text.ts'
+import { compileRule, lastLineOf, type Decision, type LastLine, type RuleList } from './rules.ts'
+
+import type { TargetSettings } from './settings.ts'
+
+const previewedMs = 24 * 3_600_000
+const maxCalls = 1_000_000
+const pageSize = 1000
+const maxRemembered = 20_000
+const maxGroups = 1000
+const maxListed = 100
+const sliceMs = 5
+const rowsBetweenLooks = 32
+
+/** What rules would have done to the calls of the last 24 hours. */
+export interface RulePreview {
+  readonly from: number
+  /** Calls that the rules are asked about. */
+  readonly calls: number
+  readonly refused: number
+  /** Of the refused ones: those that the present rules allow. */
+  readonly newlyRefused: number
+  /** Those that the present rules refuse and these would allow. */
+  readonly newlyAllowed: number
+  /** False where there were more calls than are looked at: then these are the newest. */
+  readonly complete: boolean
+  readonly lastLine: LastLine
+  /** The refused ones by method and path, those with the most calls first; the rest is only counted. */
+  readonly list: readonly RefusedCalls[]
+  readonly others: number
+}
+
+/** Refused calls of one method and path. */
+export interface RefusedCalls {
+  readonly method: string
+  /** Below the target. */
+  readonly path: string
+  readonly calls: number
+  /** The number of the rule that refuses, from 1; undefined for the last line. */
+  readonly rule: number | undefined
+  readonly isNew: boolean
+  /** The newest of these calls. */
+  readonly lastId: string
+  readonly lastAt: number
+}
+
+/** Rules that somebody thinks of saving; what is left out stays as it is. */
+export interface RuleDraft {
+  readonly rules?: readonly RuleInput[] | undefined
+  /** null goes back to the default. */
+  readonly otherwise?: LastLine | null | undefined
+}
+
+/** Replays the last 24 hours of a target's calls through rules that are not saved. `invalid_input`. */
+export async function previewRules(
+  target: Pick<TargetRecord, 'id' | 'organizationId' | 'rules' | 'otherwise'> & {
+    readonly settings: TargetSettings
+  },
+  draft: RuleDraft,
+  deps: { readonly store: Store; readonly clock: Clock; readonly signal?: AbortSignal | undefined },
+): Promise<RulePreview> {
+  const present = { rules: target.rules, otherwise: target.otherwise }
+  const rules = draft.rules === undefined ? target.rules : checkRules(draft.rules, target.rules)
+  const otherwise =
+    draft.otherwise === undefined ? target.otherwise : (draft.otherwise ?? undefined)
+  const replay = new Replay(target.settings, compile(present), compile({ rules, otherwise }))
+  const from = deps.clock.now() - previewedMs
+  const { organizationId, id: targetId } = target
+  const breath = createBreath(deps.clock)
+  let before: string | undefined
+  let looked = 0
+  while (looked < maxCalls && deps.signal?.aborted !== true) {
+    const page = { targetId, from, before, limit: pageSize }
+    const rows = await calls.listAskedRules(deps.store.slowCallReads, organizationId, page)
+    for (const [index, row] of rows.entries()) {
+      replay.add(row)
+      if (index % rowsBetweenLooks === 0) await breath()
+    }
+    looked += rows.length
+    before = rows.at(-1)?.id
+    if (rows.length < pageSize) return replay.report({ from, complete: true })
+  }
+  return replay.report({ from, complete: false })
+}
+
+function compile(list: {
+  readonly rules: TargetRecord['rules']
+  readonly otherwise: LastLine | undefined
+}): RuleList {
+  return {
+    rules: list.rules.map((rule) => compileRule(rule.id, rule)),
+    otherwise: lastLineOf(list),
+  }
+}
+
+/** Lets others go on when this has taken a few milliseconds without a break. */
+function createBreath(clock: Pick<Clock, 'monotonic'>): () => Promise<void> {
+  let since = clock.monotonic()
+  return async () => {
+    if (clock.monotonic() - since < sliceMs) return
+    await new Promise((resolve) => setImmediate(resolve))
+    since = clock.monotonic()
+  }
+}
+
+interface Verdict {
+  /** Undefined for a path that is refused whatever the rules say. */
+  readonly present: Decision | undefined
+  readonly drafted: Decision | undefined
+}
+
+type Row = Awaited<ReturnType<typeof calls.listAskedRules>>[number]
+
+/** Calls run through the present rules and the drafted ones, and what came of it. */
+class Replay {
+  readonly #settings: TargetSettings
+  readonly #present: RuleList
+  readonly #drafted: RuleList
+  readonly #verdicts = new Map<string, Verdict>()
+  readonly #groups = new Map<string, RefusedCalls>()
+  #calls = 0
+  #refused = 0
+  #newlyRefused = 0
+  #newlyAllowed = 0
+
+  constructor(settings: TargetSettings, present: RuleList, drafted: RuleList) {
+    this.#settings = settings
+    this.#present = present
+    this.#drafted = drafted
+  }
+
+  add(row: Row): void {
+    const path = belowTarget(row.path)
+    const name = `${row.method} ${path}`
+    const { present, drafted } = this.#verdictOf(name, row.method, path)
+    if (present === undefined || drafted === undefined) return
+    this.#calls++
+    if (drafted.allowed) {
+      if (!present.allowed) this.#newlyAllowed++
+      return
+    }
+    this.#refused++
+    if (present.allowed) this.#newlyRefused++
+    const group = this.#groups.get(name)
+    if (group !== undefined) {
+      this.#groups.set(name, { ...group, calls: group.calls + 1 })
+    } else if (this.#groups.size < maxGroups) {
+      const { method, id: lastId, at: lastAt } = row
+      const index = this.#drafted.rules.findIndex((rule) => rule.id === drafted.ruleId)
+      const rule = index === -1 ? undefined : index + 1
+      this.#groups.set(name, {
+        method,
+        path,
+        calls: 1,
+        rule,
+        isNew: present.allowed,
+        lastId,
+        lastAt,
+      })
+    }
+  }
+
+  report(of: Pick<RulePreview, 'from' | 'complete'>): RulePreview {
+    const groups = [...this.#groups.values()].toSorted((one, other) => other.calls - one.calls)
+    const list = groups.slice(0, maxListed)
+    return {
+      ...of,
+      calls: this.#calls,
+      refused: this.#refused,
+      newlyRefused: this.#newlyRefused,
+      newlyAllowed: this.#newlyAllowed,
+      lastLine: lastLineOf(this.#drafted),
+      list,
+      others: this.#refused - list.reduce((sum, group) => sum + group.calls, 0),
+    }
+  }
+
+  #verdictOf(name: string, method: string, path: string): Verdict {
+    const known = this.#verdicts.get(name)
+    if (known !== undefined) return known
+    const verdict = {
+      present: this.#ask(this.#present, method, path),
+      drafted: this.#ask(this.#drafted, method, path),
+    }
+    if (this.#verdicts.size >= maxRemembered) this.#verdicts.clear()
+    this.#verdicts.set(name, verdict)
+    return verdict
+  }
+
+  #ask(list: RuleList, method: string, path: string): Decision | undefined {
+    try {
+      return askRules({ ...list, settings: this.#settings }, method, path)
+    } catch (error) {
+      if (error instanceof Problem) return undefined
+      throw error
+    }
+  }
+}
+
+/** The path that rules see of a recorded one. */
+function belowTarget(recorded: string): string {
+  const end = recorded.indexOf('/', gatewayPrefix.length + 1)
+  return end === -1 ? '/' : recorded.slice(end)
+}
