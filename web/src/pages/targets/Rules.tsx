@@ -9,8 +9,10 @@ import { count } from '../../parts/numbers.ts'
 import { ProblemNotice } from '../../parts/States.tsx'
 import { Card, Tag } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
-import { savedRule, type DraftRule } from './draft-rule.ts'
+import type { DraftRule } from './draft-rule.ts'
+import { LastLine, lastLineOf, type Otherwise } from './LastLine.tsx'
 import { RuleEditor } from './RuleEditor.tsx'
+import { RulePreview, savedDraft, useRulePreview, type RuleDraft } from './RulePreview.tsx'
 import classes from './targets.module.css'
 
 const w = targetsWords.rules
@@ -27,28 +29,44 @@ interface RulesProps {
 /** The ordered rules: moved by buttons or Alt and arrows, saved together. */
 export function Rules({ organization, target, editable, decided, onUnsaved }: RulesProps) {
   const client = useQueryClient()
-  const [draft, setDraft] = useState<readonly DraftRule[]>()
+  const [draft, changeDraft] = useState<RuleDraft>()
   const [editing, setEditing] = useState<number>()
   const [said, setSaid] = useState('')
   const list = useRef<HTMLOListElement>(null)
-  const rules: readonly DraftRule[] = draft ?? target.rules
+  const saved = target.otherwise_set ? target.otherwise : undefined
+  const { rules, otherwise } = draft ?? { rules: target.rules, otherwise: saved }
+  const preview = useRulePreview(organization, target, draft)
   const unsaved = draft !== undefined
   useEffect(() => onUnsaved(unsaved), [unsaved, onUnsaved])
 
   const save = useMutation({
-    mutationFn: () =>
-      call('PUT /organizations/:organization/targets/:target/rules', {
+    mutationFn: async (now: RuleDraft) => {
+      // Nobody closes an API without having seen what that does.
+      if (preview.shown === undefined) {
+        const foreseen = await preview.ask(now)
+        if (foreseen !== undefined && foreseen.newly_refused > 0) return false
+      }
+      await call('PUT /organizations/:organization/targets/:target/rules', {
         path: { organization, target: target.slug },
-        body: { rules: rules.map(savedRule) },
-      }),
-    onSuccess: async () => {
+        body: savedDraft(now),
+      })
+      return true
+    },
+    onSuccess: async (isSaved) => {
+      if (!isSaved) return
       await client.invalidateQueries({ queryKey: [organization, 'targets'] })
-      setDraft(undefined)
+      changeDraft(undefined)
       setEditing(undefined)
       say(w.saved)
     },
   })
 
+  function setDraft(next: readonly DraftRule[]) {
+    changeDraft({ rules: next, otherwise })
+  }
+  function setOtherwise(next: Otherwise) {
+    changeDraft({ rules, otherwise: next })
+  }
   function move(from: number, step: number) {
     const to = from + step
     if (to < 0 || to >= rules.length) return
@@ -76,7 +94,7 @@ export function Rules({ organization, target, editable, decided, onUnsaved }: Ru
     <Card
       flush
       title={w.title}
-      lead={rules.length === 0 ? w.none : w.lead}
+      lead={rules.length === 0 ? w.none[lastLineOf(rules, otherwise)] : w.lead}
       actions={
         editable ? (
           <Button small icon="plus" onClick={add}>
@@ -165,6 +183,17 @@ export function Rules({ organization, target, editable, decided, onUnsaved }: Ru
           </li>
         ))}
       </ol>
+      <LastLine
+        rules={rules}
+        otherwise={otherwise}
+        editable={editable}
+        onOtherwise={setOtherwise}
+      />
+      {unsaved ? (
+        <div role="status">
+          <RulePreview preview={preview.shown} pending={preview.isPending} />
+        </div>
+      ) : undefined}
       {save.isError ? (
         <div className="pad">
           <ProblemNotice error={save.error} />
@@ -175,14 +204,14 @@ export function Rules({ organization, target, editable, decided, onUnsaved }: Ru
           <strong className={classes.grow}>{w.unsaved}</strong>
           <Button
             onClick={() => {
-              setDraft(undefined)
+              changeDraft(undefined)
               setEditing(undefined)
               save.reset()
             }}
           >
             {w.discard}
           </Button>
-          <Button look="primary" busy={save.isPending} onClick={() => save.mutate()}>
+          <Button look="primary" busy={save.isPending} onClick={() => draft && save.mutate(draft)}>
             {w.save}
           </Button>
         </div>

@@ -110,6 +110,7 @@ function Result({ answer, target }: { readonly answer: Tried; readonly target: T
       <FullLine stoppedAt={answer.stopped_at} />
       <p className="break">
         {number > 0 && answer.detail === undefined ? `${w.byRule(number)} ` : ''}
+        {answer.otherwise !== undefined && answer.detail === undefined ? `${w.byLastLine} ` : ''}
         {answer.detail ?? ''} {answer.code === undefined ? '' : w.gets(answer.status, answer.code)}
       </p>
       {(answer.would_refuse ?? []).length > 0 ? <p className="muted">{w.trialWould}</p> : undefined}

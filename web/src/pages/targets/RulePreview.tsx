@@ -1,0 +1,125 @@
+import { useQuery, useQueryClient, queryOptions } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { call, type Answer } from '../../api/call.ts'
+import type { Target } from '../../api/shapes.ts'
+import { targetsWords } from '../../../words/en/targets.ts'
+import { cx } from '../../parts/cx.ts'
+import { count } from '../../parts/numbers.ts'
+import { Tag } from '../../parts/Surface.tsx'
+import { savedRule, type DraftRule } from './draft-rule.ts'
+import type { Otherwise } from './LastLine.tsx'
+import classes from './targets.module.css'
+
+const w = targetsWords.preview
+const settledAfterMs = 600
+const maxShown = 10
+
+type Preview = Answer<'POST /organizations/:organization/targets/:target/rules/preview'>
+
+/** Rules as they would be saved. */
+export interface RuleDraft {
+  readonly rules: readonly DraftRule[]
+  readonly otherwise: Otherwise
+}
+
+function previewQuery(organization: string, target: Target, draft: RuleDraft) {
+  const body = savedDraft(draft)
+  return queryOptions({
+    queryKey: [organization, 'rule-preview', target.slug, target.version, JSON.stringify(body)],
+    queryFn: ({ signal }) =>
+      call(
+        'POST /organizations/:organization/targets/:target/rules/preview',
+        { path: { organization, target: target.slug }, body },
+        { signal },
+      ),
+    retry: false,
+    staleTime: 60_000,
+  })
+}
+
+/** What is sent of a draft. */
+export function savedDraft({ rules, otherwise }: RuleDraft) {
+  return { rules: rules.map(savedRule), otherwise: otherwise ?? null }
+}
+
+/** What the draft would have done to the last 24 hours of calls, once its author pauses; `ask` does not wait for that. */
+export function useRulePreview(organization: string, target: Target, draft: RuleDraft | undefined) {
+  const client = useQueryClient()
+  const settled = useSettled(draft, settledAfterMs)
+  const query = useQuery({
+    ...previewQuery(organization, target, settled ?? { rules: [], otherwise: undefined }),
+    enabled: settled !== undefined,
+  })
+  return {
+    /** Undefined while it belongs to an earlier draft. */
+    shown: draft !== undefined && settled === draft ? query.data : undefined,
+    isPending: draft !== undefined && (settled !== draft || query.isFetching),
+    ask: async (now: RuleDraft) => {
+      // A draft that cannot be replayed is no reason not to save it; what is wrong with it, saving says.
+      return await client.fetchQuery(previewQuery(organization, target, now)).catch(() => undefined)
+    },
+  }
+}
+
+/** A value after it has not changed for a while. */
+function useSettled<T>(value: T, afterMs: number): T {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), afterMs)
+    return () => clearTimeout(timer)
+  }, [value, afterMs])
+  return settled
+}
+
+/** "12 of 1,204 calls would be refused", and which. */
+export function RulePreview({
+  preview,
+  pending,
+}: {
+  readonly preview: Preview | undefined
+  readonly pending: boolean
+}) {
+  if (preview === undefined) {
+    return <p className={cx(classes.foot, 'muted small')}>{pending ? w.pending : w.unknown}</p>
+  }
+  const { calls, refused, newly_refused: newly, newly_allowed: opened, items } = preview
+  const shown = items.slice(0, maxShown)
+  const rest = refused - shown.reduce((sum, item) => sum + item.calls, 0)
+  return (
+    <div className={classes.preview}>
+      <p>
+        <strong className={newly > 0 ? classes.bad : undefined}>
+          {w.refused(count(refused), count(calls))}
+        </strong>{' '}
+        {newly > 0 ? w.newly(count(newly)) : ''} {opened > 0 ? w.opened(count(opened)) : ''}{' '}
+        {preview.complete ? '' : w.newest}
+      </p>
+      {shown.length === 0 ? undefined : (
+        <table className={classes.refusedCalls}>
+          <caption className="visually-hidden">{w.caption}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{w.calls}</th>
+              <th scope="col">{w.method}</th>
+              <th scope="col">{w.path}</th>
+              <th scope="col">{w.by}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((item) => (
+              <tr key={`${item.method} ${item.path}`}>
+                <td>{count(item.calls)}</td>
+                <td className="mono">{item.method}</td>
+                <td className="mono break">
+                  {item.path} {item.newly ? <Tag>{w.new}</Tag> : undefined}
+                </td>
+                <td>{item.rule === undefined ? w.lastLine : w.rule(item.rule)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {rest > 0 ? <p className="muted small">{w.more(count(rest))}</p> : undefined}
+    </div>
+  )
+}
