@@ -126,9 +126,9 @@ for (const engine of engines) {
       assert.equal(await pass('real', 'GET', '/orders'), 403)
       const tried = await owner.call(`POST ${at}/targets/real/try`, {
         ...{ method: 'GET', path: '/orders' },
-        keyId: (await owner.call(`GET ${at}/keys`)).json.items[0].id,
+        key_id: (await owner.call(`GET ${at}/keys`)).json.items[0].id,
       })
-      assert.deepEqual([tried.json.stoppedAt, tried.json.otherwise], ['rules', 'refuse'])
+      assert.deepEqual([tried.json.stopped_at, tried.json.otherwise], ['rules', 'refuse'])
       assert.match(tried.json.detail, /otherwise: refuse/)
       // Saving rules alone leaves it as it is.
       const kept = await owner.call(`PUT ${at}/targets/real/rules`, { rules })

@@ -223,7 +223,7 @@ async function everyRead(look: Look): Promise<Read[]> {
       .replace(/\{\w+\}/g, 'none')
     return [{ method: 'GET', path, mayBeUnknown: path.includes('none') }]
   })
-  const chart = `${here}/rollups?from=${month()}&stepMs=3600000`
+  const chart = `${here}/rollups?from=${month()}&step_ms=3600000`
   let key = ''
   await look({ method: 'GET', path: `${here}/keys?limit=1` }, (text) => {
     key = (JSON.parse(text) as { items: { id: string }[] }).items[0]?.id ?? ''
@@ -235,7 +235,7 @@ async function everyRead(look: Look): Promise<Read[]> {
     ...[chart, `${chart}&target=up`, `${chart}&key=${key}`, `${here}/keys/${key}/callers`],
     ...[`${here}/rollups?from=${day()}`, `${here}/keys?limit=200`, `${here}/keys?state=expired`],
     ...[`${here}/keys?search=nothing`, `${here}/keys?state=unused&limit=200`],
-    ...[`${here}/audit?limit=200`, `${here}/audit?action=none`, `${here}/audit?actorId=none`],
+    ...[`${here}/audit?limit=200`, `${here}/audit?action=none`, `${here}/audit?actor_id=none`],
     ...[`${here}/webhooks/deliveries?state=missed&limit=200`, `${here}/events?limit=200`],
     ...[`${here}/webhooks/deliveries?type=none`, `${here}/events?types=webhook.ping`],
   ].map((path): Read => ({ method: 'GET', path }))
