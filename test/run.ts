@@ -1,5 +1,6 @@
 // npm test [-- part-of-a-path …] [-- --name pattern]: all tests, or those whose path holds one of the parts.
-import { globSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { run } from 'node:test'
@@ -25,6 +26,7 @@ const wholeSuite = positionals.length === 0 && values.name === undefined
 const runDeadline = AbortSignal.timeout(runTimeoutMs)
 const counts = { passed: 0, failed: 0, skipped: 0 }
 
+buildDashboard()
 const waiting = [...files]
 // A file that fails beside others is run once more alone, and named at the end: what fails twice is wrong, what
 // fails once is unsteady and worth mending.
@@ -45,6 +47,13 @@ if (files.length === 0) {
 if (counts.skipped > 0) console.log(`${counts.skipped} skipped`)
 console.log(`${counts.passed} passed, ${counts.failed} failed`)
 process.exit(counts.failed === 0 ? 0 : 1)
+
+/** Once after a fresh checkout, before many files start nodes that would each build it. */
+function buildDashboard(): void {
+  if (existsSync(join(root, 'web', 'dist', 'index.html'))) return
+  const built = spawnSync(process.execPath, [join(root, 'web', 'build.ts')], { encoding: 'utf8' })
+  if (built.status !== 0) console.log(`The dashboard could not be built: ${built.stderr}`)
+}
 
 async function runFiles(): Promise<void> {
   for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {

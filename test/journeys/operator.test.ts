@@ -29,7 +29,7 @@ describe('an operator keeps the service', () => {
   }
 
   test('doctor lists every setting with its default and measures revocation', async () => {
-    const { code, out } = await intercept(['doctor', '--json'], { env: { ...env, BASEURL: 'x' } })
+    const { code, out } = await intercept(['doctor', '--json'], { env: { ...env, PROT: '1' } })
     assert.equal(code, 0, out)
     const report = JSON.parse(out) as {
       settings: { name: string; default: string; is_set: boolean }[]
@@ -41,7 +41,7 @@ describe('an operator keeps the service', () => {
     assert.ok((revocation?.details?.median_ms ?? -1) >= 0)
     assert.equal(revocation?.is_well, true)
     assert.equal(report.settings.find((line) => line.name === 'PORT')?.is_set, true)
-    assert.ok(report.findings.some(({ said }) => said.includes('did you mean BASE_URL?')))
+    assert.ok(report.findings.some(({ said }) => said.includes('did you mean PORT?')))
     // Members are in snake_case, as every command's.
     assert.doesNotMatch(out, /"[a-z]+[A-Z]\w*":/)
   })
