@@ -232,6 +232,18 @@ describe('architecture', () => {
     assert.deepEqual(pages.toSorted(), known.toSorted())
   })
 
+  test('every table of the migrations is described in schema.md', () => {
+    const described = readFileSync(join(root, 'src/store/schema.md'), 'utf8')
+    const missing = new Set<string>()
+    for (const path of globSync('src/store/migrations/*/*.sql', { cwd: root })) {
+      const text = readFileSync(join(root, path), 'utf8')
+      for (const [, name = ''] of text.matchAll(/^create table (?:if not exists )?"?(\w+)"?/gim)) {
+        if (!described.includes(`\`${name}\``)) missing.add(name)
+      }
+    }
+    assert.deepEqual([...missing], [])
+  })
+
   test('importing every module does nothing: no output, no open handle, an end by itself', () => {
     const script = `
       const files = ${JSON.stringify(product.map((file) => join(root, file.path)))}
