@@ -8,7 +8,8 @@ import { createCompanions } from './engine/companions.ts'
 import { createFeedSource } from './engine/feed-source.ts'
 import { createNodeBook, forgetOldChanges, lookAtChange } from './engine/node-book.ts'
 import { probe } from './engine/probe.ts'
-import { asStorageProblem, isWaitTooLong } from './engine/unavailable.ts'
+import { patiently } from './engine/patience.ts'
+import { asStorageProblem } from './engine/unavailable.ts'
 import { waitForConfirmation, type Confirmation } from './feed/confirmation.ts'
 import { DatabaseClock } from './feed/database-clock.ts'
 import { sealFirst, sealMigration } from './tables/audit/seals.ts'
@@ -107,8 +108,6 @@ export type { OrganizationRecord, Plan } from './tables/organizations/organizati
 const sampleClockMs = 5000
 const forgetChangesMs = 60_000
 const maxClockOffsetMs = 2000
-// A revocation behind somebody who stands still waits for its turn rather than being refused.
-const maxPatienceMs = 15_000
 
 /** How a node stands to the database and the others. */
 export interface StoreStatus {
@@ -252,19 +251,6 @@ export async function openStore(options: {
     return done
   }
 
-  /** Waits for its turn where others stand still, while the database answers. */
-  async function transactPatiently<T>(work: (tx: Transaction) => Promise<T>, line?: string) {
-    const startedAt = clock.monotonic()
-    for (;;) {
-      try {
-        return await transact(work, line === undefined ? handle.urgent : handle, line)
-      } catch (error) {
-        const isOver = clock.monotonic() - startedAt > maxPatienceMs || !feed.isCurrent()
-        if (isOver || !isWaitTooLong(error)) throw error
-      }
-    }
-  }
-
   return {
     engine: handle.engine,
     query: handle.query,
@@ -289,7 +275,11 @@ export async function openStore(options: {
     accompanied: companions.run,
     transactionOnCalls: handle.transactCalls,
     async transactionConfirmed(work, { isNeeded, line } = {}) {
-      const { result, changes } = await transactPatiently(work, line)
+      const lane = line === undefined ? handle.urgent : handle
+      const { result, changes } = await patiently(
+        { clock, isAnswering: () => feed.isCurrent() },
+        async () => await transact(work, lane, line),
+      )
       if (isNeeded?.(result) === false) {
         return { result, confirmation: { nodes: 0, silentNodes: 0, tookMs: 0 } }
       }

@@ -1,6 +1,8 @@
 // The database is replaced by an older one: what nodes remember of the one before must not outlive it.
 import assert from 'node:assert/strict'
+import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import {
   createKeyring,
@@ -9,12 +11,18 @@ import {
   type Keyring,
   type Keys,
 } from '../../src/access/index.ts'
-import { systemClock as clock } from '../../src/clock.ts'
+import { systemClock as clock, type Clock } from '../../src/clock.ts'
 import { Problem } from '../../src/errors.ts'
 import type { OrganizationId } from '../../src/ids.ts'
 import { createOrganizations } from '../../src/organizations/index.ts'
 import type { Secret } from '../../src/secrets/index.ts'
-import { openStore, type Actor, type HistoryChange, type Store } from '../../src/store/index.ts'
+import {
+  openStore,
+  restoreBackup,
+  type Actor,
+  type HistoryChange,
+  type Store,
+} from '../../src/store/index.ts'
 import { until } from '../harness/gateway.ts'
 import { postgresCluster, type PostgresCluster } from '../harness/postgres-cluster.ts'
 
@@ -34,7 +42,7 @@ describe('a database that is replaced', { timeout: 120_000 }, () => {
     test(`after ${how}, which lags, a revocation holds on every node once it is answered`, async () => {
       await using opened = new AsyncDisposableStack()
       const cluster = opened.use(await postgresCluster())
-      const nodes = await openNodes(cluster, opened)
+      const nodes = await openNodes(place(cluster), opened)
       const organizationId = await anOrganization(nodes[0]!.store)
       const victims = await issue(nodes[0]!.keys, organizationId, 3)
       await everybodyKnows(nodes, victims)
@@ -69,11 +77,11 @@ describe('a database that is replaced', { timeout: 120_000 }, () => {
   test('a node that was not known to the copy is waited for too', async () => {
     await using opened = new AsyncDisposableStack()
     const cluster = opened.use(await postgresCluster())
-    const [early] = await openNodes(cluster, opened, 1)
+    const [early] = await openNodes(place(cluster), opened, 1)
     const organizationId = await anOrganization(early!.store)
     const [victim] = await issue(early!.keys, organizationId, 1)
     const data = await cluster.copy()
-    const [late] = await openNodes(cluster, opened, 1)
+    const [late] = await openNodes(place(cluster), opened, 1)
     await everybodyKnows([early!, late!], [victim!])
     await cluster.kill()
     await cluster.start({ data })
@@ -88,7 +96,7 @@ describe('a database that is replaced', { timeout: 120_000 }, () => {
   test('a server that only starts again is the same, and nothing is said of its history', async () => {
     await using opened = new AsyncDisposableStack()
     const cluster = opened.use(await postgresCluster())
-    const [node] = await openNodes(cluster, opened, 1)
+    const [node] = await openNodes(place(cluster), opened, 1)
     const organizationId = await anOrganization(node!.store)
     await issue(node!.keys, organizationId, 1)
     await cluster.kill()
@@ -101,7 +109,7 @@ describe('a database that is replaced', { timeout: 120_000 }, () => {
   test('a restore in place is noticed without a new connection', async () => {
     await using opened = new AsyncDisposableStack()
     const cluster = opened.use(await postgresCluster())
-    const [node] = await openNodes(cluster, opened, 1)
+    const [node] = await openNodes(place(cluster), opened, 1)
     const organizationId = await anOrganization(node!.store)
     const [victim] = await issue(node!.keys, organizationId, 1)
     await everybodyKnows([node!], [victim!])
@@ -123,12 +131,69 @@ describe('a database that is replaced', { timeout: 120_000 }, () => {
   })
 })
 
+describe('a database file that is replaced beside a running node', () => {
+  test('after a restore the node reads the new file, and a revocation there holds at once', async () => {
+    await using opened = new AsyncDisposableStack()
+    const folder = mkdtempSync(join(tmpdir(), 'intercept-restore-'))
+    opened.defer(() => rmSync(folder, { recursive: true }))
+    const [node] = await openNodes({ folder, clock }, opened, 1)
+    const organizationId = await anOrganization(node!.store)
+    const [victim] = await issue(node!.keys, organizationId, 1)
+    await node!.store.backup(join(folder, 'backup.db'))
+    const lost = await issue(node!.keys, organizationId, 3)
+    await everybodyKnows([node!], [victim!, ...lost])
+
+    for (const end of ['', '-wal', '-shm']) {
+      renameSync(join(folder, `intercept.db${end}`), join(folder, `away.db${end}`))
+    }
+    await restoreBackup(join(folder, 'backup.db'), folder)
+    {
+      await using stranger = await openStore({ folder, clock, isNode: false })
+      await createKeys({ store: stranger, clock }).revoke(organizationId, victim!.id, operator)
+    }
+    assert.equal(await codeOf(node!, victim!.secret), 'credential_revoked')
+    for (const { secret } of lost) assert.equal(await codeOf(node!, secret), 'credential_invalid')
+    assert.deepEqual(
+      node!.heard.map(({ reason }) => reason),
+      ['lost'],
+    )
+    // What is written now is in the new file.
+    const [fresh] = await issue(node!.keys, organizationId, 1)
+    await using again = await openStore({ folder, clock, isNode: false })
+    assert.equal(
+      (await createKeys({ store: again, clock }).get(organizationId, fresh!.id)).id,
+      fresh!.id,
+    )
+  })
+
+  test('while the file is away nothing is answered from it, and its log is not left behind', async () => {
+    await using opened = new AsyncDisposableStack()
+    const folder = mkdtempSync(join(tmpdir(), 'intercept-restore-'))
+    opened.defer(() => rmSync(folder, { recursive: true }))
+    const [node] = await openNodes({ folder, clock }, opened, 1)
+    const organizationId = await anOrganization(node!.store)
+    const [victim] = await issue(node!.keys, organizationId, 1)
+    await node!.store.backup(join(folder, 'backup.db'))
+    await everybodyKnows([node!], [victim!])
+    renameSync(join(folder, 'intercept.db'), join(folder, 'away.db'))
+    await until(() => !node!.store.feed.isCurrent())
+    await assert.rejects(issue(node!.keys, organizationId, 1), /moved away or replaced/)
+    await assert.rejects(
+      restoreBackup(join(folder, 'backup.db'), folder),
+      /intercept\.db-(wal|shm)/,
+    )
+    renameSync(join(folder, 'away.db'), join(folder, 'intercept.db'))
+    await until(() => node!.store.feed.isCurrent())
+    assert.equal(await codeOf(node!, victim!.secret), undefined)
+  })
+})
+
 function place(cluster: PostgresCluster) {
   return { databaseUrl: cluster.url, folder: tmpdir(), clock }
 }
 
 async function openNodes(
-  cluster: PostgresCluster,
+  where: { databaseUrl?: string; folder: string; clock: Clock },
   opened: AsyncDisposableStack,
   count = 3,
 ): Promise<Node[]> {
@@ -136,9 +201,7 @@ async function openNodes(
   for (let at = 0; at < count; at++) {
     const heard: HistoryChange[] = []
     const onHistory = (change: HistoryChange): void => void heard.push(change)
-    const store = opened.use(
-      await openStore({ ...place(cluster), isNode: true, poolSize: 4, onHistory }),
-    )
+    const store = opened.use(await openStore({ ...where, isNode: true, poolSize: 4, onHistory }))
     const keyring = createKeyring({ store, clock, enabledSchemes: ['bearer'], capacity: 100 })
     nodes.push({ store, keys: createKeys({ store, clock }), keyring, heard })
   }

@@ -13,7 +13,7 @@ export const commands = {
         throw new Error('DATABASE_URL is set: a PostgreSQL database is restored with pg_restore.')
       }
       const file = resolve(name)
-      restoreBackup(file, config.dataDir)
+      await restoreBackup(file, config.dataDir)
       return {
         data: { file, data_dir: config.dataDir },
         text: `${file} is now the database in ${config.dataDir}.\nWhat was revoked after the backup was made works again: revoke it once more before you start.`,

@@ -12,16 +12,21 @@ import {
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../../folder.ts'
 
+const noticedWithinMs = 1100
+
 /**
  * Puts a backup in the place of a database that is not there. Throws a sentence if there is one, or if the file is
  * not a whole backup of ours.
  */
-export function restoreBackup(file: string, folder: string): void {
+export async function restoreBackup(file: string, folder: string): Promise<void> {
   const place = join(folder, 'intercept.db')
-  if (existsSync(place)) {
-    throw new Error(
-      `${place} exists already; move it away first, for a restore overwrites nothing.`,
-    )
+  for (const there of [place, `${place}-wal`, `${place}-shm`]) {
+    // A log that is left behind would be applied to whatever database is put before it.
+    if (existsSync(there)) {
+      throw new Error(
+        `${there} exists already; move it away first, for a restore overwrites nothing.`,
+      )
+    }
   }
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   makeFolder(folder)
@@ -32,6 +37,8 @@ export function restoreBackup(file: string, folder: string): void {
     // Only a copy that has been read whole gets the database's name.
     checkBackup(unfinished, file)
     finishFile(unfinished, place)
+    // A node that runs beside us has noticed by then, or trusts nothing any more.
+    await new Promise((resolve) => setTimeout(resolve, noticedWithinMs))
   } finally {
     for (const end of ['', '-wal', '-shm']) rmSync(`${unfinished}${end}`, { force: true })
   }

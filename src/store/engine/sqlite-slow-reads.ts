@@ -62,6 +62,11 @@ class AsideReaders {
     })
   }
 
+  /** Ends the threads, which have the file open; the next question starts new ones. */
+  async restart(): Promise<void> {
+    await Promise.all([...this.#readers].map(async ({ worker }) => await worker.terminate()))
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     for (const question of this.#queue.splice(0)) question.reject(unavailable())
@@ -133,11 +138,16 @@ function withBuffers(rows: unknown[]): unknown[] {
 }
 
 /** Reads of a file aside, as a connection. */
-export function openAside(path: string): { connection: Connection; close(): Promise<void> } {
+export function openAside(path: string): {
+  connection: Connection
+  restart(): Promise<void>
+  close(): Promise<void>
+} {
   const readers = new AsideReaders(path)
   const dialect = dialectOver(async (sql, parameters) => await readers.ask(sql, parameters))
   return {
     connection: { query: new Kysely<Tables>({ dialect }), engine: 'sqlite' },
+    restart: async () => await readers.restart(),
     close: async () => await readers.close(),
   }
 }

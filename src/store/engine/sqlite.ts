@@ -1,7 +1,7 @@
-import Database from 'better-sqlite3'
-import { Kysely, SqliteDialect, sql } from 'kysely'
-import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import type Database from 'better-sqlite3'
+import { sql } from 'kysely'
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import { makeFolder } from '../../folder.ts'
 import {
@@ -14,14 +14,10 @@ import {
 } from '../db/db.ts'
 import type { EngineHandle } from './engine.ts'
 import { writeLedger } from './ledger.ts'
-import { migrate, migrationsFolder, type MigrationTarget } from './migrate.ts'
 import { finishFile } from './restore.ts'
 import { createCommitLines } from './shared-commits.ts'
+import { connectionOver, migrateFile, openFile, SqliteMainFile } from './sqlite-file.ts'
 import { openAside } from './sqlite-slow-reads.ts'
-import type { Tables } from '../tables/index.ts'
-
-const preparedStatements = 500
-const busyTimeoutMs = 5000
 
 /**
  * SQLite in two files: the main one acknowledges only what is on disk (WAL, `synchronous=FULL`); call records sit in
@@ -33,25 +29,25 @@ export async function openSqlite(
   ledger: LedgerSettings,
 ): Promise<EngineHandle> {
   makeFolder(folder)
-  const writerFile = openFile(join(folder, 'intercept.db'), 'FULL')
+  const main = await SqliteMainFile.open(join(folder, 'intercept.db'), () => clock.monotonic())
   const callsFile = openFile(join(folder, 'calls.db'), 'NORMAL')
-  const migrated = await migrateFile(writerFile, 'sqlite')
+  const { migrated } = main
   await migrateFile(callsFile, 'sqlite-calls')
-  const readerFile = openFile(join(folder, 'intercept.db'), 'FULL')
-  readerFile.pragma('query_only = true')
-  // A reader sorts what may be long: in files.
-  readerFile.pragma('temp_store = default')
 
-  const reader = connectionOver(readerFile)
-  const writer = { ...connectionOver(writerFile), ...ledger }
-  const calls = connectionOver(callsFile)
+  const reader = connectionOver(main.reader)
+  const writer = { ...connectionOver(main.writer), ...ledger }
+  const calls = connectionOver(() => callsFile)
   const aside = openAside(join(folder, 'intercept.db'))
   const callsAside = openAside(join(folder, 'calls.db'))
-  const commits = createCommitQueue(writerFile, writer, clock)
-  const callCommits = createCommitQueue(callsFile, calls, clock)
+  const commits = createCommitQueue(main.writer, writer, clock)
+  const callCommits = createCommitQueue(() => callsFile, calls, clock)
 
-  const versionStatement = writerFile.prepare('pragma data_version').pluck()
-  let lastVersion = versionStatement.get()
+  const version = connectionOver(main.writer)
+  const versionOf = async (): Promise<unknown> =>
+    (await sql<{ data_version: number }>`pragma data_version`.execute(version.query)).rows[0]
+      ?.data_version
+  let lastVersion = await versionOf()
+  let onOther: () => void = () => undefined
 
   const lane = { query: reader.query, transact: commits.transact }
   return {
@@ -66,14 +62,18 @@ export async function openSqlite(
     slowCallReads: callsAside.connection,
     transactCalls: async (work) => (await callCommits.transact(work)).result,
     async hasForeignCommit() {
-      const version = versionStatement.get()
-      if (version === lastVersion) return false
-      lastVersion = version
+      if (await main.follow()) {
+        await aside.restart()
+        onOther()
+      }
+      const now = await versionOf()
+      if (now === lastVersion) return false
+      lastVersion = now
       return true
     },
     listen: () => undefined,
-    onOther: () => undefined,
-    serverIdentity: () => sql`'sqlite'`,
+    onOther: (call) => void (onOther = call),
+    serverIdentity: () => sql`${main.identity}`,
     serverStart: () => sql`''`,
     async backup(file) {
       if (existsSync(file)) throw new Error(`${file} exists already; a backup overwrites nothing.`)
@@ -81,7 +81,7 @@ export async function openSqlite(
       // Made first, so that nobody else can read it while it grows.
       closeSync(openSync(unfinished, 'w', 0o600))
       try {
-        await writerFile.backup(unfinished)
+        await main.writer().backup(unfinished)
         finishFile(unfinished, file)
       } finally {
         rmSync(unfinished, { force: true })
@@ -92,74 +92,10 @@ export async function openSqlite(
       await callCommits.idle()
       await aside.close()
       await callsAside.close()
-      for (const file of [readerFile, writerFile, callsFile]) file.close()
+      main.close()
+      callsFile.close()
     },
   }
-}
-
-function openFile(path: string, synchronous: 'FULL' | 'NORMAL'): Database.Database {
-  makeFolder(dirname(path))
-  const file = new Database(path, { timeout: busyTimeoutMs })
-  chmodSync(path, 0o600)
-  file.pragma('journal_mode = WAL')
-  // Said explicitly: the driver's build lowers it to NORMAL for WAL files.
-  file.pragma(`synchronous = ${synchronous}`)
-  file.pragma('foreign_keys = true')
-  // Works that share a commit each have a savepoint; what it keeps to go back to must not go through temporary files.
-  file.pragma('temp_store = memory')
-  return file
-}
-
-async function migrateFile(file: Database.Database, folder: string): Promise<readonly string[]> {
-  const target: MigrationTarget = {
-    execute: async (statement) => void file.exec(statement),
-    async applied() {
-      file.exec(
-        'create table if not exists migration (name text primary key, digest text not null) strict',
-      )
-      const rows = file.prepare('select name, digest from migration').all() as {
-        name: string
-        digest: string
-      }[]
-      return new Map(rows.map((row) => [row.name, row.digest]))
-    },
-    record: async (name, digest) =>
-      void file.prepare('insert into migration (name, digest) values (?, ?)').run(name, digest),
-  }
-  // From here on only microtasks: another store of this process must not wait for the lock in between.
-  await new Promise((resolve) => setImmediate(resolve))
-  file.exec('begin immediate')
-  try {
-    const done = await migrate(target, join(migrationsFolder, folder))
-    file.exec('commit')
-    return done
-  } catch (error) {
-    if (file.inTransaction) file.exec('rollback')
-    throw error
-  }
-}
-
-/** Kysely over a file, with prepared statements kept. */
-function connectionOver(file: Database.Database): Connection {
-  const statements = new Map<string, Database.Statement>()
-  const database = {
-    prepare(text: string) {
-      let statement = statements.get(text)
-      if (!statement) {
-        statement = file.prepare(text)
-        if (statements.size >= preparedStatements) {
-          const [oldest] = statements.keys()
-          if (oldest !== undefined) statements.delete(oldest)
-        }
-        statements.set(text, statement)
-      }
-      return statement
-    },
-    close() {},
-  }
-  // The dialect needs no more of a Database than this.
-  const dialect = new SqliteDialect({ database })
-  return { query: new Kysely<Tables>({ dialect }), engine: 'sqlite' }
 }
 
 /**
@@ -167,7 +103,7 @@ function connectionOver(file: Database.Database): Connection {
  * savepoint.
  */
 function createCommitQueue(
-  file: Database.Database,
+  live: () => Database.Database,
   writer: Connection,
   clock: Pick<Clock, 'now' | 'monotonic'>,
 ): {
@@ -178,6 +114,7 @@ function createCommitQueue(
   async function commit<T>(
     work: (tx: Transaction, collected: Collected) => Promise<T>,
   ): Promise<{ result: T; changes: Change[] }> {
+    const file = live()
     file.exec('begin immediate')
     try {
       const { transaction, collected } = createTransaction(writer, clock.now())
@@ -203,10 +140,10 @@ function createCommitQueue(
           transaction,
           collected,
           async mark() {
-            file.exec(isMarked ? 'release work; savepoint work' : 'savepoint work')
+            live().exec(isMarked ? 'release work; savepoint work' : 'savepoint work')
             isMarked = true
           },
-          goBack: async () => void file.exec('rollback to work'),
+          goBack: async () => void live().exec('rollback to work'),
         })
       })
       return done.changes

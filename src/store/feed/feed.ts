@@ -251,7 +251,7 @@ export class ChangeFeed implements Feed {
   /** Finds the feed's end, then drops every cache: what is read from now on is at least as new. */
   async #startAnew(): Promise<void> {
     const doubts = this.#doubts
-    const before = this.#last
+    const before = this.#newestKnown()
     // Others must wait for this node before anything that it reads counts.
     await this.#standing.renew()
     const startedAt = this.#clock.monotonic()
@@ -259,7 +259,11 @@ export class ChangeFeed implements Feed {
     const again = await this.#source.read(before, 1)
     const { server, mark } = await this.#source.head()
     if (doubts !== this.#doubts) return
-    this.#tellHistory({ ...server, ...mark }, isAt(before, again.changes[0]))
+    this.#tellHistory({
+      before: { ...this.#server, ...before },
+      after: { ...server, ...mark },
+      isKept: isAt(before, again.changes[0]),
+    })
     this.#last = mark
     this.#server = server
     this.#own.clear()
@@ -273,8 +277,15 @@ export class ChangeFeed implements Feed {
     this.#readAtWall = startedAtWall
   }
 
-  #tellHistory(after: ServerMark & FeedMark, isKept: boolean): void {
-    const before = { ...this.#server, ...this.#last }
+  /** The last change that this process has read, or has committed itself. */
+  #newestKnown(): FeedMark {
+    const token = this.#own.get(this.#lastOwn)
+    const isOwn = token !== undefined && this.#lastOwn > this.#last.sequence
+    return isOwn ? { sequence: this.#lastOwn, token } : this.#last
+  }
+
+  #tellHistory(told: Omit<HistoryChange, 'reason'> & { readonly isKept: boolean }): void {
+    const { before, after, isKept } = told
     if (before.identity === '') return
     if (isKept && before.identity === after.identity) return
     this.#onHistory({ reason: isKept ? 'server' : 'lost', before, after })

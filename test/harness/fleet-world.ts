@@ -1,0 +1,153 @@
+import type { Change, FeedMark, ServerMark } from '../../src/store/db/db.ts'
+import type { NodeRow } from '../../src/store/tables/nodes/nodes.ts'
+
+/** Time and chance of one simulated world: what is scheduled happens in order, and nothing else lets time pass. */
+export class World {
+  now = 0
+  readonly random: () => number
+  #heap: { at: number; order: number; call: () => void }[] = []
+  #order = 0
+
+  constructor(random: () => number) {
+    this.random = random
+  }
+
+  schedule(ms: number, call: () => void): void {
+    const item = { at: this.now + Math.max(0, ms), order: (this.#order += 1), call }
+    const heap = this.#heap
+    let at = heap.push(item) - 1
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (isBefore(heap[parent]!, item)) break
+      heap[at] = heap[parent]!
+      at = parent
+    }
+    heap[at] = item
+  }
+
+  async run(untilMs: number): Promise<void> {
+    for (;;) {
+      const next = this.#heap[0]
+      if (next === undefined || next.at > untilMs) break
+      this.#removeFirst()
+      this.now = next.at
+      next.call()
+      // Lets everything that was waiting for it go on, to where it waits again.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    this.now = untilMs
+  }
+
+  #removeFirst(): void {
+    const heap = this.#heap
+    const last = heap.pop()
+    if (last === undefined || heap.length === 0) return
+    let at = 0
+    for (;;) {
+      let child = at * 2 + 1
+      if (child >= heap.length) break
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1
+      if (isBefore(last, heap[child]!)) break
+      heap[at] = heap[child]!
+      at = child
+    }
+    heap[at] = last
+  }
+}
+
+function isBefore(
+  one: { at: number; order: number },
+  other: { at: number; order: number },
+): boolean {
+  return one.at < other.at || (one.at === other.at && one.order < other.order)
+}
+
+interface SimNodeRow {
+  beats: number
+  heartbeatAt: number
+  seen: FeedMark
+}
+
+/** Whoever waits for a lock, and what tells it how that ended. */
+interface Waiter {
+  readonly owner: object
+  readonly got: () => void
+  isGone: boolean
+}
+
+/** What a database holds; a copy of it is what a standby or a backup would have. */
+export class SimDatabase {
+  readonly server: ServerMark
+  readonly changes: Change[]
+  readonly nodes: Map<string, SimNodeRow>
+  readonly revoked: Set<string>
+  /** As whom nodes have met it, and since when. */
+  met: string
+  since: number
+  isAlive = true
+  #lockOwner: object | undefined
+  #waiters: Waiter[] = []
+
+  constructor(from: SimDatabase | undefined, server: ServerMark) {
+    this.server = server
+    this.changes = from === undefined ? [] : [...from.changes]
+    this.nodes = new Map([...(from?.nodes ?? [])].map(([id, row]) => [id, { ...row }]))
+    this.revoked = new Set(from?.revoked)
+    this.met = from?.met ?? ''
+    this.since = from?.since ?? Number.NEGATIVE_INFINITY
+  }
+
+  greet(now: number): void {
+    const name = `${this.server.identity} ${this.server.startedAt}`
+    if (this.met !== '' && this.met !== name) this.since = now
+    this.met = name
+  }
+
+  append(kind: Change['kind'], subjectId: string, token: string): Change {
+    const sequence = (this.changes.at(-1)?.sequence ?? 0) + 1
+    const change: Change = { sequence, token, kind, organizationId: 'org_1', subjectId }
+    this.changes.push(change)
+    return change
+  }
+
+  has({ sequence, token }: FeedMark): boolean {
+    return this.changes.some((change) => change.sequence === sequence && change.token === token)
+  }
+
+  rows(): NodeRow[] {
+    return [...this.nodes].map(([id, { beats, heartbeatAt, seen }]) => ({
+      id,
+      beat: `${heartbeatAt} ${beats}`,
+      seenSequence: seen.sequence,
+      isOfThisHistory: seen.token === '' || this.has(seen),
+    }))
+  }
+
+  /** Takes the lock of the organization, in turn. */
+  lock(owner: object, got: () => void): Waiter {
+    const waiter = { owner, got, isGone: false }
+    this.#waiters.push(waiter)
+    this.#grant()
+    return waiter
+  }
+
+  holds(owner: object): boolean {
+    return this.#lockOwner === owner
+  }
+
+  unlock(owner: object): void {
+    if (this.#lockOwner !== owner) return
+    this.#lockOwner = undefined
+    this.#grant()
+  }
+
+  #grant(): void {
+    while (this.#lockOwner === undefined) {
+      const next = this.#waiters.shift()
+      if (next === undefined) return
+      if (next.isGone) continue
+      this.#lockOwner = next.owner
+      next.got()
+    }
+  }
+}
