@@ -1,21 +1,7 @@
-import { createSessionMemory, type SessionMemory } from '../../src/access/session-memory.ts'
 import type { Change, FeedMark } from '../../src/store/db/db.ts'
-import { patiently } from '../../src/store/engine/patience.ts'
-import { waitForConfirmation } from '../../src/store/feed/confirmation.ts'
-import { ChangeFeed, type Standing } from '../../src/store/feed/feed.ts'
-import { NodeRegistration, standsAlone } from '../../src/store/feed/node-registration.ts'
-import type { SessionWithUser } from '../../src/store/index.ts'
 import { randomFrom } from '../torture/torture.ts'
+import { SimNode, withCode, type Mend, type Surroundings } from './fleet-node.ts'
 import { SimDatabase, World } from './fleet-world.ts'
-
-/**
- * What may be taken out again, to see that the simulation finds the defect that it mends:
- * history: the feed compares sequences only · clock: liveness is judged by each node's wall clock · locks: whoever stands
- * still keeps its locks for 10 s, and who waits is refused · settling: a new server's first second is like any other ·
- * standing: a node trusts what it reads also while nobody waits for it · lost: a change that is gone counts as confirmed
- */
-export const mends = ['history', 'clock', 'locks', 'settling', 'standing', 'lost'] as const
-export type Mend = (typeof mends)[number]
 
 export interface FleetResult {
   readonly seed: number
@@ -27,11 +13,14 @@ export interface FleetResult {
   readonly faults: Readonly<Record<string, number>>
 }
 
+const kinds = ['pause', 'cut', 'kill', 'failover', 'step', 'restart', 'stop in a work'] as const
 const sessionsInWorld = 12
-const healAtMs = 24_000
-const endMs = 44_000
-const requestTimeoutMs = 5000
+// Long enough for a node to be given up in one world of six; misfortunes end with the first time.
+const usualTimes = { healAtMs: 16_000, endMs: 28_000, longestMs: 12_000, longShare: 0.3 }
+const longTimes = { healAtMs: 44_000, endMs: 62_000, longestMs: 30_000, longShare: 0.8 }
 const promisedMs = 3000
+// What a request that is lost waits for, and a connection after it.
+const calmMs = 6000
 
 /** Runs the real feed, registration and confirmation of several nodes in one world, made from one number. */
 export async function simulateFleet(seed: number, without?: Mend): Promise<FleetResult> {
@@ -39,284 +28,8 @@ export async function simulateFleet(seed: number, without?: Mend): Promise<Fleet
   return await fleet.run()
 }
 
-interface Job {
-  readonly ms: number
-  readonly call: () => void
-}
-
-/** A process that talks to the database: over a network that cuts it off, on a machine that stops it. */
-class SimProcess {
-  readonly name: string
-  readonly fleet: Fleet
-  isPaused = false
-  isDead = false
-  isCut = false
-  /** What the wall clock is off, and the monotonic one. */
-  skewMs = 0
-  readonly startedAt: number
-  connectedTo: SimDatabase | undefined
-  onOther: () => void = () => undefined
-  #held: (() => void)[] = []
-
-  constructor(fleet: Fleet, name: string) {
-    this.fleet = fleet
-    this.name = name
-    this.startedAt = fleet.world.now
-  }
-
-  readonly clock = {
-    now: (): number => 1_800_000_000_000 + this.fleet.world.now + this.skewMs,
-    monotonic: (): number => this.fleet.world.now - this.startedAt + 1_000_000,
-  }
-
-  readonly timers = {
-    every: (ms: number, call: () => void): (() => void) => {
-      let isOver = false
-      const again = (): void => {
-        if (isOver) return
-        call()
-        this.after(ms, again)
-      }
-      this.after(ms, again)
-      return () => void (isOver = true)
-    },
-    soon: (call: () => void): void => this.after(0, call),
-  }
-
-  /** Calls back unless the process is dead; a stopped one comes to it when it goes on. */
-  after(ms: number, call: () => void): void {
-    this.fleet.world.schedule(ms, () => {
-      if (this.isDead) return
-      if (this.isPaused) this.#held.push(call)
-      else call()
-    })
-  }
-
-  async wait(ms: number): Promise<void> {
-    await new Promise<void>((resolve) => this.after(ms, resolve))
-  }
-
-  resume(): void {
-    this.isPaused = false
-    for (const call of this.#held.splice(0)) this.after(0, call)
-  }
-
-  /** Asks the database; the effect is there at once, or nothing comes back. */
-  async ask<T>(effect: (database: SimDatabase) => T | Promise<T>): Promise<T> {
-    const { world } = this.fleet
-    return await new Promise<T>((resolve, reject) => {
-      let isOver = false
-      const end = (call: () => void): void => {
-        if (isOver) return
-        isOver = true
-        call()
-      }
-      this.after(requestTimeoutMs, () => end(() => reject(new Error('query read timeout'))))
-      world.schedule(this.fleet.wayMs(), () => {
-        // A request that was sent arrives, also where its sender is stopped meanwhile.
-        if (this.isCut || this.isDead) return
-        const { database } = this.fleet
-        const failed = (): void =>
-          this.after(this.fleet.wayMs(), () =>
-            end(() => reject(new Error('connection terminated'))),
-          )
-        if (!database.isAlive) return failed()
-        if (this.connectedTo !== database) {
-          const isFirst = this.connectedTo === undefined
-          this.connectedTo = database
-          database.greet(world.now)
-          if (!isFirst && this.fleet.without !== 'history') this.after(0, () => this.onOther())
-        }
-        const back = (answer: () => void): void => {
-          if (this.fleet.database !== database || !database.isAlive) return failed()
-          world.schedule(this.fleet.wayMs(), () => {
-            if (!this.isCut) this.after(0, () => end(answer))
-          })
-        }
-        void Promise.resolve()
-          .then(async () => await effect(database))
-          .then(
-            (result) => back(() => resolve(result)),
-            (error: unknown) => back(() => reject(error as Error)),
-          )
-      })
-    })
-  }
-}
-
-/** The node's own code over a simulated database. */
-class SimNode extends SimProcess {
-  readonly feed: ChangeFeed
-  readonly sessions: SessionMemory
-  readonly registration: NodeRegistration | undefined
-  readonly serves: boolean
-
-  constructor(fleet: Fleet, name: string, serves: boolean) {
-    super(fleet, name)
-    this.serves = serves
-    this.registration = serves
-      ? new NodeRegistration({
-          ...{ id: name, clock: this.clock, timers: this.timers },
-          book: {
-            beat: async (seen) => await this.ask((database) => this.#beat(database, seen)),
-            list: async () => await this.ask((database) => database.rows()),
-            remove: async ({ id, beat }) =>
-              await this.ask((database) => {
-                if (database.rows().find((row) => row.id === id)?.beat === beat) {
-                  database.nodes.delete(id)
-                }
-              }),
-            leave: async () => undefined,
-          },
-        })
-      : undefined
-    this.feed = new ChangeFeed({
-      clock: this.clock,
-      timers: this.timers,
-      standing: this.#standing(),
-      source: {
-        pollMs: 200,
-        hasForeignCommit: async () => true,
-        read: async (from, limit) =>
-          await this.ask((database) => this.#read(database, from, limit)),
-        head: async () => await this.ask((database) => this.#head(database)),
-        listen: (onHint) => fleet.hints.push((mark) => this.after(0, () => onHint(mark))),
-      },
-    })
-    this.onOther = () => this.feed.doubt()
-    this.sessions = createSessionMemory(this.feed, 1000)
-    this.registration?.start(() => this.feed.mark())
-    this.feed.onForeign(() => void this.registration?.beat().catch(() => undefined))
-  }
-
-  async start(): Promise<void> {
-    for (;;) {
-      try {
-        return await this.feed.start()
-      } catch {
-        await this.wait(250)
-      }
-    }
-  }
-
-  #standing(): Standing {
-    const { registration } = this
-    if (registration === undefined) return standsAlone
-    if (this.fleet.without !== 'standing') return registration
-    return { covers: () => true, renew: async () => await registration.renew() }
-  }
-
-  #beat(database: SimDatabase, seen: FeedMark): boolean {
-    const row = database.nodes.get(this.name)
-    const beats = (row?.beats ?? 0) + 1
-    database.nodes.set(this.name, { beats, heartbeatAt: this.clock.now(), seen: { ...seen } })
-    return row !== undefined
-  }
-
-  #read(database: SimDatabase, from: FeedMark, limit: number) {
-    const changes = database.changes.filter(({ sequence }) => sequence >= from.sequence)
-    const { server } = database
-    if (this.fleet.without !== 'history') return { server, changes: changes.slice(0, limit) }
-    // As if only sequences were compared: the change at the mark is always there.
-    const newer = changes.filter(({ sequence }) => sequence > from.sequence)
-    const at = { ...(database.changes[0] ?? this.fleet.anyChange), ...from }
-    const known = from.sequence === 0 ? newer : [at, ...newer]
-    return { server: sameServer, changes: known.slice(0, limit) }
-  }
-
-  #head(database: SimDatabase) {
-    const { sequence, token } = database.changes.at(-1) ?? { sequence: 0, token: '' }
-    const server = this.fleet.without === 'history' ? sameServer : database.server
-    return { server, mark: { sequence, token } }
-  }
-
-  /** What a call with a session sees: from memory while that is trusted, else from the database. */
-  async lets(id: string): Promise<boolean> {
-    const known = this.sessions.find(id)
-    if (known !== undefined) return known.endedAt === undefined
-    const found = await this.sessions.readThrough(
-      id,
-      async () => await this.ask((database) => sessionOf(database, id)),
-    )
-    return found !== undefined && found.endedAt === undefined
-  }
-
-  /** Revokes as `transactionConfirmed` does; returns the database that had the change when it was confirmed. */
-  async revoke(id: string): Promise<SimDatabase> {
-    const change = await patiently(
-      { clock: this.clock, isAnswering: () => this.feed.isCurrent() },
-      async () => await this.commit((database) => database.revoked.add(id), id),
-    )
-    this.feed.heardOwn([change])
-    let looked = this.fleet.database
-    await waitForConfirmation({
-      look: async (of) =>
-        await this.ask((database) => {
-          looked = database
-          return this.#look(database, of)
-        }),
-      clock: this.clock,
-      wait: async (ms) => await this.wait(ms),
-      self: this.serves ? this.name : undefined,
-      change,
-    })
-    return looked
-  }
-
-  /** A transaction: takes the organization's lock, then writes and commits in one message. */
-  async commit(write: (database: SimDatabase) => void, id: string): Promise<Change> {
-    const owner = {}
-    const { fleet } = this
-    const isMended = fleet.without !== 'locks'
-    const database = await this.ask(async (at) => {
-      await fleet.lockFor(at, owner, isMended ? 1500 : 5000)
-      // Whoever stands still with it loses it.
-      fleet.world.schedule(isMended ? 500 : 10_000, () => at.unlock(owner))
-      return at
-    })
-    return await this.ask((at) => {
-      if (at !== database || !at.holds(owner)) throw withCode('25P03')
-      write(at)
-      const change = at.append('session', id, fleet.token())
-      at.unlock(owner)
-      fleet.tell(change)
-      return change
-    })
-  }
-
-  #look(database: SimDatabase, change: Change | undefined) {
-    const { without, world } = this.fleet
-    const rows = database.rows()
-    const nodes =
-      without === 'clock'
-        ? rows.filter(({ beat }) => Number(beat.split(' ')[0]) >= this.clock.now() - 15_000)
-        : rows
-    return {
-      nodes:
-        without === 'history' ? nodes.map((row) => ({ ...row, isOfThisHistory: true })) : nodes,
-      hasChange:
-        change === undefined || ['lost', 'history'].includes(without ?? '') || database.has(change),
-      unsettledMs:
-        without === 'settling' || without === 'history'
-          ? 0
-          : Math.max(0, 1100 - (world.now - database.since)),
-    }
-  }
-}
-
-const sameServer = { identity: 'one', startedAt: '' }
-
-function sessionOf(database: SimDatabase, id: string): SessionWithUser {
-  const endedAt = database.revoked.has(id) ? 1 : undefined
-  return { id, userId: `usr_${id}`, endedAt } as unknown as SessionWithUser
-}
-
-function withCode(code: string): Error {
-  return Object.assign(new Error(`refused with ${code}`), { code })
-}
-
 /** Nodes, clients, and what befalls them. */
-class Fleet {
+class Fleet implements Surroundings {
   readonly world: World
   readonly without: Mend | undefined
   readonly hints: ((mark: FeedMark) => void)[] = []
@@ -334,14 +47,19 @@ class Fleet {
   #answers = 0
   #replacedAt = Number.NEGATIVE_INFINITY
   #slow: number
+  /** From before any node was there. */
+  readonly #backup: SimDatabase
+  readonly #times: typeof usualTimes
 
   constructor(seed: number, without: Mend | undefined) {
     this.#seed = seed
     this.without = without
     this.world = new World(randomFrom(seed))
     this.#slow = this.world.random() < 0.3 ? 60 : 4
+    this.#times = this.world.random() < 1 / 6 ? longTimes : usualTimes
     this.database = new SimDatabase(undefined, { identity: 'db/1', startedAt: '0' })
     this.anyChange = this.database.append('user', 'usr_0', this.token())
+    this.#backup = new SimDatabase(this.database, this.database.server)
   }
 
   token = (): string => `t${(this.#tokens += 1)}`
@@ -372,8 +90,8 @@ class Fleet {
     this.#publishers()
     this.#revocations()
     this.#misfortunes()
-    world.schedule(healAtMs, () => this.#heal())
-    await world.run(endMs)
+    world.schedule(this.#times.healAtMs, () => this.#heal())
+    await world.run(this.#times.endMs)
     this.#checkEnd()
     return {
       seed: this.#seed,
@@ -395,12 +113,11 @@ class Fleet {
   #clients(): void {
     const { world } = this
     for (let at = 0; at < 160; at++) {
-      world.schedule(world.random() * endMs, () => {
+      world.schedule(world.random() * this.#times.endMs, () => {
         const node = this.#any((one) => !one.isPaused)
         if (node !== undefined) void this.#call(node, this.#session())
       })
     }
-    // Right after an answer is when it matters.
   }
 
   async #call(node: SimNode, id: string): Promise<void> {
@@ -418,7 +135,7 @@ class Fleet {
   #publishers(): void {
     const { world } = this
     for (let at = 0; at < 30; at++) {
-      world.schedule(world.random() * healAtMs, () => {
+      world.schedule(world.random() * this.#times.healAtMs, () => {
         const node = this.#any((one) => !one.isPaused)
         void node
           ?.commit(() => undefined, `noise_${at}`)
@@ -431,23 +148,22 @@ class Fleet {
   #revocations(): void {
     const { world } = this
     for (let at = 0; at < 10; at++) {
-      world.schedule(world.random() * (healAtMs + 4000), () => void this.#revoke())
+      world.schedule(world.random() * (this.#times.healAtMs + 4000), () => void this.#revoke())
     }
   }
 
-  async #revoke(): Promise<void> {
+  async #revoke(byCommandLine = this.world.random() < 0.3, inUse?: string): Promise<void> {
     const { world } = this
-    const id = this.#session()
+    const id = inUse ?? this.#session()
     // In use everywhere, as what is revoked in earnest is.
-    for (const node of this.#nodes) if (!node.isPaused) void this.#call(node, id)
-    const node =
-      world.random() < 0.3
-        ? await this.#commandLine()
-        : this.#any((one) => !one.isPaused && one.feed.isCurrent())
+    for (const node of this.#nodes)
+      if (inUse === undefined && !node.isPaused) void this.#call(node, id)
+    const node = byCommandLine
+      ? await this.#commandLine()
+      : this.#any((one) => !one.isPaused && one.feed.isCurrent())
     if (node === undefined) return
+    if (world.random() < 0.03) this.#replace(true, world.random() * 12)
     const began = world.now
-    const database = this.database
-    const isCalm = (): boolean => !node.isCut && !node.isDead && !node.isPaused
     try {
       const looked = await node.revoke(id)
       this.#answers += 1
@@ -455,9 +171,8 @@ class Fleet {
         this.#broken.add(`the revocation of ${id} was answered, and is not in the database`)
       }
       if (this.database.revoked.has(id)) this.#answered.set(id, world.now)
-      if (world.now - began > promisedMs && isCalm() && this.#replacedAt < began - promisedMs) {
-        if (node.wasCalmSince(began))
-          this.#broken.add(`a revocation took ${Math.round(world.now - began)} ms`)
+      if (world.now - began > promisedMs && this.#isCalm(node, began)) {
+        this.#broken.add(`a revocation took ${Math.round(world.now - began)} ms`)
       }
       for (const ms of [0, 1, 50, 300, 900]) {
         world.schedule(ms, () => {
@@ -467,11 +182,17 @@ class Fleet {
       }
     } catch (error) {
       this.#refused += 1
-      const isQuiet = database === this.database && this.#replacedAt < began - promisedMs
-      if (isQuiet && node.wasCalmSince(began)) {
+      if (this.#isCalm(node, began)) {
         this.#broken.add(`a revocation was refused: ${(error as Error).message}`)
       }
     }
+  }
+
+  /** Whether nothing befell the database and this process for long enough before a time, and since. */
+  #isCalm(node: SimNode, since: number): boolean {
+    const latest = Math.max(node.disturbedAt, this.#replacedAt, node.startedAt)
+    const isWell = !node.isCut && !node.isDead && !node.isPaused && this.database.isAlive
+    return isWell && (latest < since - calmMs || latest === node.startedAt)
   }
 
   async #commandLine(): Promise<SimNode | undefined> {
@@ -483,30 +204,34 @@ class Fleet {
   #misfortunes(): void {
     const { world } = this
     const times = 1 + Math.floor(world.random() * 6)
-    const kinds = ['pause', 'cut', 'kill', 'failover', 'step', 'restart'] as const
+
     for (let at = 0; at < times; at++) {
       const kind = kinds[Math.floor(world.random() * kinds.length)]!
-      world.schedule(1000 + world.random() * (healAtMs - 2000), () => {
+      world.schedule(1000 + world.random() * (this.#times.healAtMs - 2000), () => {
         this.#faults[kind] = (this.#faults[kind] ?? 0) + 1
         this.#befall(kind)
       })
     }
   }
 
-  #befall(kind: 'pause' | 'cut' | 'kill' | 'failover' | 'step' | 'restart'): void {
+  #befall(kind: (typeof kinds)[number]): void {
     const { world } = this
     const node = this.#any(() => true)
-    const lastsMs = world.random() < 0.3 ? 18_000 : world.random() * 6000
+    const lastsMs =
+      world.random() < this.#times.longShare ? this.#times.longestMs : world.random() * 6000
     if (kind === 'failover') return this.#replace(true)
     if (kind === 'restart') return this.#replace(false)
     if (node === undefined) return
-    node.disturb()
+    node.disturbedAt = world.now
     if (kind === 'pause') {
-      node.isPaused = true
-      world.schedule(lastsMs, () => node.resume())
+      this.#pause(node, lastsMs)
     } else if (kind === 'cut') {
-      node.isCut = true
-      world.schedule(lastsMs, () => void (node.isCut = false))
+      this.#cut(node, lastsMs)
+    } else if (kind === 'stop in a work') {
+      const stop = world.random() < 0.5 ? this.#pause : this.#cut
+      node.stopsInWork = () => world.now < this.#times.healAtMs && stop(node, lastsMs)
+      void node.commit(() => undefined, 'noise').catch(() => undefined)
+      this.#revokeSoon(1000)
     } else if (kind === 'step') {
       node.skewMs += (world.random() - 0.5) * 7_200_000
     } else {
@@ -515,19 +240,55 @@ class Fleet {
     }
   }
 
+  readonly #pause = (node: SimNode, ms: number): void => {
+    node.isPaused = true
+    this.world.schedule(ms, () => {
+      node.disturbedAt = this.world.now
+      node.resume()
+      this.#revokeSoon(4000)
+    })
+  }
+
+  readonly #cut = (node: SimNode, ms: number): void => {
+    node.isCut = true
+    this.world.schedule(ms, () => {
+      node.disturbedAt = this.world.now
+      node.isCut = false
+      this.#revokeSoon(6000)
+    })
+  }
+
+  /** The moments after a misfortune are those that matter. */
+  #revokeSoon(withinMs: number): void {
+    for (let at = 0; at < 4; at++) {
+      this.world.schedule(this.world.random() * withinMs, () => void this.#revoke())
+    }
+  }
+
   /** The server dies; what takes its place knows what it knew some time ago, or all of it. */
-  #replace(isCopy: boolean): void {
+  #replace(isCopy: boolean, inMs?: number): void {
     const { world } = this
+    // A node that the copy does not know.
+    if (isCopy && world.random() < 0.4) world.schedule(1, () => this.#startNode())
     const before = this.database
-    const copy = new SimDatabase(before, this.#nextServer(isCopy))
-    const lagMs = isCopy ? world.random() * 3000 : 0
+    const copy = new SimDatabase(
+      world.random() < 0.2 ? this.#backup : before,
+      this.#nextServer(isCopy),
+    )
+    const lagMs =
+      inMs !== undefined ? inMs : isCopy ? world.random() * (world.random() < 0.3 ? 9000 : 3000) : 0
+    const awayMs = world.random() < 0.2 ? 1 : 50 + world.random() * 450
     world.schedule(lagMs, () => {
       if (this.database !== before || !before.isAlive) return
-      before.isAlive = false
-      this.#replacedAt = world.now + 500
+      const inUse = this.#session()
+      for (const node of this.#nodes) if (!node.isPaused) void this.#call(node, inUse)
+      world.schedule(20, () => void (before.isAlive = false))
+      this.#replacedAt = world.now + 20 + awayMs
       const next = isCopy ? copy : new SimDatabase(before, this.#nextServer(false))
-      world.schedule(100 + world.random() * 400, () => {
+      world.schedule(20 + awayMs, () => {
         this.database = next
+        this.#revokeSoon(700)
+        if (isCopy) void this.#revoke(true, inUse)
         this.#replacedAt = world.now
         for (const id of this.#answered.keys()) if (!next.revoked.has(id)) this.#answered.delete(id)
       })
@@ -543,6 +304,7 @@ class Fleet {
 
   #heal(): void {
     for (const node of this.#nodes) {
+      if (node.isCut || node.isPaused) node.disturbedAt = this.world.now
       node.isCut = false
       if (node.isPaused) node.resume()
     }

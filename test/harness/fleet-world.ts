@@ -99,7 +99,7 @@ export class SimDatabase {
 
   greet(now: number): void {
     const name = `${this.server.identity} ${this.server.startedAt}`
-    if (this.met !== '' && this.met !== name) this.since = now
+    if (this.met !== name && this.changes.length > 0) this.since = now
     this.met = name
   }
 

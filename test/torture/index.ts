@@ -4,6 +4,7 @@ import { fullDisk } from './deliveries-on-full-disk.ts'
 import { disk } from './disk.ts'
 import { drain } from './drain.ts'
 import { faults } from './faults.ts'
+import { fleet } from './fleet.ts'
 import { fuzz } from './fuzz.ts'
 import { httpKill } from './http-kill.ts'
 import { idle } from './idle.ts'
@@ -40,6 +41,7 @@ export const tortures: Readonly<Record<string, Torture>> = {
   faults,
   clock,
   soak,
+  fleet,
   deliveries,
   'deliveries-disk': fullDisk,
 }

@@ -43,10 +43,12 @@ export async function refuseStandby(client: pg.ClientBase): Promise<void> {
   if (rows[0]?.standby !== false) throw new StandbyError()
 }
 
-/** The first server of all has none before it that nodes could still trust. */
+/** An empty database has none before it that nodes could still trust; a backup of an older version has. */
 async function writeDown(client: pg.ClientBase, met: string): Promise<void> {
   await client.query(
-    `insert into database_server (only_row, identity, since) values (1, $1, 0)
+    `insert into database_server (only_row, identity, since)
+    select 1, $1, case when exists (select 1 from change)
+      then cast(extract(epoch from clock_timestamp()) * 1000 as bigint) else 0 end
     on conflict (only_row) do update set identity = excluded.identity,
       since = cast(extract(epoch from clock_timestamp()) * 1000 as bigint)
     where database_server.identity <> excluded.identity`,

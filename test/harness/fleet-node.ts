@@ -1,0 +1,302 @@
+import { createSessionMemory, type SessionMemory } from '../../src/access/session-cache.ts'
+import type { Change, FeedMark } from '../../src/store/db/db.ts'
+import { patiently } from '../../src/store/engine/patience.ts'
+import { waitForConfirmation } from '../../src/store/feed/confirmation.ts'
+import { ChangeFeed } from '../../src/store/feed/feed.ts'
+import { NodeRegistration, standsAlone } from '../../src/store/feed/node-registration.ts'
+import type { SessionWithUser } from '../../src/store/index.ts'
+import type { SimDatabase, World } from './fleet-world.ts'
+
+/**
+ * What may be taken out again, to see that the simulation finds the defect that it mends:
+ * history: the feed compares sequences only · clock: liveness is judged by each node's wall clock · locks: whoever stands
+ * still keeps its locks for 10 s, and who waits is refused · settling: a new server's first second is like any other ·
+ * lost: a change that is gone counts as confirmed
+ */
+export const mends = ['history', 'clock', 'locks', 'settling', 'lost'] as const
+export type Mend = (typeof mends)[number]
+
+const requestTimeoutMs = 5000
+
+/** What a process of the world asks of it. */
+export interface Surroundings {
+  readonly world: World
+  readonly without: Mend | undefined
+  readonly hints: ((mark: FeedMark) => void)[]
+  readonly anyChange: Change
+  readonly database: SimDatabase
+  token(): string
+  wayMs(): number
+  tell(change: Change): void
+  lockFor(database: SimDatabase, owner: object, maxMs: number): Promise<void>
+}
+
+/** A process that talks to the database: over a network that cuts it off, on a machine that stops it. */
+class SimProcess {
+  readonly name: string
+  readonly fleet: Surroundings
+  isPaused = false
+  isDead = false
+  isCut = false
+  /** What the wall clock is off, and the monotonic one. */
+  skewMs = 0
+  /** Stands still or is cut off in the middle of its next transaction, with a lock in its hands. */
+  stopsInWork: (() => unknown) | undefined
+  readonly startedAt: number
+  connectedTo: SimDatabase | undefined
+  onOther: () => void = () => undefined
+  /** When it was last paused, cut off or given another clock, or was healed from it. */
+  disturbedAt = Number.NEGATIVE_INFINITY
+  #held: (() => void)[] = []
+
+  constructor(fleet: Surroundings, name: string) {
+    this.fleet = fleet
+    this.name = name
+    this.startedAt = fleet.world.now
+  }
+
+  readonly clock = {
+    now: (): number => 1_800_000_000_000 + this.fleet.world.now + this.skewMs,
+    monotonic: (): number => this.fleet.world.now - this.startedAt + 1_000_000,
+  }
+
+  readonly timers = {
+    every: (ms: number, call: () => void): (() => void) => {
+      let isOver = false
+      const again = (): void => {
+        if (isOver) return
+        call()
+        this.after(ms, again)
+      }
+      this.after(ms, again)
+      return () => void (isOver = true)
+    },
+    soon: (call: () => void): void => this.after(0, call),
+  }
+
+  /** Calls back unless the process is dead; a stopped one comes to it when it goes on. */
+  after(ms: number, call: () => void): void {
+    this.fleet.world.schedule(ms, () => {
+      if (this.isDead) return
+      if (this.isPaused) this.#held.push(call)
+      else call()
+    })
+  }
+
+  async wait(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => this.after(ms, resolve))
+  }
+
+  resume(): void {
+    this.isPaused = false
+    for (const call of this.#held.splice(0)) this.after(0, call)
+  }
+
+  /** Asks the database; the effect is there at once, or nothing comes back. */
+  async ask<T>(effect: (database: SimDatabase) => T | Promise<T>): Promise<T> {
+    const { world } = this.fleet
+    return await new Promise<T>((resolve, reject) => {
+      let isOver = false
+      const end = (call: () => void): void => {
+        if (isOver) return
+        isOver = true
+        call()
+      }
+      this.after(requestTimeoutMs, () => end(() => reject(new Error('query read timeout'))))
+      world.schedule(this.fleet.wayMs(), () => {
+        // A request that was sent arrives, also where its sender is stopped meanwhile.
+        if (this.isCut || this.isDead) return
+        const { database } = this.fleet
+        const failed = (): void =>
+          this.after(this.fleet.wayMs(), () =>
+            end(() => reject(new Error('connection terminated'))),
+          )
+        if (!database.isAlive) return failed()
+        if (this.connectedTo !== database) {
+          const isFirst = this.connectedTo === undefined
+          this.connectedTo = database
+          database.greet(world.now)
+          if (!isFirst && this.fleet.without !== 'history') this.after(0, () => this.onOther())
+        }
+        const back = (answer: () => void): void => {
+          if (this.fleet.database !== database || !database.isAlive) return failed()
+          world.schedule(this.fleet.wayMs(), () => {
+            if (!this.isCut) this.after(0, () => end(answer))
+          })
+        }
+        void Promise.resolve()
+          .then(async () => await effect(database))
+          .then(
+            (result) => back(() => resolve(result)),
+            (error: unknown) => back(() => reject(error)),
+          )
+      })
+    })
+  }
+}
+
+/** The node's own code over a simulated database. */
+export class SimNode extends SimProcess {
+  readonly feed: ChangeFeed
+  readonly sessions: SessionMemory
+  readonly registration: NodeRegistration | undefined
+  readonly serves: boolean
+
+  constructor(fleet: Surroundings, name: string, serves: boolean) {
+    super(fleet, name)
+    this.serves = serves
+    this.registration = serves
+      ? new NodeRegistration({
+          ...{ id: name, clock: this.clock, timers: this.timers },
+          book: {
+            beat: async (seen) => await this.ask((database) => this.#beat(database, seen)),
+            list: async () => await this.ask((database) => database.rows()),
+            remove: async ({ id, beat }) =>
+              await this.ask((database) => {
+                if (database.rows().find((row) => row.id === id)?.beat === beat) {
+                  database.nodes.delete(id)
+                }
+              }),
+            leave: async () => undefined,
+          },
+        })
+      : undefined
+    this.feed = new ChangeFeed({
+      clock: this.clock,
+      timers: this.timers,
+      standing: this.registration ?? standsAlone,
+      source: {
+        pollMs: 200,
+        hasForeignCommit: async () => true,
+        read: async (from, limit) =>
+          await this.ask((database) => this.#read(database, from, limit)),
+        head: async () => await this.ask((database) => this.#head(database)),
+        listen: (onHint) => fleet.hints.push((mark) => this.after(0, () => onHint(mark))),
+      },
+    })
+    this.onOther = () => this.feed.doubt()
+    this.sessions = createSessionMemory(this.feed, 1000)
+    this.registration?.start(() => this.feed.mark())
+    this.feed.onForeign(() => void this.registration?.beat().catch(() => undefined))
+  }
+
+  async start(): Promise<void> {
+    for (;;) {
+      try {
+        return await this.feed.start()
+      } catch {
+        await this.wait(250)
+      }
+    }
+  }
+
+  #beat(database: SimDatabase, seen: FeedMark): boolean {
+    const row = database.nodes.get(this.name)
+    const beats = (row?.beats ?? 0) + 1
+    database.nodes.set(this.name, { beats, heartbeatAt: this.clock.now(), seen: { ...seen } })
+    return row !== undefined
+  }
+
+  #read(database: SimDatabase, from: FeedMark, limit: number) {
+    const changes = database.changes.filter(({ sequence }) => sequence >= from.sequence)
+    const { server } = database
+    if (this.fleet.without !== 'history') return { server, changes: changes.slice(0, limit) }
+    // As if only sequences were compared: the change at the mark is always there.
+    const newer = changes.filter(({ sequence }) => sequence > from.sequence)
+    const at = { ...(database.changes[0] ?? this.fleet.anyChange), ...from }
+    const known = from.sequence === 0 ? newer : [at, ...newer]
+    return { server: sameServer, changes: known.slice(0, limit) }
+  }
+
+  #head(database: SimDatabase) {
+    const { sequence, token } = database.changes.at(-1) ?? { sequence: 0, token: '' }
+    const server = this.fleet.without === 'history' ? sameServer : database.server
+    return { server, mark: { sequence, token } }
+  }
+
+  /** What a call with a session sees: from memory while that is trusted, else from the database. */
+  async lets(id: string): Promise<boolean> {
+    const known = this.sessions.find(id)
+    if (known !== undefined) return known.endedAt === undefined
+    const found = await this.sessions.readThrough(
+      id,
+      async () => await this.ask((database) => sessionOf(database, id)),
+    )
+    return found !== undefined && found.endedAt === undefined
+  }
+
+  /** Revokes as `transactionConfirmed` does; returns the database that had the change when it was confirmed. */
+  async revoke(id: string): Promise<SimDatabase> {
+    const change = await patiently(
+      { clock: this.clock, isAnswering: () => this.feed.isCurrent() },
+      async () => await this.commit((database) => database.revoked.add(id), id),
+    )
+    this.feed.heardOwn([change])
+    let looked = this.fleet.database
+    await waitForConfirmation({
+      look: async (of) =>
+        await this.ask((database) => {
+          looked = database
+          return this.#look(database, of)
+        }),
+      clock: this.clock,
+      wait: async (ms) => await this.wait(ms),
+      self: this.serves ? this.name : undefined,
+      change,
+    })
+    return looked
+  }
+
+  /** A transaction: takes the organization's lock, then writes and commits in one message. */
+  async commit(write: (database: SimDatabase) => void, id: string): Promise<Change> {
+    const owner = {}
+    const { fleet } = this
+    const isMended = fleet.without !== 'locks'
+    const database = await this.ask(async (at) => {
+      await fleet.lockFor(at, owner, isMended ? 1500 : 5000)
+      // Whoever stands still with it loses it.
+      fleet.world.schedule(isMended ? 500 : 10_000, () => at.unlock(owner))
+      this.stopsInWork?.()
+      this.stopsInWork = undefined
+      return at
+    })
+    return await this.ask((at) => {
+      if (at !== database || !at.holds(owner)) throw withCode('25P03')
+      write(at)
+      const change = at.append('session', id, fleet.token())
+      at.unlock(owner)
+      fleet.tell(change)
+      return change
+    })
+  }
+
+  #look(database: SimDatabase, change: Change | undefined) {
+    const { without, world } = this.fleet
+    const rows = database.rows()
+    const nodes =
+      without === 'clock'
+        ? rows.filter(({ beat }) => Number(beat.split(' ')[0]) >= this.clock.now() - 15_000)
+        : rows
+    return {
+      nodes:
+        without === 'history' ? nodes.map((row) => ({ ...row, isOfThisHistory: true })) : nodes,
+      hasChange:
+        change === undefined || ['lost', 'history'].includes(without ?? '') || database.has(change),
+      unsettledMs:
+        without === 'settling' || without === 'history'
+          ? 0
+          : Math.max(0, 1100 - (world.now - database.since)),
+    }
+  }
+}
+
+const sameServer = { identity: 'one', startedAt: '' }
+
+function sessionOf(database: SimDatabase, id: string): SessionWithUser {
+  const endedAt = database.revoked.has(id) ? 1 : undefined
+  return { id, userId: `usr_${id}`, endedAt } as unknown as SessionWithUser
+}
+
+export function withCode(code: string): Error {
+  return Object.assign(new Error(`refused with ${code}`), { code })
+}
