@@ -8,13 +8,13 @@ import { createCompanions } from './engine/companions.ts'
 import { createFeedSource } from './engine/feed-source.ts'
 import { createNodeBook, forgetOldChanges, lookAtChange } from './engine/node-book.ts'
 import { probe } from './engine/probe.ts'
-import { patiently } from './engine/patience.ts'
-import { asStorageProblem } from './engine/unavailable.ts'
+import { asStorageProblem, isWaitTooLong } from './engine/unavailable.ts'
 import { waitForConfirmation, type Confirmation } from './feed/confirmation.ts'
 import { DatabaseClock } from './feed/database-clock.ts'
 import { sealFirst, sealMigration } from './tables/audit/seals.ts'
 import { ChangeFeed, systemTimers, type Feed, type HistoryChange } from './feed/feed.ts'
 import { NodeRegistration, standsAlone } from './feed/node-registration.ts'
+import { patiently } from './feed/patience.ts'
 
 export * as auditSeals from './tables/audit/seals.ts'
 export * as attempts from './tables/webhooks/attempts.ts'
@@ -277,7 +277,7 @@ export async function openStore(options: {
     async transactionConfirmed(work, { isNeeded, line } = {}) {
       const lane = line === undefined ? handle.urgent : handle
       const { result, changes } = await patiently(
-        { clock, isAnswering: () => feed.isCurrent() },
+        { clock, isAnswering: () => feed.isCurrent(), isWaitTooLong },
         async () => await transact(work, lane, line),
       )
       if (isNeeded?.(result) === false) {

@@ -1,6 +1,7 @@
 import { createSessionMemory, type SessionMemory } from '../../src/access/session-cache.ts'
 import type { Change, FeedMark } from '../../src/store/db/db.ts'
-import { patiently } from '../../src/store/engine/patience.ts'
+import { isWaitTooLong } from '../../src/store/engine/unavailable.ts'
+import { patiently } from '../../src/store/feed/patience.ts'
 import { waitForConfirmation } from '../../src/store/feed/confirmation.ts'
 import { ChangeFeed } from '../../src/store/feed/feed.ts'
 import { NodeRegistration, standsAlone } from '../../src/store/feed/node-registration.ts'
@@ -228,7 +229,7 @@ export class SimNode extends SimProcess {
   /** Revokes as `transactionConfirmed` does; returns the database that had the change when it was confirmed. */
   async revoke(id: string): Promise<SimDatabase> {
     const change = await patiently(
-      { clock: this.clock, isAnswering: () => this.feed.isCurrent() },
+      { clock: this.clock, isAnswering: () => this.feed.isCurrent(), isWaitTooLong },
       async () => await this.commit((database) => database.revoked.add(id), id),
     )
     this.feed.heardOwn([change])

@@ -39,6 +39,8 @@ const sentences =
 
 // A lock or a place in line did not come in time, and the server undid what was begun (57014: a statement's time).
 const waits = ['55P03', '57014', '25P03']
+// A standby, or a database that was set to take no writes (25006 read_only_sql_transaction).
+const readOnly = ['25006', 'SQLITE_READONLY']
 const inLine = /timeout exceeded when (trying to connect|waiting in line)/
 
 /** Whether a work failed only because others were before it: nothing was changed, and it may be tried again. */
@@ -57,13 +59,32 @@ export function asStorageProblem(error: unknown): Problem | undefined {
     sqlite.some((name) => text === `SQLITE_${name}` || text.startsWith(`SQLITE_${name}_`)) ||
     (text.length === 5 && postgres.test(text)) ||
     waits.includes(text) ||
+    readOnly.includes(text) ||
     error instanceof ChangeLostError ||
     network.includes(text) ||
     transport.test(text) ||
     sentences.test(error.message)
   if (!isUnavailable) return undefined
-  return new Problem('storage_unavailable', 'The database does not answer. Nothing was changed.', {
+  return new Problem('storage_unavailable', sentenceOf(text, error), {
     cause: error,
     headers: { 'Retry-After': '1' },
   })
+}
+
+/** What is wrong, as far as the error says it. */
+function sentenceOf(code: string, error: Error): string {
+  if (error instanceof ChangeLostError) {
+    return 'The database was replaced by an older copy, which does not have this change. Look, and make it again.'
+  }
+  // 53100 disk_full.
+  if (code.startsWith('SQLITE_FULL') || code === '53100') {
+    return 'The disk of the database is full. Nothing was changed.'
+  }
+  // 53300 too_many_connections.
+  if (code === '53300') return 'The database has no connection left. Nothing was changed.'
+  if (readOnly.includes(code)) return 'The database takes no writes. Nothing was changed.'
+  if (isWaitTooLong(error)) {
+    return 'The database is busy: this waited too long for others. Nothing was changed.'
+  }
+  return 'The database does not answer. Nothing was changed.'
 }

@@ -1,12 +1,16 @@
 import type { Clock } from '../../clock.ts'
-import { isWaitTooLong } from './unavailable.ts'
 
 // A revocation behind somebody who stands still waits for its turn rather than being refused.
 const maxPatienceMs = 15_000
 
 /** Tries a work again while only others are before it and the database answers; nothing was changed by what failed. */
 export async function patiently<T>(
-  deps: { readonly clock: Pick<Clock, 'monotonic'>; readonly isAnswering: () => boolean },
+  deps: {
+    readonly clock: Pick<Clock, 'monotonic'>
+    readonly isAnswering: () => boolean
+    /** Whether others were only before it, and nothing was changed. */
+    readonly isWaitTooLong: (error: unknown) => boolean
+  },
   work: () => Promise<T>,
 ): Promise<T> {
   const startedAt = deps.clock.monotonic()
@@ -15,7 +19,7 @@ export async function patiently<T>(
       return await work()
     } catch (error) {
       const isOver = deps.clock.monotonic() - startedAt > maxPatienceMs || !deps.isAnswering()
-      if (isOver || !isWaitTooLong(error)) throw error
+      if (isOver || !deps.isWaitTooLong(error)) throw error
     }
   }
 }
