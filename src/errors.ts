@@ -83,6 +83,7 @@ export const problems = {
   link_invalid: { status: 400, title: 'The link is not valid any more' },
   invitation_invalid: { status: 400, title: 'The invitation is not valid any more' },
   invitation_for_other: { status: 403, title: 'The invitation is for another e-mail address' },
+  last_connection: { status: 409, title: 'A required company sign-in keeps a connection' },
   last_owner: { status: 409, title: 'An organization keeps at least one owner' },
   idempotency_conflict: { status: 409, title: 'The Idempotency-Key was used for something else' },
 

@@ -31,6 +31,8 @@ export interface Call {
   readonly contentTypes: readonly string[]
   /** Statuses whose body is read; anything else is a fault. */
   readonly statuses?: readonly number[]
+  /** What a 404 or 410 means here. */
+  readonly absent?: string
   readonly maximumBytes: number
   readonly timeoutMs: number
   /** Ends the call early: the budget of the whole sign-in. */
@@ -82,7 +84,9 @@ async function readAnswer(request: Call, answer: Answer, signal: AbortSignal): P
   try {
     if (answer.status >= 300 && answer.status < 400) throw fault('redirected', step)
     if (!(request.statuses ?? [200]).includes(answer.status)) {
-      throw fault('status', step, `It was ${answer.status}.`)
+      const isAbsent = answer.status === 404 || answer.status === 410
+      const meaning = isAbsent && request.absent !== undefined ? ` ${request.absent}` : ''
+      throw fault('status', step, `It was ${answer.status}.${meaning}`)
     }
     const contentType = mediaType(answer.headers.get('content-type'))
     if (!request.contentTypes.includes(contentType)) {

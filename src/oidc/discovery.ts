@@ -40,6 +40,8 @@ export async function discover(
     contentTypes: ['application/json'],
     maximumBytes,
     timeoutMs,
+    absent:
+      'There is no discovery document: the issuer is the part of its address before /.well-known/openid-configuration, with the realm, tenant or server in its path.',
   })
   return checkedDocument(objectOf(answer, 'discovery'), issuer, needs.allowLoopback)
 }
@@ -71,11 +73,7 @@ export function clientAuthenticationFor(
 
 function checkedDocument(document: JsonObject, issuer: string, allowLoopback: boolean): Provider {
   if (document['issuer'] !== issuer) {
-    throw fault(
-      'issuer_mismatch',
-      'discovery',
-      `It says ${quoted(document['issuer'])}; enter exactly that if it is yours.`,
-    )
+    throw fault('issuer_mismatch', 'discovery', otherIssuer(document['issuer']))
   }
   const endpoints = endpointsOf(document, issuer, allowLoopback)
   refuseOtherFlows(document)
@@ -90,6 +88,14 @@ function checkedDocument(document: JsonObject, issuer: string, allowLoopback: bo
     backchannelLogout: flag(document, 'backchannel_logout_supported'),
     scopes: texts(document, 'scopes_supported'),
   }
+}
+
+function otherIssuer(said: unknown): string {
+  // Entra's addresses for many tenants (common, organizations, consumers) name a template that no token carries.
+  if (typeof said === 'string' && said.includes('{tenantid}')) {
+    return 'It is the address of all tenants of Microsoft Entra. Enter your own: https://login.microsoftonline.com/<tenant id>/v2.0, with the Directory (tenant) ID of its overview page.'
+  }
+  return `It says ${quoted(said)}; enter exactly that if it is yours.`
 }
 
 function endpointsOf(document: JsonObject, issuer: string, allowLoopback: boolean) {

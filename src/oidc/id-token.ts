@@ -58,18 +58,30 @@ export function checkIssuerAndAudience(
 export function checkTimes(claims: JsonObject, nowMs: number, step: Step): void {
   const now = nowMs / 1000
   const { exp, iat, nbf } = claims
-  if (!isTime(exp) || exp <= now - skewSeconds) throw fault('expiry', step)
+  if (!isTime(exp)) throw fault('expiry', step)
+  if (exp <= now - skewSeconds) throw fault('expiry', step, `It expired ${off(now, exp)} ago.`)
   checkIssuedAt(iat, nowMs, step)
   if (isTime(iat) && exp <= iat) throw fault('expiry', step, 'It expired before it was issued.')
-  if (nbf !== undefined && (!isTime(nbf) || nbf > now + skewSeconds))
-    throw fault('not_before', step)
+  if (nbf === undefined) return
+  if (!isTime(nbf)) throw fault('not_before', step)
+  if (nbf > now + skewSeconds) throw fault('not_before', step, ahead(nbf, now))
+}
+
+function ahead(time: number, now: number): string {
+  return `Its time is ${off(time, now)} ahead of our clock, and up to ${skewSeconds} s are allowed: compare the clocks of the provider and of Intercept.`
+}
+
+function off(later: number, earlier: number): string {
+  return `${Math.round(later - earlier)} s`
 }
 
 /** Whether `iat` lies within the last ten minutes. */
 export function checkIssuedAt(iat: unknown, nowMs: number, step: Step): void {
   const now = nowMs / 1000
-  if (!isTime(iat) || iat > now + skewSeconds || iat < now - maximumAgeSeconds - skewSeconds) {
-    throw fault('issued_at', step)
+  if (!isTime(iat)) throw fault('issued_at', step)
+  if (iat > now + skewSeconds) throw fault('issued_at', step, ahead(iat, now))
+  if (iat < now - maximumAgeSeconds - skewSeconds) {
+    throw fault('issued_at', step, `By our clock that was ${off(now, iat)} ago.`)
   }
 }
 

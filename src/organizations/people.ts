@@ -252,7 +252,7 @@ async function noteRefused(
         const { provider, issuer, subject } = proven
         record(tx, {
           organizationId: organization.id,
-          actor,
+          actor: { ...actor, name: proven.name ?? proven.email ?? subject },
           action: 'sign_in.refused',
           subject: { kind: 'user', id: userId },
           detail: { code, provider, issuer, subject },

@@ -125,7 +125,12 @@ async function signIn(
 }
 
 function actorOf(needs: SignInNeeds, request: AppRequest): Actor {
-  return { kind: 'system', address: needs.addressOf(request), requestId: request.id }
+  return {
+    kind: 'system',
+    name: 'Sign-in',
+    address: needs.addressOf(request),
+    requestId: request.id,
+  }
 }
 
 /** The session that this browser had before is replaced, not left behind. */

@@ -65,7 +65,10 @@ export function createSsoFinishes(needs: {
       const person = await prove(connection, transaction, query)
       const admission = await sso.signIn.admit(connection, person, actor)
       const { returnTo } = transaction
-      if (admission.kind === 'confirm') return { kind: 'confirm', link: admission, returnTo }
+      if (admission.kind === 'confirm') {
+        await sso.outcomes.asked(connection, admission, actor)
+        return { kind: 'confirm', link: admission, returnTo }
+      }
       const token = await startSession(connection, admission, person, visitor)
       await endBefore(transaction)
       return { kind: 'signed-in', token, returnTo }
@@ -123,7 +126,7 @@ export function createSsoFinishes(needs: {
         lines.pass(step, passedSentences[step]),
       )
       lines.read(person)
-      lines.pass('claims', 'The claims are read as shown.')
+      lines.pass('claims', claimsSentence(connection, person))
       lines.pass('decision', await sso.signIn.preview(connection, person))
     } catch (error) {
       if (!(error instanceof Problem)) throw error
@@ -161,6 +164,15 @@ export function createSsoFinishes(needs: {
   return { finish, startSession }
 }
 
+function claimsSentence({ settings }: Connection, person: CompanyPerson): string {
+  if (settings.groupRoles.length === 0 || person.groups !== undefined) {
+    return 'The claims are read as shown.'
+  }
+  return person.groupsLeftOut
+    ? 'The claims are read as shown. The person is in more groups than a token holds: roles by groups stay as they are.'
+    : `The claims are read as shown. There is no list of groups (claim ${settings.claims.groups}): roles by groups stay as they are.`
+}
+
 const passedSentences = {
   discovery: 'The discovery document is acceptable.',
   answer: 'The answer belongs to this sign-in.',
@@ -171,5 +183,10 @@ const passedSentences = {
 
 /** Who the audit log names while nobody is proven yet. */
 export function actorOf(visitor: Visitor): Actor {
-  return { kind: 'system', name: 'sign-in', address: visitor.address, requestId: visitor.requestId }
+  return {
+    kind: 'system',
+    name: 'Company sign-in',
+    address: visitor.address,
+    requestId: visitor.requestId,
+  }
 }

@@ -31,6 +31,7 @@ export interface Attempt {
 export async function requireOwnDomain(at: Attempt): Promise<string> {
   const { mail, mailVerified } = at.person
   const { claims } = at.connection.settings
+  await requireOwnWorkspace(at)
   if (mail === undefined) {
     throw new Problem('sso_email_missing', `The claim ${claims.email} holds no e-mail address.`)
   }
@@ -52,6 +53,29 @@ export async function requireOwnDomain(at: Attempt): Promise<string> {
   return mail.address
 }
 
+/**
+ * Google calls any address verified that somebody has confirmed; only `hd` says that the account is its domain's own.
+ * Personal accounts are refused always, those of other Workspaces where nobody knows them: `sso_domain_mismatch`.
+ */
+export function requireWorkspace({ connection, person }: Attempt): void {
+  if (connection.kind !== 'google' || person.hostedDomain !== undefined) return
+  throw new Problem(
+    'sso_domain_mismatch',
+    'This is a personal Google account (it has no claim hd). Sign in with the account of your organization.',
+  )
+}
+
+async function requireOwnWorkspace(at: Attempt): Promise<void> {
+  const { hostedDomain } = at.person
+  if (at.connection.kind !== 'google' || hostedDomain === undefined) return
+  const held = await domains.findHeld(at.tx, hostedDomain)
+  if (held?.organizationId === at.connection.organizationId) return
+  throw new Problem(
+    'sso_domain_mismatch',
+    `Your Google account belongs to ${hostedDomain}, a domain that this organization has not verified.`,
+  )
+}
+
 /** The connection as the browser left it: still on, still the same provider and client. */
 export async function requireUnchanged(tx: Transaction, connection: Connection): Promise<void> {
   const now = await connections.find(tx, connection.organizationId, connection.id)
@@ -71,7 +95,11 @@ export function requireGroup(at: Attempt): void {
   throw new Problem(
     'sso_group_missing',
     at.person.groups === undefined
-      ? `The identity provider sent no list of groups (claim ${at.connection.settings.claims.groups}).`
+      ? `The identity provider sent no list of groups (claim ${at.connection.settings.claims.groups})${
+          at.person.groupsLeftOut
+            ? ', because you are in more groups than its tokens hold. Ask an administrator to send only the groups of this application.'
+            : '.'
+        }`
       : 'You are not in the group that this connection requires.',
   )
 }
@@ -165,6 +193,8 @@ async function requirePowerFor(at: Attempt, invitation: InvitationRecord): Promi
 /** Groups decide the role of who came in by them; owners and others are never touched. */
 export async function keepRole(at: Attempt, membership: MembershipRecord): Promise<void> {
   const { settings } = at.connection
+  // Unknown is not empty: who was not described keeps what they have, and the entry of the sign-in says so.
+  if (at.person.groups === undefined) return
   if (at.directoryIsOn || membership.source !== 'sso' || settings.groupRoles.length === 0) return
   const role = roleOf(settings, at.person.groups)
   if (membership.role === 'owner' || membership.role === role) return

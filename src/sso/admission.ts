@@ -24,6 +24,7 @@ import {
   requireGroup,
   requireOwnDomain,
   requireUnchanged,
+  requireWorkspace,
   roleOf,
   seen,
   type Attempt,
@@ -101,6 +102,7 @@ export function createCompanySignIn(needs: {
       await requireUnchanged(tx, connection)
       const directoryIsOn = await directory.isOn(tx, connection.organizationId)
       const candidate = { tx, connection, person, actor, directoryIsOn }
+      requireWorkspace(candidate)
       requireGroup(candidate)
       return await work(candidate)
     })
@@ -347,11 +349,14 @@ async function hasOtherIdentityHere(at: Attempt, user: UserRecord): Promise<bool
   return all.some((identity) => identity.connectionId === at.connection.id)
 }
 
-function notSent(at: Attempt): Problem {
-  return new Problem(
-    'sso_not_admitted',
-    `The directory of this organization has not sent you${at.person.directoryValue === undefined ? `: the claim ${at.connection.settings.claims.directory.claim} by which it knows people is missing` : ''}.`,
-  )
+function notSent({ person, connection }: Attempt): Problem {
+  const { directory, email, emailVerified } = connection.settings.claims
+  const why = {
+    missing: `The identity provider sent no ${directory.claim}, by which the directory knows people.`,
+    unverified: `The identity provider does not say that your ${email} is verified (claim ${emailVerified}), so the directory was not asked for it.`,
+    none: 'The directory of this organization has not sent you.',
+  }
+  return new Problem('sso_not_admitted', why[person.directoryGap ?? 'none'])
 }
 
 function pendingFor(at: Attempt, candidates: readonly UserRecord[]): PendingLink {

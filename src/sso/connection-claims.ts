@@ -9,15 +9,22 @@ export interface CompanyPerson {
   readonly mail: MailAddress | undefined
   readonly mailVerified: boolean
   readonly name: string | undefined
-  /** Undefined where the provider sent none, or too many to send. */
+  /** Undefined where the provider sent no list: unknown, which is not the same as none. */
   readonly groups: readonly string[] | undefined
+  /** The provider says that there are more groups than a token holds (Entra's overage). */
+  readonly groupsLeftOut: boolean
   /** What the directory knows the person by. */
   readonly directoryValue: string | undefined
+  /** Why the directory cannot be asked for the person. */
+  readonly directoryGap: 'missing' | 'unverified' | undefined
+  /** Google's word for the Workspace domain of the account; personal accounts have none. */
+  readonly hostedDomain: string | undefined
   /** The provider's own name of the session, for back-channel logout. */
   readonly providerSession: string | undefined
 }
 
-const groupsAtMost = 1_000
+// What is shown of somebody's groups; those that decide something here count however many there are.
+const maxGroupsKept = 1_000
 
 /** Reads the claims of a proven sign-in; what has the wrong type counts as not said. */
 export function readPerson(
@@ -41,8 +48,10 @@ export function readPerson(
     mail: parseMailAddress(claimOf(mailSource, claims.email)),
     mailVerified: isVerified(claims.emailVerified, claimOf(mailSource, claims.emailVerified)),
     name: nameOf(first(sources, claims.name)),
-    groups: groupsOf(first(sources, claims.groups)),
-    directoryValue: directoryValueOf(directorySource, settings),
+    groups: groupsOf(first(sources, claims.groups), settings),
+    groupsLeftOut: sources.some((source) => leavesOut(source, claims.groups)),
+    ...directoryValueOf(directorySource, settings),
+    hostedDomain: textOf(claimOf(proven.claims, 'hd'))?.toLowerCase(),
     providerSession: textOf(claimOf(proven.claims, 'sid')),
   }
 }
@@ -54,17 +63,39 @@ function isVerified(claim: string, value: unknown): boolean {
 }
 
 // An address identifies somebody in the directory only where the provider has verified it.
-function directoryValueOf(source: JsonObject, settings: ConnectionSettings): string | undefined {
+function directoryValueOf(
+  source: JsonObject,
+  settings: ConnectionSettings,
+): Pick<CompanyPerson, 'directoryValue' | 'directoryGap'> {
   const { claims } = settings
   const value = textOf(claimOf(source, claims.directory.claim))
-  if (claims.directory.claim !== claims.email) return value
-  return isVerified(claims.emailVerified, claimOf(source, claims.emailVerified)) ? value : undefined
+  if (value === undefined) return { directoryValue: undefined, directoryGap: 'missing' }
+  const isProven =
+    claims.directory.claim !== claims.email ||
+    isVerified(claims.emailVerified, claimOf(source, claims.emailVerified))
+  return isProven
+    ? { directoryValue: value, directoryGap: undefined }
+    : { directoryValue: undefined, directoryGap: 'unverified' }
 }
 
-function groupsOf(value: unknown): readonly string[] | undefined {
-  const list = typeof value === 'string' ? [value] : value
-  if (!Array.isArray(list) || list.length > groupsAtMost) return undefined
-  return list.filter((group): group is string => typeof group === 'string')
+function groupsOf(
+  value: unknown,
+  settings: Pick<ConnectionSettings, 'requiredGroup' | 'groupRoles'>,
+): readonly string[] | undefined {
+  const list: unknown = typeof value === 'string' ? [value] : value
+  if (!Array.isArray(list)) return undefined
+  const groups = list.filter((group): group is string => typeof group === 'string')
+  if (groups.length <= maxGroupsKept) return groups
+  const deciding = new Set(settings.groupRoles.map(({ group }) => group))
+  if (settings.requiredGroup !== undefined) deciding.add(settings.requiredGroup)
+  return groups.filter((group, at) => at < maxGroupsKept || deciding.has(group))
+}
+
+// OpenID Connect Core 1.0, section 5.6.2: a distributed claim is named and left out; Entra says `hasgroups` too.
+function leavesOut(source: JsonObject, claim: string): boolean {
+  const names = claimOf(source, '_claim_names')
+  const isNamed = typeof names === 'object' && names !== null && Object.hasOwn(names, claim)
+  return isNamed || claimOf(source, 'hasgroups') === true
 }
 
 function nameOf(value: unknown): string | undefined {

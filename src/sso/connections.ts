@@ -5,6 +5,7 @@ import { createId, type OrganizationId } from '../ids.ts'
 import {
   checkedIssuer,
   clientAuthenticationFor,
+  faultOf,
   type Client,
   type RelyingParty,
 } from '../oidc/index.ts'
@@ -13,6 +14,7 @@ import { mintClientKey, type Sealer } from '../secrets/index.ts'
 import {
   connections,
   identities,
+  organizations,
   type Actor,
   type ConnectionId,
   type ConnectionRecord,
@@ -34,7 +36,7 @@ import {
   type ConnectionSettings,
   type SettingsWish,
 } from './connection-settings.ts'
-import { requireEnterprise } from '../organizations/index.ts'
+import { policyOf, requireEnterprise } from '../organizations/index.ts'
 import { isOwner } from '../organizations/index.ts'
 import { endSessionsOf } from './provider-sessions.ts'
 
@@ -138,6 +140,25 @@ export function createConnections(needs: Needs): Connections {
     return provider
   }
 
+  /** The same before a save: a refusal is in the audit log, as the save would be. */
+  async function discoverToSave(
+    save: { organizationId: OrganizationId; subject: { kind: string; id: string }; actor: Actor },
+    issuer: string,
+    credential: 'secret' | 'key',
+  ): Promise<void> {
+    try {
+      await discover(issuer, credential)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      const { code, message: sentence } = error
+      const detail = { issuer: issuer.slice(0, 512), code, sentence, check: faultOf(error)?.check }
+      await store.transaction(async (tx) => {
+        record(tx, { ...save, action: 'sso.connection_refused', detail })
+      })
+      throw error
+    }
+  }
+
   async function sealed(
     id: ConnectionId,
     organizationId: string,
@@ -194,7 +215,11 @@ export function createConnections(needs: Needs): Connections {
       await requireEnterprise(store, organizationId)
       const { issuer, clientId } = checkClient(wish)
       const settings = settingsFor(wish.kind ?? kindOf(issuer), wish)
-      await discover(issuer, wish.credential.kind)
+      await discoverToSave(
+        { organizationId, subject: { kind: 'organization', id: organizationId }, actor },
+        issuer,
+        wish.credential.kind,
+      )
       const id = await idFor(organizationId, wish.reservation)
       const credential = await sealed(id, organizationId, wish.credential)
       return await store.transaction(async (tx) => {
@@ -239,7 +264,11 @@ export function createConnections(needs: Needs): Connections {
       }
       const kind = before.kind as ConnectionKind
       const settings = settingsFor(kind, change, settingsFromRow(kind, before.settings))
-      await discover(issuer, change.credential?.kind ?? before.credentialKind)
+      await discoverToSave(
+        { organizationId, subject: { kind: 'connection', id: before.id }, actor },
+        issuer,
+        change.credential?.kind ?? before.credentialKind,
+      )
       const credential =
         change.credential === undefined
           ? {
@@ -295,6 +324,7 @@ export function createConnections(needs: Needs): Connections {
           disabled ? tx.now : null,
         )
         if (!after) throw notFound()
+        if (disabled) await keepWayIn(tx, organizationId)
         if (disabled) await endSessionsOf(tx, after, actor)
         announce(tx, after, actor, disabled ? 'disabled' : 'enabled', {})
         return present(after)
@@ -306,6 +336,7 @@ export function createConnections(needs: Needs): Connections {
       await store.transactionConfirmed(async (tx) => {
         await endSessionsOf(tx, before, actor)
         await connections.remove(tx, organizationId, id)
+        await keepWayIn(tx, organizationId)
         announce(tx, before, actor, 'removed', {})
       })
     },
@@ -332,6 +363,19 @@ export function createConnections(needs: Needs): Connections {
       return found && present(found)
     },
   }
+}
+
+/** Refuses to leave an organization that requires its company sign-in without one: `last_connection`. */
+async function keepWayIn(tx: Transaction, organizationId: OrganizationId): Promise<void> {
+  // Locked: the policy that would require one may be on its way.
+  const organization = await organizations.find(tx, organizationId, true)
+  if (!organization || !policyOf(organization).required) return
+  const left = await connections.list(tx, organizationId)
+  if (left.some(({ disabledAt }) => disabledAt === undefined)) return
+  throw new Problem(
+    'last_connection',
+    'People could not sign in any more: the company sign-in is required, and this is its last connection.',
+  )
 }
 
 function sealContext(organizationId: string, id: string): readonly string[] {

@@ -5,10 +5,12 @@ import { faultOf } from '../oidc/index.ts'
 import {
   connections,
   providerSessions,
+  users,
   type Actor,
   type SessionRecord,
   type Store,
 } from '../store/index.ts'
+import type { PendingLink } from './admission.ts'
 import type { CompanyPerson } from './connection-claims.ts'
 import type { Connection } from './connections.ts'
 
@@ -22,6 +24,8 @@ export interface SsoOutcomes {
   ): Promise<void>
   /** Notes a refusal; beyond a budget per connection strangers cannot fill the log. */
   refused(connection: Connection, error: unknown, actor: Actor): Promise<void>
+  /** Notes that somebody was asked to confirm from the account that an address names; within the same budget. */
+  asked(connection: Connection, link: PendingLink, actor: Actor): Promise<void>
   /** Deletes what sessions that have run out had at their provider. */
   forget(): Promise<void>
 }
@@ -60,12 +64,35 @@ export function createSsoOutcomes(needs: { store: Store; clock: Clock }): SsoOut
           expiresAt: session.expiresAt,
         })
         await connections.noteOutcome(tx, organizationId, id, 'signed-in')
+        const user = await users.find(tx, session.userId)
         record(tx, {
           organizationId,
-          actor: { ...actor, kind: 'user', id: session.userId },
+          actor: { ...actor, kind: 'user', id: session.userId, name: user?.name },
           action: 'sso.signed_in',
           subject: { kind: 'connection', id },
-          detail: { session_id: session.id, issuer: person.issuer, subject: person.subject },
+          detail: {
+            session_id: session.id,
+            issuer: person.issuer,
+            subject: person.subject,
+            // Roles by groups stay as they are then.
+            ...(person.groups === undefined && connection.settings.groupRoles.length > 0
+              ? { groups: person.groupsLeftOut ? 'too_many' : 'not_sent' }
+              : {}),
+          },
+        })
+      })
+    },
+    async asked(connection, { person, candidates }, actor) {
+      if (!spend(connection.id)) return
+      const { organizationId, id } = connection
+      const { issuer, subject, mail } = person
+      await store.transaction(async (tx) => {
+        record(tx, {
+          organizationId,
+          actor: { ...actor, name: mail?.address ?? subject },
+          action: 'sso.confirmation_required',
+          subject: { kind: 'connection', id },
+          detail: { issuer, subject, email: mail?.address ?? null, candidates: [...candidates] },
         })
       })
     },
