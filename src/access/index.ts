@@ -13,10 +13,11 @@ export { openSigningKeys, type SigningKeys } from './signing-keys.ts'
 export { checkMasterKey } from './master-key-check.ts'
 export { countSealed, resealAll, type SealedCounts } from './master-key-rotation.ts'
 export {
+  markedSession,
   readSessionCookie,
-  sessionCookie,
   sessionCookieName,
-  sessionEndCookie,
+  sessionCookies,
+  sessionEndCookies,
 } from './session-cookie.ts'
 export {
   createSessions,

@@ -4,16 +4,30 @@ import { cookieValues, hostCookie } from '../http/index.ts'
 /** The cookie that holds a session's token. */
 export const sessionCookieName = '__Host-session'
 
-/** Sets the session cookie; no age: the server's row decides when it ends. */
-export function sessionCookie(token: string): string {
-  return hostCookie(sessionCookieName, token, { sameSite: 'Strict' })
+// Sent along from other sites too, which the session's own cookie is not: it names the session and opens nothing.
+const markerName = '__Host-signed-in'
+
+/** Sets the session cookie and the mark that names it; no age: the server's row decides when they end. */
+export function sessionCookies(started: {
+  readonly token: string
+  readonly session: { readonly id: string }
+}): string[] {
+  return [
+    hostCookie(sessionCookieName, started.token, { sameSite: 'Strict' }),
+    hostCookie(markerName, started.session.id, { sameSite: 'Lax' }),
+  ]
 }
 
-/** Takes the session cookie away, with the attributes it was set with. */
-export const sessionEndCookie = hostCookie(sessionCookieName, '', {
-  sameSite: 'Strict',
-  maxAgeSeconds: 0,
-})
+/** Takes them away, with the attributes they were set with. */
+export const sessionEndCookies: readonly string[] = [
+  hostCookie(sessionCookieName, '', { sameSite: 'Strict', maxAgeSeconds: 0 }),
+  hostCookie(markerName, '', { sameSite: 'Lax', maxAgeSeconds: 0 }),
+]
+
+/** The session that a browser says it has, also where a request comes from another site. It proves nothing. */
+export function markedSession(header: string | undefined): string | undefined {
+  return cookieValues(header, markerName)[0]
+}
 
 /** The token in a Cookie header; `session_missing`, `session_invalid` (401) where it comes twice. */
 export function readSessionCookie(header: string | undefined): string {

@@ -71,6 +71,8 @@ export interface Sessions {
    * `session_invalid`, `session_ended` (401), `storage_unavailable` (503).
    */
   identify(token: string, from?: { address?: string | undefined }): Promise<SignedIn>
+  /** Whose a living session is. */
+  holderOf(sessionId: string): Promise<{ userId: UserId; name: string } | undefined>
   /** Living sessions, newest first. */
   list(userId: UserId): Promise<SessionRecord[]>
   /** Ends sessions in a transaction that does more; every node hears of it at its commit. */
@@ -207,6 +209,12 @@ export function createSessions(needs: Needs): Sessions {
         return started
       })
       return { token, session }
+    },
+    async holderOf(sessionId) {
+      const found = await sessions.find(store, sessionId)
+      const lives = found && found.endedAt === undefined && endsAt(found) > now()
+      const user = lives ? await users.find(store, found.userId) : undefined
+      return user && { userId: user.id, name: user.name }
     },
     list: async (userId) => {
       const living = await sessions.listLiving(store, userId, now())

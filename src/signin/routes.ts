@@ -1,8 +1,8 @@
 import {
   readSessionCookie,
   requireOwnSignIn,
-  sessionCookie,
-  sessionEndCookie,
+  sessionCookies,
+  sessionEndCookies,
   type Sessions,
   type SignedIn,
 } from '../access/index.ts'
@@ -110,7 +110,7 @@ async function signIn(
   { request, reply }: { request: AppRequest; reply: AppReply },
 ): Promise<AppReply> {
   const address = needs.addressOf(request)
-  const { token } = await needs.sessions.start({
+  const started = await needs.sessions.start({
     userId: user.id,
     provider,
     identityId,
@@ -120,7 +120,7 @@ async function signIn(
   })
   await endBefore(needs, transaction)
   // A second header line: each cookie has its own.
-  reply.header('Set-Cookie', sessionCookie(token))
+  reply.header('Set-Cookie', sessionCookies(started))
   return await sendPage(reply, landingPage(transaction.returnTo))
 }
 
@@ -180,7 +180,7 @@ export async function logOut(
   }
   return await reply
     .code(204)
-    .header('Set-Cookie', sessionEndCookie)
+    .header('Set-Cookie', [...sessionEndCookies])
     .header('Clear-Site-Data', '"cache", "storage"')
     .send()
 }
@@ -211,7 +211,7 @@ export async function useSignInLink(
     agent: request.headers['user-agent'],
     requestId: request.id,
   })
-  reply.header('Set-Cookie', sessionCookie(started.token))
+  reply.header('Set-Cookie', sessionCookies(started))
   return await sendPage(reply, landingPage('/'))
 }
 

@@ -1,42 +1,61 @@
-import type { Sessions } from '../access/index.ts'
+import { sessionCookies, type Sessions } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import { readCallback, type RelyingParty } from '../oidc/index.ts'
 import {
   createTestLines,
   readPerson,
+  withDecidingGroups,
   type Admitted,
   type CompanyPerson,
   type Connection,
   type PendingLink,
   type Sso,
 } from '../sso/index.ts'
+import type { UserId } from '../ids.ts'
 import type { Actor } from '../store/index.ts'
 import type { SignInTransaction, Transactions } from './login-state.ts'
 
 /** How a sign-in through an organization's provider ended; everything else is a Problem. */
 export type SsoEnd =
-  | { readonly kind: 'signed-in'; readonly token: string; readonly returnTo: string }
+  | { readonly kind: 'signed-in'; readonly cookies: readonly string[]; readonly returnTo: string }
+  | {
+      readonly kind: 'switch'
+      readonly wish: PendingSwitch
+      readonly returnTo: string
+      readonly now: string
+    }
   | { readonly kind: 'confirm'; readonly link: PendingLink; readonly returnTo: string }
   | { readonly kind: 'tested'; readonly passed: boolean; readonly connection: Connection }
+
+/** A proven sign-in that waits for a yes: it would change who is signed in in this browser. */
+export interface PendingSwitch {
+  readonly connectionId: string
+  readonly organizationId: string
+  readonly person: CompanyPerson
+  readonly userId: UserId
+  readonly name: string
+}
 
 /** Who is at the other end of the wire. */
 export interface Visitor {
   readonly address: string
   readonly agent: string | undefined
   readonly requestId: string
+  /** The session that the browser says it has. */
+  readonly markedSession?: string | undefined
 }
 
 /** Finishes sign-ins through an organization's provider. */
 export interface SsoFinishes {
   /** Checks the answer, admits the person and starts a session; the `callback_…`, `idp_…`, `id_token_…`, `sso_…` problems. */
   finish(transaction: SignInTransaction, query: string, visitor: Visitor): Promise<SsoEnd>
-  /** A session for somebody who was admitted. */
+  /** The cookies of a session for somebody who was admitted. */
   startSession(
     connection: Connection,
     admitted: Admitted,
     person: CompanyPerson,
     visitor: Visitor,
-  ): Promise<string>
+  ): Promise<readonly string[]>
 }
 
 // A person waits at most ten seconds, whatever the provider does.
@@ -69,13 +88,35 @@ export function createSsoFinishes(needs: {
         await sso.outcomes.asked(connection, admission, actor)
         return { kind: 'confirm', link: admission, returnTo }
       }
-      const token = await startSession(connection, admission, person, visitor)
+      const other = await somebodyElse(admission, transaction, visitor)
+      if (other !== undefined) {
+        const { id: userId, name } = admission.user
+        const { id: connectionId, organizationId } = connection
+        const short = withDecidingGroups(person, connection.settings)
+        const wish = { connectionId, organizationId, person: short, userId, name }
+        return { kind: 'switch', wish, returnTo, now: other }
+      }
+      const cookies = await startSession(connection, admission, person, visitor)
       await endBefore(transaction)
-      return { kind: 'signed-in', token, returnTo }
+      return { kind: 'signed-in', cookies, returnTo }
     } catch (error) {
       await sso.outcomes.refused(connection, error, actor)
       throw error
     }
+  }
+
+  /**
+   * Who is signed in in this browser, if a sign-in that began on another site would change that unasked: a foreign
+   * provider may begin one in anybody's browser, and answer for whom it likes (login CSRF).
+   */
+  async function somebodyElse(
+    { user }: Admitted,
+    { before }: SignInTransaction,
+    { markedSession }: Visitor,
+  ): Promise<string | undefined> {
+    if (markedSession === undefined || before?.sessionId === markedSession) return undefined
+    const holder = await needs.sessions.holderOf(markedSession)
+    return holder === undefined || holder.userId === user.id ? undefined : holder.name
   }
 
   /** Everything that proves who this is, nothing that decides whether they may come in. */
@@ -141,8 +182,8 @@ export function createSsoFinishes(needs: {
     admitted: Admitted,
     person: CompanyPerson,
     visitor: Visitor,
-  ): Promise<string> {
-    const { token, session } = await needs.sessions.start({
+  ): Promise<readonly string[]> {
+    const started = await needs.sessions.start({
       userId: admitted.user.id,
       provider: 'sso',
       identityId: admitted.identityId,
@@ -151,8 +192,8 @@ export function createSsoFinishes(needs: {
       address: visitor.address,
       agent: visitor.agent,
     })
-    await sso.outcomes.signedIn(connection, person, session, actorOf(visitor))
-    return token
+    await sso.outcomes.signedIn(connection, person, started.session, actorOf(visitor))
+    return sessionCookies(started)
   }
 
   async function endBefore({ before }: SignInTransaction): Promise<void> {

@@ -37,7 +37,7 @@ ${ways}
 }
 
 /** The question itself, to somebody who is signed in. */
-export function confirmPage(link: PendingLink, name: string): Page {
+export function confirmPage(link: PendingLink, name: string, mark: string): Page {
   return {
     status: 200,
     // The form's own Origin is the proof that it is ours; no-referrer would blank it.
@@ -49,10 +49,36 @@ export function confirmPage(link: PendingLink, name: string): Page {
 <p>You are signed in as <strong>${escapeHtml(name)}</strong>. From now on the company sign-in of
 <strong>${escapeHtml(link.person.mail?.address ?? '')}</strong> (subject <code>${escapeHtml(link.person.subject)}</code>
 at ${escapeHtml(link.person.issuer)}) opens your account in that organization too.</p>
-<form method="post" action="/api/v1/auth/sso/confirmed"><button>Yes, this is me</button></form>
+<form method="post" action="/api/v1/auth/sso/confirmed">${waiting(mark)}<button>Yes, this is me</button></form>
 <p><a href="/">No, leave everything as it is</a></p>`,
     ),
   }
+}
+
+/** The question to somebody whose browser is signed in as somebody else, when another site began the sign-in. */
+export function switchPage(
+  wish: { readonly name: string; readonly person: { readonly issuer: string } },
+  now: string,
+  mark: string,
+): Page {
+  const title = 'Sign in as somebody else?'
+  return {
+    status: 200,
+    headers: { ...pageHeaders, 'Referrer-Policy': 'same-origin' },
+    html: page(
+      title,
+      '',
+      `<h1>${title}</h1>
+<p>This browser is signed in as <strong>${escapeHtml(now)}</strong>. A sign-in that began on another site would change
+that to <strong>${escapeHtml(wish.name)}</strong>, by the word of ${escapeHtml(wish.person.issuer)}.</p>
+<form method="post" action="/api/v1/auth/sso/switched">${waiting(mark)}<button>Sign in as ${escapeHtml(wish.name)}</button></form>
+<p><a href="/">No, stay signed in as ${escapeHtml(now)}</a></p>`,
+    ),
+  }
+}
+
+function waiting(mark: string): string {
+  return `<input type="hidden" name="waiting" value="${escapeHtml(mark)}">`
 }
 
 /** The end of a test: what was found is on the page that started it. */

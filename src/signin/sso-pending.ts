@@ -1,62 +1,85 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { cookieValues, hostCookie } from '../http/index.ts'
-import type { PendingLink } from '../sso/index.ts'
-import type { Sealer } from '../secrets/index.ts'
+import { digestBase64url, type Sealer } from '../secrets/index.ts'
 
-const cookieName = '__Host-sso-confirm'
 const lifetimeMs = 10 * 60_000
-const context = ['system', 'sign-in', 'confirm']
 const longestCookie = 3_900
 
-/** A proven company sign-in that waits for its owner's own sign-in, bound to the browser that proved it. */
-export interface Pending {
-  readonly link: PendingLink
+/** A proven company sign-in that waits for somebody's yes, bound to the browser that proved it. */
+export interface Pending<Wish> {
+  readonly wish: Wish
   readonly returnTo: string
   readonly startedAt: number
+  /** Names exactly this one, for the form that asks: another tab's must not be answered by it. */
+  readonly mark: string
 }
 
-/** Waiting links, in a sealed cookie: exactly this subject, this browser, ten minutes. */
-export interface PendingLinks {
-  cookieFor(link: PendingLink, returnTo: string): string
-  /** `sso_confirmation_required` where nothing waits. */
-  read(cookieHeader: string | undefined): Pending
+/** What waits, in a sealed cookie: exactly this subject, this browser, ten minutes. */
+export interface PendingWishes<Wish> {
+  /** Set-Cookie, and the mark of what waits. */
+  keep(wish: Wish, returnTo: string): { readonly cookie: string; readonly mark: string }
+  /** `sso_confirmation_required` where nothing waits, or something else than the answered form has asked about. */
+  read(cookieHeader: string | undefined, form?: URLSearchParams): Pending<Wish>
+  /** Takes it away from the browser. */
+  readonly endCookie: string
 }
 
-/** Takes the waiting link away from the browser. */
-export const pendingEndCookie = hostCookie(cookieName, '', { sameSite: 'Lax', maxAgeSeconds: 0 })
-
-/** Opens the waiting links. */
-export function createPendingLinks(needs: { sealer: Sealer; clock: Clock }): PendingLinks {
+/** Opens what waits under one name. */
+export function createPendingWishes<Wish>(
+  needs: { sealer: Sealer; clock: Clock },
+  name: 'confirm' | 'switch',
+): PendingWishes<Wish> {
   const { sealer, clock } = needs
+  const cookieName = `__Host-sso-${name}` as const
+  const context = ['system', 'sign-in', name]
   return {
-    cookieFor(link, returnTo) {
-      const pending: Pending = { link, returnTo, startedAt: clock.now() }
-      return hostCookie(cookieName, sealer.seal(JSON.stringify(pending), context), {
+    endCookie: hostCookie(cookieName, '', { sameSite: 'Lax', maxAgeSeconds: 0 }),
+    keep(wish, returnTo) {
+      const sealed = sealer.seal(
+        JSON.stringify({ wish, returnTo, startedAt: clock.now() }),
+        context,
+      )
+      const cookie = hostCookie(cookieName, sealed, {
         // The person comes back from another provider's page (F3).
         sameSite: 'Lax',
         maxAgeSeconds: lifetimeMs / 1000,
       })
+      return { cookie, mark: markOf(sealed) }
     },
-    read(cookieHeader) {
+    read(cookieHeader, form) {
       const [sealed, second] = cookieValues(cookieHeader, cookieName)
       if (sealed === undefined || second !== undefined || sealed.length > longestCookie)
         throw nothing()
-      let pending: Pending
+      let pending: Omit<Pending<Wish>, 'mark'>
       try {
-        pending = JSON.parse(sealer.open(sealed, context)) as Pending
+        pending = JSON.parse(sealer.open(sealed, context)) as Omit<Pending<Wish>, 'mark'>
       } catch {
         throw nothing()
       }
       if (clock.now() - pending.startedAt > lifetimeMs) throw nothing()
-      return pending
+      const mark = markOf(sealed)
+      const answered = form?.get('waiting')
+      if (typeof answered === 'string' && answered !== mark) throw another()
+      return { ...pending, mark }
     },
   }
+}
+
+function markOf(sealed: string): string {
+  return digestBase64url(`waiting ${sealed}`).slice(0, 22)
 }
 
 function nothing(): Problem {
   return new Problem(
     'sso_confirmation_required',
     'Nothing waits to be confirmed in this browser, or it waited longer than 10 minutes. Start again.',
+  )
+}
+
+function another(): Problem {
+  return new Problem(
+    'sso_confirmation_required',
+    'Another sign-in has begun in this browser since the page asked. Nothing was changed. Start again.',
   )
 }

@@ -1,17 +1,17 @@
-import { sessionCookie } from '../access/index.ts'
+import { markedSession } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import { checkSameOrigin, type App, type AppReply, type AppRequest } from '../http/index.ts'
 import { faultOf, type RelyingParty } from '../oidc/index.ts'
-import { endByProvider, type Sso } from '../sso/index.ts'
+import { endByProvider, type PendingLink, type Sso } from '../sso/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
 import { currentPerson, only, sendPage, type SignInNeeds } from './routes.ts'
 import { arrivalOf, type Arrival } from './arrival.ts'
 import type { SignInTransaction } from './login-state.ts'
 import { landingPage } from './pages.ts'
-import { confirmPage, confirmRequiredPage, testedPage } from './sso-pages.ts'
-import { actorOf, createSsoFinishes, type Visitor } from './sso-finish.ts'
-import { createPendingLinks, pendingEndCookie } from './sso-pending.ts'
+import { confirmPage, confirmRequiredPage, switchPage, testedPage } from './sso-pages.ts'
+import { actorOf, createSsoFinishes, type PendingSwitch, type Visitor } from './sso-finish.ts'
+import { createPendingWishes } from './sso-pending.ts'
 import { createSsoStarts, type Starter } from './sso-start.ts'
 
 /** What the company sign-in works with besides. */
@@ -30,7 +30,8 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
   const { sso } = needs
   const starts = createSsoStarts(needs)
   const finishes = createSsoFinishes(needs)
-  const pending = createPendingLinks(needs)
+  const links = createPendingWishes<PendingLink>(needs, 'confirm')
+  const switches = createPendingWishes<PendingSwitch>(needs, 'switch')
 
   only(scope, 'GET', `${base}/login`, async (request, reply) => {
     const { location, cookies } = await starts.byName(queryOf(request), await starterOf(request))
@@ -66,28 +67,53 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
     })
     switch (end.kind) {
       case 'signed-in':
-        reply.header('Set-Cookie', sessionCookie(end.token))
+        reply.header('Set-Cookie', [...end.cookies])
         return await sendPage(reply, landingPage(end.returnTo))
       case 'tested':
         return await sendPage(reply, testedPage(end.connection, end.passed))
       case 'confirm':
-        reply.header('Set-Cookie', pending.cookieFor(end.link, end.returnTo))
+        reply.header('Set-Cookie', links.keep(end.link, end.returnTo).cookie)
         return await sendPage(reply, confirmRequiredPage(end.link, providerNames(), request.id))
+      case 'switch': {
+        const { cookie, mark } = switches.keep(end.wish, end.returnTo)
+        reply.header('Set-Cookie', cookie)
+        return await sendPage(reply, switchPage(end.wish, end.now, mark))
+      }
     }
   })
 
+  only(scope, 'POST', `${base}/switched`, async (request, reply) => {
+    checkSameOrigin(request.headers, needs.baseUrl)
+    const { wish, returnTo } = switches.read(request.headers.cookie, formOf(request))
+    const before = await currentPerson(needs, request)
+    const connection = await sso.routing.open(wish.connectionId)
+    const visitor = visitorOf(request)
+    const admitted = await sso.signIn.admit(connection, wish.person, actorOf(visitor))
+    if (admitted.kind !== 'admitted' || admitted.user.id !== wish.userId) {
+      throw new Problem('sso_confirmation_required', 'The account has changed. Start again.')
+    }
+    const cookies = await finishes.startSession(connection, admitted, wish.person, visitor)
+    if (before !== undefined) {
+      const why = { by: before.userId, reason: 'signed_in_again' }
+      await needs.sessions.end(before.userId, { id: before.sessionId }, why)
+    }
+    reply.header('Set-Cookie', [switches.endCookie, ...cookies])
+    return await sendPage(reply, landingPage(returnTo))
+  })
+
   only(scope, 'GET', `${base}/confirm`, async (request, reply) => {
-    const { link } = pending.read(request.headers.cookie)
+    const { wish: link, mark } = links.read(request.headers.cookie)
     const person = await currentPerson(needs, request)
     const page = person
-      ? confirmPage(link, person.name)
+      ? confirmPage(link, person.name, mark)
       : confirmRequiredPage(link, providerNames(), request.id)
     return await sendPage(reply, page)
   })
 
   only(scope, 'POST', `${base}/confirmed`, async (request, reply) => {
     checkSameOrigin(request.headers, needs.baseUrl)
-    const { link, returnTo, startedAt } = pending.read(request.headers.cookie)
+    const waiting = links.read(request.headers.cookie, formOf(request))
+    const { wish: link, returnTo, startedAt } = waiting
     const person = await currentPerson(needs, request)
     if (!person) throw new Problem('session_missing', 'Sign in the way you did before, first.')
     const connection = await sso.routing.open(link.connectionId)
@@ -102,17 +128,17 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
       requestId,
     } as const
     const admitted = await sso.signIn.confirm(connection, link, person.userId, actor)
-    const token = await finishes.startSession(connection, admitted, link.person, visitor)
+    const cookies = await finishes.startSession(connection, admitted, link.person, visitor)
     const why = { by: person.userId, reason: 'signed_in_again' }
     await needs.sessions.end(person.userId, { id: person.sessionId }, why)
-    reply.header('Set-Cookie', pendingEndCookie).header('Set-Cookie', sessionCookie(token))
+    reply.header('Set-Cookie', [links.endCookie, ...cookies])
     return await sendPage(reply, landingPage(returnTo))
   })
 
   only(scope, 'POST', `${base}/:connection/logout`, async (request, reply) => {
     // OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8.
     reply.header('Cache-Control', 'no-store')
-    const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
+    const form = formOf(request)
     const tokens = form.getAll('logout_token')
     const [token] = tokens
     try {
@@ -164,7 +190,12 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
 
   function visitorOf(request: AppRequest): Visitor {
     const address = needs.addressOf(request)
-    return { address, agent: request.headers['user-agent'], requestId: request.id }
+    return {
+      address,
+      agent: request.headers['user-agent'],
+      requestId: request.id,
+      markedSession: markedSession(request.headers.cookie),
+    }
   }
 
   function providerNames(): readonly string[] {
@@ -195,6 +226,10 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
 }
 
 const freshForMs = 3_600_000
+
+function formOf(request: AppRequest): URLSearchParams {
+  return request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
+}
 
 /** The sign-in that an answer belongs to, or the fault of one that belongs to none under way. */
 function opening(arrival: Arrival): () => SignInTransaction | Problem {

@@ -30,6 +30,7 @@ import {
   type Attempt,
 } from './admission-conditions.ts'
 import type { CompanyPerson } from './connection-claims.ts'
+import type { ConnectionSettings } from './connection-settings.ts'
 import type { Connection } from './connections.ts'
 import { isActiveOwner, requireEnterprise } from '../organizations/index.ts'
 
@@ -360,20 +361,27 @@ function notSent({ person, connection }: Attempt): Problem {
 }
 
 function pendingFor(at: Attempt, candidates: readonly UserRecord[]): PendingLink {
-  // It waits in a cookie: of a thousand groups only those go along that decide something here, two at most.
-  const { requiredGroup, groupRoles } = at.connection.settings
-  const role = roleOf(at.connection.settings, at.person.groups)
-  const deciding = groupRoles.find(
-    (given) => given.role === role && at.person.groups?.includes(given.group),
-  )
-  const groups = at.person.groups?.filter(
-    (group) => group === requiredGroup || group === deciding?.group,
-  )
   return {
     kind: 'confirm',
     connectionId: at.connection.id,
     organizationId: at.connection.organizationId,
-    person: { ...at.person, groups },
+    person: withDecidingGroups(at.person, at.connection.settings),
     candidates: candidates.map(({ id }) => id),
   }
+}
+
+/** A person who waits in a cookie: of a thousand groups only those go along that decide something here, two at most. */
+export function withDecidingGroups(
+  person: CompanyPerson,
+  settings: Pick<ConnectionSettings, 'requiredGroup' | 'groupRoles'>,
+): CompanyPerson {
+  const { requiredGroup, groupRoles } = settings
+  const role = roleOf(settings, person.groups)
+  const deciding = groupRoles.find(
+    (given) => given.role === role && person.groups?.includes(given.group),
+  )
+  const groups = person.groups?.filter(
+    (group) => group === requiredGroup || group === deciding?.group,
+  )
+  return { ...person, groups }
 }

@@ -1,5 +1,10 @@
 /** Company sign-in: connections, domains, who is admitted, and when it is required. */
-export { type Admitted, type PendingLink, type DirectoryPeople } from './admission.ts'
+export {
+  withDecidingGroups,
+  type Admitted,
+  type DirectoryPeople,
+  type PendingLink,
+} from './admission.ts'
 export { readPerson, type CompanyPerson } from './connection-claims.ts'
 export { connectionKinds, type SettingsWish } from './connection-settings.ts'
 export { createTestLines, type TestResult } from './connection-tests.ts'

@@ -72,4 +72,68 @@ describe('a sign-in belongs to its state', () => {
     const stranger = await new Jar().fetch(answer)
     assert.equal(stranger.headers.get('intercept-refused'), 'callback_invalid')
   })
+
+  describe('a provider that begins a sign-in on another site', () => {
+    /** What a browser sends along from another site: none of the Strict cookies. */
+    async function crossSite(jar: Jar, start: string): Promise<{ other: Jar; answer: Response }> {
+      const other = new Jar()
+      other.set('__Host-signed-in', jar.get('__Host-signed-in') ?? '')
+      const begun = await other.fetch(start)
+      const there = await fetch(begun.headers.get('location') ?? '', { redirect: 'manual' })
+      return { other, answer: await other.fetch(there.headers.get('location') ?? '') }
+    }
+    const says = (sub: string, domain = 'acme.test') => {
+      place.idp.person = { sub, email: `${sub}@${domain}`, email_verified: true, name: sub }
+    }
+    async function signedIn(): Promise<Jar> {
+      const jar = new Jar()
+      says('victim')
+      const start = await jar.fetch(place.ours.start)
+      const there = await fetch(start.headers.get('location') ?? '', { redirect: 'manual' })
+      assert.equal((await jar.fetch(there.headers.get('location') ?? '')).status, 200)
+      return jar
+    }
+    async function yes(jar: Jar, page: string, mark?: string): Promise<Response> {
+      const waiting = mark ?? /name="waiting" value="([^"]+)"/.exec(page)?.[1] ?? ''
+      return await jar.fetch(`${place.product.baseUrl}/api/v1/auth/sso/switched`, {
+        method: 'POST',
+        headers: { origin: place.product.baseUrl },
+        body: new URLSearchParams({ waiting }),
+      })
+    }
+
+    test('changes nobody who is signed in unasked, and does so with a yes', async () => {
+      const jar = await signedIn()
+      const session = jar.get('__Host-session')
+      says('attacker', 'evil.test')
+      const { other, answer } = await crossSite(jar, place.theirs.start)
+      const page = await answer.text()
+      assert.equal(sessionOf(answer.headers), undefined)
+      assert.match(page, /signed in as <strong>victim<\/strong>/)
+      assert.match(page, /Sign in as attacker/)
+      // The page is our own: now the Strict cookie comes along.
+      other.set('__Host-session', session ?? '')
+      const wrong = await yes(other, page, 'x'.repeat(22))
+      assert.equal(wrong.headers.get('intercept-refused'), 'sso_confirmation_required')
+      const switched = await yes(other, page)
+      assert.equal(switched.status, 200)
+      assert.ok(sessionOf(switched.headers))
+      const before = await fetch(`${place.product.baseUrl}/api/v1/me`, {
+        headers: { cookie: `__Host-session=${session}` },
+      })
+      assert.equal(before.status, 401)
+    })
+
+    test('signs in the same person again, and somebody whose session has ended, without a question', async () => {
+      const jar = await signedIn()
+      says('victim')
+      assert.ok(sessionOf((await crossSite(jar, place.ours.start)).answer.headers))
+      await jar.fetch(`${place.product.baseUrl}/api/v1/auth/logout`, {
+        method: 'POST',
+        headers: { origin: place.product.baseUrl },
+      })
+      says('attacker', 'evil.test')
+      assert.ok(sessionOf((await crossSite(jar, place.theirs.start)).answer.headers))
+    })
+  })
 })

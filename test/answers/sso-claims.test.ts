@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { auditEntries, memberships, organizations } from '../../src/store/index.ts'
+import { auditEntries, organizations } from '../../src/store/index.ts'
 import { neighboursForTests, type Neighbours } from '../harness/neighbours.ts'
 import { withStore } from '../harness/person.ts'
 
@@ -164,10 +164,5 @@ describe('what a provider says of a person, and what becomes of it', () => {
     assert.equal(refused.refused, 'sso_not_admitted')
     assert.match(refused.text, /does not say that your email is verified/)
     await place.revoke(place.owner, 'acme', token.id)
-    const members = await withStore(place.product, async (store) => {
-      const { id } = (await organizations.findBySlug(store, 'acme'))!
-      return await memberships.list(store, id, { limit: 200 })
-    })
-    assert.ok(members.length > 0)
   })
 })

@@ -15,6 +15,10 @@ export const lies: Readonly<Record<string, ExpectedLie>> = {
     ...discovery({ issuer: 'http://127.0.0.1:9' }),
     stops: ['discovery', 'issuer_mismatch'],
   },
+  'entra-template': {
+    ...discovery({ issuer: 'https://login.microsoftonline.com/{tenantid}/v2.0' }),
+    stops: ['discovery', 'issuer_mismatch'],
+  },
   'issuer-slash': {
     discovery: (document) => ({ ...document, issuer: `${String(document['issuer'])}/` }),
     stops: ['discovery', 'issuer_mismatch'],

@@ -38,9 +38,9 @@ export interface RouteRequest<Query = unknown, Body = unknown> {
 /** An answer with headers of its own, such as a cookie. */
 export class Answered<Body> {
   readonly body: Body
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<string, string | string[]>>
 
-  constructor(body: Body, headers: Readonly<Record<string, string>>) {
+  constructor(body: Body, headers: Readonly<Record<string, string | string[]>>) {
     this.body = body
     this.headers = headers
   }

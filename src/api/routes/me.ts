@@ -1,4 +1,4 @@
-import { permissionsOf, requireOwnSignIn, sessionEndCookie } from '../../access/index.ts'
+import { permissionsOf, requireOwnSignIn, sessionEndCookies } from '../../access/index.ts'
 import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
 import type { IdentityRecord } from '../../store/index.ts'
@@ -160,7 +160,7 @@ export const meRoutes = {
       await rooms.members.noteSessionsEnded(person.userId, ended, actor)
       const answer = { ended: ended.length, confirmation: toConfirmed(confirmation) }
       const own = ended.some(({ id }) => id === person.sessionId)
-      return own ? new Answered(answer, { 'Set-Cookie': sessionEndCookie }) : answer
+      return own ? new Answered(answer, { 'Set-Cookie': [...sessionEndCookies] }) : answer
     },
   }),
 

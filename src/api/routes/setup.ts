@@ -1,4 +1,4 @@
-import { sessionCookie } from '../../access/index.ts'
+import { sessionCookies } from '../../access/index.ts'
 import { Type } from '../../http/index.ts'
 import { Answered, route } from '../core/route.ts'
 import { input } from '../core/schemas.ts'
@@ -50,7 +50,7 @@ export const setupRoutes = {
     }),
     handle: async ({ body, actor, address, agent }, rooms) => {
       const { user, organization } = await rooms.links.setUp(body.token, body, actor)
-      const { token } = await rooms.sessions.start({
+      const started = await rooms.sessions.start({
         userId: user.id,
         provider: 'setup',
         address,
@@ -59,7 +59,7 @@ export const setupRoutes = {
       const { id, slug } = organization
       return new Answered(
         { user_id: user.id, organization: { id, slug } },
-        { 'Set-Cookie': sessionCookie(token) },
+        { 'Set-Cookie': sessionCookies(started) },
       )
     },
   }),

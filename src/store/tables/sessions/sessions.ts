@@ -95,6 +95,16 @@ export async function findByDigest(
   }
 }
 
+/** The session with this id, whatever its state. */
+export async function find(at: Connection, id: string): Promise<SessionRecord | undefined> {
+  const row = await at.query
+    .selectFrom('session')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
 /** A person's sessions that still live, newest first. */
 export async function listLiving(
   at: Connection,
