@@ -108,9 +108,14 @@ export function createConnectionTests(needs: { store: Store; now: () => number }
         const { organizationId } = connection
         const result = lines.result()
         const open = await connectionTests.finish(tx, organizationId, id, { passed, result })
-        if (open && passed) {
-          await connections.noteOutcome(tx, organizationId, connection.id, 'tested')
-        }
+        if (!open) return
+        const failure = lines.failure()
+        // A connection whose test has failed is not untested: its page says what failed.
+        const outcome =
+          failure === undefined
+            ? ('tested' as const)
+            : { refusal: { ...failure, at: tx.now, byTest: true } }
+        await connections.noteOutcome(tx, organizationId, connection.id, outcome)
       })
     },
   }
@@ -119,6 +124,8 @@ export function createConnectionTests(needs: { store: Store; now: () => number }
 /** The lines of a test as they come about. */
 export interface TestLines {
   passed(): boolean
+  /** What the test stopped at. */
+  failure(): { code: string; sentence: string } | undefined
   result(): TestResult
   pass(step: TestStep, sentence: string): void
   /** The step that a problem stopped at; what comes after it is skipped. */
@@ -132,6 +139,10 @@ export function createTestLines(): TestLines {
   let person: TestResult['person']
   return {
     passed: () => [...lines.values()].every(({ outcome }) => outcome !== 'failed'),
+    failure() {
+      const line = [...lines.values()].find(({ outcome }) => outcome === 'failed')
+      return line && { code: line.code ?? 'internal_error', sentence: line.sentence }
+    },
     result: () => ({ lines: testSteps.map((step) => lines.get(step) ?? skipped(step)), person }),
     pass: (step, sentence) => void lines.set(step, { step, outcome: 'passed', sentence }),
     fail(error, at) {

@@ -5,7 +5,6 @@ import { createId, type OrganizationId } from '../ids.ts'
 import {
   checkedIssuer,
   clientAuthenticationFor,
-  faultOf,
   type Client,
   type RelyingParty,
 } from '../oidc/index.ts'
@@ -14,7 +13,6 @@ import { mintClientKey, type Sealer } from '../secrets/index.ts'
 import {
   connections,
   identities,
-  organizations,
   type Actor,
   type ConnectionId,
   type ConnectionRecord,
@@ -28,6 +26,7 @@ import {
   sealReservation,
   type ConnectionAddresses,
 } from './connection-addresses.ts'
+import { keepWayIn, noteRefusedSave } from './connection-guards.ts'
 import { checkClient, checkSecret, kindOf, nameFor } from './connection-checks.ts'
 import {
   settingsFor,
@@ -36,7 +35,7 @@ import {
   type ConnectionSettings,
   type SettingsWish,
 } from './connection-settings.ts'
-import { policyOf, requireEnterprise } from '../organizations/index.ts'
+import { requireEnterprise } from '../organizations/index.ts'
 import { isOwner } from '../organizations/index.ts'
 import { endSessionsOf } from './provider-sessions.ts'
 
@@ -73,6 +72,11 @@ export interface Connections {
   list(organizationId: OrganizationId): Promise<Connection[]>
   /** `not_found`. */
   get(organizationId: OrganizationId, id: string): Promise<Connection>
+  /** Whom its deletion, or another issuer, would touch. `not_found`. */
+  dependents(
+    organizationId: OrganizationId,
+    id: string,
+  ): Promise<{ people: number; onlyThis: number; owners: number }>
   /** Fetches what an issuer says of itself, fresh; the `idp_…` problems. */
   discover(issuer: string, credential?: 'secret' | 'key'): Promise<Provider>
   /** The addresses of a connection that is still to be made, for a week: most providers want them first. */
@@ -140,25 +144,6 @@ export function createConnections(needs: Needs): Connections {
     return provider
   }
 
-  /** The same before a save: a refusal is in the audit log, as the save would be. */
-  async function discoverToSave(
-    save: { organizationId: OrganizationId; subject: { kind: string; id: string }; actor: Actor },
-    issuer: string,
-    credential: 'secret' | 'key',
-  ): Promise<void> {
-    try {
-      await discover(issuer, credential)
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error
-      const { code, message: sentence } = error
-      const detail = { issuer: issuer.slice(0, 512), code, sentence, check: faultOf(error)?.check }
-      await store.transaction(async (tx) => {
-        record(tx, { ...save, action: 'sso.connection_refused', detail })
-      })
-      throw error
-    }
-  }
-
   async function sealed(
     id: ConnectionId,
     organizationId: string,
@@ -204,6 +189,8 @@ export function createConnections(needs: Needs): Connections {
   return {
     get,
     discover,
+    dependents: async (organizationId, id) =>
+      await identities.countDependents(store.aside, await row(organizationId, id)),
     async reserve(organizationId) {
       await requireEnterprise(store, organizationId)
       const id = createId('con')
@@ -215,11 +202,10 @@ export function createConnections(needs: Needs): Connections {
       await requireEnterprise(store, organizationId)
       const { issuer, clientId } = checkClient(wish)
       const settings = settingsFor(wish.kind ?? kindOf(issuer), wish)
-      await discoverToSave(
-        { organizationId, subject: { kind: 'organization', id: organizationId }, actor },
-        issuer,
-        wish.credential.kind,
-      )
+      const subject = { kind: 'organization', id: organizationId }
+      await noteRefusedSave(store, { organizationId, subject, actor, issuer }, async () => {
+        await discover(issuer, wish.credential.kind)
+      })
       const id = await idFor(organizationId, wish.reservation)
       const credential = await sealed(id, organizationId, wish.credential)
       return await store.transaction(async (tx) => {
@@ -264,11 +250,10 @@ export function createConnections(needs: Needs): Connections {
       }
       const kind = before.kind as ConnectionKind
       const settings = settingsFor(kind, change, settingsFromRow(kind, before.settings))
-      await discoverToSave(
-        { organizationId, subject: { kind: 'connection', id: before.id }, actor },
-        issuer,
-        change.credential?.kind ?? before.credentialKind,
-      )
+      const subject = { kind: 'connection', id: before.id }
+      await noteRefusedSave(store, { organizationId, subject, actor, issuer }, async () => {
+        await discover(issuer, change.credential?.kind ?? before.credentialKind)
+      })
       const credential =
         change.credential === undefined
           ? {
@@ -363,19 +348,6 @@ export function createConnections(needs: Needs): Connections {
       return found && present(found)
     },
   }
-}
-
-/** Refuses to leave an organization that requires its company sign-in without one: `last_connection`. */
-async function keepWayIn(tx: Transaction, organizationId: OrganizationId): Promise<void> {
-  // Locked: the policy that would require one may be on its way.
-  const organization = await organizations.find(tx, organizationId, true)
-  if (!organization || !policyOf(organization).required) return
-  const left = await connections.list(tx, organizationId)
-  if (left.some(({ disabledAt }) => disabledAt === undefined)) return
-  throw new Problem(
-    'last_connection',
-    'People could not sign in any more: the company sign-in is required, and this is its last connection.',
-  )
 }
 
 function sealContext(organizationId: string, id: string): readonly string[] {

@@ -48,15 +48,15 @@ for (const engine of engines) {
       ssoOwner = await memberOf(product, 'solo', { email: 'olga@solo.test', role: 'owner' })
       const made = await ssoOwner.call('POST /organizations/solo/connections', {
         issuer: idp.issuerOf('honest'),
-        clientId: 'intercept',
-        clientSecret: 's',
-        groupRoles: [
+        client_id: 'intercept',
+        client_secret: 's',
+        group_roles: [
           { group: 'developers', role: 'developer' },
           { group: 'administrators', role: 'admin' },
         ],
       })
       assert.equal(made.status, 201, made.text)
-      ssoStart = made.json.initiateLoginUri as string
+      ssoStart = made.json.initiate_login_uri as string
       await ssoOwner.call('POST /organizations/solo/domains', { name: 'solo.test' })
       await command(product, 'sso verify-domain solo solo.test --override')
     })

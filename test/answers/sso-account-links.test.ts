@@ -33,7 +33,7 @@ describe('how a person is linked and un-linked over time', () => {
         `PATCH /organizations/acme/connections/${place.ours.id}`,
         {
           issuer: place.successor.issuerOf('honest'),
-          clientSecret: 's',
+          client_secret: 's',
         },
       )
       assert.equal(moved.status, 200, moved.text)
@@ -147,9 +147,9 @@ describe('how a person is linked and un-linked over time', () => {
       assert.equal((await place.arrive(place.ours.start, claims)).status, 200)
       await removed('gone@acme.test')
       const path = `PATCH /organizations/acme/connections/${place.ours.id}`
-      await place.owner.call(path, { admitsNewPeople: false })
+      await place.owner.call(path, { admits_new_people: false })
       assert.equal((await place.arrive(place.ours.start, claims)).refused, 'sso_not_admitted')
-      await place.owner.call(path, { admitsNewPeople: true })
+      await place.owner.call(path, { admits_new_people: true })
       assert.equal((await place.arrive(place.ours.start, claims)).status, 200)
     })
   })

@@ -25,7 +25,7 @@ describe('what a provider says of a person, and what becomes of it', () => {
   describe('a Google connection', () => {
     let google: { start: string }
     before(async () => {
-      google = await place.connect(place.owner, 'acme', { kind: 'google', clientId: 'google' })
+      google = await place.connect(place.owner, 'acme', { kind: 'google', client_id: 'google' })
     })
 
     test('admits accounts of the Workspace whose domain the organization has verified', async () => {
@@ -50,7 +50,10 @@ describe('what a provider says of a person, and what becomes of it', () => {
   describe('roles by groups', () => {
     before(async () => {
       const groupRoles = [{ group: 'admins', role: 'admin' }]
-      assert.equal((await place.owner.call(`PATCH ${one()}`, { groupRoles })).status, 200)
+      assert.equal(
+        (await place.owner.call(`PATCH ${one()}`, { group_roles: groupRoles })).status,
+        200,
+      )
     })
 
     for (const [name, claims, said] of [
@@ -107,10 +110,10 @@ describe('what a provider says of a person, and what becomes of it', () => {
     })
 
     test('what was refused at discovery when it should have been saved', async () => {
-      const wrong = { issuer: `${place.idp.issuerOf('honest')}/nowhere`, clientSecret: 's' }
+      const wrong = { issuer: `${place.idp.issuerOf('honest')}/nowhere`, client_secret: 's' }
       const made = await place.owner.call('POST /organizations/acme/connections', {
         ...wrong,
-        clientId: 'x',
+        client_id: 'x',
       })
       assert.equal(made.status, 502, made.text)
       assert.match(made.json.detail, /404\. There is no discovery document/)
@@ -140,7 +143,7 @@ describe('what a provider says of a person, and what becomes of it', () => {
       if (id === place.ours.id) continue
       await place.owner.call(`DELETE /organizations/acme/connections/${id}`)
     }
-    const policy = { required: true, breakGlass: [ownerId] }
+    const policy = { required: true, break_glass: [ownerId] }
     const set = await place.owner.call('PUT /organizations/acme/sso', policy)
     assert.equal(set.status, 200, set.text)
     for (const route of [`DELETE ${one()}`, `POST ${one()}/disable`]) {

@@ -20,8 +20,8 @@ test("Entra's address of all tenants is explained, not offered", async () => {
   await using _ = place
   const made = await place.owner.call('POST /organizations/acme/connections', {
     issuer: idp.issuerOf('entra-template'),
-    clientId: 'x',
-    clientSecret: 's',
+    client_id: 'x',
+    client_secret: 's',
   })
   assert.equal(made.json.code, 'idp_discovery_invalid', made.text)
   assert.match(made.json.detail, /address of all tenants of Microsoft Entra/)

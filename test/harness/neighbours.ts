@@ -20,12 +20,12 @@ export async function neighboursForTests() {
   async function connect(person: Person, slug: string, more: object = {}) {
     const made = await person.call(`POST /organizations/${slug}/connections`, {
       issuer: idp.issuerOf('honest'),
-      clientId: 'intercept',
-      clientSecret: 's',
+      client_id: 'intercept',
+      client_secret: 's',
       ...more,
     })
     assert.equal(made.status, 201, made.text)
-    return { id: made.json.id as string, start: made.json.initiateLoginUri as string }
+    return { id: made.json.id as string, start: made.json.initiate_login_uri as string }
   }
   async function own(slug: string, person: Person, domain: string): Promise<void> {
     await person.call(`POST /organizations/${slug}/domains`, { name: domain })

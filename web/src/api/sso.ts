@@ -43,6 +43,19 @@ export function connectionsQuery(organization: string) {
   })
 }
 
+/** Whom the deletion of a connection, or another issuer, would touch. */
+export function dependentsQuery(organization: string, connection: string) {
+  return queryOptions({
+    queryKey: [organization, 'sso', 'dependents', connection],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/connections/:connection/dependents',
+        { path: { organization, connection } },
+        { signal },
+      ),
+  })
+}
+
 /** Whether the company sign-in is required. */
 export function policyQuery(organization: string) {
   return queryOptions({

@@ -84,6 +84,8 @@ export const ssoWords = {
     here: 'Here',
     issuer: 'Issuer',
     issuerHint: 'The address that the provider calls itself by.',
+    issuerWrong: 'An issuer is an address that begins with https://, without spaces, ? or #.',
+    missing: (fields: readonly string[]) => `Still missing: ${fields.join(', ')}.`,
     clientId: 'Client id',
     clientSecret: 'Client secret',
     clientSecretHint: 'It is sealed and never shown again.',
@@ -135,8 +137,10 @@ export const ssoWords = {
       works: 'Works',
       untested: 'Not tested',
       broken: 'Refused',
+      failed: 'Test failed',
     },
     lastRefusal: 'The last sign-in was refused',
+    lastTestFailed: 'The last test has failed',
     addresses: 'Addresses for your provider',
     addressesLead: 'Copy them into the application that you made there.',
     redirect: 'Redirect address',
@@ -168,6 +172,13 @@ export const ssoWords = {
     deleteTitle: (name: string) => `Delete ${name}?`,
     deleteText:
       'Everybody who signed in through it is signed out at once and can’t come back by it. This can’t be undone.',
+    dependents: (people: number, onlyThis: number) =>
+      people === 0
+        ? 'Nobody has signed in through it yet.'
+        : `${people === 1 ? 'One member has' : `${people} members have`} signed in through it; ${onlyThis === 0 ? 'all of them have another way in' : `${onlyThis === 1 ? 'one has' : `${onlyThis} have`} no other way in: only another connection that proves their address, or the directory, lets them back`}.`,
+    dependentOwners: (owners: number) =>
+      `${owners === 1 ? 'One of them is an owner' : `${owners} of them are owners`}: they come in again only by a connection that an owner has saved, or by a link of the operator.`,
+    movedTitle: 'Another issuer is another provider',
     deleted: 'Connection deleted',
   },
 

@@ -54,7 +54,14 @@ export const ConnectionSchema = Type.Object(
     /** An administrator saved it last: owners confirm their first sign-in through it. */
     owners_confirm: Type.Boolean(),
     /** The last refusal, until a sign-in or a test passes. */
-    last_refusal: nullable(Type.Object({ code: Type.String(), sentence: Type.String(), at: Time })),
+    last_refusal: nullable(
+      Type.Object({
+        code: Type.String(),
+        sentence: Type.String(),
+        at: Time,
+        /** It was a test that failed, not a sign-in. */ by_test: Type.Boolean(),
+      }),
+    ),
     version: Type.Integer(),
   },
   { title: 'Connection' },
@@ -164,6 +171,7 @@ export function toConnection(connection: Connection): Static<typeof ConnectionSc
             code: String(lastRefusal['code']),
             sentence: String(lastRefusal['sentence']),
             at: time(Number(lastRefusal['at'])),
+            by_test: lastRefusal['byTest'] === true,
           },
   }
 }

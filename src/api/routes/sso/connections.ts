@@ -106,6 +106,26 @@ export const connectionRoutes = {
       toConnection(await rooms.sso.connections.get(organization.id, param('connection'))),
   }),
 
+  [`GET ${one}/dependents` as const]: route({
+    summary: 'Whom the deletion of a connection, or another issuer, would touch',
+    permission: 'sso.manage',
+    answer: Type.Object(
+      {
+        /** Active members who have signed in through it. */
+        people: Type.Integer(),
+        /** Those who have no other way to sign in: they come back by a connection that proves their address again. */
+        only_this: Type.Integer(),
+        /** Owners among those: they come back by a connection that an owner has set up. */
+        owners: Type.Integer(),
+      },
+      { title: 'ConnectionDependents' },
+    ),
+    handle: async ({ organization, param }, rooms) => {
+      const found = await rooms.sso.connections.dependents(organization.id, param('connection'))
+      return { people: found.people, only_this: found.onlyThis, owners: found.owners }
+    },
+  }),
+
   [`PATCH ${one}` as const]: route({
     summary: 'Change a connection; another issuer or client id needs its credential again',
     permission: 'sso.manage',

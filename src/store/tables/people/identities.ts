@@ -122,6 +122,50 @@ export async function listLiving(at: Connection, userId: UserId): Promise<Identi
   return rows.map(fromRow)
 }
 
+/** How many active members a connection signs in, how many of them have no other way in, and which of those are owners. */
+export async function countDependents(
+  at: Connection,
+  connection: { readonly id: string; readonly organizationId: string; readonly issuer: string },
+): Promise<{ people: number; onlyThis: number; owners: number }> {
+  const linked = at.query
+    .selectFrom('identity')
+    .innerJoin('membership', 'membership.user_id', 'identity.user_id')
+    .select(['identity.user_id', 'membership.role'])
+    .distinct()
+    .where('identity.connection_id', '=', connection.id)
+    .where('identity.issuer', '=', connection.issuer)
+    .where('membership.organization_id', '=', connection.organizationId)
+    .where('membership.deactivated_at', 'is', null)
+  const rows = await at.query
+    .selectFrom(linked.as('linked'))
+    .select((eb) => [
+      'linked.role',
+      eb
+        .exists(
+          eb
+            .selectFrom('identity as other')
+            .leftJoin('connection', 'connection.id', 'other.connection_id')
+            .select('other.id')
+            .whereRef('other.user_id', '=', 'linked.user_id')
+            .where('other.connection_id', '!=', connection.id)
+            .where((or) =>
+              or.or([
+                or('other.connection_id', '=', ''),
+                or('other.issuer', '=', or.ref('connection.issuer')),
+              ]),
+            ),
+        )
+        .as('has_other'),
+    ])
+    .execute()
+  const alone = rows.filter((row) => !Boolean(row.has_other))
+  return {
+    people: rows.length,
+    onlyThis: alone.length,
+    owners: alone.filter(({ role }) => role === 'owner').length,
+  }
+}
+
 /** Notes that an owner stands behind a connection's links now, or that a person has confirmed one link. */
 export async function vouch(
   tx: Transaction,

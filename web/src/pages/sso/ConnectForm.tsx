@@ -48,7 +48,13 @@ export function ConnectForm({
       onDone()
     },
   })
-  const ready = issuer.trim() !== '' && clientId.trim() !== '' && (keyPair || secret.trim() !== '')
+  const missing = [
+    ...(issuer.trim() === '' ? [w.issuer] : []),
+    ...(clientId.trim() === '' ? [w.clientId] : []),
+    ...(keyPair || secret.trim() !== '' ? [] : [w.clientSecret]),
+  ]
+  const ready = missing.length === 0
+  const begun = issuer !== '' || clientId !== '' || secret !== ''
   function submit(event: FormEvent) {
     event.preventDefault()
     if (ready) connecting.mutate()
@@ -60,7 +66,7 @@ export function ConnectForm({
         hint={w.issuerHint}
         error={fieldError(connecting.error, 'issuer')}
         code
-        type="url"
+        inputMode="url"
         placeholder={guides[kind].issuerExample}
         value={issuer}
         onValue={setIssuer}
@@ -102,6 +108,7 @@ export function ConnectForm({
           {w.connect}
         </Button>
       </div>
+      {begun && !ready ? <p className="muted">{w.missing(missing)}</p> : undefined}
     </form>
   )
 }

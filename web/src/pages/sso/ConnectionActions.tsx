@@ -7,6 +7,7 @@ import { Button } from '../../parts/Button.tsx'
 import { ConfirmDialog } from '../../parts/Dialogs.tsx'
 import { Menu, MenuItem, MenuLine } from '../../parts/Menu.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
+import { Dependents } from './Dependents.tsx'
 
 const w = ssoWords.connection
 
@@ -83,6 +84,7 @@ export function ConnectionActions({
         onConfirm={() => removal.mutate()}
       >
         <p>{w.deleteText}</p>
+        {deleting ? <Dependents connection={connection.id} /> : undefined}
       </ConfirmDialog>
     </>
   )

@@ -31,7 +31,7 @@ export function ConnectionCard({ connection }: { readonly connection: Connection
       >
         <div className="stack">
           {lastRefusal === undefined ? undefined : (
-            <Notice tone="refuse" title={w.lastRefusal}>
+            <Notice tone="refuse" title={lastRefusal.by_test ? w.lastTestFailed : w.lastRefusal}>
               <p>{lastRefusal.sentence}</p>
               <p className="muted">
                 <a href={`/problems/${lastRefusal.code}`} target="_blank" rel="noreferrer">
@@ -79,7 +79,10 @@ function isNew({
 
 function StateBadge({ connection }: { readonly connection: Connection }) {
   if (connection.disabled_at !== undefined) return <Badge>{w.badges.disabled}</Badge>
-  if (connection.last_refusal !== undefined) return <Badge tone="refuse">{w.badges.broken}</Badge>
+  const refusal = connection.last_refusal
+  if (refusal !== undefined) {
+    return <Badge tone="refuse">{refusal.by_test ? w.badges.failed : w.badges.broken}</Badge>
+  }
   if (connection.tested_at === undefined && connection.last_used_at === undefined)
     return <Badge tone="caution">{w.badges.untested}</Badge>
   return <Badge tone="pass">{w.badges.works}</Badge>

@@ -13,9 +13,10 @@ const pauseMs = 600
 export function Discovery({ issuer }: { readonly issuer: string }) {
   const { slug } = useOrganization()
   const settled = useSettled(issuer.trim())
-  const looks = /^https?:\/\/[^\s/]+\.?[^\s]*$/.test(settled)
+  const looks = /^https?:\/\/[^\s/?#]+[^\s?#]*$/.test(settled)
   const found = useQuery({ ...discoveryQuery(slug, settled), enabled: looks })
-  if (!looks) return undefined
+  if (settled === '') return undefined
+  if (!looks) return <Notice tone="refuse" live title={w.issuerWrong} />
   if (found.isError) return <ProblemNotice error={found.error} />
   if (found.data === undefined) return <p className="muted">{w.discovering}</p>
   const {

@@ -7,7 +7,9 @@ import { FormDialog } from '../../parts/Dialogs.tsx'
 import { Check, TextField } from '../../parts/Field.tsx'
 import { Folded } from '../../parts/Folded.tsx'
 import { fieldError } from '../../parts/States.tsx'
+import { Notice } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
+import { Dependents } from './Dependents.tsx'
 
 const w = ssoWords.connection
 const secondsPerHour = 3600
@@ -56,6 +58,11 @@ export function EditConnection({
     >
       <TextField label={w.name} hint={w.nameHint} maxLength={100} {...text('name')} />
       <TextField label={w.issuer} code {...text('issuer')} />
+      {draft.issuer.trim() === connection.issuer ? undefined : (
+        <Notice tone="caution" title={w.movedTitle}>
+          <Dependents connection={connection.id} />
+        </Notice>
+      )}
       <TextField label={w.clientId} code {...text('client_id')} />
       {connection.credential === 'secret' ? (
         <TextField

@@ -1,0 +1,50 @@
+import { record } from '../audit/index.ts'
+import { Problem } from '../errors.ts'
+import type { OrganizationId } from '../ids.ts'
+import { faultOf } from '../oidc/index.ts'
+import { policyOf } from '../organizations/index.ts'
+import {
+  connections,
+  organizations,
+  type Actor,
+  type Store,
+  type Transaction,
+} from '../store/index.ts'
+
+/** Does what precedes a save; its refusal is in the audit log, as the save would be. */
+export async function noteRefusedSave(
+  store: Store,
+  save: {
+    readonly organizationId: OrganizationId
+    readonly subject: { readonly kind: string; readonly id: string }
+    readonly actor: Actor
+    readonly issuer: string
+  },
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const { issuer, ...entry } = save
+    const { code, message: sentence } = error
+    const detail = { issuer: issuer.slice(0, 512), code, sentence, check: faultOf(error)?.check }
+    await store.transaction(async (tx) => {
+      record(tx, { ...entry, action: 'sso.connection_refused', detail })
+    })
+    throw error
+  }
+}
+
+/** Refuses to leave an organization that requires its company sign-in without one: `last_connection`. */
+export async function keepWayIn(tx: Transaction, organizationId: OrganizationId): Promise<void> {
+  // Locked: the policy that would require one may be on its way.
+  const organization = await organizations.find(tx, organizationId, true)
+  if (!organization || !policyOf(organization).required) return
+  const left = await connections.list(tx, organizationId)
+  if (left.some(({ disabledAt }) => disabledAt === undefined)) return
+  throw new Problem(
+    'last_connection',
+    'People could not sign in any more: the company sign-in is required, and this is its last connection.',
+  )
+}
