@@ -72,7 +72,7 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
     }),
   )
   const sso = createSso({
-    ...{ store, sealer, clock, relyingParty, authUrl },
+    ...{ store, sealer, clock, relyingParty, authUrl, baseUrl },
     resolveTxt: foundations.resolveTxt,
     directory: directories.signIn,
     allowLoopback: config.loopbackIsOpen,

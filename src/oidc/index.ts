@@ -30,6 +30,8 @@ export interface SignedIn {
   readonly claims: JsonObject
   /** What UserInfo adds; its subject is the same. */
   readonly userinfo: JsonObject | undefined
+  /** The id_token itself, a hint for the provider at the logout. */
+  readonly idToken: string
 }
 
 /** One finished redirect: what was sent to the provider and what came back. */
@@ -161,7 +163,7 @@ export function createRelyingParty(needs: Needs): RelyingParty {
         ? undefined
         : await fetchUserInfo(from, session, { fetch, keys, signal })
     if (userinfo !== undefined) options.passed?.('userinfo')
-    return { issuer: from.issuer, subject, claims, userinfo }
+    return { issuer: from.issuer, subject, claims, userinfo, idToken: tokens.idToken }
   }
 
   return {

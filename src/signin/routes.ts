@@ -10,6 +10,7 @@ import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { checkSameOrigin, type App, type AppReply, type AppRequest } from '../http/index.ts'
 import type { Links, People, ProvenIdentity, Recognized } from '../organizations/index.ts'
+import type { Sso } from '../sso/index.ts'
 import type { Actor } from '../store/index.ts'
 import { arrivalOf } from './arrival.ts'
 import type { HandOvers } from './hand-over.ts'
@@ -24,6 +25,7 @@ export interface SignInNeeds {
   readonly sessions: Sessions
   readonly people: People
   readonly links: Links
+  readonly sso: Pick<Sso, 'logout'>
   readonly transactions: Transactions
   readonly handOvers: HandOvers
   readonly callbackLimit: CallbackLimit
@@ -166,7 +168,10 @@ export async function land(
     : await sendPage(reply, cookieLostPage(needs.baseUrl))
 }
 
-/** POST logout: the session ends on every node, the browser forgets. 204, also without a session. */
+/**
+ * POST logout: the session ends on every node, the browser forgets. 204, also without a session; 200 with the address
+ * that ends the provider's session too, where its connection asks for that.
+ */
 export async function logOut(
   needs: SignInNeeds,
   request: AppRequest,
@@ -178,11 +183,18 @@ export async function logOut(
     const why = { by: person.userId, reason: 'signed_out' }
     await needs.sessions.end(person.userId, { id: person.sessionId }, why)
   }
+  reply.header('Set-Cookie', [...sessionEndCookies]).header('Clear-Site-Data', '"cache", "storage"')
+  const { sessionId, connectionId } = person ?? {}
+  const address =
+    sessionId === undefined || connectionId === undefined
+      ? undefined
+      : await needs.sso.logout.addressFor({ sessionId, connectionId })
+  if (address === undefined) return await reply.code(204).send()
   return await reply
-    .code(204)
-    .header('Set-Cookie', [...sessionEndCookies])
-    .header('Clear-Site-Data', '"cache", "storage"')
-    .send()
+    .code(200)
+    .type('application/json')
+    .header('Cache-Control', 'no-store')
+    .send(JSON.stringify({ provider_logout_url: address }))
 }
 
 /** GET of a printed link: a page, nothing is used up. */

@@ -383,5 +383,5 @@ export function withDecidingGroups(
   const groups = person.groups?.filter(
     (group) => group === requiredGroup || group === deciding?.group,
   )
-  return { ...person, groups }
+  return { ...person, groups, idToken: undefined }
 }

@@ -21,6 +21,8 @@ export interface CompanyPerson {
   readonly hostedDomain: string | undefined
   /** The provider's own name of the session, for back-channel logout. */
   readonly providerSession: string | undefined
+  /** The id_token itself; it never waits in a cookie. */
+  readonly idToken?: string | undefined
 }
 
 // What is shown of somebody's groups; those that decide something here count however many there are.
@@ -33,6 +35,7 @@ export function readPerson(
     subject: string
     claims: JsonObject
     userinfo: JsonObject | undefined
+    idToken?: string | undefined
   },
   settings: ConnectionSettings,
 ): CompanyPerson {
@@ -53,6 +56,7 @@ export function readPerson(
     ...directoryValueOf(directorySource, settings),
     hostedDomain: textOf(claimOf(proven.claims, 'hd'))?.toLowerCase(),
     providerSession: textOf(claimOf(proven.claims, 'sid')),
+    idToken: proven.idToken,
   }
 }
 

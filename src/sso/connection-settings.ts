@@ -29,6 +29,8 @@ export interface ConnectionSettings {
   readonly askUserInfo: boolean
   /** Whether people of verified domains become members by signing in. */
   readonly admitsNewPeople: boolean
+  /** Whether signing out here signs out at the provider too (OpenID Connect RP-Initiated Logout 1.0). */
+  readonly endsProviderSession: boolean
   readonly requiredGroup: string | undefined
   readonly groupRoles: readonly GroupRole[]
   /** Sessions through this connection end after this at the latest. */
@@ -41,6 +43,7 @@ export type SettingsWish = {
   readonly claims?: { readonly [name in keyof ClaimMap]?: ClaimMap[name] | undefined } | undefined
   readonly askUserInfo?: boolean | undefined
   readonly admitsNewPeople?: boolean | undefined
+  readonly endsProviderSession?: boolean | undefined
   readonly requiredGroup?: string | null | undefined
   readonly groupRoles?: readonly GroupRole[] | undefined
   readonly sessionMaximumMs?: number | null | undefined
@@ -85,6 +88,7 @@ export function settingsFor(
     claims: { ...base.claims, ...present(wish.claims ?? {}) },
     askUserInfo: wish.askUserInfo ?? base.askUserInfo,
     admitsNewPeople: wish.admitsNewPeople ?? base.admitsNewPeople,
+    endsProviderSession: wish.endsProviderSession ?? base.endsProviderSession,
     requiredGroup:
       wish.requiredGroup === null ? undefined : (wish.requiredGroup ?? base.requiredGroup),
     groupRoles: wish.groupRoles ?? base.groupRoles,
@@ -109,6 +113,7 @@ function settingsOfKind(kind: ConnectionKind): ConnectionSettings {
     claims: claimsOfKind[kind],
     askUserInfo: true,
     admitsNewPeople: true,
+    endsProviderSession: false,
     requiredGroup: undefined,
     groupRoles: [],
     sessionMaximumMs: undefined,

@@ -13,6 +13,7 @@ import {
 import type { PendingLink } from './admission.ts'
 import type { CompanyPerson } from './connection-claims.ts'
 import type { Connection } from './connections.ts'
+import type { ProviderLogout } from './provider-logout.ts'
 
 /** What became of sign-ins: for the audit log and the page of the connection. */
 export interface SsoOutcomes {
@@ -35,8 +36,12 @@ const refillMs = 10_000
 const connectionsInMemory = 10_000
 
 /** Opens the outcomes. */
-export function createSsoOutcomes(needs: { store: Store; clock: Clock }): SsoOutcomes {
-  const { store, clock } = needs
+export function createSsoOutcomes(needs: {
+  store: Store
+  clock: Clock
+  logout: Pick<ProviderLogout, 'keep'>
+}): SsoOutcomes {
+  const { store, clock, logout } = needs
   const budgets = new Map<string, { left: number; at: number }>()
 
   function spend(connectionId: string): boolean {
@@ -62,6 +67,9 @@ export function createSsoOutcomes(needs: { store: Store; clock: Clock }): SsoOut
           subject: person.subject,
           providerSession: person.providerSession,
           expiresAt: session.expiresAt,
+          idTokenSealed: connection.settings.endsProviderSession
+            ? logout.keep(id, session.id, person.idToken)
+            : undefined,
         })
         await connections.noteOutcome(tx, organizationId, id, 'signed-in')
         const user = await users.find(tx, session.userId)

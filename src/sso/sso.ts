@@ -7,6 +7,7 @@ import { createCompanySignIn, type CompanySignIn, type DirectoryPeople } from '.
 import { createConnectionTests, type ConnectionTests } from './connection-tests.ts'
 import { createConnections, type Connections } from './connections.ts'
 import { createDomains, type Domains } from './domains.ts'
+import { createProviderLogout, type ProviderLogout } from './provider-logout.ts'
 import { createSsoOutcomes, type SsoOutcomes } from './outcomes.ts'
 import { createSsoPolicies, type SsoPolicies } from './policy.ts'
 import { createSsoRouting, type SsoRouting } from './routing.ts'
@@ -20,6 +21,7 @@ export interface Sso {
   readonly tests: ConnectionTests
   readonly policies: SsoPolicies
   readonly outcomes: SsoOutcomes
+  readonly logout: ProviderLogout
 }
 
 /** Opens the rules of single sign-on. */
@@ -31,11 +33,13 @@ export function createSso(needs: {
   resolveTxt: ResolveTxt
   directory: DirectoryPeople
   authUrl: string
+  baseUrl: string
   allowLoopback: boolean
 }): Sso {
   const { store, clock, directory } = needs
   const connections = createConnections(needs)
   const domains = createDomains(needs)
+  const logout = createProviderLogout({ ...needs, connections })
   return {
     connections,
     domains,
@@ -43,6 +47,7 @@ export function createSso(needs: {
     signIn: createCompanySignIn({ store, directory }),
     tests: createConnectionTests({ store, now: () => clock.now() }),
     policies: createSsoPolicies({ store, directory }),
-    outcomes: createSsoOutcomes({ store, clock }),
+    outcomes: createSsoOutcomes({ store, clock, logout }),
+    logout,
   }
 }

@@ -53,6 +53,7 @@ for (const engine of engines) {
             directory.get(`${attribute}:${value}`),
         },
         authUrl: 'http://localhost:8080',
+        baseUrl: 'http://localhost:8080',
         allowLoopback: true,
       })
       const connect = async (id: OrganizationId) =>

@@ -228,6 +228,7 @@ function discoveryOf(issuer: string): Json {
     token_endpoint: `${issuer}/token`,
     jwks_uri: `${issuer}/jwks`,
     userinfo_endpoint: `${issuer}/userinfo`,
+    end_session_endpoint: `${issuer}/logout?from=here`,
     response_types_supported: ['code'],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256', 'PS256', 'ES256', 'EdDSA'],

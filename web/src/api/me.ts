@@ -15,7 +15,7 @@ export function useMe() {
   return useQuery(meQuery)
 }
 
-/** Ends this browser's session. */
-export async function endSession(): Promise<void> {
-  await call('POST /auth/logout', {})
+/** Ends this browser's session; where to go to end the one at the identity provider, if that is asked for. */
+export async function endSession(): Promise<string | undefined> {
+  return (await call('POST /auth/logout', {}))?.provider_logout_url
 }

@@ -2,7 +2,7 @@ import type { Routes as Landed } from '../../../src/api/index.ts'
 
 /** Signing out belongs to the sign-in door, which has no table of routes. */
 interface OfTheDoor {
-  'POST /auth/logout': object
+  'POST /auth/logout': { answer: { provider_logout_url: string } | undefined }
 }
 
 /** Every route that the dashboard may call: the server's own table, as types. */

@@ -220,7 +220,11 @@ function You({ me }: { readonly me: Me }) {
   )
   async function signOut() {
     try {
-      await endSession()
+      const providerLogout = await endSession()
+      if (providerLogout !== undefined) {
+        window.location.assign(providerLogout)
+        return
+      }
       await navigate({ to: '/sign-in' })
       window.location.reload()
     } catch (error) {

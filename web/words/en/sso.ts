@@ -98,6 +98,9 @@ export const ssoWords = {
     nameHint: 'Shown on the sign-in page and in the audit log.',
     scopes: 'Scopes',
     scopesHint: 'Separated by spaces.',
+    endsProvider: 'Signing out here signs out at the provider too',
+    endsProviderHint:
+      'Needs a provider with an end-session endpoint. Register the address of our sign-in page, /sign-in, there as post-logout redirect address.',
     admits: 'People of verified domains become members by signing in',
     admitsHint:
       'With the role viewer, unless a group gives another. Off while the directory decides.',

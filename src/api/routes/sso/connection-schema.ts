@@ -42,6 +42,8 @@ export const ConnectionSchema = Type.Object(
     claims: Claims,
     ask_user_info: Type.Boolean(),
     admits_new_people: Type.Boolean(),
+    /** Signing out here signs out at the provider too, where it has an end_session_endpoint. */
+    ends_provider_session: Type.Boolean(),
     required_group: nullable(Type.String()),
     group_roles: Type.Array(GroupRole),
     session_maximum_seconds: nullable(Type.Integer()),
@@ -84,6 +86,7 @@ export const settingsProperties = {
   ),
   ask_user_info: Type.Optional(Type.Boolean()),
   admits_new_people: Type.Optional(Type.Boolean()),
+  ends_provider_session: Type.Optional(Type.Boolean()),
   required_group: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 200 }))),
   group_roles: Type.Optional(Type.Array(GroupRole, { maxItems: 200 })),
   session_maximum_seconds: Type.Optional(nullable(Type.Integer({ minimum: 300, maximum: 86_400 }))),
@@ -155,6 +158,7 @@ export function toConnection(connection: Connection): Static<typeof ConnectionSc
     claims: toClaims(has.claims),
     ask_user_info: has.askUserInfo,
     admits_new_people: has.admitsNewPeople,
+    ends_provider_session: has.endsProviderSession,
     required_group: has.requiredGroup ?? null,
     group_roles: has.groupRoles.map((role) => ({ ...role })),
     session_maximum_seconds:
@@ -221,6 +225,7 @@ export function toSettings(body: SettingsBody): SettingsWish & { name?: string |
     claims: body.claims && fromClaims(body.claims),
     askUserInfo: body.ask_user_info,
     admitsNewPeople: body.admits_new_people,
+    endsProviderSession: body.ends_provider_session,
     requiredGroup: body.required_group,
     groupRoles: body.group_roles,
     sessionMaximumMs: typeof seconds === 'number' ? seconds * 1000 : seconds,

@@ -8,6 +8,7 @@ export interface ProviderSessionTable {
   subject: string
   provider_session: string | null
   expires_at: number
+  id_token_sealed: string | null
 }
 
 /** Remembers whom a session belongs to at the connection's provider. */
@@ -20,6 +21,7 @@ export async function insert(
     subject: string
     providerSession: string | undefined
     expiresAt: number
+    idTokenSealed?: string | undefined
   },
 ): Promise<void> {
   await tx.query
@@ -31,8 +33,19 @@ export async function insert(
       subject: session.subject,
       provider_session: session.providerSession ?? null,
       expires_at: session.expiresAt,
+      id_token_sealed: session.idTokenSealed ?? null,
     })
     .execute()
+}
+
+/** The sealed id_token that a session began with, where it was kept. */
+export async function findIdToken(at: Connection, sessionId: string): Promise<string | undefined> {
+  const row = await at.query
+    .selectFrom('provider_session')
+    .select('id_token_sealed')
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst()
+  return row?.id_token_sealed ?? undefined
 }
 
 /** Sessions of a subject at a connection, or of one session at the provider; both where both are given. */

@@ -34,6 +34,13 @@ export const sealedColumns: readonly SealedColumn[] = [
     context: ofOrganization('credential'),
   },
   {
+    table: 'provider_session',
+    column: 'id_token_sealed',
+    key: ['connection_id', 'session_id'],
+    context: ({ connection_id = '', session_id = '' }) => [connection_id, session_id, 'id_token'],
+    shortLived: true,
+  },
+  {
     table: 'webhook_secret',
     column: 'sealed',
     key: owned,

@@ -79,6 +79,12 @@ export function EditConnection({
         checked={draft.admits}
         onValue={(admits) => setDraft((before) => ({ ...before, admits }))}
       />
+      <Check
+        label={w.endsProvider}
+        hint={w.endsProviderHint}
+        checked={draft.endsProvider}
+        onValue={(endsProvider) => setDraft((before) => ({ ...before, endsProvider }))}
+      />
       <Folded title={w.claims}>
         <TextField label={w.requiredGroup} hint={w.requiredGroupHint} {...text('required_group')} />
         <TextField label={w.scopesName} hint={w.scopesHint} code {...text('scopes')} />
@@ -106,6 +112,7 @@ function draftOf(connection: Connection) {
     client_id: connection.client_id,
     client_secret: '',
     admits: connection.admits_new_people,
+    endsProvider: connection.ends_provider_session,
     required_group: connection.required_group ?? '',
     scopes: connection.scopes.join(' '),
     email: claims.email,
@@ -116,7 +123,7 @@ function draftOf(connection: Connection) {
   }
 }
 type Draft = ReturnType<typeof draftOf>
-type TextName = Exclude<keyof Draft, 'admits'>
+type TextName = Exclude<keyof Draft, 'admits' | 'endsProvider'>
 
 function changeOf(connection: Connection, draft: Draft): ConnectionChange {
   const moved =
@@ -128,6 +135,7 @@ function changeOf(connection: Connection, draft: Draft): ConnectionChange {
     ...(draft.client_secret === '' ? {} : { client_secret: draft.client_secret }),
     ...(moved && connection.credential === 'key' ? { private_key: true } : {}),
     admits_new_people: draft.admits,
+    ends_provider_session: draft.endsProvider,
     required_group: draft.required_group.trim() === '' ? null : draft.required_group.trim(),
     scopes: draft.scopes.split(/\s+/).filter((scope) => scope !== ''),
     claims: {

@@ -1,0 +1,53 @@
+import type { RelyingParty } from '../oidc/index.ts'
+import type { Sealer } from '../secrets/index.ts'
+import { providerSessions, type Store } from '../store/index.ts'
+import type { Connections } from './connections.ts'
+
+// Browsers and providers take addresses of about 8 KiB.
+const maxHint = 6_000
+
+/** Signing out at the provider as well, where the connection's setting asks for it. */
+export interface ProviderLogout {
+  /** What is kept of a sign-in so that the provider needs not ask who signs out; sealed for its session. */
+  keep(connectionId: string, sessionId: string, idToken: string | undefined): string | undefined
+  /** Where a browser goes to end its session at the provider (RP-Initiated Logout 1.0, section 2). Never fails. */
+  addressFor(session: { sessionId: string; connectionId: string }): Promise<string | undefined>
+}
+
+/** Opens the logout at providers. */
+export function createProviderLogout(deps: {
+  readonly store: Store
+  readonly sealer: Sealer
+  readonly relyingParty: RelyingParty
+  readonly connections: Pick<Connections, 'findForSignIn'>
+  /** Where the provider sends the browser afterwards; to be registered there. */
+  readonly baseUrl: string
+}): ProviderLogout {
+  const { store, sealer, connections } = deps
+  return {
+    keep: (connectionId, sessionId, idToken) =>
+      idToken === undefined || idToken.length > maxHint
+        ? undefined
+        : sealer.seal(idToken, contextOf(connectionId, sessionId)),
+    async addressFor({ sessionId, connectionId }) {
+      const connection = await connections.findForSignIn(connectionId)
+      if (connection?.settings.endsProviderSession !== true) return undefined
+      // The session here has ended whatever the provider says.
+      const provider = await deps.relyingParty.provider(connection.issuer).catch(() => undefined)
+      if (provider?.endSessionEndpoint === undefined) return undefined
+      const kept = await providerSessions.findIdToken(store, sessionId)
+      const address = new URL(provider.endSessionEndpoint)
+      if (kept !== undefined) {
+        const hint = sealer.open(kept, contextOf(connectionId, sessionId))
+        address.searchParams.set('id_token_hint', hint)
+      }
+      address.searchParams.set('client_id', connection.clientId)
+      address.searchParams.set('post_logout_redirect_uri', `${deps.baseUrl}/sign-in`)
+      return address.href
+    },
+  }
+}
+
+function contextOf(connectionId: string, sessionId: string): readonly string[] {
+  return [connectionId, sessionId, 'id_token']
+}
