@@ -158,7 +158,7 @@ export async function countDependents(
         .as('has_other'),
     ])
     .execute()
-  const alone = rows.filter((row) => !Boolean(row.has_other))
+  const alone = rows.filter((row) => !row.has_other)
   return {
     people: rows.length,
     onlyThis: alone.length,
