@@ -8,7 +8,7 @@ import { createId, type OrganizationId } from '../src/ids.ts'
 import { createLog } from '../src/telemetry/index.ts'
 import { createSealer } from '../src/secrets/index.ts'
 import { organizations, type Engine, type Store } from '../src/store/index.ts'
-import { createWebhooks, eventTypes, publish, type Webhooks } from '../src/webhooks/index.ts'
+import { createWebhooks, eventTypes, type Webhooks } from '../src/webhooks/index.ts'
 import { engines, steadyClock, storeForTests } from '../test/harness/store.ts'
 import { operator } from '../test/harness/webhooks.ts'
 
@@ -152,7 +152,7 @@ async function neighbours(engine: Engine): Promise<Figure[]> {
   for (const organizationId of organizationIds) {
     await store.transaction(async (tx) => {
       for (let number = 0; number < 100; number++) {
-        publish(tx, { organizationId, type: 'member.joined', data: { number } })
+        tx.event({ organizationId, type: 'member.joined', data: { number } })
       }
     })
   }
@@ -199,7 +199,7 @@ async function publishSteadily(
     writing.push(
       (async () => {
         await store.transaction(async (tx) => {
-          publish(tx, { organizationId, type, id, data: { number, text: 'x'.repeat(600) } })
+          tx.event({ organizationId, type, id, data: { number, text: 'x'.repeat(600) } })
         })
         committed.set(id, { at: performance.timeOrigin + performance.now(), type })
       })(),
@@ -213,7 +213,7 @@ async function publishMany(store: Store, organizationId: OrganizationId, count: 
   await store.transaction(async (tx) => {
     for (let number = 0; number < count; number++) {
       const data = { number, text: 'x'.repeat(600) }
-      publish(tx, { organizationId, type: 'organization.plan_changed', data })
+      tx.event({ organizationId, type: 'organization.plan_changed', data })
     }
   })
 }

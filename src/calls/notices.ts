@@ -1,5 +1,5 @@
-import type { OrganizationId } from '../ids.ts'
-import type { CallRecord, Store } from '../store/index.ts'
+import type { OrganizationId, RuleId } from '../ids.ts'
+import type { CallRecord, Store, Transaction } from '../store/index.ts'
 import type { GuardedTarget } from '../targets/index.ts'
 import { publish } from '../webhooks/index.ts'
 
@@ -17,11 +17,11 @@ export interface Announcer {
 
 interface Sum {
   readonly organizationId: OrganizationId
-  readonly type: string
-  readonly data: Readonly<Record<string, unknown>>
   readonly firstAt: number
   lastAt: number
   count: number
+  /** Publishes it, as what it has become by then. */
+  readonly publish: (tx: Transaction, sum: Sum) => void
 }
 
 const exposedEveryMs = 3_600_000
@@ -50,8 +50,10 @@ export function createAnnouncer(store: Store): Announcer {
       exposedAt.set(call.keyId, call.at)
       announce({
         ...once(call),
-        type: 'api_key.exposed',
-        data: { key_id: call.keyId, address: call.address, agent: call.agent ?? null },
+        publish(tx, { organizationId }) {
+          const data = { key_id: call.keyId, address: call.address, agent: call.agent ?? null }
+          publish(tx, { organizationId, type: 'api_key.exposed', data })
+        },
       })
     },
     refused(call) {
@@ -63,14 +65,7 @@ export function createAnnouncer(store: Store): Announcer {
       } else if (refusals.size < sumsAtMost) {
         refusals.set(name, {
           ...once(call),
-          type: 'call.refused',
-          data: {
-            key_id: call.keyId,
-            target_id: call.targetId ?? null,
-            code: call.refusal ?? null,
-            check: call.stoppedAt ?? null,
-            rule_id: call.ruleId ?? null,
-          },
+          publish: (tx, summed) => publishRefused(tx, call, summed),
         })
       }
     },
@@ -97,7 +92,7 @@ export function createAnnouncer(store: Store): Announcer {
       due = []
       try {
         await store.transaction(async (tx) => {
-          for (const sum of batch) publish(tx, eventOf(sum))
+          for (const sum of batch) sum.publish(tx, sum)
         })
       } catch (error) {
         // Said later, when the database is there again.
@@ -112,26 +107,32 @@ function once(call: CallRecord) {
   return { organizationId: call.organizationId, firstAt: call.at, lastAt: call.at, count: 1 }
 }
 
-function healthSum(target: GuardedTarget, type: string): Sum {
+function publishRefused(tx: Transaction, call: CallRecord, sum: Sum): void {
+  publish(tx, {
+    organizationId: sum.organizationId,
+    type: 'call.refused',
+    data: {
+      key_id: call.keyId,
+      target_id: call.targetId ?? null,
+      code: call.refusal ?? null,
+      check: call.stoppedAt ?? null,
+      rule_id: (call.ruleId ?? null) as RuleId | null,
+      count: sum.count,
+      first_at: new Date(sum.firstAt).toISOString(),
+      last_at: new Date(sum.lastAt).toISOString(),
+    },
+  })
+}
+
+function healthSum(target: GuardedTarget, type: 'target.recovered' | 'target.unhealthy'): Sum {
   const at = Date.now()
+  const { organizationId, id, slug } = target
+  const data = { target_id: id, slug, at: new Date(at).toISOString() }
   return {
-    organizationId: target.organizationId,
-    type,
-    data: { target_id: target.id, slug: target.slug },
+    organizationId,
     firstAt: at,
     lastAt: at,
     count: 1,
+    publish: (tx) => publish(tx, { organizationId, type, data }),
   }
-}
-
-function eventOf(sum: Sum) {
-  const times =
-    sum.type === 'call.refused'
-      ? {
-          count: sum.count,
-          first_at: new Date(sum.firstAt).toISOString(),
-          last_at: new Date(sum.lastAt).toISOString(),
-        }
-      : { at: new Date(sum.firstAt).toISOString() }
-  return { organizationId: sum.organizationId, type: sum.type, data: { ...sum.data, ...times } }
 }

@@ -1,4 +1,4 @@
-import type { OrganizationId, UserId } from '../ids.ts'
+import type { Id, OrganizationId, UserId } from '../ids.ts'
 import {
   directoryMembers,
   memberships,
@@ -36,7 +36,7 @@ export interface DirectoryRoles {
 
 /** A person whose role changes. */
 export interface RoleChange {
-  readonly membershipId: string
+  readonly membershipId: Id<'mem'>
   readonly userId: UserId
   readonly name: string
   readonly email: string | null

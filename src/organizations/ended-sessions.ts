@@ -1,4 +1,4 @@
-import type { UserId } from '../ids.ts'
+import type { SessionId, UserId } from '../ids.ts'
 import type { Transaction } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 
@@ -6,7 +6,7 @@ import { publish } from '../webhooks/index.ts'
 export function announceEnded(
   tx: Transaction,
   of: { readonly organizationId: string; readonly userId: UserId },
-  sessions: readonly { readonly id: string }[],
+  sessions: readonly { readonly id: SessionId }[],
   reason: string,
 ): void {
   for (const { id } of sessions) {

@@ -1,7 +1,7 @@
 import { endSessions } from '../access/index.ts'
 import { record } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
-import { createId, type OrganizationId, type UserId } from '../ids.ts'
+import { createId, type Id, type OrganizationId, type UserId } from '../ids.ts'
 import {
   keys,
   memberships,
@@ -19,7 +19,7 @@ import { announceEnded } from './ended-sessions.ts'
 /** A member as audit entries and events name them. */
 export interface LifecycleMember {
   /** The membership's id. */
-  readonly id: string
+  readonly id: Id<'mem'>
   readonly organizationId: OrganizationId
   readonly userId: UserId
   readonly name: string

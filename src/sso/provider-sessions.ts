@@ -1,5 +1,5 @@
 import { record } from '../audit/index.ts'
-import type { UserId } from '../ids.ts'
+import type { SessionId, UserId } from '../ids.ts'
 import { digest } from '../secrets/index.ts'
 import {
   providerSessions,
@@ -76,7 +76,7 @@ export async function endByProvider(
 function announceEnd(
   tx: Transaction,
   organizationId: string,
-  session: { id: string; userId: UserId },
+  session: { id: SessionId; userId: UserId },
   reason: string,
 ): void {
   tx.changed({ kind: 'session', organizationId: 'system', subjectId: session.id })

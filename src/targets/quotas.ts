@@ -62,7 +62,7 @@ interface Crossing {
   readonly subject: QuotaSubject
   readonly periodAt: number
   readonly used: number
-  readonly types: readonly string[]
+  readonly types: readonly QuotaEvent[]
 }
 
 const maxHoldings = 200_000
@@ -339,10 +339,12 @@ function periodEnd(period: Quota['period'], nowMs: number): number {
 
 // The total grows in steps, each by one node: exactly one of them crosses a mark. Whoever spends it all at once has
 // passed the warning too: a receiver of warnings hears of it.
-function crossedBy(quota: Quota, before: number, after: number): string[] {
+type QuotaEvent = 'quota.warning' | 'quota.exhausted'
+
+function crossedBy(quota: Quota, before: number, after: number): QuotaEvent[] {
   const crossed = (mark: number) => before < mark && after >= mark
   return [
-    ...(crossed(Math.ceil(quota.calls * warnAtShare)) ? ['quota.warning'] : []),
-    ...(crossed(quota.calls) ? ['quota.exhausted'] : []),
+    ...(crossed(Math.ceil(quota.calls * warnAtShare)) ? (['quota.warning'] as const) : []),
+    ...(crossed(quota.calls) ? (['quota.exhausted'] as const) : []),
   ]
 }

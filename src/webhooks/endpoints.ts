@@ -214,7 +214,7 @@ export function createEndpoints(needs: {
         }
         const data = sample['data'] as Record<string, unknown>
         const own = type === 'webhook.ping' ? { ...data, endpoint_id: id } : data
-        publish(tx, { organizationId, type, id: eventId, onlyEndpointId: id, data: own })
+        tx.event({ organizationId, type, id: eventId, onlyEndpointId: id, data: own })
         note(tx, endpoint, actor, 'sample_sent', { type })
       })
       return { eventId }

@@ -5,7 +5,7 @@ import { createId, type OrganizationId } from '../../src/ids.ts'
 import { createLog } from '../../src/telemetry/index.ts'
 import { createSealer } from '../../src/secrets/index.ts'
 import { organizations, type Actor, type Engine, type Store } from '../../src/store/index.ts'
-import { createWebhooks, publish, type Webhooks } from '../../src/webhooks/index.ts'
+import { createWebhooks, type Webhooks } from '../../src/webhooks/index.ts'
 import { startReceiver, type Receiver } from './receiver.ts'
 import { steadyClock, storeForTests, type TestClock } from './store.ts'
 
@@ -73,7 +73,7 @@ export async function webhooksForTests(
     async publish(count, type = 'organization.plan_changed') {
       await store.transaction(async (tx) => {
         for (let number = 0; number < count; number++) {
-          publish(tx, { organizationId, type, data: { number } })
+          tx.event({ organizationId, type, data: { number } })
         }
       })
     },

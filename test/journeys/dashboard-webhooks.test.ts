@@ -6,7 +6,6 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { Webhook as Standard } from 'standardwebhooks'
 import { organizations, openStore } from '../../src/store/index.ts'
-import { publish } from '../../src/webhooks/index.ts'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'
 import { checkState, freshDashboard, visitDashboard } from '../harness/dashboard.ts'
 import { firstOwner, withLinks, type Person } from '../harness/person.ts'
@@ -318,7 +317,7 @@ async function publishMany(product: TestProduct, count: number): Promise<void> {
   for (let done = 0; done < count; done += 500) {
     await store.transaction(async (tx) => {
       for (let index = 0; index < 500; index++) {
-        publish(tx, { organizationId: acme.id, type, data: { before: 'a', after: 'b' } })
+        tx.event({ organizationId: acme.id, type, data: { before: 'a', after: 'b' } })
       }
     })
   }

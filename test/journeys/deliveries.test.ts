@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createId } from '../../src/ids.ts'
 import { organizations } from '../../src/store/index.ts'
-import { publish } from '../../src/webhooks/index.ts'
 import { createReplay } from '../../src/webhooks/delivery/replay.ts'
 import { removeOld } from '../../src/webhooks/delivery/retention.ts'
 import { engines } from '../harness/store.ts'
@@ -128,7 +127,7 @@ for (const engine of engines) {
       await webhooks.endpoints.create(organizationId, { url: receiver.url }, operator)
       await assert.rejects(
         store.transaction(async (tx) => {
-          publish(tx, { organizationId, type: 'member.removed', data: {} })
+          tx.event({ organizationId, type: 'member.removed', data: {} })
           throw new Error('rolled back')
         }),
       )
@@ -145,8 +144,8 @@ for (const engine of engines) {
       await webhooks.endpoints.create(organizationId, { url: receiver.url }, operator)
       await store.transaction(async (tx) => {
         const type = 'organization.plan_changed'
-        publish(tx, { organizationId, type, data: { text: 'x'.repeat(64 * 1024) } })
-        publish(tx, { organizationId, type, data: { text: 'x'.repeat(60 * 1024) } })
+        tx.event({ organizationId, type, data: { text: 'x'.repeat(64 * 1024) } })
+        tx.event({ organizationId, type, data: { text: 'x'.repeat(60 * 1024) } })
       })
       await all.until(() => receiver.arrivals.length === 2, 'both arrive')
       const sizes = receiver.arrivals.map(({ body }) => body.length).toSorted((a, b) => a - b)

@@ -3,7 +3,6 @@ import type { ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
 import { createId, type OrganizationId } from '../../src/ids.ts'
 import { organizations } from '../../src/store/index.ts'
-import { publish } from '../../src/webhooks/index.ts'
 import { engines } from '../harness/store.ts'
 import { operator, webhooksForTests, type TestWebhooks } from '../harness/webhooks.ts'
 
@@ -136,7 +135,7 @@ async function publishTo(
   for (const organizationId of to) {
     await all.store.transaction(async (tx) => {
       for (let number = 0; number < count; number++) {
-        publish(tx, { organizationId, type, data: { number } })
+        tx.event({ organizationId, type, data: { number } })
       }
     })
   }

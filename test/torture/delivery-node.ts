@@ -5,7 +5,7 @@ import { createId } from '../../src/ids.ts'
 import { createLog } from '../../src/telemetry/index.ts'
 import { createSealer } from '../../src/secrets/index.ts'
 import { openStore } from '../../src/store/index.ts'
-import { createWebhooks, publish } from '../../src/webhooks/index.ts'
+import { createWebhooks } from '../../src/webhooks/index.ts'
 
 const [folder = '', databaseUrl = '', organizationId = '', publishes = '', aheadMs = '0'] =
   process.argv.slice(2)
@@ -39,7 +39,7 @@ async function publishOn(): Promise<never> {
     try {
       await store.transaction(async (tx) => {
         for (const id of ids) {
-          publish(tx, { organizationId, id, type: 'organization.plan_changed', data: { id } })
+          tx.event({ organizationId, id, type: 'organization.plan_changed', data: { id } })
         }
       })
       say(`acknowledged ${ids.join(' ')}`)

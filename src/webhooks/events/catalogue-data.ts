@@ -1,40 +1,49 @@
-/** A member of an event's `data`. */
-export interface DataField {
+/** A member of an event's `data`; the type parameters say what may be published under its name. */
+export interface DataField<Value = unknown, Required extends boolean = boolean> {
   readonly schema: Readonly<Record<string, unknown>>
-  readonly sample: unknown
+  readonly sample: Value
   readonly description: string
   /** Whether every event of the type has it. */
-  readonly required: boolean
+  readonly required: Required
 }
 
 export type DataTable = Readonly<Record<string, DataField>>
 
 const ulid = '01kfxq3v5w2m8r4t6y0z9abcde'
 
-function id(prefix: string, description: string): DataField {
+function id<const Prefix extends string>(
+  prefix: Prefix,
+  description: string,
+): DataField<`${Prefix}_${string}`, true> {
   const schema = { type: 'string', pattern: `^${prefix}_` }
   return { schema, sample: `${prefix}_${ulid}`, description, required: true }
 }
 
-function text(sample: string, description: string): DataField {
+function text(sample: string, description: string): DataField<string, true> {
   return { schema: { type: 'string' }, sample, description, required: true }
 }
 
-function number(sample: number, description: string): DataField {
+function number(sample: number, description: string): DataField<number, true> {
   return { schema: { type: 'integer' }, sample, description, required: true }
 }
 
-function time(description: string): DataField {
+function boolean(sample: boolean, description: string): DataField<boolean, true> {
+  return { schema: { type: 'boolean' }, sample, description, required: true }
+}
+
+function time(description: string): DataField<string | null, true> {
   const schema = { type: ['string', 'null'], format: 'date-time' }
   return { schema, sample: '2026-11-21T09:30:00.000Z', description, required: true }
 }
 
-function nullable(field: DataField): DataField {
+function nullable<Value, Required extends boolean>(
+  field: DataField<Value, Required>,
+): DataField<Value | null, Required> {
   const { type } = field.schema
   return { ...field, schema: { ...field.schema, type: [type, 'null'].flat() } }
 }
 
-function maybe(field: DataField): DataField {
+function maybe<Value>(field: DataField<Value>): DataField<Value, false> {
   return { ...field, required: false }
 }
 
@@ -66,17 +75,16 @@ const quota = {
   period_started_at: time('When the period began.'),
 }
 const domain = { domain_id: id('dom', 'The domain.'), name: text('example.com', 'Its name.') }
-const token = { token_id: id('tok', 'The SCIM token.'), name: text('Okta', 'Its name.') }
+const token = {
+  token_id: id('tok', 'The SCIM token.'),
+  name: text('Okta', 'Its name.'),
+  hint: text('svc_scim_k3x9Qa2P_…x7Qa', 'What may be shown of the secret.'),
+}
 const directoryUser = {
   user_id: id('usr', 'The person.'),
   user_name: text('ada@example.com', 'What the directory calls them.'),
   id: maybe(text(`usr_${ulid}`, 'The user at the SCIM address.')),
-  active: maybe({
-    schema: { type: 'boolean' },
-    sample: true,
-    description: 'Whether the directory lets them in.',
-    required: false,
-  }),
+  active: maybe(boolean(true, 'Whether the directory lets them in.')),
 }
 const endpoint = {
   endpoint_id: id('ep', 'The endpoint.'),
@@ -84,13 +92,11 @@ const endpoint = {
 }
 
 /** Every event type: when it happens, and what its `data` holds. Never a secret. */
-export const dataOf: Readonly<
-  Record<string, { readonly description: string; readonly data: DataTable }>
-> = {
+export const dataOf = {
   'api_key.issued': { description: 'An API key was issued.', data: key },
   'api_key.rotated': {
     description: 'A key has a new secret; the old one stays valid for the chosen overlap.',
-    data: key,
+    data: { ...key, hint, old_secret_valid_until: time('When the old secret ends.') },
   },
   'api_key.revoked': { description: 'A key was revoked and is refused everywhere.', data: key },
   'api_key.expired': { description: 'A key has reached its end.', data: key },
@@ -173,6 +179,7 @@ export const dataOf: Readonly<
     data: {
       connection_id: id('con', 'The connection.'),
       issuer: text('https://idp.example', 'The identity provider.'),
+      name: text('Okta', 'What the organization calls it.'),
       change: maybe(text('created', 'created, updated or removed.')),
     },
   },
@@ -218,4 +225,23 @@ export const dataOf: Readonly<
       after: text('enterprise', 'The plan now.'),
     },
   },
+} as const satisfies Readonly<
+  Record<string, { readonly description: string; readonly data: DataTable }>
+>
+
+export type EventTypeName = keyof typeof dataOf
+
+/** What an event of a type carries. */
+export type EventData<Type extends EventTypeName> = Members<(typeof dataOf)[Type]['data']>
+
+type Members<Table> = {
+  readonly [Name in keyof Table as IsRequired<Table[Name]> extends true ? Name : never]: ValueOf<
+    Table[Name]
+  >
+} & {
+  readonly [Name in keyof Table as IsRequired<Table[Name]> extends true ? never : Name]?:
+    | ValueOf<Table[Name]>
+    | undefined
 }
+type IsRequired<Field> = Field extends DataField<unknown, infer Required> ? Required : never
+type ValueOf<Field> = Field extends DataField<infer Value> ? Value : never

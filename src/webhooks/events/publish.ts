@@ -1,11 +1,19 @@
 import type { EventDraft, Transaction } from '../../store/index.ts'
-import { findEventType } from './catalogue.ts'
+import type { EventData, EventTypeName } from './catalogue-data.ts'
 
-/**
- * Announces something in the transaction that makes it true; the ledger fixes its number and bytes at the commit. A type
- * that the catalogue does not know is our own mistake: nobody could have subscribed to it.
- */
-export function publish(tx: Transaction, draft: EventDraft): void {
-  if (!findEventType(draft.type)) throw new Error(`there is no event type ${draft.type}`)
-  tx.event(draft)
+/** An event to announce: its `data` is what the catalogue says of its type. */
+export interface Announcement<Type extends EventTypeName = EventTypeName> extends Omit<
+  EventDraft,
+  'type' | 'data'
+> {
+  readonly type: Type
+  readonly data: EventData<Type>
+}
+
+/** Announces something in the transaction that makes it true; the ledger fixes its number and bytes at the commit. */
+export function publish<const Type extends EventTypeName>(
+  tx: Transaction,
+  announcement: Announcement<Type>,
+): void {
+  tx.event(announcement)
 }
