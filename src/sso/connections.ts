@@ -277,7 +277,7 @@ export function createConnections(needs: Needs): Connections {
           throw new Problem('version_conflict', 'The connection was changed in the meantime.')
         }
         // An owner who saves it stands behind the links that it has made.
-        if (after.setByOwner) await identities.vouch(tx, { connectionId: after.id })
+        if (after.setByOwner) await identities.vouch(tx, { connectionId: after.id, issuer })
         // People who came in by the old provider were vouched for by somebody else.
         if (moved) await endSessionsOf(tx, after, actor)
         announce(tx, after, actor, 'edited', {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { memberships, organizations, users } from '../../src/store/index.ts'
 import { neighboursForTests, type Neighbours } from '../harness/neighbours.ts'
-import { memberOf, personWith, sessionOf, withStore } from '../harness/person.ts'
+import { memberOf, personWith, sessionOf, withStore, type Person } from '../harness/person.ts'
 import { atGithub, Jar } from '../harness/sign-in.ts'
 import { intercept } from '../harness/terminal.ts'
 
@@ -81,6 +81,25 @@ describe('whom an organization can reach', () => {
       await place.save(place.admin, place.ours)
       assert.equal((await place.arrive(place.ours.start, claims)).status, 200)
       await place.save(place.owner, place.ours)
+    })
+
+    test('a save vouches for links of the issuer that the owner sees, not for those an administrator can bring back', async () => {
+      const made = await place.connect(place.admin, 'acme', { client_id: 'third' })
+      const path = `PATCH /organizations/acme/connections/${made.id}`
+      const move = async (person: Person, issuer: string) => {
+        const moved = await person.call(path, { issuer, client_secret: 's' })
+        assert.equal(moved.status, 200, moved.text)
+      }
+      const claims = { sub: 'planted', email: 'wilma@acme.test' }
+      assert.equal((await place.arrive(made.start, claims)).status, 200)
+      await move(place.admin, place.successor.issuerOf('honest'))
+      assert.equal((await place.owner.call(path, { name: 'Ours now' })).status, 200)
+      const member = `/organizations/acme/members/${await place.idIn('wilma@acme.test')}`
+      assert.equal((await place.owner.call(`PATCH ${member}`, { role: 'owner' })).status, 200)
+      await move(place.admin, place.idp.issuerOf('honest'))
+      const back = await place.arrive(made.start, claims)
+      assert.equal(back.refused, 'sso_confirmation_required')
+      await place.owner.call(`DELETE /organizations/acme/connections/${made.id}`)
     })
 
     test("a link that an administrator's directory made does not become an owner's by a save", async () => {

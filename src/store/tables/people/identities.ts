@@ -169,7 +169,7 @@ export async function countDependents(
 /** Notes that an owner stands behind a connection's links now, or that a person has confirmed one link. */
 export async function vouch(
   tx: Transaction,
-  which: { readonly id: string } | { readonly connectionId: string },
+  which: { readonly id: string } | { readonly connectionId: string; readonly issuer: string },
 ): Promise<void> {
   const links = tx.query.updateTable('identity').set({ awaits_owner: null })
   const chosen =
@@ -177,6 +177,8 @@ export async function vouch(
       ? links.where('id', '=', which.id)
       : links
           .where('connection_id', '=', which.connectionId)
+          // Whoever saves it sees the issuer of now: links of an earlier one could come back with it.
+          .where('issuer', '=', which.issuer)
           .where('awaits_owner', '=', 'connection')
   await chosen.execute()
 }
