@@ -1,4 +1,6 @@
 import { Problem } from '../errors.ts'
+import type { OrganizationId } from '../ids.ts'
+import { targets, type Connection } from '../store/index.ts'
 import { parseCidr } from './cidr.ts'
 import type { Grant, Quota, RateLimit } from './schemes.ts'
 
@@ -39,6 +41,7 @@ export function checkWish(wish: KeyWish, nowMs: number) {
     )
   }
   for (const cidr of wish.cidrs ?? []) parseCidr(cidr)
+  for (const grant of wish.grants ?? []) checkMethods(grant)
   return {
     name,
     grants: wish.grants,
@@ -47,4 +50,47 @@ export function checkWish(wish: KeyWish, nowMs: number) {
     quota: wish.quota,
     expiresAt: wish.expiresAt,
   }
+}
+
+const methods: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+])
+
+/** A grant of a method that no call has would allow nothing. */
+function checkMethods(grant: Grant): void {
+  const wrong = grant.methods?.find((method) => !methods.has(method))
+  if (wrong === undefined) return
+  throw new Problem(
+    'invalid_input',
+    `"${wrong.slice(0, 20)}" is no method that can be granted; there are ${[...methods].join(', ')}.`,
+  )
+}
+
+/**
+ * A grant of a target that is not there would allow nothing; `invalid_input`. Grants of before may stay, and an
+ * organization that has no target yet may grant the one to come.
+ */
+export async function checkGrantedTargets(
+  at: Connection,
+  organizationId: OrganizationId,
+  grants: readonly Grant[] | undefined,
+  before: readonly Grant[] = [],
+): Promise<void> {
+  if (grants === undefined) return
+  const slugs = new Set((await targets.slugs(at, organizationId)).values())
+  if (slugs.size === 0) return
+  for (const { target } of before) slugs.add(target)
+  const missing = grants.find(({ target }) => !slugs.has(target))
+  if (missing === undefined) return
+  const known = [...slugs].toSorted().slice(0, 10).join(', ')
+  throw new Problem(
+    'invalid_input',
+    `There is no target "${missing.target.slice(0, 63)}" to grant; there are ${known}.`,
+  )
 }

@@ -18,7 +18,7 @@ import {
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { withKeyDefaults, type IssueWish } from './key-defaults.ts'
-import { checkWish, type KeyWish } from './key-input.ts'
+import { checkWish, type KeyWish, checkGrantedTargets } from './key-input.ts'
 import { schemeOfKey, schemes } from './schemes.ts'
 
 /** A key with its secrets, newest first; the first is the current one. */
@@ -121,6 +121,7 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
       const minted = mintCredential(schemes[wish.scheme].prefix)
       const id = createId('key', clock.now())
       const key = await store.transaction(async (tx) => {
+        await checkGrantedTargets(tx, organizationId, checked.grants)
         const issued = await keys.insert(tx, {
           ...checked,
           id,
@@ -139,6 +140,7 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
       const checked = checkWish(wish, clock.now())
       const edited = await store.transactionConfirmed(async (tx) => {
         const before = await getLiving(tx, organizationId, id)
+        await checkGrantedTargets(tx, organizationId, checked.grants, before.grants)
         const key = await keys.update(tx, organizationId, before.id, checked, expectedVersion)
         if (!key) throw new Problem('version_conflict', `Key ${id} was changed in the meantime.`)
         recordChange(tx, 'edited', key, actor, { before: describe(before), after: describe(key) })

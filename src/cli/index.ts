@@ -1,7 +1,10 @@
 /** The command line: one file per noun, loaded only when it is called. */
 import { ConfigError } from '../config.ts'
 import { Problem } from '../errors.ts'
-import { BadFinding, UsageError, type Answer, type Command } from './lib/command.ts'
+import { BadFinding, command, UsageError, type Answer, type Command } from './lib/command.ts'
+import { renderCompletion, shells } from './lib/completion.ts'
+import { helpOf, pasteable, usageOf } from './lib/help.ts'
+import { nearest } from './lib/nearest.ts'
 import { sentenceOf } from './lib/system-error.ts'
 import { processTerminal, type Terminal } from './lib/terminal.ts'
 
@@ -60,7 +63,18 @@ export const nouns: Readonly<Record<string, Noun>> = {
     about: 'seal every secret again after a new master key',
     load: async () => await import('./commands/reseal.ts'),
   },
-  audit: { about: 'check the audit chain', load: async () => await import('./commands/audit.ts') },
+  calls: {
+    about: 'calls that passed through',
+    load: async () => await import('./commands/calls.ts'),
+  },
+  deliveries: {
+    about: 'what was sent to webhook endpoints, and sending it again',
+    load: async () => await import('./commands/deliveries.ts'),
+  },
+  audit: {
+    about: 'who changed what; check the audit chain',
+    load: async () => await import('./commands/audit.ts'),
+  },
   backup: { about: 'copy the database', load: async () => await import('./commands/backup.ts') },
   restore: {
     about: 'put a backup in place',
@@ -73,6 +87,33 @@ export const nouns: Readonly<Record<string, Noun>> = {
   demo: {
     about: 'everything on one machine',
     load: async () => await import('./commands/demo.ts'),
+  },
+  completion: {
+    about: 'let the shell complete commands: bash, zsh, fish',
+    load: async () => completionCommands,
+  },
+}
+
+const completionCommands = {
+  commands: {
+    '': command({
+      usage: '<bash|zsh|fish>',
+      about: 'prints a script that the shell reads',
+      examples: [
+        'source <(intercept completion bash)',
+        'intercept completion zsh > ~/.zfunc/_intercept',
+        'intercept completion fish > ~/.config/fish/completions/intercept.fish',
+      ],
+      run: async ({ positionals: [name = ''] }) => {
+        const shell = shells.find((known) => known === name)
+        if (shell === undefined) throw new UsageError(`The shell must be ${shells.join(', ')}`)
+        const loaded = Object.entries(nouns).map(
+          async ([noun, { load }]) => [noun, (await load()).commands] as const,
+        )
+        const script = renderCompletion(shell, Object.fromEntries(await Promise.all(loaded)))
+        return { data: { shell, script }, text: script.trimEnd() }
+      },
+    }),
   },
 }
 
@@ -88,47 +129,65 @@ export async function run(
   return code
 }
 
-async function runWords(
-  words: readonly string[],
-  { wantsJson, terminal }: { wantsJson: boolean; terminal: Terminal },
-): Promise<number> {
+const helpWords: ReadonlySet<string> = new Set(['--help', '-h', 'help'])
+
+async function runWords(words: readonly string[], out: Output): Promise<number> {
+  const { terminal } = out
   const [name = '--help'] = words
-  if (name === '--help' || name === 'help') return help(terminal)
-  if (name === '--version') return await version(terminal)
+  if (helpWords.has(name)) return help(out)
+  if (name === '--version' || name === '-v') return await version(terminal)
   const noun = Object.hasOwn(nouns, name) ? nouns[name] : undefined
   if (noun === undefined) {
-    misuse(`There is no command ${name}; \`intercept --help\` lists them.`, [], {
-      wantsJson,
-      terminal,
-    })
+    misuse(`There is no command ${name}${meant(name, Object.keys(nouns))}`, listed, out)
     return 2
   }
   const { commands } = await noun.load()
   const found = findCommand(commands, words.slice(1))
-  if (found === undefined || words.includes('--help')) {
-    const usage = usageOf(name, found === undefined ? commands : only(found))
-    if (!words.includes('--help')) {
-      misuse(`\`intercept ${name}\` needs one of these verbs.`, usage, { wantsJson, terminal })
-      return 2
-    }
-    for (const line of usage) terminal.print(line)
+  if (words.some((word) => word === '--help' || word === '-h')) {
+    const lines = helpOf(programOf(terminal), name, found === undefined ? commands : only(found))
+    for (const line of lines) terminal.print(line)
     return 0
   }
+  if (found === undefined) {
+    misuse(
+      verbSentence(name, words[1], commands),
+      usageOf(programOf(terminal), name, commands),
+      out,
+    )
+    return 2
+  }
   try {
-    const answer = await found.command.run(found.args, terminal, (part) => {
-      show(part, wantsJson, terminal)
-    })
-    show(answer, wantsJson, terminal)
+    const answer = await found.command.run(found.args, terminal, (part) => show(part, out))
+    show(answer, out)
     return 0
   } catch (error) {
     if (error instanceof UsageError) {
-      misuse(`${error.message}.`, usageOf(name, only(found)), { wantsJson, terminal })
+      misuse(`${error.message}.`, usageOf(programOf(terminal), name, only(found)), out)
       return 2
     }
-    if (error instanceof BadFinding) show(error.answer, wantsJson, terminal)
-    else complain(error, wantsJson, terminal)
+    if (error instanceof BadFinding) show(error.answer, out)
+    else complain(error, found, out)
     return 1
   }
+}
+
+const listed = ['`intercept --help` lists them.']
+
+function meant(written: string, known: readonly string[]): string {
+  const word = nearest(written, known)
+  return word === undefined ? '.' : `; did you mean ${word}?`
+}
+
+function verbSentence(
+  noun: string,
+  written: string | undefined,
+  commands: Readonly<Record<string, Command>>,
+): string {
+  if (written === undefined || written.startsWith('-')) {
+    return `\`intercept ${noun}\` needs one of these verbs.`
+  }
+  const known = Object.keys(commands).flatMap((verb) => [verb, verb.split(' ')[0] ?? ''])
+  return `\`intercept ${noun}\` has no verb ${written}${meant(written, known)}`
 }
 
 interface Found {
@@ -150,34 +209,48 @@ function findCommand(
   return undefined
 }
 
-function show(answer: Answer | undefined, wantsJson: boolean, terminal: Terminal): void {
+/** Where things are printed, and how. */
+interface Output {
+  readonly wantsJson: boolean
+  readonly terminal: Terminal
+}
+
+function programOf({ program = 'intercept' }: Terminal): string {
+  return program
+}
+
+function show(answer: Answer | undefined, { wantsJson, terminal }: Output): void {
   if (answer === undefined) return
-  terminal.print(wantsJson ? JSON.stringify(answer.data) : answer.text)
+  const { data, text } = answer
+  terminal.print(wantsJson ? JSON.stringify(data) : pasteable(text, programOf(terminal)))
 }
 
 /** Wrong use: what is wrong, then how it is used; with `--json` one object, as every other failure. */
-function misuse(
-  sentence: string,
-  usage: readonly string[],
-  { wantsJson, terminal }: { wantsJson: boolean; terminal: Terminal },
-): void {
+function misuse(sentence: string, usage: readonly string[], out: Output): void {
+  const { wantsJson, terminal } = out
   if (wantsJson) {
     terminal.complain(JSON.stringify({ error: { code: 'usage', detail: sentence } }))
-  } else {
-    for (const line of [sentence, ...usage]) terminal.complain(line)
+    return
   }
+  for (const line of [sentence, ...usage]) terminal.complain(pasteable(line, programOf(terminal)))
 }
 
 /** Public sentences as they are; anything else is named by its message, which no secret is in. */
-function complain(error: unknown, wantsJson: boolean, terminal: Terminal): void {
+function complain(error: unknown, { args }: Found, { wantsJson, terminal }: Output): void {
   const code = error instanceof Problem ? error.code : 'failed'
-  const sentences = error instanceof ConfigError ? error.sentences : [sentenceOf(error)]
+  const sentences =
+    error instanceof ConfigError ? error.sentences : [sentenceOf(error, terminal.env)]
   if (wantsJson) {
     terminal.complain(JSON.stringify({ error: { code, detail: sentences.join(' ') } }))
-  } else {
-    for (const sentence of sentences) terminal.complain(sentence)
-    if (code === 'plan_required')
-      terminal.complain('`intercept org set-plan <slug> enterprise` adds it.')
+    return
+  }
+  // The organization is the first word of every command that needs a plan.
+  const remedies =
+    code === 'plan_required'
+      ? [`\`intercept org set-plan ${args[0] ?? '<slug>'} enterprise\` adds it.`]
+      : []
+  for (const line of [...sentences, ...remedies]) {
+    terminal.complain(pasteable(line, programOf(terminal)))
   }
 }
 
@@ -185,20 +258,14 @@ function only(found: Found): Record<string, Command> {
   return { [found.verb]: found.command }
 }
 
-function usageOf(noun: string, commands: Readonly<Record<string, Command>>): string[] {
-  return Object.entries(commands).flatMap(([verb, { usage, about }]) => [
-    ['intercept', noun, verb, usage].filter((part) => part !== '').join(' '),
-    `    ${about}`,
-  ])
-}
-
-function help(terminal: Terminal): number {
-  terminal.print('intercept <command> [--json]\n')
+function help({ terminal }: Output): number {
+  const program = programOf(terminal)
+  terminal.print(`${program} <command> [--json]\n`)
   for (const [name, { about }] of Object.entries(nouns)) {
     terminal.print(`  ${name.padEnd(16)}${about}`)
   }
   terminal.print(
-    '\nintercept <command> --help tells more; settings are environment variables (intercept doctor).',
+    `\n${program} <command> --help tells more; settings are environment variables (${program} doctor).`,
   )
   return 0
 }

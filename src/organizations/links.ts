@@ -37,7 +37,12 @@ export interface Links {
     wish: {
       name: string
       email: string
-      organization: { slug: string; name?: string | undefined }
+      organization: {
+        slug: string
+        name?: string | undefined
+        /** Whether an organization of this name that exists already is meant. */
+        existing?: boolean | undefined
+      }
     },
     actor: Actor,
   ): Promise<{ user: UserRecord; organization: OrganizationRecord }>
@@ -84,9 +89,15 @@ export function createLinks(needs: { store: Store; clock: Clock; baseUrl: string
         if (!link || (await isSetUp(tx))) throw invalid('npx intercept setup-link')
         const user = await users.insert(tx, { id: userId, name, email })
         const self: Actor = { ...actor, kind: 'user', id: user.id, name }
+        const found = await organizations.findBySlug(tx, place.slug)
+        if (found && wish.organization.existing !== true) {
+          throw new Problem(
+            'conflict',
+            `There is an organization ${place.slug} already. Choose another name, or say that you are to own that one.`,
+          )
+        }
         const organization =
-          (await organizations.findBySlug(tx, place.slug)) ??
-          (await insertOrganization(tx, { ...place, plan: 'standard' }, self))
+          found ?? (await insertOrganization(tx, { ...place, plan: 'standard' }, self))
         const member = { organizationId: organization.id, userId, name, email }
         await join(tx, { ...member, role: 'owner', source: 'setup' }, self)
         await settings.set(tx, setUpSetting, new Date(tx.now).toISOString())

@@ -29,6 +29,7 @@ describe('an operator keeps the service', () => {
   }
 
   test('doctor lists every setting with its default and measures revocation', async () => {
+    assert.equal((await intercept(['migrate'], { env })).code, 0)
     const { code, out } = await intercept(['doctor', '--json'], { env: { ...env, PROT: '1' } })
     assert.equal(code, 0, out)
     const report = JSON.parse(out) as {
@@ -123,7 +124,7 @@ describe('an operator keeps the service', () => {
     const { code, err } = await intercept(['restore', file], { env: empty })
     assert.equal(code, 1)
     assert.match(err, /is not a backup of Intercept/)
-    assert.equal((await intercept(['org', 'list'], { env: empty })).code, 0)
+    assert.equal((await intercept(['org', 'create', 'acme'], { env: empty })).code, 0)
   })
 
   test('PostgreSQL is backed up with its own tools, and that is said', async () => {

@@ -1,9 +1,11 @@
 import { may } from '../../access/index.ts'
 import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
+import type { OrganizationId } from '../../ids.ts'
 import type { InvitationRecord, OrganizationRecord } from '../../store/index.ts'
 import { checkFresh } from '../core/admit.ts'
 import { route } from '../core/route.ts'
+import type { Rooms } from '../core/services.ts'
 import {
   input,
   limitOf,
@@ -95,13 +97,38 @@ export const invitationRoutes = {
     },
   }),
 
+  'GET /organizations/:organization/invitations/ways-in': route({
+    summary:
+      'How somebody invited could sign in: without any of these ways an invitation cannot be accepted',
+    permission: 'members.manage',
+    answer: Type.Object(
+      {
+        /** Built-in providers that the operator has set up. */
+        providers: Type.Array(Type.String()),
+        /** Whether the organization has a connection to its own provider. */
+        company: Type.Boolean(),
+      },
+      { title: 'WaysIn' },
+    ),
+    handle: async ({ organization }, rooms) => ({
+      providers: [...rooms.providers],
+      company: await hasCompanySignIn(organization.id, rooms),
+    }),
+  }),
+
   'POST /invitations/look': route({
     summary: "What an invitation's link leads to",
     permission: 'anyone',
     status: 200,
     body: input({ token: Type.String({ minLength: 20, maxLength: 100 }) }),
-    answer: OwnInvitation,
-    handle: async ({ body }, rooms) => toOwnInvitation(await rooms.invitations.look(body.token)),
+    answer: Type.Intersect([OwnInvitation, Type.Object({ company: Type.Boolean() })], {
+      title: 'InvitationByLink',
+    }),
+    handle: async ({ body }, rooms) => {
+      const found = await rooms.invitations.look(body.token)
+      const company = await hasCompanySignIn(found.organization.id, rooms)
+      return { ...toOwnInvitation(found), company }
+    },
   }),
 
   'POST /invitations/accept': route({
@@ -115,6 +142,12 @@ export const invitationRoutes = {
       return { organization_id: joined.organizationId, role: joined.role }
     },
   }),
+}
+
+/** Whether people can sign in through a provider of the organization's own. */
+async function hasCompanySignIn(id: OrganizationId, rooms: Rooms): Promise<boolean> {
+  const connections = await rooms.sso.connections.list(id)
+  return connections.some(({ disabledAt }) => disabledAt === undefined)
 }
 
 /** An invitation as the invited person sees it. */

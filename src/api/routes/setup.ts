@@ -42,6 +42,8 @@ export const setupRoutes = {
       organization: input({
         slug: Type.String({ minLength: 1, maxLength: 40 }),
         name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+        /** Whether an organization of this name that exists already (made on the command line) is meant. */
+        existing: Type.Optional(Type.Boolean()),
       }),
     }),
     answer: Type.Object({

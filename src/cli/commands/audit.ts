@@ -1,17 +1,66 @@
 import { readFileSync } from 'node:fs'
-import { createAudit, type Audit, type SignedHead } from '../../audit/index.ts'
+import { createAudit, type Audit, type AuditEntry, type SignedHead } from '../../audit/index.ts'
 import { createOrganizations } from '../../organizations/index.ts'
-import { BadFinding, UsageError, command } from '../lib/command.ts'
+import { parseSince } from '../lib/call-query.ts'
+import { BadFinding, command, readWhole, UsageError } from '../lib/command.ts'
 import { withRooms, type Rooms } from '../lib/services.ts'
+import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 
 const maxOrganizations = 100_000
+const maxListed = 1000
 
 export const commands = {
+  list: command({
+    usage: '<org> [--action ACTION] [--actor ID] [--subject ID] [--since 24h] [--limit 50]',
+    about: 'who changed what, newest first; `system` for what concerns no organization',
+    options: {
+      action: {
+        type: 'string',
+        value: 'ACTION',
+        about: 'entries of this kind, such as api_key.revoked',
+      },
+      actor: { type: 'string', value: 'ID', about: 'what this person, key or directory did' },
+      subject: { type: 'string', value: 'ID', about: 'what happened to this thing' },
+      since: {
+        type: 'string',
+        value: 'TIME',
+        about: 'entries of the last 24h, 7d, or since a date',
+      },
+      limit: { type: 'string', default: '50', value: 'N', about: 'how many, up to 1000' },
+    },
+    examples: ['intercept audit list acme --action api_key.revoked --since 30d'],
+    run: async ({ values, positionals: [slug = ''] }, terminal) => {
+      const limit = readWhole('--limit', values.limit, maxListed)
+      return await withRooms(terminal, async (rooms) => {
+        const id = slug === 'system' ? slug : (await createOrganizations(rooms).get(slug)).id
+        const found = await createAudit(rooms).list(id, {
+          ...{ limit, action: values.action, actorId: values.actor, subjectId: values.subject },
+          from: optionalSince(values.since, rooms.clock.now()),
+        })
+        const rows = found.map((entry) => [
+          shortTime(entry.at),
+          entry.actor.name ?? entry.actor.id ?? entry.actor.kind,
+          entry.action,
+          `${entry.subject.kind} ${entry.subject.id}`,
+          entry.address ?? '',
+        ])
+        const head = ['TIME (UTC)', 'WHO', 'WHAT', 'TO', 'FROM']
+        return { data: found.map(present), text: renderTable(head, rows, 'No such entry.') }
+      })
+    },
+  }),
   verify: command({
     usage: '[org]',
     about:
       'recompute the audit chains: a changed, added, removed or reordered entry shows (exit 1)',
-    options: { against: { type: 'string' } },
+    options: {
+      against: {
+        type: 'string',
+        value: 'FILE',
+        about: 'what `audit head` printed once: the chains must go on from there',
+      },
+    },
+    examples: ['intercept audit verify acme', 'intercept audit verify --against heads.json'],
     run: async ({ values, positionals: [slug] }, terminal) =>
       await withRooms(terminal, async (rooms) => {
         const kept = values.against === undefined ? [] : readHeads(values.against)
@@ -49,6 +98,7 @@ export const commands = {
     usage: '[org]',
     about:
       'where the audit chains end now, signed: keep it elsewhere for `audit verify --against <file>`',
+    examples: ['intercept audit head > heads.json'],
     run: async ({ positionals: [slug] }, terminal) =>
       await withRooms(terminal, async (rooms) => {
         const audit = createAudit(rooms)
@@ -104,6 +154,29 @@ function readHead(value: unknown, file: string): SignedHead {
     throw new UsageError(`${file} holds no signed head: give what \`audit head\` printed.`)
   }
   return { organizationId, sequence: sequence as number, hash, seal }
+}
+
+function optionalSince(text: string | undefined, nowMs: number): number | undefined {
+  return text === undefined ? undefined : parseSince('--since', text, nowMs)
+}
+
+function present(entry: AuditEntry) {
+  return {
+    id: entry.id,
+    sequence: entry.sequence,
+    at: isoTime(entry.at),
+    actor: {
+      kind: entry.actor.kind,
+      id: entry.actor.id ?? null,
+      name: entry.actor.name ?? null,
+    },
+    action: entry.action,
+    subject: entry.subject,
+    detail: entry.detail,
+    address: entry.address ?? null,
+    request_id: entry.requestId ?? null,
+    hash: entry.hash,
+  }
 }
 
 function say(report: {

@@ -6,6 +6,7 @@ export const commands = {
   '': command({
     usage: '<file>',
     about: 'copy the database into a new file while the server runs (PostgreSQL: use pg_dump)',
+    examples: ['intercept backup /backups/intercept.db'],
     run: async ({ positionals: [name = ''] }, terminal) =>
       await withRooms(terminal, async ({ store, config }) => {
         const file = resolve(name)

@@ -10,7 +10,7 @@ import { createOrganizations } from '../../organizations/index.ts'
 import type { KeyId, TargetId } from '../../ids.ts'
 import { digest, randomToken } from '../../secrets/index.ts'
 import { keySecrets } from '../../store/index.ts'
-import { command, type Command } from '../lib/command.ts'
+import { command, readWhole, type Command } from '../lib/command.ts'
 import { startIdentityProvider } from '../demo/identity-provider.ts'
 import { writeSample } from '../demo/sample.ts'
 import { renderScreen, type DemoFacts } from '../demo/screen.ts'
@@ -35,8 +35,22 @@ export const commands = {
   '': command({
     usage: '[--data FOLDER] [--port 8080]',
     about: 'everything on this machine: node, echo API, test identity provider, webhook receiver',
-    options: { data: { type: 'string' }, port: { type: 'string', default: String(usualPort) } },
+    options: {
+      data: {
+        type: 'string',
+        value: 'FOLDER',
+        about: 'keep the data here; a temporary folder unless given',
+      },
+      port: {
+        type: 'string',
+        default: String(usualPort),
+        value: 'PORT',
+        about: 'where the node listens',
+      },
+    },
+    examples: ['intercept demo', 'intercept demo --data ./demo --port 8081'],
     run: async ({ values }, terminal) => {
+      const port = readWhole('--port', values.port, 65_535, 0)
       const isTemporary = values.data === undefined
       const folder = isTemporary
         ? mkdtempSync(join(tmpdir(), 'intercept-demo-'))
@@ -44,7 +58,7 @@ export const commands = {
       const stopped = terminal.untilStopped()
       try {
         const below = holdBack(terminal)
-        await using running = await startDemo(folder, Number(values.port), below.terminal)
+        await using running = await startDemo(folder, port, below.terminal)
         terminal.print(renderScreen({ ...running.facts, folder, isTemporary }))
         below.release()
         await stopped

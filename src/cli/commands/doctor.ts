@@ -2,8 +2,9 @@ import { checkMasterKey, countSealed } from '../../access/index.ts'
 import { listSettings, readConfig, remarks, suspicions, type SettingLine } from '../../config.ts'
 import { probe, type Store } from '../../store/index.ts'
 import { BadFinding, command } from '../lib/command.ts'
-import { withRooms, type Rooms } from '../lib/services.ts'
+import { DatabaseMissing, withRooms, type Rooms } from '../lib/services.ts'
 import { renderTable } from '../lib/table.ts'
+import type { Terminal } from '../lib/terminal.ts'
 
 const reachWithinMs = 3000
 const clockApartMs = 2000
@@ -21,17 +22,16 @@ export const commands = {
   '': command({
     usage: '',
     about: 'settings with their defaults, database, clock, reachability; measures revocation',
+    examples: ['intercept doctor'],
     run: async (_call, terminal) => {
       const settings = listSettings(terminal.env)
-      readConfig(terminal.env)
-      const findings = await withRooms(terminal, async (rooms) => [
-        ...remarks(rooms.config).map((said) => ({ check: 'settings', isWell: true, said })),
-        ...suspicions(terminal.env).map((said) => ({ check: 'settings', isWell: true, said })),
-        await checkSecrets(rooms),
-        ...(await checkDatabase(rooms.store)),
-        await checkReachable(rooms.config.baseUrl),
-        await measureRevocation(rooms.store),
-      ])
+      const config = readConfig(terminal.env)
+      const findings: Finding[] = [...remarks(config), ...suspicions(terminal.env)].map((said) => ({
+        check: 'settings',
+        isWell: true,
+        said,
+      }))
+      findings.push(...(await lookAtDatabase(terminal)))
       const isWell = findings.every((finding) => finding.isWell)
       const answer = {
         data: { ok: isWell, settings: settings.map(toData), findings: findings.map(toFound) },
@@ -41,6 +41,25 @@ export const commands = {
       return answer
     },
   }),
+}
+
+async function lookAtDatabase(terminal: Terminal): Promise<Finding[]> {
+  try {
+    return await withRooms(terminal, async (rooms) => {
+      const revocation = await measureRevocation(rooms.store)
+      const { nodes } = revocation
+      return [
+        await checkSecrets(rooms),
+        ...(await checkDatabase(rooms.store)),
+        await checkReachable(rooms.config.baseUrl, nodes),
+        revocation.finding,
+      ]
+    })
+  } catch (error) {
+    if (!(error instanceof DatabaseMissing)) throw error
+    // Asked before the first start: nothing is wrong, and nothing is made.
+    return [{ check: 'database', isWell: true, said: error.message }]
+  }
 }
 
 async function checkSecrets({ store, sealer }: Rooms): Promise<Finding> {
@@ -84,8 +103,8 @@ async function checkDatabase(store: Store): Promise<Finding[]> {
   ]
 }
 
-/** Nobody listening is no fault: doctor is also asked before the first start. */
-async function checkReachable(baseUrl: string): Promise<Finding> {
+/** Nobody listening is no fault while no node runs: doctor is also asked before the first start. */
+async function checkReachable(baseUrl: string, nodes: number): Promise<Finding> {
   const check = 'reachability'
   try {
     const answer = await fetch(`${baseUrl}/readyz`, {
@@ -93,21 +112,34 @@ async function checkReachable(baseUrl: string): Promise<Finding> {
       signal: AbortSignal.timeout(reachWithinMs),
     })
     const [state = ''] = (await answer.text()).slice(0, 40).split('\n')
-    const isWell = answer.status === 200 && state === 'ready'
+    const isReady = answer.status === 200 && state === 'ready'
     return {
       check,
-      isWell,
-      said: isWell
-        ? `${baseUrl} is ready.`
-        : `${baseUrl} answers ${answer.status} instead of "ready": is it this service?`,
+      isWell: isReady && nodes > 0,
+      said: !isReady
+        ? `${baseUrl} answers ${answer.status} instead of "ready": is BASE_URL this service?`
+        : nodes > 0
+          ? `${baseUrl} is ready.`
+          : `${baseUrl} is ready, but no node runs on this database: BASE_URL leads to another service.`,
     }
   } catch {
-    return { check, isWell: true, said: `Nothing answers at ${baseUrl} from here (not started?).` }
+    if (nodes === 0) {
+      return {
+        check,
+        isWell: true,
+        said: `Nothing answers at ${baseUrl} from here (not started?).`,
+      }
+    }
+    return {
+      check,
+      isWell: false,
+      said: `A node runs, but nothing answers at ${baseUrl} from here: mend BASE_URL, or the proxy in front.`,
+    }
   }
 }
 
 /** Commits changes as a revocation does, and waits until every live node has confirmed each. */
-async function measureRevocation(store: Store): Promise<Finding> {
+async function measureRevocation(store: Store): Promise<{ nodes: number; finding: Finding }> {
   const took: number[] = []
   let nodes = 0
   let silent = 0
@@ -129,12 +161,13 @@ async function measureRevocation(store: Store): Promise<Finding> {
         ? '1 node confirms'
         : `${nodes} nodes confirm`
   const slow = silent > 0 ? `; ${silent} did not answer and trust nothing after 1 s` : ''
-  return {
+  const finding = {
     check: 'revocation',
     isWell: silent === 0,
     said: `A revocation is known everywhere after ${middle} ms (median), ${worst} ms (worst of ${revocations}); ${who}${slow}.`,
     details: { median_ms: middle, worst_ms: worst, nodes, silent_nodes: silent },
   }
+  return { nodes: nodes + silent, finding }
 }
 
 /** What `--json` says of a setting: its members are in snake_case, as every other command's. */

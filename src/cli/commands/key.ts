@@ -6,6 +6,7 @@ import {
   schemes,
   type Grant,
   type Key,
+  type KeyWish,
   type Quota,
   type Scheme,
 } from '../../access/index.ts'
@@ -13,6 +14,7 @@ import { createOrganizations } from '../../organizations/index.ts'
 import { snakeCased, type Confirmation } from '../../store/index.ts'
 import { parseCallsPerSeconds, parseDuration } from '../../units.ts'
 import { command, need, read, UsageError } from '../lib/command.ts'
+import { nearest } from '../lib/nearest.ts'
 import { parseScheme } from '../lib/scheme.ts'
 import { withRooms } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
@@ -25,14 +27,36 @@ export const commands = {
       '<org> --name NAME [--scheme x-api-key|bearer] [--grant TARGET[:METHOD,…]]… [--expires 90d|never] [--cidr RANGE]… [--rate 100/s] [--quota 10000/day]',
     about: 'a new key; its secret is printed once. Without --grant it may call every target',
     options: {
-      name: { type: 'string' },
-      scheme: { type: 'string' },
-      grant: { type: 'string', multiple: true },
-      expires: { type: 'string' },
-      cidr: { type: 'string', multiple: true },
-      rate: { type: 'string' },
-      quota: { type: 'string' },
+      name: { type: 'string', value: 'NAME', about: 'what it is for' },
+      scheme: { type: 'string', value: 'x-api-key|bearer', about: 'the header it travels in' },
+      grant: {
+        type: 'string',
+        multiple: true,
+        value: 'TARGET[:METHOD,…]',
+        about: 'what it may call; may be given again. Without it: every target',
+      },
+      expires: {
+        type: 'string',
+        value: 'TIME',
+        about: '90d from now, a date such as 2027-01-31, or never',
+      },
+      cidr: {
+        type: 'string',
+        multiple: true,
+        value: 'RANGE',
+        about: 'addresses it may come from; may be given again',
+      },
+      rate: { type: 'string', value: 'RATE', about: 'calls, such as 100/s' },
+      quota: {
+        type: 'string',
+        value: 'QUOTA',
+        about: 'calls in all, such as 10000/day or 1000000/month',
+      },
     },
+    examples: [
+      'intercept key issue acme --name ci --grant payments:GET,POST --expires 90d',
+      'intercept key issue acme --name partner --scheme bearer --cidr 203.0.113.0/24 --quota 10000/day',
+    ],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
       const { rate, quota, expires } = values
       const wish = {
@@ -62,6 +86,7 @@ export const commands = {
   list: command({
     usage: '<org>',
     about: "an organization's keys, newest first",
+    examples: ['intercept key list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withRooms(terminal, async (rooms) => {
         const organization = await createOrganizations(rooms).get(slug)
@@ -77,15 +102,77 @@ export const commands = {
         const text = renderTable(
           ['ID', 'NAME', 'HINT', 'STATE', 'LAST USED (UTC)', 'ENDS'],
           rows,
-          `No key yet; \`intercept key issue ${organization.slug} --name …\` issues one.`,
+          `No key yet; \`intercept key issue ${organization.slug} --name first\` issues one.`,
         )
         return { data: found.map(present), text }
       }),
   }),
+  show: command({
+    usage: '<key-id>',
+    about: 'one key: what it may call, from where, until when, and who used it last',
+    examples: ['intercept key show key_01hzy3k9v6m2d8q4t7w0x5c1bn'],
+    run: async ({ positionals: [id = ''] }, terminal) =>
+      await withRooms(terminal, async (rooms) => {
+        const keys = createKeys(rooms)
+        const key = await keys.get(await keys.organizationOf(id), id)
+        return { data: present(key), text: keyText(key) }
+      }),
+  }),
+  edit: command({
+    usage:
+      '<key-id> [--name NAME] [--grant TARGET[:METHOD,…] | --all-targets] [--expires 90d|never] [--cidr RANGE | --any-address] [--rate 100/s|none] [--quota 10000/day|none]',
+    about: 'changes what a key may; what is left out stays. Answers when every node knows',
+    options: {
+      name: { type: 'string', value: 'NAME', about: 'what it is for' },
+      grant: {
+        type: 'string',
+        multiple: true,
+        value: 'TARGET[:METHOD,…]',
+        about: 'what it may call, instead of before; may be given again',
+      },
+      'all-targets': { type: 'boolean', about: 'let it call every target' },
+      expires: { type: 'string', value: 'TIME', about: '90d from now, a date, or never' },
+      cidr: {
+        type: 'string',
+        multiple: true,
+        value: 'RANGE',
+        about: 'addresses it may come from, instead of before; may be given again',
+      },
+      'any-address': { type: 'boolean', about: 'let it come from any address' },
+      rate: { type: 'string', value: 'RATE', about: 'calls, such as 100/s, or none' },
+      quota: { type: 'string', value: 'QUOTA', about: 'calls in all, such as 10000/day, or none' },
+    },
+    examples: [
+      'intercept key edit key_01hzy3k9v6m2d8q4t7w0x5c1bn --expires 90d --rate 10/s',
+      'intercept key edit key_01hzy3k9v6m2d8q4t7w0x5c1bn --grant payments:GET --any-address',
+    ],
+    run: async ({ values, positionals: [id = ''] }, terminal) => {
+      const change = parseChange(values)
+      return await withRooms(terminal, async (rooms) => {
+        const keys = createKeys(rooms)
+        const organizationId = await keys.organizationOf(id)
+        const before = await keys.get(organizationId, id)
+        const wish = { ...before, ...change }
+        const key = await keys.edit(organizationId, id, wish, rooms.actor, before.version)
+        return {
+          data: present(key),
+          text: `Key ${key.name} (${key.id}) is changed.\n${keyText(key)}`,
+        }
+      })
+    },
+  }),
   rotate: command({
     usage: '<key-id> [--overlap 24h]',
     about: 'a new secret; the old one stays valid for the overlap',
-    options: { overlap: { type: 'string', default: '24h' } },
+    options: {
+      overlap: {
+        type: 'string',
+        default: '24h',
+        value: 'TIME',
+        about: 'how long the old secret stays valid',
+      },
+    },
+    examples: ['intercept key rotate key_01hzy3k9v6m2d8q4t7w0x5c1bn --overlap 24h'],
     run: async ({ values, positionals: [id = ''] }, terminal) => {
       const overlapMs = read('--overlap', values.overlap, parseDuration)
       return await withRooms(terminal, async (rooms) => {
@@ -109,6 +196,7 @@ export const commands = {
   revoke: command({
     usage: '<key-id>',
     about: 'never again; answers when every node refuses the key',
+    examples: ['intercept key revoke key_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [id = ''] }, terminal) =>
       await withRooms(terminal, async (rooms) => {
         const keys = createKeys(rooms)
@@ -123,6 +211,7 @@ export const commands = {
   check: command({
     usage: '',
     about: 'reads a key from standard input and says whose it is and whether it works',
+    examples: ['echo "$KEY" | intercept key check'],
     run: async (_call, terminal) => {
       const text = await terminal.readInput()
       return await withRooms(terminal, async (rooms) => {
@@ -145,6 +234,62 @@ export const commands = {
   }),
 }
 
+/** What `key edit` changes; nothing at all is wrong use. */
+function parseChange(values: {
+  readonly name?: string | undefined
+  readonly grant?: string[] | undefined
+  readonly 'all-targets'?: boolean | undefined
+  readonly expires?: string | undefined
+  readonly cidr?: string[] | undefined
+  readonly 'any-address'?: boolean | undefined
+  readonly rate?: string | undefined
+  readonly quota?: string | undefined
+}): Partial<KeyWish> {
+  const { name, grant, expires, cidr, rate, quota } = values
+  const isAll = values['all-targets'] === true
+  const isAny = values['any-address'] === true
+  if (isAll && grant !== undefined) throw new UsageError('Either --grant or --all-targets')
+  if (isAny && cidr !== undefined) throw new UsageError('Either --cidr or --any-address')
+  const change: Partial<KeyWish> = {
+    ...(name === undefined ? {} : { name }),
+    ...(grant === undefined && !isAll ? {} : { grants: grant?.map(parseGrant) }),
+    ...(cidr === undefined && !isAny ? {} : { cidrs: cidr }),
+    ...(expires === undefined ? {} : { expiresAt: parseEnd(expires) ?? undefined }),
+    ...(rate === undefined
+      ? {}
+      : { rateLimit: rate === 'none' ? undefined : read('--rate', rate, parseCallsPerSeconds) }),
+    ...(quota === undefined ? {} : { quota: quota === 'none' ? undefined : parseQuota(quota) }),
+  }
+  if (Object.keys(change).length === 0) throw new UsageError('Say what is to change')
+  return change
+}
+
+/** Everything about a key but its secret. */
+function keyText(key: Key): string {
+  const { grants, cidrs, rateLimit, quota } = key
+  const rows: [string, string][] = [
+    ['Key', `${key.name} (${key.id})`],
+    ['Hint', key.secrets[0]?.hint ?? '–'],
+    ['State', stateOf(key)],
+    ['May call', grants?.map(grantText).join(', ') ?? 'every target'],
+    ['From', cidrs?.join(', ') ?? 'any address'],
+    ['Rate', rateLimit ? `${rateLimit.calls} calls in ${rateLimit.perSeconds} s` : 'not limited'],
+    ['Quota', quota ? `${quota.calls} calls a ${quota.period}` : 'none'],
+    ['Created', `${shortTime(key.createdAt)} UTC`],
+    ['Ends', key.expiresAt === undefined ? 'never' : `${shortTime(key.expiresAt)} UTC`],
+    ['Last used', key.lastUsedAt === undefined ? 'never' : lastUseText(key, key.lastUsedAt)],
+  ]
+  return rows.map(([name, value]) => `${name.padEnd(10)} ${value}`).join('\n')
+}
+
+function grantText({ target, methods }: Grant): string {
+  return methods === undefined ? target : `${target}:${methods.join(',')}`
+}
+
+function lastUseText(key: Key, at: number): string {
+  return `${shortTime(at)} UTC from ${key.lastUsedAddress ?? 'an unknown address'}`
+}
+
 /** As if it had come in the header of its own scheme. */
 function presented(text: string, enabled: readonly Scheme[]) {
   const headers =
@@ -154,13 +299,24 @@ function presented(text: string, enabled: readonly Scheme[]) {
   return readKey(headers, enabled)
 }
 
+const grantMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
 /** `echo` or `echo:GET,POST`. */
 function parseGrant(text: string): Grant {
   const [target = '', methods] = text.split(':')
   if (target === '') throw new UsageError('--grant must be TARGET or TARGET:METHOD,METHOD')
-  return methods === undefined
-    ? { target }
-    : { target, methods: methods.split(',').map((method) => method.trim().toUpperCase()) }
+  if (methods === undefined) return { target }
+  const names = methods.split(',').map((method) => method.trim().toUpperCase())
+  const wrong = names.find((name) => !grantMethods.includes(name))
+  if (wrong !== undefined) {
+    const meant = nearest(wrong, grantMethods)
+    throw new UsageError(
+      meant === undefined
+        ? `--grant knows no method ${wrong || '""'}, only ${grantMethods.join(', ')}`
+        : `--grant knows no method ${wrong}; did you mean ${meant}?`,
+    )
+  }
+  return { target, methods: names }
 }
 
 function parseQuota(text: string): Quota {

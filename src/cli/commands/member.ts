@@ -2,6 +2,8 @@ import { createSessions, isRole, openSigningKeys, roles } from '../../access/ind
 import { createMembers, createOrganizations, type Members } from '../../organizations/index.ts'
 import { createSsoPolicies } from '../../sso/index.ts'
 import type { MemberRecord } from '../../store/index.ts'
+import { Problem } from '../../errors.ts'
+import type { OrganizationId } from '../../ids.ts'
 import { command, need, UsageError } from '../lib/command.ts'
 import { withRooms, type Rooms } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
@@ -12,7 +14,11 @@ export const commands = {
   add: command({
     usage: '<org> <email> --role owner|admin|developer|viewer [--name NAME]',
     about: 'somebody joins without an invitation; `intercept sign-in-link` lets them in',
-    options: { role: { type: 'string' }, name: { type: 'string' } },
+    options: {
+      role: { type: 'string', value: 'ROLE', about: 'owner, admin, developer or viewer' },
+      name: { type: 'string', value: 'NAME', about: 'what to call them' },
+    },
+    examples: ['intercept member add acme ada@example.com --role admin'],
     run: async ({ values, positionals: [slug = '', email = ''] }, terminal) => {
       const role = need('--role', values.role)
       if (!isRole(role)) throw new UsageError(`--role must be ${roles.join(' or ')}`)
@@ -23,14 +29,54 @@ export const commands = {
         const member = await members.add(organization.id, wish, rooms.actor)
         return {
           data: present(member),
-          text: `${email} is ${role} of ${organization.slug}. To let them in: intercept sign-in-link ${email}`,
+          text: `${email} is ${role} of ${organization.slug}. To let them in: \`intercept sign-in-link ${email}\``,
         }
       })
     },
   }),
+  role: command({
+    usage: '<org> <email|member-id> <owner|admin|developer|viewer>',
+    about: "changes somebody's role; their sessions end, so that the new one holds at once",
+    examples: ['intercept member role acme ada@example.com admin'],
+    run: async ({ positionals: [slug = '', who = '', role = ''] }, terminal) => {
+      if (!isRole(role)) throw new UsageError(`The role must be ${roles.join(' or ')}`)
+      return await withRooms(terminal, async (rooms) => {
+        const { id: organizationId } = await createOrganizations(rooms).get(slug)
+        const members = await membersOf(rooms)
+        const { id } = await findMember(members, organizationId, who)
+        const change = { organizationId, id, role, actor: rooms.actor }
+        const member = await members.setRole(change)
+        return { data: present(member), text: `${nameOf(member)} is ${role} of ${slug}.` }
+      })
+    },
+  }),
+  remove: command({
+    usage: '<org> <email|member-id>',
+    about: 'ends a membership, its sessions and its personal keys, for good',
+    examples: ['intercept member remove acme ada@example.com'],
+    run: async ({ positionals: [slug = '', who = ''] }, terminal) =>
+      await withRooms(terminal, async (rooms) => {
+        const { id: organizationId } = await createOrganizations(rooms).get(slug)
+        const members = await membersOf(rooms)
+        const member = await findMember(members, organizationId, who)
+        const ended = await members.remove(organizationId, member.id, rooms.actor)
+        const { sessions, keys, confirmation } = ended
+        return {
+          data: {
+            id: member.id,
+            ...{ removed: true, sessions, keys },
+            nodes: confirmation.nodes,
+            silent_nodes: confirmation.silentNodes,
+            took_ms: confirmation.tookMs,
+          },
+          text: `${nameOf(member)} is no member of ${slug} any more; ${sessions} sessions ended and ${keys} personal keys were revoked.`,
+        }
+      }),
+  }),
   list: command({
     usage: '<org>',
     about: 'who belongs to an organization',
+    examples: ['intercept member list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withRooms(terminal, async (rooms) => {
         const organization = await createOrganizations(rooms).get(slug)
@@ -51,6 +97,35 @@ export const commands = {
         return { data: found.map(present), text }
       }),
   }),
+}
+
+/** A member by id or e-mail address; `not_found`. */
+async function findMember(
+  members: Members,
+  organizationId: OrganizationId,
+  who: string,
+): Promise<MemberRecord> {
+  if (!who.includes('@')) return await members.get(organizationId, who)
+  const wanted = who.trim().toLowerCase()
+  let after: string | undefined
+  for (;;) {
+    const page = await members.list(organizationId, { after, limit: mostListed })
+    const found = page.filter(({ email }) => email?.toLowerCase() === wanted)
+    if (found.length > 1) {
+      const ids = found.map(({ id }) => id).join(', ')
+      throw new Problem(
+        'conflict',
+        `Several members have the address ${who}: say which, of ${ids}.`,
+      )
+    }
+    if (found[0] !== undefined) return found[0]
+    if (page.length < mostListed) throw new Problem('not_found', `${who} is no member there.`)
+    after = page.at(-1)?.id
+  }
+}
+
+function nameOf(member: MemberRecord): string {
+  return member.email ?? member.name
 }
 
 async function membersOf({ store, sealer, clock, config }: Rooms): Promise<Members> {

@@ -5,10 +5,15 @@ export const commands = {
   '': command({
     usage: '',
     about: 'bring the schema up to date; `serve` does it by itself',
+    examples: ['intercept migrate'],
     run: async (_call, terminal) =>
-      await withRooms(terminal, async ({ store }) => ({
-        data: { engine: store.engine, state: 'up_to_date' },
-        text: `The schema (${store.engine}) is up to date.`,
-      })),
+      await withRooms(
+        terminal,
+        async ({ store }) => ({
+          data: { engine: store.engine, state: 'up_to_date' },
+          text: `The schema (${store.engine}) is up to date.`,
+        }),
+        { creates: true },
+      ),
   }),
 }

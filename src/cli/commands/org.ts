@@ -13,18 +13,27 @@ export const commands = {
   create: command({
     usage: '<slug> [--name NAME] [--plan standard|enterprise]',
     about: 'a new organization',
-    options: { name: { type: 'string' }, plan: { type: 'string' } },
+    options: {
+      name: { type: 'string', value: 'NAME', about: 'what people see' },
+      plan: { type: 'string', value: 'PLAN', about: 'standard or enterprise' },
+    },
+    examples: ["intercept org create acme --name 'Acme Inc' --plan enterprise"],
     run: async ({ values, positionals: [slug = ''] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
-        const plan = values.plan === undefined ? undefined : parsePlan(values.plan)
-        const wish = { slug, name: values.name, plan }
-        const created = await createOrganizations(rooms).create(wish, rooms.actor)
-        return { data: present(created), text: `Organization ${created.slug} (${created.id}).` }
-      }),
+      await withRooms(
+        terminal,
+        async (rooms) => {
+          const plan = values.plan === undefined ? undefined : parsePlan(values.plan)
+          const wish = { slug, name: values.name, plan }
+          const created = await createOrganizations(rooms).create(wish, rooms.actor)
+          return { data: present(created), text: `Organization ${created.slug} (${created.id}).` }
+        },
+        { creates: true },
+      ),
   }),
   list: command({
     usage: '',
     about: 'all organizations',
+    examples: ['intercept org list'],
     run: async (_call, terminal) =>
       await withRooms(terminal, async (rooms) => {
         const found = await createOrganizations(rooms).list({ limit: mostListed })
@@ -32,7 +41,7 @@ export const commands = {
         const text = renderTable(
           ['SLUG', 'NAME', 'PLAN', 'CREATED (UTC)'],
           rows,
-          'No organization yet; `intercept org create <slug>` makes one.',
+          'No organization yet; `intercept org create acme` makes one.',
         )
         return { data: found.map(present), text }
       }),
@@ -40,6 +49,7 @@ export const commands = {
   'set-plan': command({
     usage: '<slug> <standard|enterprise>',
     about: 'what the organization may use',
+    examples: ['intercept org set-plan acme enterprise'],
     run: async ({ positionals: [slug = '', plan = ''] }, terminal) =>
       await withRooms(terminal, async (rooms) => {
         const wanted = parsePlan(plan)
@@ -52,10 +62,16 @@ export const commands = {
     about:
       'what new keys are like where nobody says otherwise; shows them, or changes what is given',
     options: {
-      scheme: { type: 'string' },
-      expires: { type: 'string' },
-      cidr: { type: 'string', multiple: true },
+      scheme: { type: 'string', value: 'x-api-key|bearer', about: 'the header new keys travel in' },
+      expires: { type: 'string', value: 'TIME', about: 'whole days such as 90d, or never' },
+      cidr: {
+        type: 'string',
+        multiple: true,
+        value: 'RANGE',
+        about: 'addresses new keys may come from, or any; may be given again',
+      },
     },
+    examples: ['intercept org key-defaults acme --expires 90d --cidr 10.0.0.0/8'],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
       const wish = parseDefaults(values)
       return await withRooms(terminal, async (rooms) => {

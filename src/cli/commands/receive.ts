@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { createOutbound, type Outbound } from '../../http/index.ts'
 import { verifyDelivery } from '../../webhooks/index.ts'
-import { command, UsageError, type Answer } from '../lib/command.ts'
+import { command, readWhole, UsageError, type Answer } from '../lib/command.ts'
 
 const bodyMost = 1024 * 1024
 const forwardMs = 15_000
@@ -19,16 +19,23 @@ export const commands = {
     about:
       'a local receiver: prints each delivery with "verified" or why not; answers 204, 400, or what --forward answers',
     options: {
-      port: { type: 'string', default: '9000' },
-      'secret-stdin': { type: 'boolean' },
-      forward: { type: 'string' },
-      'show-body': { type: 'boolean' },
+      port: {
+        type: 'string',
+        default: '9000',
+        value: 'PORT',
+        about: 'where to listen on this machine; 0 takes any free port',
+      },
+      'secret-stdin': { type: 'boolean', about: 'verify with the secret on standard input' },
+      forward: {
+        type: 'string',
+        value: 'URL',
+        about: 'pass verified deliveries on to an application',
+      },
+      'show-body': { type: 'boolean', about: 'print the bodies too' },
     },
+    examples: ['intercept webhook secret acme | intercept receive --port 9000 --secret-stdin'],
     run: async ({ values }, terminal, say) => {
-      const port = Number(values.port)
-      if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-        throw new UsageError('--port must be 0 to 65535')
-      }
+      const port = readWhole('--port', values.port, 65_535, 0)
       const secret = values['secret-stdin'] === true ? firstLine(await terminal.readInput()) : ''
       if (values['secret-stdin'] === true && !/^(svc_)?whsec_/.test(secret)) {
         throw new UsageError('Standard input must hold a secret that starts with svc_whsec_')

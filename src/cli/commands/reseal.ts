@@ -6,6 +6,7 @@ export const commands = {
   '': command({
     usage: '',
     about: 'after a new master key (INTERCEPT_SECRET=new,old): seal every secret again under it',
+    examples: ['INTERCEPT_SECRET="$NEW,$OLD" intercept reseal'],
     run: async (_call, terminal) =>
       await withRooms(terminal, async ({ store, sealer, actor }) => {
         await checkMasterKey(store, sealer)

@@ -11,7 +11,15 @@ export const commands = {
   'token issue': command({
     usage: '<org> [--name NAME]',
     about: 'a new SCIM token for the company directory; it is printed once',
-    options: { name: { type: 'string', default: 'command line' } },
+    options: {
+      name: {
+        type: 'string',
+        default: 'command line',
+        value: 'NAME',
+        about: 'what the token is for',
+      },
+    },
+    examples: ["intercept scim token issue acme --name 'Entra ID'"],
     run: async ({ values, positionals: [slug = ''] }, terminal) =>
       await withDirectory(terminal, slug, async ({ rooms, organization, directories }) => {
         const wish = { name: values.name ?? 'command line' }
@@ -30,6 +38,7 @@ export const commands = {
   'token list': command({
     usage: '<org>',
     about: 'SCIM tokens and when each was last used',
+    examples: ['intercept scim token list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withDirectory(terminal, slug, async ({ organization, directories }) => {
         const found = await directories.tokens.list(organization.id)
@@ -47,6 +56,7 @@ export const commands = {
   'token revoke': command({
     usage: '<org> <token-id>',
     about: 'end a SCIM token: its next request is refused',
+    examples: ['intercept scim token revoke acme tok_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [slug = '', id = ''] }, terminal) =>
       await withDirectory(terminal, slug, async ({ rooms, organization, directories }) => {
         const token = await directories.tokens.revoke(organization.id, id, rooms.actor)

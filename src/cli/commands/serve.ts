@@ -12,6 +12,10 @@ export const commands = {
   '': command({
     usage: '',
     about: 'run a node until SIGTERM; open requests then finish, and nothing is dropped',
+    examples: [
+      'intercept serve',
+      'PORT=8081 DATABASE_URL=postgres://intercept@db/intercept intercept serve',
+    ],
     run: async (_call, terminal) => {
       const config = readConfig(terminal.env)
       const log = createLog({ level: config.logLevel, pretty: terminal.isPerson })

@@ -6,16 +6,21 @@ export const commands = {
   '': command({
     usage: '',
     about: "a new single-use link that makes the first owner (1 h); the older ones' end",
+    examples: ['intercept setup-link'],
     run: async (_call, terminal) =>
-      await withRooms(terminal, async ({ store, clock, config }) => {
-        const { baseUrl } = config
-        const url = await createLinks({ store, clock, baseUrl }).setupLink()
-        if (url === undefined) {
-          throw new Error(
-            'There is an owner already; `intercept sign-in-link <email>` lets a known person in.',
-          )
-        }
-        return { data: { url }, text: url }
-      }),
+      await withRooms(
+        terminal,
+        async ({ store, clock, config }) => {
+          const { baseUrl } = config
+          const url = await createLinks({ store, clock, baseUrl }).setupLink()
+          if (url === undefined) {
+            throw new Error(
+              'There is an owner already; `intercept sign-in-link <email>` lets a known person in.',
+            )
+          }
+          return { data: { url }, text: url }
+        },
+        { creates: true },
+      ),
   }),
 }

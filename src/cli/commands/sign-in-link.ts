@@ -6,7 +6,14 @@ export const commands = {
   '': command({
     usage: '<email>|<user-id> [--org ORG]',
     about: 'a single-use link that signs a known person in (1 h), for emergencies',
-    options: { org: { type: 'string' } },
+    options: {
+      org: {
+        type: 'string',
+        value: 'ORG',
+        about: 'the organization whose member is meant, where an address has several accounts',
+      },
+    },
+    examples: ['intercept sign-in-link ada@example.com'],
     run: async ({ values, positionals: [who = ''] }, terminal) =>
       await withRooms(terminal, async (rooms) => {
         const { store, clock, config } = rooms

@@ -19,13 +19,24 @@ export const commands = {
       '<org> --issuer URL --client-id ID (--client-secret-stdin | --private-key) [--domain NAME]… [--name NAME]',
     about: 'connect an OpenID provider; the secret is read from standard input',
     options: {
-      issuer: { type: 'string' },
-      'client-id': { type: 'string' },
-      'client-secret-stdin': { type: 'boolean' },
-      'private-key': { type: 'boolean' },
-      domain: { type: 'string', multiple: true },
-      name: { type: 'string' },
+      issuer: { type: 'string', value: 'URL', about: "the provider's issuer" },
+      'client-id': { type: 'string', value: 'ID', about: 'what the provider calls us' },
+      'client-secret-stdin': {
+        type: 'boolean',
+        about: 'read the client secret from standard input',
+      },
+      'private-key': { type: 'boolean', about: 'sign with a key pair instead of a secret' },
+      domain: {
+        type: 'string',
+        multiple: true,
+        value: 'NAME',
+        about: 'a domain whose people sign in there; may be given again',
+      },
+      name: { type: 'string', value: 'NAME', about: 'what people see' },
     },
+    examples: [
+      'intercept sso connect acme --issuer https://login.example.com --client-id intercept --client-secret-stdin --domain example.com < secret.txt',
+    ],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
       const issuer = need('--issuer', values.issuer)
       const clientId = need('--client-id', values['client-id'])
@@ -55,6 +66,7 @@ export const commands = {
   list: command({
     usage: '<org>',
     about: 'connections and domains of an organization',
+    examples: ['intercept sso list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withSso(terminal, async ({ rooms, connections, domains }) => {
         const organization = await createOrganizations(rooms).get(slug)
@@ -81,7 +93,10 @@ export const commands = {
   'verify-domain': command({
     usage: '<org> <domain> [--override]',
     about: 'look at the DNS now, or vouch for the domain in a closed network',
-    options: { override: { type: 'boolean' } },
+    options: {
+      override: { type: 'boolean', about: 'vouch for the domain without asking the DNS' },
+    },
+    examples: ['intercept sso verify-domain acme example.com'],
     run: async ({ values, positionals: [slug = '', name = ''] }, terminal) =>
       await withSso(terminal, async ({ rooms, domains }) => {
         const { id } = await createOrganizations(rooms).get(slug)

@@ -21,25 +21,71 @@ export const commands = {
       "<org> <slug> [--upstream URL] [--header 'Name: value' | --no-header] [--rate 100/s] [--rule 'deny DELETE /admin/*']… [--no-rules] [--otherwise allow|refuse|default] [--dry-run] [--paths canonical|verbatim] [--body 100MiB] [--first-byte 60s] [--idle 300s] [--browsers] [--assertion] [--disabled | --enabled] [--name NAME]",
     about: 'makes a target or changes it; what is left out stays. --rule replaces all rules',
     options: {
-      upstream: { type: 'string' },
-      name: { type: 'string' },
-      header: { type: 'string' },
-      'no-header': { type: 'boolean' },
-      rate: { type: 'string' },
-      rule: { type: 'string', multiple: true },
-      'no-rules': { type: 'boolean' },
-      otherwise: { type: 'string' },
-      'dry-run': { type: 'boolean' },
-      paths: { type: 'string' },
-      body: { type: 'string' },
-      connect: { type: 'string' },
-      'first-byte': { type: 'string' },
-      idle: { type: 'string' },
-      browsers: { type: 'boolean' },
-      assertion: { type: 'boolean' },
-      disabled: { type: 'boolean' },
-      enabled: { type: 'boolean' },
+      upstream: {
+        type: 'string',
+        value: 'URL',
+        about: 'where calls go: http:// or https://, perhaps with a path',
+      },
+      name: { type: 'string', value: 'NAME', about: 'what people see; the slug unless given' },
+      header: {
+        type: 'string',
+        value: "'NAME: VALUE'",
+        about: "the upstream's own credential, injected into every call and stored sealed",
+      },
+      'no-header': { type: 'boolean', about: 'take the credential away' },
+      rate: {
+        type: 'string',
+        value: 'RATE',
+        about: 'calls of all keys together, such as 100/s or 5/10s',
+      },
+      rule: {
+        type: 'string',
+        multiple: true,
+        value: 'RULE',
+        about:
+          "'[trial] allow|deny METHODS PATH'; may be given again, the first that matches decides",
+      },
+      'no-rules': { type: 'boolean', about: 'take all rules away' },
+      otherwise: {
+        type: 'string',
+        value: 'allow|refuse|default',
+        about:
+          'what becomes of calls that no rule decides; default: refuse as soon as an allow rule is in force',
+      },
+      'dry-run': {
+        type: 'boolean',
+        about: 'say what the rules would do to the calls of the last 24 hours, and save nothing',
+      },
+      paths: {
+        type: 'string',
+        value: 'canonical|verbatim',
+        about: 'verbatim lets %2F and // through for upstreams that need them',
+      },
+      body: { type: 'string', value: 'SIZE', about: 'the largest request body, such as 100MiB' },
+      connect: {
+        type: 'string',
+        value: 'TIME',
+        about: 'how long connecting to the upstream may take',
+      },
+      'first-byte': {
+        type: 'string',
+        value: 'TIME',
+        about: 'how long the upstream may take to begin its response',
+      },
+      idle: { type: 'string', value: 'TIME', about: 'how long a connection may be silent' },
+      browsers: { type: 'boolean', about: 'let keys come from browser pages' },
+      assertion: {
+        type: 'boolean',
+        about: 'send Intercept-Assertion, a signed statement of who calls',
+      },
+      disabled: { type: 'boolean', about: 'refuse all calls' },
+      enabled: { type: 'boolean', about: 'take calls again' },
     },
+    examples: [
+      'intercept target set acme payments --upstream https://payments.internal:8443',
+      "intercept target set acme payments --rule 'deny DELETE /admin/*' --rule 'allow * /v1/*' --dry-run",
+      'intercept target set acme payments --otherwise refuse',
+    ],
     run: async ({ values, positionals: [slug = '', targetSlug = ''] }, terminal) => {
       if (targetSlug === '') throw new UsageError('Name the target')
       const wish = readWish(values)
@@ -87,6 +133,7 @@ export const commands = {
   list: command({
     usage: '<org>',
     about: "an organization's targets",
+    examples: ['intercept target list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withRooms(terminal, async (rooms) => {
         const organization = await createOrganizations(rooms).get(slug)
@@ -102,7 +149,7 @@ export const commands = {
         const text = renderTable(
           ['ID', 'SLUG', 'UPSTREAM', 'CREDENTIAL', 'RULES', 'STATE'],
           rows,
-          `No target yet; \`intercept target set ${organization.slug} <slug> --upstream URL\` makes one.`,
+          `No target yet; \`intercept target set ${organization.slug} echo --upstream http://echo.intercept.internal/\` makes one.`,
         )
         return { data: found.map(shown), text }
       }),
@@ -110,6 +157,7 @@ export const commands = {
   show: command({
     usage: '<org> <slug>',
     about: 'one target with its rules and its last line',
+    examples: ['intercept target show acme payments'],
     run: async ({ positionals: [slug = '', targetSlug = ''] }, terminal) =>
       await withRooms(terminal, async (rooms) => {
         const organization = await createOrganizations(rooms).get(slug)
@@ -120,6 +168,7 @@ export const commands = {
   remove: command({
     usage: '<org> <slug>',
     about: 'takes a target away; calls to it are 404 from then on',
+    examples: ['intercept target remove acme payments'],
     run: async ({ positionals: [slug = '', targetSlug = ''] }, terminal) =>
       await withRooms(terminal, async (rooms) => {
         const organization = await createOrganizations(rooms).get(slug)

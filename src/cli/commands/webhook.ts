@@ -3,7 +3,7 @@ import { createLog } from '../../telemetry/index.ts'
 import { createOrganizations } from '../../organizations/index.ts'
 import type { EndpointBooks, EndpointRecord, OrganizationRecord } from '../../store/index.ts'
 import { createWebhooks, type Webhooks } from '../../webhooks/index.ts'
-import { command, need, UsageError } from '../lib/command.ts'
+import { command, need, readWhole, UsageError } from '../lib/command.ts'
 import { withRooms, type Rooms } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 import type { Terminal } from '../lib/terminal.ts'
@@ -16,21 +16,35 @@ export const commands = {
       "<org> --url URL [--event TYPE]… [--description TEXT] [--header 'Name: value']… [--rate PER-SECOND] [--ordered] [--asymmetric]",
     about: 'a new endpoint; without --event it gets every type',
     options: {
-      url: { type: 'string' },
-      event: { type: 'string', multiple: true },
-      description: { type: 'string' },
-      header: { type: 'string', multiple: true },
-      rate: { type: 'string' },
-      ordered: { type: 'boolean' },
-      asymmetric: { type: 'boolean' },
+      url: { type: 'string', value: 'URL', about: 'where deliveries are sent' },
+      event: {
+        type: 'string',
+        multiple: true,
+        value: 'TYPE',
+        about: 'only these types, such as api_key.revoked; may be given again',
+      },
+      description: { type: 'string', value: 'TEXT', about: 'a note for people' },
+      header: {
+        type: 'string',
+        multiple: true,
+        value: "'NAME: VALUE'",
+        about: 'a header of every delivery; may be given again',
+      },
+      rate: { type: 'string', value: 'PER-SECOND', about: 'deliveries in a second at most' },
+      ordered: { type: 'boolean', about: 'one delivery at a time, in order' },
+      asymmetric: { type: 'boolean', about: 'sign with a key pair besides' },
     },
+    examples: [
+      'intercept webhook add acme --url https://example.com/webhooks --event api_key.revoked',
+    ],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
       const wish = {
         url: need('--url', values.url),
         types: values.event,
         description: values.description,
         headers: values.header === undefined ? undefined : parseHeaders(values.header),
-        ratePerSecond: values.rate === undefined ? undefined : Number(values.rate),
+        ratePerSecond:
+          values.rate === undefined ? undefined : readWhole('--rate', values.rate, 1_000_000),
         ordered: values.ordered,
         asymmetric: values.asymmetric,
       }
@@ -48,7 +62,11 @@ export const commands = {
     usage: '<org> [--rotate] [--leaked]',
     about:
       'the signing secret; --rotate makes a new one (the old signs for 24 h more, or not at all with --leaked)',
-    options: { rotate: { type: 'boolean' }, leaked: { type: 'boolean' } },
+    options: {
+      rotate: { type: 'boolean', about: 'make a new secret; the old one signs for 24 h more' },
+      leaked: { type: 'boolean', about: 'make a new secret; the old one ends at once' },
+    },
+    examples: ['intercept webhook secret acme', 'intercept webhook secret acme --rotate'],
     run: async ({ values, positionals: [slug = ''] }, terminal) =>
       await withWebhooks(terminal, async ({ secrets }, rooms) => {
         const { id } = await createOrganizations(rooms).get(slug)
@@ -81,6 +99,7 @@ export const commands = {
   list: command({
     usage: '<org>',
     about: "an organization's endpoints",
+    examples: ['intercept webhook list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withWebhooks(terminal, async (webhooks, rooms) => {
         const organization = await createOrganizations(rooms).get(slug)
@@ -104,7 +123,7 @@ export const commands = {
         const text = renderTable(
           ['ID', 'STATE', 'URL', 'TYPES', 'WAITING', 'DEAD', 'LAST SUCCESS (UTC)'],
           rows,
-          `No endpoint yet; \`intercept webhook add ${organization.slug} --url …\` adds one.`,
+          `No endpoint yet; \`intercept webhook add ${organization.slug} --url https://example.com/webhooks\` adds one.`,
         )
         const data = found.map((one) => ({
           ...present(one),
@@ -114,20 +133,26 @@ export const commands = {
       }),
   }),
   remove: command({
-    usage: endpointOf,
+    usage: '<org|endpoint-id> [endpoint-id]',
     about: 'delete an endpoint; what waits for it becomes skipped',
-    run: async ({ positionals }, terminal) =>
-      await withWebhooks(terminal, async (webhooks, rooms) => {
-        const [endpoint, ...more] = await chosen(webhooks, rooms, positionals)
-        if (!endpoint || more.length > 0) throw new UsageError('Say which endpoint, by its id')
-        await webhooks.endpoints.remove(endpoint.organizationId, endpoint.id, rooms.actor)
-        return { data: { id: endpoint.id }, text: `Endpoint ${endpoint.id} is deleted.` }
-      }),
+    examples: ['intercept webhook remove ep_01hzy3k9v6m2d8q4t7w0x5c1bn'],
+    run: async ({ positionals }, terminal) => {
+      // An organization's only endpoint too is named by its id: nobody deletes what they have not looked at.
+      const id = positionals.at(-1) ?? ''
+      if (!id.startsWith('ep_')) throw new UsageError('Say which endpoint, by its id (ep_…)')
+      return await withWebhooks(terminal, async (webhooks, rooms) => {
+        const [endpoint] = await chosen(webhooks, rooms, positionals)
+        if (!endpoint) throw new UsageError('Say which endpoint, by its id (ep_…)')
+        await webhooks.endpoints.remove(endpoint.organizationId, id, rooms.actor)
+        return { data: { id }, text: `Endpoint ${id} is deleted.` }
+      })
+    },
   }),
   ping: command({
     usage: endpointOf,
     about:
       'send webhook.ping to an endpoint, or to all of an organization; a running server delivers it',
+    examples: ['intercept webhook ping acme'],
     run: async ({ positionals }, terminal) =>
       await withWebhooks(terminal, async (webhooks, rooms) => {
         const found = await chosen(webhooks, rooms, positionals)
@@ -144,7 +169,7 @@ export const commands = {
 }
 
 /** The rules of webhooks over the same database as a running server; nothing is sent from here. */
-async function withWebhooks<T>(
+export async function withWebhooks<T>(
   terminal: Terminal,
   work: (webhooks: Webhooks, rooms: Rooms) => Promise<T>,
 ): Promise<T> {

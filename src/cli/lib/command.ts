@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
+import { nearest } from './nearest.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What a command has done: `data` for `--json`, `text` for a person. */
@@ -10,11 +11,24 @@ export interface Answer {
 /** Says one of several answers while a command goes on: with `--json` a line of JSON each. */
 export type Say = (answer: Answer) => void
 
+/** A flag: what it takes, and what for. */
+export interface Flag {
+  readonly type: 'string' | 'boolean'
+  readonly multiple?: boolean
+  readonly default?: string
+  /** What stands behind it; nothing for a switch. */
+  readonly value?: string
+  readonly about: string
+}
+
 /** A command as the command line calls it. */
 export interface Command {
   /** The words behind the command's name. */
   readonly usage: string
   readonly about: string
+  readonly options: Readonly<Record<string, Flag>>
+  /** Whole lines that somebody can paste. */
+  readonly examples: readonly string[]
   run(args: readonly string[], terminal: Terminal, say: Say): Promise<Answer | undefined>
 }
 
@@ -37,15 +51,18 @@ export class BadFinding extends Error {
   }
 }
 
-type ParsedValues<O extends ParseArgsOptionsConfig> = ReturnType<
+type Flags = Record<string, Flag> & ParseArgsOptionsConfig
+
+type ParsedValues<O extends Flags> = ReturnType<
   typeof parseArgs<{ options: O; allowPositionals: true; strict: true }>
 >['values']
 
 /** Makes a command: `usage` says its positionals (`<org> [file]`, `<path>…` for one or more), `options` what it takes besides. */
-export function command<const O extends ParseArgsOptionsConfig>(definition: {
+export function command<const O extends Flags>(definition: {
   readonly usage: string
   readonly about: string
   readonly options?: O
+  readonly examples: readonly string[]
   readonly run: (
     call: { readonly values: ParsedValues<O>; readonly positionals: readonly string[] },
     terminal: Terminal,
@@ -55,6 +72,8 @@ export function command<const O extends ParseArgsOptionsConfig>(definition: {
   return {
     usage: definition.usage,
     about: definition.about,
+    options: definition.options ?? {},
+    examples: definition.examples,
     run: async (args, terminal, say) => {
       const call = parse(args, definition.options, definition.usage)
       return await definition.run(call, terminal, say)
@@ -71,13 +90,20 @@ export function read<T>(name: string, text: string, parse: (text: string) => T):
   }
 }
 
+/** A whole number from 0 or 1 up to a largest one, as an option gives it. */
+export function readWhole(name: string, text: string, max: number, min = 1): number {
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  if (number >= min && number <= max) return number
+  throw new UsageError(`${name} must be a whole number from ${min} to ${max}`)
+}
+
 /** An option that must be given. */
 export function need(name: string, value: string | undefined): string {
   if (value === undefined || value === '') throw new UsageError(`${name} is needed`)
   return value
 }
 
-function parse<const O extends ParseArgsOptionsConfig>(
+function parse<const O extends Flags>(
   args: readonly string[],
   options: O | undefined,
   usage: string,
@@ -89,11 +115,18 @@ function parse<const O extends ParseArgsOptionsConfig>(
   } catch (error) {
     // Node's sentence names the option; what it explains behind that is about its own library.
     const [sentence = ''] = (error instanceof Error ? error.message : String(error)).split('. ')
-    throw new UsageError(sentence)
+    throw new UsageError(sentence + meantFlag(sentence, Object.keys(options ?? {})))
   }
   checkPositionals(parsed.positionals, usage)
   // The options that were parsed are exactly O.
   return { values: parsed.values as ParsedValues<O>, positionals: parsed.positionals }
+}
+
+/** What a flag that does not exist may have meant. */
+function meantFlag(sentence: string, known: readonly string[]): string {
+  const written = /^Unknown option '--([^'=]+)/.exec(sentence)?.[1]
+  const meant = written === undefined ? undefined : nearest(written, known)
+  return meant === undefined ? '' : `; did you mean --${meant}?`
 }
 
 function checkPositionals(given: readonly string[], usage: string): void {
@@ -106,5 +139,5 @@ function checkPositionals(given: readonly string[], usage: string): void {
   const least = wanted.filter((name) => name.startsWith('<')).length
   const most = wanted.some((name) => name.endsWith('…')) ? Infinity : wanted.length
   if (given.length < least) throw new UsageError(`${wanted[given.length] ?? ''} is missing`)
-  if (given.length > most) throw new UsageError(`${given[most] ?? ''} is one word too many`)
+  if (given.length > most) throw new UsageError(`Unexpected argument: ${given[most] ?? ''}`)
 }

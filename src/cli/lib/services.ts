@@ -24,8 +24,11 @@ export interface Rooms {
 export async function withRooms<T>(
   terminal: Terminal,
   work: (rooms: Rooms) => Promise<T>,
+  /** Commands that begin something make a database where there is none; all others leave a place as they found it. */
+  { creates = false }: { readonly creates?: boolean } = {},
 ): Promise<T> {
   const config = readConfig(terminal.env)
+  if (!creates) await requireDatabase(config)
   const sealer = await openSealer(config)
   await using store = await openStore({
     databaseUrl: config.databaseUrl,
@@ -38,6 +41,21 @@ export async function withRooms<T>(
     authenticator: sealer,
   })
   return await work({ config, store, sealer, clock: store.clock, actor: operator() })
+}
+
+/** There is no database where one must be. */
+export class DatabaseMissing extends Error {
+  constructor(where: string) {
+    super(`There is no database ${where} yet; \`intercept serve\` makes one.`)
+    this.name = 'DatabaseMissing'
+  }
+}
+
+async function requireDatabase({ databaseUrl, dataDir: folder }: Config): Promise<void> {
+  if (await isInUse({ databaseUrl, folder })) return
+  throw new DatabaseMissing(
+    databaseUrl === undefined ? `in ${folder} (DATA_DIR)` : 'at DATABASE_URL',
+  )
 }
 
 /** Reading needs no key, so a missing one stops only what would seal or vouch for something; no new one is made. */

@@ -14,7 +14,7 @@ test('a port that is taken is said in a sentence', async () => {
   first.close()
   assert.equal(
     sentenceOf(error),
-    `Another program listens at 127.0.0.1:${port}; choose another port.`,
+    `Another program listens at 127.0.0.1:${port}; choose another port (PORT).`,
   )
 })
 

@@ -5,10 +5,14 @@ type SystemError = NodeJS.ErrnoException & {
 }
 
 /** What to tell a person about an error: the usual ones of the operating system as sentences that name the remedy. */
-export function sentenceOf(error: unknown): string {
+export function sentenceOf(
+  error: unknown,
+  env: Readonly<Record<string, string | undefined>> = {},
+): string {
   if (!(error instanceof Error)) return String(error)
   // Of a name with several addresses, Node tells each refusal, and no message of its own.
-  if (error instanceof AggregateError && error.message === '') return sentenceOf(error.errors[0])
+  if (error instanceof AggregateError && error.message === '')
+    return sentenceOf(error.errors[0], env)
   const { code, syscall, address, port, hostname, path }: SystemError = error
   const where = `${address?.includes(':') ? `[${address}]` : address}:${port}`
   // The only server that a command connects to by itself is the database.
@@ -16,8 +20,10 @@ export function sentenceOf(error: unknown): string {
     return `Nothing listens at ${where}; start the database, or mend DATABASE_URL.`
   // Workers bind what a single process listens at.
   if (syscall === 'listen' || syscall === 'bind') {
-    if (code === 'EADDRINUSE') return `Another program listens at ${where}; choose another port.`
-    if (code === 'EACCES') return `This user may not listen at ${where}; choose a port above 1023.`
+    if (code === 'EADDRINUSE')
+      return `Another program listens at ${where}; choose another port (${settingOf(port, env)}).`
+    if (code === 'EACCES')
+      return `This user may not listen at ${where}; choose a port above 1023 (${settingOf(port, env)}).`
     if (code === 'EADDRNOTAVAIL') return `${where} is not an address of this machine (HOST).`
   }
   if (code === 'ENOTFOUND' && hostname !== undefined) return `The name ${hostname} is not known.`
@@ -27,5 +33,35 @@ export function sentenceOf(error: unknown): string {
     if (code === 'ENOENT') return `No folder can be made at ${path}.`
     if (code === 'EACCES' || code === 'EROFS') return `This user may not make the folder ${path}.`
   }
-  return error.message
+  return fileSentence({ code, syscall, path }) ?? storeSentence(code) ?? error.message
+}
+
+/** What sets a port: the metrics have one of their own. */
+function settingOf(port: number | undefined, env: Readonly<Record<string, string | undefined>>) {
+  return env['METRICS_PORT'] === String(port) ? 'METRICS_PORT' : 'PORT'
+}
+
+/** What went wrong with a file or folder, in words. */
+function fileSentence(of: Pick<SystemError, 'code' | 'syscall' | 'path'>): string | undefined {
+  const what = of.path ?? 'the file'
+  if (of.code === 'ENOENT') return `There is no file or folder ${what}.`
+  if (of.code === 'EACCES' || of.code === 'EPERM') return `This user may not use ${what}.`
+  if (of.code === 'EISDIR') return `${what} is a folder, not a file.`
+  if (of.code === 'ENOTDIR') return `${what} crosses a file where a folder belongs.`
+  if (of.code === 'EEXIST') return `${what} exists already.`
+  if (of.code === 'EROFS') return `${what} is on a disk that cannot be written.`
+  return of.code === 'ENOSPC' ? 'The disk is full.' : undefined
+}
+
+/** What the database says by a code alone. */
+function storeSentence(code: string | undefined): string | undefined {
+  if (code === 'SQLITE_NOTADB') return 'The file intercept.db in DATA_DIR is not a database.'
+  if (code?.startsWith('SQLITE_CANTOPEN') === true) {
+    return 'The database in DATA_DIR cannot be opened; may this user read and write it?'
+  }
+  if (code?.startsWith('SQLITE_BUSY') === true) {
+    return 'Another process keeps the database locked; try again.'
+  }
+  if (code === 'ECONNRESET') return 'The database broke off the connection; try again.'
+  return code === 'ETIMEDOUT' ? 'The database did not answer in time (DATABASE_URL).' : undefined
 }

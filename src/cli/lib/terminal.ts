@@ -5,6 +5,8 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Whether a person looks at the output. */
   readonly isPerson: boolean
+  /** How commands are started here, for hints that can be pasted; `intercept` unless something else is said. */
+  readonly program?: string
   print(line: string): void
   complain(line: string): void
   /** Standard input, whole and trimmed; for secrets, which don't belong on a command line. */
@@ -20,11 +22,17 @@ export function processTerminal(): Terminal {
   return {
     env: process.env,
     isPerson: process.stdout.isTTY,
+    program: programOf(process.env),
     print: (line) => void process.stdout.write(`${line}\n`),
     complain: (line) => void process.stderr.write(`${line}\n`),
     readInput: async () => (await text(process.stdin)).trim(),
     untilStopped,
   }
+}
+
+/** npx says of itself that it is npm's `exec`. */
+export function programOf(env: Terminal['env']): string {
+  return env['npm_command'] === 'exec' ? 'npx intercept' : 'intercept'
 }
 
 /**

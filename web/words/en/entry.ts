@@ -39,6 +39,10 @@ export const entryWords = {
     slug: 'Slug',
     slugHint: 'Part of addresses. Lower-case letters, digits and hyphens.',
     create: 'Create organization',
+    takenTitle: (slug: string) => `There is an organization ${slug} already`,
+    takenText:
+      'Somebody made it on the command line. Choose another slug, or become the owner of that one, with its targets and keys.',
+    own: (slug: string) => `Become the owner of ${slug}`,
     target: 'What do you want to guard?',
     targetLead: 'The address of an API. Programs will call it through Intercept.',
     addTarget: 'Add target',
@@ -74,6 +78,12 @@ export const entryWords = {
     accept: 'Accept invitation',
     signIn: (email: string) =>
       `Sign in with an account whose verified e-mail is ${email}. Then the invitation is accepted.`,
+    company: 'Sign in with your company',
+    noWayTitle: 'No sign-in is set up here yet',
+    noWay: (email: string) =>
+      `The invitation for ${email} is fine, but this server has no way for you to sign in. Send this to whoever invited you; the link stays valid meanwhile.`,
+    ask: (organization: string, email: string, role: string) =>
+      `I cannot accept the invitation to ${organization}: no sign-in is set up. Please connect our identity provider (SSO) or set up GitHub or Google sign-in, or let the operator of the server run:\nnpx intercept member add ${organization} ${email} --role ${role}\nnpx intercept sign-in-link ${email}`,
     gone: 'This invitation can’t be used',
     goneText: 'It was used, withdrawn, or is too old. Ask for a new one.',
     signedInAs: (email: string) => `You are signed in as ${email}.`,

@@ -34,6 +34,9 @@ export const membersWords = {
       owner: 'and decides about owners, deletes the organization',
     },
   },
+  noWayIn: 'They could not sign in yet',
+  noWayInText:
+    'This server has no GitHub or Google sign-in, and the organization has no connection to a provider of its own. Connect one under SSO and SCIM first, or let the operator set up a sign-in; until then nobody can accept an invitation.',
   linkTitle: 'Give them this link',
   linkLead: (mailed: boolean) =>
     mailed

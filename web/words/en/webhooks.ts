@@ -74,6 +74,8 @@ export const webhookWords = {
     ping: 'Send ping',
     pinged: 'Ping sent',
     pingedText: 'Its delivery appears below.',
+    pingWaits: 'The ping waits, because the endpoint is held',
+    pingWaitsText: 'It is sent as soon as the endpoint answers again.',
     edit: 'Edit',
     more: 'More',
     disable: 'Disable',
@@ -181,6 +183,8 @@ export const webhookWords = {
   delivery: {
     replay: 'Replay',
     replayed: 'Replayed: it is sent again now',
+    replayedHeld: 'Replayed: it waits, because its endpoint is held',
+    replayedHeldText: 'It is sent as soon as the endpoint answers again.',
     facts: {
       state: 'State',
       id: 'Delivery id',
@@ -255,6 +259,7 @@ export const typeWords = {
   sendLead: 'A signed delivery with this sample goes to one endpoint, marked as a test by its id.',
   sendTo: 'Endpoint',
   sendAction: 'Send sample',
+  sampleWaits: 'The sample waits, because the endpoint is held',
   sent: 'Sample sent',
   sentText: 'Its delivery appears under Deliveries.',
   noEndpoint: 'There is no endpoint that is active or held. Add one first.',

@@ -7,7 +7,8 @@ import { entryWords } from '../../../words/en/entry.ts'
 import { Alone } from '../../frame/Alone.tsx'
 import { Button, buttonClass } from '../../parts/Button.tsx'
 import { Loading, ProblemNotice } from '../../parts/States.tsx'
-import { Card } from '../../parts/Surface.tsx'
+import { Snippet } from '../../parts/Copy.tsx'
+import { Card, Notice } from '../../parts/Surface.tsx'
 
 const w = entryWords.invitation
 const here = getRouteApi('/invitations/$token')
@@ -49,7 +50,9 @@ export function Invitation() {
     )
   }
   if (look.data === undefined || me.isPending) return <Loading />
-  const { organization, email, role } = look.data
+  const { organization, email, role, company } = look.data
+  const providers = options.data?.providers ?? []
+  const hasWay = company || providers.length > 0
   const back = `return_to=${encodeURIComponent(`/invitations/${token}?organization=${organization.slug}`)}`
   return (
     <Alone title={w.title(organization.name)} lead={w.lead(email, role)}>
@@ -57,8 +60,22 @@ export function Invitation() {
         <div className="stack">
           {me.data === undefined ? (
             <>
-              <p>{w.signIn(email)}</p>
-              {(options.data?.providers ?? []).map((provider) => (
+              {hasWay ? <p>{w.signIn(email)}</p> : undefined}
+              {hasWay || options.data === undefined ? undefined : (
+                <Notice tone="caution" title={w.noWayTitle}>
+                  <p>{w.noWay(email)}</p>
+                  <Snippet label="text" text={w.ask(organization.slug, email, role)} />
+                </Notice>
+              )}
+              {company ? (
+                <a
+                  className={buttonClass('primary')}
+                  href={`/api/v1/auth/sso/login?organization=${organization.slug}&${back}`}
+                >
+                  {w.company}
+                </a>
+              ) : undefined}
+              {providers.map((provider) => (
                 <a
                   key={provider}
                   className={buttonClass('primary')}

@@ -30,7 +30,7 @@ export function OwnerSteps({
   const [slug, setSlug] = useState<string>()
   const [cookieLost, setCookieLost] = useState(false)
   const create = useMutation({
-    mutationFn: () =>
+    mutationFn: (existing: boolean) =>
       call(
         'POST /setup',
         {
@@ -38,7 +38,11 @@ export function OwnerSteps({
             token,
             name: name.trim(),
             email: email.trim(),
-            organization: { slug: slug ?? slugOf(organization), name: organization.trim() },
+            organization: {
+              slug: slug ?? slugOf(organization),
+              name: organization.trim(),
+              ...(existing ? { existing } : {}),
+            },
           },
         },
         { quiet: true },
@@ -55,7 +59,7 @@ export function OwnerSteps({
   function submit(event: FormEvent) {
     event.preventDefault()
     if (step === 1) onStep(2)
-    else create.mutate()
+    else create.mutate(false)
   }
   if (cookieLost) {
     return (
@@ -116,7 +120,16 @@ export function OwnerSteps({
           />
         </>
       )}
-      {create.isError ? <ProblemNotice error={create.error} /> : undefined}
+      {step === 2 && isTaken(create.error) ? (
+        <Notice tone="caution" title={w.takenTitle(slug ?? slugOf(organization))}>
+          <p>{w.takenText}</p>
+          <Button busy={create.isPending} onClick={() => create.mutate(true)}>
+            {w.own(slug ?? slugOf(organization))}
+          </Button>
+        </Notice>
+      ) : create.isError ? (
+        <ProblemNotice error={create.error} />
+      ) : undefined}
       <div className="row end">
         {step === 2 ? <Button onClick={() => onStep(1)}>{w.back}</Button> : undefined}
         <Button type="submit" look="primary" busy={create.isPending}>
@@ -125,4 +138,8 @@ export function OwnerSteps({
       </div>
     </form>
   )
+}
+
+function isTaken(error: Error | null): boolean {
+  return error instanceof Refused && error.code === 'conflict'
 }

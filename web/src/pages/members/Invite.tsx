@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { Role } from '../../api/shapes.ts'
@@ -9,6 +9,7 @@ import { FormDialog } from '../../parts/Dialogs.tsx'
 import { TextField } from '../../parts/Field.tsx'
 import { SecretDialog } from '../../parts/SecretDialog.tsx'
 import { fieldError } from '../../parts/States.tsx'
+import { Notice } from '../../parts/Surface.tsx'
 import { RoleChoice } from './RoleChoice.tsx'
 
 /** An address and a role; then the link, once. */
@@ -23,6 +24,16 @@ export function Invite({
   const { may } = useOrganization()
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('developer')
+  const ways = useQuery({
+    queryKey: [organization, 'invitations', 'ways-in'],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/invitations/ways-in',
+        { path: { organization } },
+        { signal },
+      ),
+  })
+  const hasNoWay = ways.data !== undefined && ways.data.providers.length === 0 && !ways.data.company
   const invite = useMutation({
     mutationFn: () =>
       call('POST /organizations/:organization/invitations', {
@@ -55,6 +66,11 @@ export function Invite({
       disabled={email.trim() === ''}
       onSubmit={() => invite.mutate()}
     >
+      {hasNoWay ? (
+        <Notice tone="caution" title={w.noWayIn}>
+          <p>{w.noWayInText}</p>
+        </Notice>
+      ) : undefined}
       <TextField
         label={w.inviteDialog.email}
         hint={w.inviteDialog.emailHint}

@@ -58,7 +58,8 @@ function Detail({
   const client = useQueryClient()
   const replay = useMutation({
     mutationFn: () => replayDelivery(slug, delivery.id),
-    onSuccess: () => say(w.replayed),
+    onSuccess: ({ state }) =>
+      state === 'held' ? say(w.replayedHeld, { text: w.replayedHeldText }) : say(w.replayed),
     onError: sayRefused,
     onSettled: () => void client.invalidateQueries({ queryKey: [slug, 'webhooks'] }),
   })

@@ -26,7 +26,10 @@ export function EndpointActions({
   const { slug, may } = useOrganization()
   const ping = useMutation({
     mutationFn: () => sendPing(slug, endpoint.id),
-    onSuccess: () => say(w.pinged, { text: w.pingedText }),
+    onSuccess: () =>
+      endpoint.state === 'held'
+        ? say(w.pingWaits, { text: w.pingWaitsText })
+        : say(w.pinged, { text: w.pingedText }),
     onError: sayRefused,
     onSettled: onDone,
   })

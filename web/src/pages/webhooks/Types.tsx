@@ -115,7 +115,8 @@ function SendSample({ type, onClose }: { readonly type: string; readonly onClose
   const sending = useMutation({
     mutationFn: () => sendSample(slug, endpoint ?? '', type),
     onSuccess: () => {
-      say(w.sent, { text: w.sentText })
+      const isHeld = able.find((one) => one.id === endpoint)?.state === 'held'
+      say(isHeld ? w.sampleWaits : w.sent, { text: w.sentText })
       onClose()
     },
   })

@@ -1,0 +1,150 @@
+import { setTimeout } from 'node:timers/promises'
+import { createKeys } from '../../access/index.ts'
+import { createOrganizations } from '../../organizations/index.ts'
+import { targets as targetTable } from '../../store/index.ts'
+import {
+  callData,
+  callFlags,
+  callHeadings,
+  callRow,
+  listCalls,
+  parseCallFilter,
+  type CallFlags,
+  type NamedCall,
+} from '../lib/call-query.ts'
+import { command, readWhole, type Say } from '../lib/command.ts'
+import { withRooms, type Rooms } from '../lib/services.ts'
+import { renderTable } from '../lib/table.ts'
+import type { Terminal } from '../lib/terminal.ts'
+
+const maxListed = 1000
+const everyMs = 1000
+/** Behind the newest call, for those that end later than they began. */
+const lookBackMs = 5000
+
+export const commands = {
+  list: command({
+    usage: '<org> [--target SLUG] [--key KEY-ID] [--status 4xx] [--since 24h] [--limit 50] …',
+    about: 'calls that passed through, newest first',
+    options: {
+      ...callFlags,
+      limit: { type: 'string', default: '50', value: 'N', about: 'how many, up to 1000' },
+    },
+    examples: [
+      'intercept calls list acme --status 4xx --since 24h',
+      'intercept calls list acme --target payments --path /v1/charges --json',
+    ],
+    run: async ({ values, positionals: [slug = ''] }, terminal) => {
+      const limit = readWhole('--limit', values.limit, maxListed)
+      return await withCalls(terminal, slug, values, async (list) =>
+        answerOf(await list({ limit })),
+      )
+    },
+  }),
+  tail: command({
+    usage: '<org> [--follow] [--lines 10] [--target SLUG] [--status 4xx] …',
+    about: 'the newest calls, the last one at the end; with --follow the next ones as they end',
+    options: {
+      ...callFlags,
+      follow: { type: 'boolean', about: 'go on until Ctrl+C' },
+      lines: {
+        type: 'string',
+        default: '10',
+        value: 'N',
+        about: 'how many to begin with, up to 1000',
+      },
+    },
+    examples: [
+      'intercept calls tail acme --follow',
+      'intercept calls tail acme --follow --status 5xx',
+    ],
+    run: async ({ values, positionals: [slug = ''] }, terminal, say) => {
+      const limit = readWhole('--lines', values.lines, maxListed, 0)
+      return await withCalls(terminal, slug, values, async (list, nowMs) => {
+        const startedAt = nowMs()
+        const first = limit === 0 ? [] : (await list({ limit })).toReversed()
+        if (values.follow !== true) return answerOf(first)
+        for (const call of first) say(lineOf(call))
+        const seen = new Set(first.map(({ call }) => call.id as string))
+        const next = async () => {
+          const from = Math.max(startedAt, nowMs() - lookBackMs)
+          return await list({ limit: maxListed, from })
+        }
+        await follow({ next, seen, say, stopped: terminal.untilStopped() })
+        return undefined
+      })
+    },
+  }),
+}
+
+type List = (page: { limit: number; from?: number }) => Promise<NamedCall[]>
+
+async function withCalls<T>(
+  terminal: Terminal,
+  slug: string,
+  flags: CallFlags,
+  work: (list: List, nowMs: () => number) => Promise<T>,
+): Promise<T> {
+  return await withRooms(terminal, async (rooms: Rooms) => {
+    const { store, clock } = rooms
+    const { id: organizationId } = await createOrganizations(rooms).get(slug)
+    const slugs = await targetTable.slugs(store, organizationId)
+    const filter = parseCallFilter(flags, { slugs, nowMs: clock.now() })
+    const from = {
+      ...{ store, organizationId },
+      targets: { slugs: async () => slugs },
+      names: async (ids: Parameters<ReturnType<typeof createKeys>['names']>[1]) =>
+        await createKeys(rooms).names(organizationId, ids),
+    }
+    const list: List = async (page) =>
+      await listCalls(from, { ...filter, ...page, from: page.from ?? filter.from })
+    return await work(list, () => clock.now())
+  })
+}
+
+/** Says each call once, as it ends, until somebody stops it. */
+async function follow(tail: {
+  readonly next: () => Promise<NamedCall[]>
+  readonly seen: Set<string>
+  readonly say: Say
+  readonly stopped: Promise<void>
+}): Promise<void> {
+  const over = new AbortController()
+  const stopped = (async () => {
+    await tail.stopped
+    over.abort()
+  })()
+  while (!over.signal.aborted) {
+    const found = await tail.next()
+    for (const one of found.toReversed()) {
+      if (tail.seen.has(one.call.id)) continue
+      tail.seen.add(one.call.id)
+      tail.say(lineOf(one))
+    }
+    forget(tail.seen, found)
+    await Promise.race([stopped, pause(everyMs, over.signal)])
+  }
+}
+
+/** Waits, or ends early without an error when it is over. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => undefined)
+}
+
+/** What is no longer looked back at need not be remembered. */
+function forget(seen: Set<string>, found: readonly NamedCall[]): void {
+  if (seen.size <= 2 * maxListed) return
+  const recent = new Set<string>(found.map(({ call }) => call.id))
+  for (const id of seen) if (!recent.has(id)) seen.delete(id)
+}
+
+function lineOf(call: NamedCall) {
+  return { data: callData(call), text: callRow(call).filter(Boolean).join('  ') }
+}
+
+function answerOf(found: readonly NamedCall[]) {
+  return {
+    data: found.map(callData),
+    text: renderTable(callHeadings, found.map(callRow), 'No such call is kept.'),
+  }
+}

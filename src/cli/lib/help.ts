@@ -1,0 +1,48 @@
+import type { Command, Flag } from './command.ts'
+
+type Commands = Readonly<Record<string, Command>>
+
+/** One line of use for each command of a noun, and what it does. */
+export function usageOf(program: string, noun: string, commands: Commands): string[] {
+  return Object.entries(commands).flatMap(([verb, { usage, about }]) => [
+    [program, noun, verb, usage].filter((part) => part !== '').join(' '),
+    `    ${about}`,
+  ])
+}
+
+/** Everything about the commands of a noun; of a single one each flag and examples too. */
+export function helpOf(program: string, noun: string, commands: Commands): string[] {
+  const [only, ...others] = Object.values(commands)
+  if (only === undefined || others.length > 0) {
+    const more = `${program} ${noun} <verb> --help explains the flags of one of them.`
+    return [...usageOf(program, noun, commands), '', more]
+  }
+  return [...usageOf(program, noun, commands), ...flagLines(only), ...exampleLines(program, only)]
+}
+
+function flagLines({ options }: Command): string[] {
+  const json: readonly [string, Flag] = [
+    'json',
+    { type: 'boolean', about: 'print one JSON object for programs' },
+  ]
+  const rows = [...Object.entries(options), json].map(([name, flag]): [string, string] => [
+    `--${name}${flag.value === undefined ? '' : ` ${flag.value}`}`,
+    flag.about + (flag.default === undefined ? '' : ` (${flag.default})`),
+  ])
+  const width = Math.min(34, Math.max(...rows.map(([head]) => head.length)))
+  return ['', 'Flags:', ...rows.map(([head, about]) => `  ${head.padEnd(width)}  ${about}`)]
+}
+
+function exampleLines(program: string, { examples }: Command): string[] {
+  return ['', 'Examples:', ...examples.map((line) => `  ${withProgram(line, program)}`)]
+}
+
+/** An example as it is started here: `npx intercept …` where npx started this. */
+function withProgram(line: string, program: string): string {
+  return line.replaceAll(/(^|[ |])intercept /g, `$1${program} `)
+}
+
+/** Hints name commands in backticks: `intercept …` as somebody can paste it here. */
+export function pasteable(text: string, program: string): string {
+  return text.replaceAll('`intercept ', `\`${program} `)
+}
