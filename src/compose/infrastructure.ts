@@ -17,9 +17,11 @@ import { createLog, type Log } from '../telemetry/index.ts'
 import { createMetrics, measureProcess, type Metrics } from '../telemetry/index.ts'
 import { createRelyingParty } from '../oidc/index.ts'
 import { createSealer, loadMasterSecretsFor, randomToken } from '../secrets/index.ts'
-import { isInUse, openStore } from '../store/index.ts'
+import { asStorageProblem, isInUse, openStore } from '../store/index.ts'
 import { tellHistory, watchStore } from './store-watch.ts'
 import { createTracer, type Tracer } from '../telemetry/index.ts'
+
+const storeAgainMs = 500
 
 /** What tests and the command line hand in instead of the usual. */
 export interface Surroundings {
@@ -47,27 +49,35 @@ export async function openInfrastructure(
   const metrics = createMetrics()
   opened.defer(measureProcess(metrics))
   const sealer = createSealer(
-    await loadMasterSecretsFor({
-      setting: config.masterSecret,
-      folder: config.dataDir,
-      isInUse: async () =>
-        await isInUse({ databaseUrl: config.databaseUrl, folder: config.dataDir }),
-    }),
+    await whenStorageAnswers(
+      log,
+      async () =>
+        await loadMasterSecretsFor({
+          setting: config.masterSecret,
+          folder: config.dataDir,
+          isInUse: async () =>
+            await isInUse({ databaseUrl: config.databaseUrl, folder: config.dataDir }),
+        }),
+    ),
   )
   const store = opened.use(
-    await openStore({
-      databaseUrl: config.databaseUrl,
-      folder: config.dataDir,
-      clock: machineClock,
-      followsDatabaseClock: surroundings.clock === undefined,
-      onHistory: tellHistory({ log, metrics }),
-      isNode: true,
-      eventBytesMost: config.limits.webhookBodyBytes,
-      authenticator: sealer,
-    }),
+    await whenStorageAnswers(
+      log,
+      async () =>
+        await openStore({
+          databaseUrl: config.databaseUrl,
+          folder: config.dataDir,
+          clock: machineClock,
+          followsDatabaseClock: surroundings.clock === undefined,
+          onHistory: tellHistory({ log, metrics }),
+          isNode: true,
+          eventBytesMost: config.limits.webhookBodyBytes,
+          authenticator: sealer,
+        }),
+    ),
   )
   const { clock } = store
-  opened.use(watchStore({ store, log, metrics }))
+  const outages = opened.use(watchStore({ store, log, metrics }))
 
   const openings = { allowCidrs: config.outboundAllowCidrs, allowLoopback: config.loopbackIsOpen }
   const outbound = opened.use(createOutbound(openings))
@@ -93,10 +103,34 @@ export async function openInfrastructure(
   const closing = opened.move()
   return {
     ...{ version, clock, log, metrics, tracer, sealer, store },
+    refusedByStorage: outages.refused,
     ...{ outbound, guard, echo, upstreams, addresses, addressOf, relyingParty },
     resolveTxt: surroundings.resolveTxt ?? createTxtResolver(),
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }
+}
+
+/** A node whose database is away waits for it and says so; only what waiting does not mend ends it. */
+async function whenStorageAnswers<T>(log: Log, work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const done = await work()
+      if (tries > 1) log.info({ tries }, 'the database answers')
+      return done
+    } catch (err) {
+      const isAway = asStorageProblem(err) !== undefined && !isOfFile(err)
+      if (!isAway) throw err
+      if (tries === 1) log.warn({ err }, 'the database does not answer: waiting for it')
+      await new Promise((resolve) => setTimeout(resolve, storeAgainMs))
+    }
+  }
+}
+
+/** What is wrong with a file does not mend itself. */
+function isOfFile(error: unknown): boolean {
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown }
+  if (typeof code !== 'string') return false
+  return code.startsWith('SQLITE_') || (code === 'ENOENT' && syscall !== 'connect')
 }
 
 /** Spans go to the operator's own collector, wherever that is. */

@@ -38,7 +38,8 @@ export async function openServers(
     isDraining: () => leaving,
   })
   const bodyLimitBytes = config.limits.jsonBodyBytes
-  const appNeeds = { baseUrl, bodyLimitBytes, requestIdOf, translate, log }
+  const { refusedByStorage } = rooms
+  const appNeeds = { baseUrl, bodyLimitBytes, requestIdOf, translate, log, refusedByStorage }
 
   const ownRefusals = [scimRefusals]
   const app = createApp({ ...appNeeds, ownRefusals })

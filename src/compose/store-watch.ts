@@ -24,8 +24,17 @@ export function tellHistory({ log, metrics }: { log: Log; metrics: Metrics }) {
   }
 }
 
+/** Counts what the database's absence refused; an outage is one line at its start and one at its end. */
+interface Outages {
+  refused(cause: unknown): void
+}
+
 /** Says in log and metrics how this node stands to the database and to the other nodes. */
-export function watchStore(deps: { store: Store; log: Log; metrics: Metrics }): AsyncDisposable {
+export function watchStore(deps: {
+  store: Store
+  log: Log
+  metrics: Metrics
+}): Outages & AsyncDisposable {
   const { store, log, metrics } = deps
   metrics.measured(
     'feed_age_seconds',
@@ -42,10 +51,37 @@ export function watchStore(deps: { store: Store; log: Log; metrics: Metrics }): 
     "What this machine's clock is ahead of the database's.",
     () => store.status().clockOffsetMs / 1000,
   )
+  const refusals = metrics.counter(
+    'storage_refusals_total',
+    'Calls and requests that were refused because the database did not answer.',
+  )
+  let refusedInOutage = 0
+  let refusedBefore = 0
+  function refused(cause: unknown): void {
+    refusals.add()
+    if (refusedInOutage === 0) {
+      log.warn(
+        { err: cause },
+        'the database does not answer: what needs it is refused until it does',
+      )
+    }
+    refusedInOutage += 1
+  }
+  /** Over when the feed is current, and nothing was refused since the last look. */
+  function lookForEnd(): void {
+    const isOver = store.feed.isCurrent() && refusedInOutage === refusedBefore
+    if (isOver && refusedInOutage > 0) {
+      log.info({ refused: refusedInOutage }, 'the database answers again')
+      refusedInOutage = 0
+    }
+    refusedBefore = refusedInOutage
+  }
+
   let wasOff = false
-  return every(
+  const looking = every(
     lookEveryMs,
     async () => {
+      lookForEnd()
       const { clockOffsetMs, isClockOff } = store.status()
       if (isClockOff === wasOff) return
       wasOff = isClockOff
@@ -61,4 +97,5 @@ export function watchStore(deps: { store: Store; log: Log; metrics: Metrics }): 
     },
     (err) => log.error({ err }, 'the state of the store could not be told'),
   )
+  return { refused, [Symbol.asyncDispose]: async () => await looking[Symbol.asyncDispose]() }
 }

@@ -40,6 +40,8 @@ export interface GatewayNeeds {
     error(fields: object, text: string): void
     warn(fields: object, text: string): void
   }
+  /** Counts a refusal that the database's absence caused: an outage is said once, not call by call. */
+  readonly refusedByStorage: (cause: unknown) => void
   readonly metrics: Metrics
   /** Where spans go, if anywhere. */
   readonly tracer: Pick<Tracer, 'add'> | undefined
@@ -206,7 +208,9 @@ export function createGateway(needs: GatewayNeeds): Gateway {
       log.error({ err: error, request_id: call.exchange.requestId }, 'a call failed')
     } else if (problem.status >= 500) {
       const { code, cause } = problem
-      log.warn({ code, err: cause, request_id: call.exchange.requestId }, 'a call was refused')
+      if (code === 'storage_unavailable' || code === 'credential_unverifiable')
+        needs.refusedByStorage(cause)
+      else log.warn({ code, err: cause, request_id: call.exchange.requestId }, 'a call was refused')
     }
     call.refuse(problem ?? error)
   }

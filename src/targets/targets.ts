@@ -7,6 +7,7 @@ import type { Sealer } from '../secrets/index.ts'
 import {
   targets,
   type Actor,
+  type Confirmation,
   type Store,
   type TargetRecord,
   type Transaction,
@@ -55,15 +56,15 @@ export interface Targets {
     wish: TargetWish & { readonly slug: string; readonly upstream: string },
     actor: Actor,
   ): Promise<Target>
-  /** Also `not_found`, `version_conflict`. Another upstream origin drops the credential unless a new one comes with it. */
+  /** Answers when every node goes by it. Also `not_found`, `version_conflict`. Another upstream origin drops the credential unless a new one comes with it. */
   edit(
     organizationId: OrganizationId,
     idOrSlug: string,
     wish: TargetWish,
     actor: Actor,
     expectedVersion?: number,
-  ): Promise<{ target: Target; credentialDropped: boolean }>
-  /** `not_found`. */
+  ): Promise<{ target: Target; credentialDropped: boolean; confirmation: Confirmation }>
+  /** Answers when no node lets a call through to it any more. `not_found`. */
   remove(organizationId: OrganizationId, idOrSlug: string, actor: Actor): Promise<void>
   /** `not_found`. */
   get(organizationId: OrganizationId, idOrSlug: string): Promise<Target>
@@ -134,7 +135,7 @@ export function createTargets(needs: {
       })
     },
     async edit(organizationId, idOrSlug, wish, actor, expectedVersion) {
-      return await store.transaction(async (tx) => {
+      const { result, confirmation } = await store.transactionConfirmed(async (tx) => {
         const before = await getRecord(tx, organizationId, idOrSlug)
         const upstream =
           wish.upstream === undefined ? before.upstream : checkUpstream(wish.upstream, guard)
@@ -175,9 +176,10 @@ export function createTargets(needs: {
           moved && before.credentialHeader !== undefined && wish.credential === undefined
         return { target: shown(target), credentialDropped }
       })
+      return { ...result, confirmation }
     },
     async remove(organizationId, idOrSlug, actor) {
-      await store.transaction(async (tx) => {
+      await store.transactionConfirmed(async (tx) => {
         const target = await getRecord(tx, organizationId, idOrSlug)
         await targets.remove(tx, organizationId, target.id)
         note(tx, 'removed', target, actor, { before: describe(target) })

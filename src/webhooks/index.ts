@@ -177,7 +177,8 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
         'endpoint',
         ({ organizationId, subjectId }) =>
           dispatcher.forget(organizationId, subjectId === organizationId ? undefined : subjectId),
-        noMatter,
+        // Leases that were taken in another history of the database are somebody else's in this one.
+        () => dispatcher.forget(),
       )
       dispatcher.start()
       replay.resume()

@@ -67,6 +67,19 @@ for (const engine of engines) {
       assert.equal((await targets.get(acme, 'ours')).name, 'ours')
     })
 
+    test('a change is answered when every node goes by it, and says how many did', async () => {
+      const made = await make('confirmed')
+      const elsewhere = await opened.another()
+      const register = createTargetRegister({ store: elsewhere, sealer, defaults })
+      assert.equal((await register.of(acme)).get('confirmed')?.disabled, false)
+      const { confirmation } = await targets.edit(acme, made.id, { disabled: true }, operator)
+      assert.deepEqual([confirmation.nodes, confirmation.silentNodes], [2, 0])
+      assert.ok(elsewhere.feed.isCurrent())
+      assert.equal((await register.of(acme)).get('confirmed')?.disabled, true)
+      await targets.remove(acme, made.id, operator)
+      assert.equal((await register.of(acme)).get('confirmed'), undefined)
+    })
+
     test('E1: a credential is stored sealed, bound to its row, and told to nobody', async () => {
       const credential = { header: 'X-Upstream-Key', value: canary }
       const made = await make('sealed', { credential })

@@ -4,7 +4,7 @@ import { principalOf } from '../../access/index.ts'
 import { checks, tryCall, type Target, type TargetWish } from '../../targets/index.ts'
 import { route, type RouteOrganization, type RouteRequest } from '../core/route.ts'
 import type { Rooms } from '../core/services.ts'
-import { input, oneOf } from '../core/schemas.ts'
+import { Confirmed, input, oneOf, toConfirmed } from '../core/schemas.ts'
 import {
   ApiTarget,
   OtherwiseInput,
@@ -16,6 +16,7 @@ import {
 } from './target-schema.ts'
 
 const Slug = Type.String({ minLength: 1, maxLength: 63 })
+const EditedTarget = Type.Object({ ...ApiTarget.properties, confirmation: Confirmed })
 
 /** Targets, their rules, and what a call to them would meet. */
 export const targetRoutes = {
@@ -63,7 +64,7 @@ export const targetRoutes = {
     summary: 'Change a target; another upstream origin drops its credential',
     permission: 'targets.manage',
     body: input(targetWishProperties),
-    answer: ApiTarget,
+    answer: EditedTarget,
     handle: async (request, rooms) => await edit(request, toTargetWish(request.body), rooms),
   }),
 
@@ -71,7 +72,7 @@ export const targetRoutes = {
     summary: 'Replace the rules: the first that matches decides, then the last line',
     permission: 'targets.manage',
     body: input({ rules: RuleWishes, otherwise: OtherwiseInput }),
-    answer: ApiTarget,
+    answer: EditedTarget,
     handle: async (request, rooms) => await edit(request, request.body, rooms),
   }),
 
@@ -165,7 +166,8 @@ async function edit(request: RouteRequest, wish: TargetWish, rooms: Rooms) {
   const { organization, actor, expectedVersion } = request
   const name = request.param('target')
   const edited = await rooms.targets.edit(organization.id, name, wish, actor, expectedVersion)
-  return await shown(organization, edited.target, rooms)
+  const target = await shown(organization, edited.target, rooms)
+  return { ...target, confirmation: toConfirmed(edited.confirmation) }
 }
 
 async function shown(organization: RouteOrganization, target: Target, rooms: Rooms) {

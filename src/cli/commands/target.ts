@@ -119,11 +119,14 @@ export const commands = {
           data: {
             ...shown(edited.target),
             credential_dropped: edited.credentialDropped,
+            nodes: edited.confirmation.nodes,
+            silent_nodes: edited.confirmation.silentNodes,
+            took_ms: edited.confirmation.tookMs,
             ...(foreseen === undefined ? {} : { preview: foreseen }),
           },
           text: [
             ...(preview === undefined ? [] : [previewText(preview)]),
-            `Target ${present.slug} (${present.id}) is changed.${dropped}`,
+            `Target ${present.slug} (${present.id}) is changed, on every node after ${edited.confirmation.tookMs} ms.${dropped}`,
             rulesText(edited.target),
           ].join('\n'),
         }

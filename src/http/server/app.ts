@@ -18,6 +18,8 @@ export function createApp(needs: {
   /** Servers that don't speak of problems; the others' refusals are RFC 9457. */
   readonly ownRefusals?: readonly OwnRefusals[]
   readonly log: { error(fields: object, text: string): void }
+  /** Counts a refusal that the database's absence caused: an outage is said once, not request by request. */
+  readonly refusedByStorage: (cause: unknown) => void
 }): App {
   function refuse(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
     const own = ownRefusalsOf(needs.ownRefusals, request.url)
@@ -58,7 +60,8 @@ export function createApp(needs: {
   const isHttps = needs.baseUrl.startsWith('https:')
   app.setErrorHandler((error, request, reply) => {
     const problem = needs.translate(error) ?? asProblem(error)
-    if (problem.status >= 500) {
+    if (problem.code === 'storage_unavailable') needs.refusedByStorage(error)
+    else if (problem.status >= 500) {
       needs.log.error({ err: error, request_id: request.id }, 'a request failed')
     }
     return refuse(request, reply, problem)

@@ -40,8 +40,14 @@ class PreparingClient extends pg.Client {
   /** The last statement has committed too: the driver's own commit has nothing left to do. */
   #hasCommitted = false
 
+  /** What the server said before it ended the connection between two statements (25P03). */
+  #endedBy: Error | undefined
+
   constructor(config?: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: connectTimeoutMs })
+    this.on('error', (error) => {
+      if ((error as { code?: unknown }).code === '25P03') this.#endedBy = error
+    })
   }
 
   // The driver has a dozen forms of this; all but one pass through.
@@ -58,12 +64,22 @@ class PreparingClient extends pg.Client {
       if (this.#hasCommitted) return this.#forget() as never
     }
     const name = this.#isInLine && values.length > 0 ? names.nameOf(text) : undefined
-    if (name === undefined) return query.apply(this, words) as never
-    const answer = query.call(this, { name, text, values }) as Promise<unknown>
+    const asked = name === undefined ? words : [{ name, text, values }]
+    const answer = query.apply(this, asked) as Promise<unknown>
     return answer.catch((error: unknown) => {
-      if (isPlanGone(error)) names.giveUp(text)
-      throw error
+      if (name !== undefined && isPlanGone(error)) names.giveUp(text)
+      throw this.#reasonOf(error)
     }) as never
+  }
+
+  /** Why a statement failed; a connection whose server stands still is given up, so that nobody else waits on it. */
+  #reasonOf(error: unknown): unknown {
+    if (error instanceof Error && error.message === 'Query read timeout') {
+      const { stream } = (this as unknown as { connection: { stream: { destroy(): void } } })
+        .connection
+      stream.destroy()
+    }
+    return this.#endedBy ?? error
   }
 
   /** Runs a last statement with its commit; answers what the statement did. */

@@ -21,7 +21,9 @@ import { connectTimeoutMs, isPlanGone, openPool } from './postgres-pool.ts'
 import { createCommitLines } from './shared-commits.ts'
 import type { Tables } from '../tables/index.ts'
 
-const statementTimeoutMs = 5000
+const statementTimeoutMs = 4500
+// Who asks a server that stands still is refused within 5 s.
+const queryTimeoutMs = 4700
 const reconnectMs = 250
 // A deprovision behind the work of seconds, as a role for a very large group, waits rather than being refused.
 const lineMs = 25_000
@@ -47,7 +49,7 @@ export async function openPostgres(
     connectionString: url,
     max: poolSize,
     statement_timeout: statementTimeoutMs,
-    query_timeout: statementTimeoutMs * 2,
+    query_timeout: queryTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
     keepAlive: true,
     application_name: 'intercept',

@@ -26,7 +26,7 @@ export interface Dispatcher {
   /** Something was published in an organization (for these endpoints, if they are named), or is due again. */
   hint(organizationId: string, endpointIds?: readonly string[]): void
   /** An endpoint (or, without an id, all of an organization's) changed: what is in memory is stale. */
-  forget(organizationId: string, endpointId?: string): void
+  forget(organizationId?: string, endpointId?: string): void
   /** Starts nothing more, waits for what is under way (up to `graceMs`, then cuts it), writes, gives the leases back. */
   stop(graceMs: number): Promise<void>
   readonly state: () => { lanes: number; sending: number; unwritten: number }

@@ -363,7 +363,7 @@ export function createDispatcher(needs: DispatcherDeps): Dispatcher {
     hint,
     forget(organizationId, endpointId) {
       const isStale = (endpoint: EndpointRecord): boolean =>
-        endpoint.organizationId === organizationId &&
+        (organizationId === undefined || endpoint.organizationId === organizationId) &&
         (endpointId === undefined || endpoint.id === endpointId)
       const stale = [...opening].filter(isStale)
       for (const endpoint of stale) opening.delete(endpoint)
@@ -373,7 +373,9 @@ export function createDispatcher(needs: DispatcherDeps): Dispatcher {
         close(lane)
       }
       if (stale.length === 0) return
-      void leases.release(stale).then(() => hint(organizationId))
+      void leases
+        .release(stale)
+        .then(() => (organizationId === undefined ? undefined : hint(organizationId)))
     },
     async stop(graceMs) {
       stopped = true

@@ -1,0 +1,99 @@
+// Another node stops in the middle of its transactions, with an organization's lock in its hands.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { createKeys } from '../../src/access/index.ts'
+import { systemClock as clock } from '../../src/clock.ts'
+import { createOrganizations } from '../../src/organizations/index.ts'
+import { openStore, type Actor } from '../../src/store/index.ts'
+import { until } from '../harness/gateway.ts'
+import { postgresForTests } from '../harness/postgres.ts'
+
+const operator: Actor = { kind: 'operator' }
+const wish = { name: 'ci', scheme: 'bearer' } as const
+const stuckWorks = 8
+
+describe('a node that is cut off in the middle of its transactions', { timeout: 60_000 }, () => {
+  for (const whose of ['the same', 'another']) {
+    test(`keeps nobody from revoking in ${whose} organization`, async () => {
+      await using opened = new AsyncDisposableStack()
+      const database = opened.use(await postgresForTests())
+      const folder = mkdtempSync(join(tmpdir(), 'intercept-proxy-'))
+      opened.defer(() => rmSync(folder, { recursive: true }))
+      const proxy = opened.use(await blackHole(socketOf(database.url), folder))
+
+      const healthy = opened.use(
+        await openStore({ databaseUrl: database.url, folder, clock, isNode: true }),
+      )
+      const organizations = createOrganizations({ store: healthy, clock })
+      const acme = await organizations.create({ slug: 'acme' }, operator)
+      const other = await organizations.create({ slug: 'other' }, operator)
+      const keys = createKeys({ store: healthy, clock })
+      const { key } = await keys.issue(acme.id, wish, operator)
+
+      const through = database.url.replace(/host=[^&]*/, `host=${encodeURIComponent(folder)}`)
+      const stuck = await openStore({ databaseUrl: through, folder, clock, isNode: false })
+      opened.defer(async () => {
+        proxy.cut()
+        await stuck[Symbol.asyncDispose]()
+      })
+      proxy.swallowFrom('update organization_head')
+      const works = createKeys({ store: stuck, clock })
+      const organizationId = whose === 'another' ? other.id : acme.id
+      const lost = Array.from(
+        { length: stuckWorks },
+        async () => await works.issue(organizationId, wish, operator).catch(() => undefined),
+      )
+      await until(() => proxy.swallowed() > 0)
+      const { confirmation } = await keys.revoke(acme.id, key.id, operator)
+      assert.equal(confirmation.nodes, 1)
+      proxy.cut()
+      await Promise.all(lost)
+    })
+  }
+})
+
+function socketOf(url: string): string {
+  return `${new URL(url).searchParams.get('host') ?? ''}/.s.PGSQL.5432`
+}
+
+/** A way to the database that loses everything behind a statement: what was sent has its effect, nobody hears of it. */
+async function blackHole(target: string, folder: string) {
+  let words: string | undefined
+  let swallowed = 0
+  const sockets = new Set<Socket>()
+  const server = createServer((inside) => {
+    const outside = connect(target)
+    let isLost = false
+    for (const socket of [inside, outside]) {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+      socket.on('close', () => sockets.delete(socket))
+    }
+    inside.on('data', (bytes) => {
+      if (isLost) return
+      outside.write(bytes)
+      if (words === undefined || !bytes.includes(words)) return
+      isLost = true
+      swallowed += 1
+    })
+    outside.on('data', (bytes) => void (isLost || inside.write(bytes)))
+    inside.on('close', () => void (isLost || outside.end()))
+    outside.on('close', () => void (isLost || inside.end()))
+  })
+  await new Promise<void>((resolve) => server.listen(join(folder, '.s.PGSQL.5432'), resolve))
+  return {
+    swallowFrom: (text: string) => void (words = text),
+    swallowed: () => swallowed,
+    cut: () => {
+      for (const socket of sockets) socket.destroy()
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
