@@ -17,7 +17,7 @@ const data = [
   // What programs call it: methods, effects, types, fields, record types, languages.
   /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TXT|allow|deny|false|true)\b/g,
   /\b(?:api_key|call|target|quota|member|session|sso|domain|scim|webhook|organization)\b(?:\.\w+)?/g,
-  /\b(?:slug|name|upstream|settings|disabled|rules|Node\.js|Python|Go|Ruby|PHP|Java)\b/g,
+  /\b(?:slug|name|upstream|settings|disabled|otherwise|rules|Node\.js|Python|Go|Ruby|PHP|Java)\b/g,
   // Names that people gave.
   /\b(?:Acme|acme|Intercept|Olga Owner|Deployment bot|payments|ledger|(?:partner|nightly|mobile|checkout)-\w+)\b/g,
   /\b(?:Okta production|Okta trial|Entra of the sister company|Keycloak, not yet tried|Google Workspace until 2025)\b/g,
