@@ -12,7 +12,11 @@ describe('settings', () => {
     assert.deepEqual(config.keySchemes, ['x-api-key', 'bearer'])
     assert.equal(config.limits.requestHeadBytes, 16 * 1024)
     assert.equal(config.limits.bodyBytes, 100 * 1024 * 1024)
-    assert.deepEqual(config.limits.failedCredentials, { perSecond: 20, burst: 100 })
+    assert.deepEqual(config.limits.failedCredentials, {
+      calls: 20,
+      perSeconds: 1,
+      burst: 100,
+    })
     assert.equal(config.retention.auditMs, 400 * 86_400_000)
     assert.equal(config.metricsPort, undefined)
   })

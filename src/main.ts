@@ -24,6 +24,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   const infrastructure = opened.use(await openInfrastructure(config, { ...surroundings, version }))
   const domain = opened.use(await openDomain(config, infrastructure))
   const services = { ...infrastructure, ...domain }
+  await domain.rates.start()
   await domain.webhooks.start()
 
   const servers = opened.use(await openServers(config, services))

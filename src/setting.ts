@@ -1,12 +1,7 @@
 /** One setting: its default, what it is for, and how its text is read. Parsers throw an Error that completes the sentence "NAME …". */
 import { isIP } from 'node:net'
+import type { Rate } from './rate.ts'
 import { parseDuration } from './units.ts'
-
-/** So many in each second on average, and so many at once. */
-export interface RateSetting {
-  readonly perSecond: number
-  readonly burst: number
-}
 
 /** Whose X-Forwarded-For counts: the last `count` proxies, or peers in these ranges. */
 export type TrustedProxies =
@@ -86,12 +81,12 @@ export function parseDurationUpTo(mostMs: number): (text: string) => number {
 }
 
 /** `20/s` or `20/s burst 100`. */
-export function parseRate(text: string): RateSetting {
+export function parseRate(text: string): Rate {
   const [, perSecond, burst] = /^(\d{1,7})\/s(?: burst (\d{1,7}))?$/.exec(text) ?? []
   if (perSecond === undefined || Number(perSecond) === 0) {
     throw new Error('must be a rate such as 20/s or "20/s burst 100", or off')
   }
-  return { perSecond: Number(perSecond), burst: Number(burst ?? perSecond) }
+  return { calls: Number(perSecond), perSeconds: 1, burst: Number(burst ?? perSecond) }
 }
 
 /** Key schemes, comma-separated. */

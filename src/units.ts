@@ -1,3 +1,5 @@
+import type { Rate } from './rate.ts'
+
 /** Durations, sizes and rates as people write them. Each parser throws an Error whose message completes a sentence. */
 
 const msPerUnit: Readonly<Record<string, number>> = {
@@ -39,14 +41,8 @@ export function parseSize(text: string): number {
   return Number(digits) * bytes
 }
 
-/** So many calls in so many seconds. */
-export interface CallsPerSeconds {
-  readonly calls: number
-  readonly perSeconds: number
-}
-
 /** `100/s`, `6000/m`, `5/10s` → calls and seconds. */
-export function parseCallsPerSeconds(text: string): CallsPerSeconds {
+export function parseCallsPerSeconds(text: string): Rate {
   const [, digits, times, unit = ''] = /^(\d{1,9})\/(\d{0,4})([smhd])$/.exec(text) ?? []
   const seconds = secondsPerPeriod[unit]
   if (digits === undefined || seconds === undefined || Number(digits) === 0 || times === '0') {

@@ -16,6 +16,7 @@ const common = [
   'errors',
   'folder',
   'ids',
+  'rate',
   'timers',
   'units',
   'telemetry',

@@ -1,6 +1,9 @@
 /** Who is calling (principal), by what credential, may they, until when. */
 export { cidrContains, parseCidr, type Cidr } from './cidr.ts'
 export { readKey, type PresentedKey } from './credential.ts'
+export { FailedCredentials } from './failed-credentials.ts'
+export type { RateSubject } from './rates/holding.ts'
+export { SharedRates } from './rates/shared-rates.ts'
 export { createKeyring, type Keyring } from './key-cache.ts'
 export { checkKeyDefaults, readKeyDefaults, type KeyDefaults } from './key-defaults.ts'
 export type { KeyWish } from './key-input.ts'

@@ -2,7 +2,8 @@ import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
 import { targets, type Connection } from '../store/index.ts'
 import { parseCidr } from './cidr.ts'
-import type { Grant, Quota, RateLimit } from './schemes.ts'
+import type { Rate } from '../rate.ts'
+import type { Grant, Quota } from './schemes.ts'
 
 const longestName = 100
 const mostGrants = 100
@@ -13,7 +14,7 @@ export interface KeyWish {
   readonly name: string
   readonly grants?: readonly Grant[] | undefined
   readonly cidrs?: readonly string[] | undefined
-  readonly rateLimit?: RateLimit | undefined
+  readonly rateLimit?: Rate | undefined
   readonly quota?: Quota | undefined
   /** Milliseconds since 1970. */
   readonly expiresAt?: number | undefined

@@ -1,5 +1,6 @@
 import type { KeyId, OrganizationId, UserId } from '../ids.ts'
-import type { Grant, Quota, RateLimit, Scheme } from './schemes.ts'
+import type { Rate } from '../rate.ts'
+import type { Grant, Quota, Scheme } from './schemes.ts'
 
 /** Who is calling by an API key, proven. */
 export interface KeyPrincipal {
@@ -18,7 +19,7 @@ export interface KeyPrincipal {
   readonly grants: readonly Grant[] | undefined
   /** Undefined = every address. */
   readonly cidrs: readonly string[] | undefined
-  readonly rateLimit: RateLimit | undefined
+  readonly rateLimit: Rate | undefined
   readonly quota: Quota | undefined
   readonly personalUserId: UserId | undefined
   /** Milliseconds since 1970 at which key and secret stop, whichever comes first. */

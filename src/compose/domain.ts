@@ -4,6 +4,7 @@ import {
   createKeys,
   createSessions,
   openSigningKeys,
+  SharedRates,
 } from '../access/index.ts'
 import { createAudit, createDenials } from '../audit/index.ts'
 import { createTraffic } from '../calls/index.ts'
@@ -59,7 +60,9 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
   const register = createTargetRegister({ store, sealer, defaults })
   const targets = createTargets({ store, sealer, clock, guard, defaults })
   const quotas = opened.use(createQuotas({ store, clock }))
-  const limits = createLimits({ clock, quotas })
+  const onError = (err: unknown): void => log.warn({ err }, 'rates: shared again later')
+  const rates = opened.use(new SharedRates({ store, clock, onError }))
+  const limits = createLimits({ clock, quotas, rates })
 
   // Organizations.
   const post = opened.use(await createPost({ smtpUrl: config.smtpUrl, baseUrl, log }))
@@ -90,7 +93,7 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
   const closing = opened.move()
   return {
     ...{ signingKeys, keys, sessions, keyring },
-    ...{ register, targets, quotas, limits },
+    ...{ register, targets, quotas, rates, limits },
     ...{ people, directories, sso, webhooks },
     organizations: createOrganizations({ store, clock }),
     members: createMembers({ store, clock, sessions, policies: sso.policies }),

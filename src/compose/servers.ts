@@ -1,3 +1,4 @@
+import { FailedCredentials } from '../access/index.ts'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { registerApi } from '../api/index.ts'
@@ -10,7 +11,7 @@ import type { Domain } from './domain.ts'
 import { registerScim, scimRefusals } from '../scim/index.ts'
 import { registerSignin, openProviders } from '../signin/index.ts'
 import { asStorageProblem } from '../store/index.ts'
-import { gatewayPrefix, RateLimiter } from '../targets/index.ts'
+import { gatewayPrefix } from '../targets/index.ts'
 
 /** The doors on their hinges: nothing is heard before `listen`. */
 export interface Servers extends AsyncDisposable {
@@ -46,12 +47,13 @@ export async function openServers(
   const refuseOtherMethods = watchMethods(app)
   registerSignin(app, {
     ...{ ...rooms, baseUrl, authUrl, providers, translate },
-    failures: rateOf(config.limits.failedCredentials),
+    failures: config.limits.failedCredentials,
+    part: rooms.rates.part,
   })
   registerScim(app, {
     ...{ ...rooms, baseUrl, translate },
     limits: scimLimits(config.limits),
-    failedCredentials: rateOf(config.limits.failedCredentials),
+    failedCredentials: config.limits.failedCredentials,
   })
   registerApi(app, {
     ...rooms,
@@ -62,7 +64,11 @@ export async function openServers(
       scimTokensMost: config.limits.scimTokens,
       signUp: config.signUp,
       retention: config.retention,
-      findings: { limiter: new RateLimiter(), rate: rateOf(config.limits.failedCredentials) },
+      findings: new FailedCredentials({
+        clock,
+        failures: config.limits.failedCredentials,
+        part: rooms.rates.part,
+      }),
       providers: providers.map(({ name }) => name),
     },
   })
@@ -75,7 +81,7 @@ export async function openServers(
     createGateway({
       ...{ ...rooms, baseUrl, authUrl },
       enabledSchemes: config.keySchemes,
-      failedCredentials: rateOf(config.limits.failedCredentials),
+      failedCredentials: config.limits.failedCredentials,
     }),
   )
   const front = createFront({
@@ -124,11 +130,6 @@ function scimLimits(limits: Config['limits']) {
     bulkOperations: limits.scimBulkOperations,
     filterCharacters: limits.scimFilterCharacters,
     filterDepth: limits.scimFilterDepth,
-    requests: rateOf(limits.scim),
+    requests: limits.scim,
   }
-}
-
-/** A rate of the settings as limiters take it. */
-function rateOf(rate: { perSecond: number; burst: number } | undefined) {
-  return rate && { calls: rate.perSecond, perSeconds: 1, burst: rate.burst }
 }

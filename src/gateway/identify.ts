@@ -1,4 +1,5 @@
 import {
+  FailedCredentials,
   readKey,
   type KeyPrincipal,
   type Keyring,
@@ -7,11 +8,9 @@ import {
 } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { sourceOf } from '../http/index.ts'
-import { RateLimiter, type Rate } from '../targets/index.ts'
+import type { Rate } from '../rate.ts'
 import type { Call } from './call.ts'
 
-/** Look-ups a second that unknown keys from sources over their limit may still cost this node: a good key gets in. */
 const spareReads: Rate = { calls: 200, perSeconds: 1 }
 
 /** Tells who is calling: 400 401 429 503. */
@@ -27,28 +26,22 @@ export function createIdentify(needs: {
   clock: Clock
   /** How many failures a source may have; undefined = no limit. */
   failures: Rate | undefined
+  /** This node's part of that limit. */
+  part?: (() => number) | undefined
 }): Identify {
-  const { keyring, enabledSchemes, clock, failures } = needs
-  const failed = new RateLimiter(100_000)
-  const spare = new RateLimiter()
-
-  function isExhausted(source: string): boolean {
-    return (
-      failures !== undefined && !failed.ask(source, failures, clock.monotonic(), false).admitted
-    )
-  }
+  const { keyring, enabledSchemes } = needs
+  const failures = new FailedCredentials({ ...needs, spare: spareReads })
 
   function noteFailure(call: Call, error: unknown): unknown {
-    if (failures === undefined || !(error instanceof Problem)) return error
-    if (!guesses.has(error.code)) return error
-    const verdict = failed.ask(sourceOf(call.address), failures, clock.monotonic(), true)
-    return verdict.admitted ? error : tooManyFailures(verdict.retrySeconds)
+    if (!(error instanceof Problem) || !guesses.has(error.code)) return error
+    const retrySeconds = failures.failed(call.address)
+    return retrySeconds === undefined ? error : tooManyFailures(retrySeconds)
   }
 
   // Called only for keys that this node does not remember.
   function mayRead(call: Call): void {
-    if (!isExhausted(sourceOf(call.address))) return
-    if (!spare.ask('all', spareReads, clock.monotonic(), true).admitted) throw tooManyFailures(1)
+    const retrySeconds = failures.beforeLookUp(call.address)
+    if (retrySeconds !== undefined) throw tooManyFailures(retrySeconds)
   }
 
   function present(call: Call): PresentedKey {
@@ -99,6 +92,6 @@ function valuesOf(value: string | undefined, count: number): readonly string[] {
 
 function tooManyFailures(retrySeconds: number): Problem {
   return new Problem('rate_limited', 'Too many failed credentials came from your address.', {
-    headers: { 'Retry-After': String(Math.max(1, retrySeconds)) },
+    headers: { 'Retry-After': String(retrySeconds) },
   })
 }

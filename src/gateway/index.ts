@@ -1,5 +1,5 @@
 /** The guarded area, /api/v1/intercept/…: identify, check, forward, record. */
-import type { KeyPrincipal, Keyring, Scheme, SigningKeys } from '../access/index.ts'
+import type { KeyPrincipal, Keyring, Scheme, SigningKeys, SharedRates } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { ClientAddresses, Exchange, Upstreams } from '../http/index.ts'
@@ -15,9 +15,9 @@ import {
   type Asked,
   type Limits,
   type Quotas,
-  type Rate,
   type TargetRegister,
 } from '../targets/index.ts'
+import type { Rate } from '../rate.ts'
 import type { Tracer } from '../telemetry/index.ts'
 import { createAnnouncer } from '../calls/index.ts'
 import { readQuestion } from './forward-auth.ts'
@@ -55,6 +55,7 @@ export interface GatewayNeeds {
   readonly enabledSchemes: readonly Scheme[]
   /** Failed credentials that a source may send; undefined = any number. */
   readonly failedCredentials: Rate | undefined
+  readonly rates: Pick<SharedRates, 'part'>
   readonly baseUrl: string
   readonly authUrl: string
 }
@@ -74,7 +75,11 @@ export interface Gateway extends AsyncDisposable {
 /** Opens the gateway. */
 export function createGateway(needs: GatewayNeeds): Gateway {
   const { store, clock, log, metrics, register, limits, quotas, addresses, baseUrl } = needs
-  const identify = createIdentify({ ...needs, failures: needs.failedCredentials })
+  const identify = createIdentify({
+    ...needs,
+    failures: needs.failedCredentials,
+    part: needs.rates.part,
+  })
   const openCalls = createOpenCalls(needs)
   const origins = createOrigins(needs.upstreams)
   const announcer = createAnnouncer(store)

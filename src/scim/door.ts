@@ -2,7 +2,8 @@ import type { Problem } from '../errors.ts'
 import { sourceOf, type App, type AppReply, type AppRequest } from '../http/index.ts'
 import { createId } from '../ids.ts'
 import { RefusedToken, type DirectoryPrincipal } from '../directory/index.ts'
-import { RateLimiter, type Rate } from '../targets/index.ts'
+import type { SharedRates } from '../access/index.ts'
+import { RateLimiter, type Rate } from '../rate.ts'
 import { bringsCredential, readToken } from './authorization.ts'
 import { tooMany } from './protocol/errors.ts'
 import type { ScimAnswer, ScimLimits, ScimNeeds, ScimRequest } from './exchange.ts'
@@ -17,6 +18,7 @@ import { pathWithoutSecrets, withoutSecrets } from './protocol/without-secrets.t
 /** The path of `/scim/v2`. */
 export const prefix = '/scim/v2'
 
+const maxStrangers = 100_000
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** What the door is given. */
@@ -24,6 +26,7 @@ export interface ScimDeps extends Omit<ScimNeeds, 'limits'> {
   readonly limits: ScimLimits
   /** Wrong tokens of one source; undefined = no limit. */
   readonly failedCredentials: Rate | undefined
+  readonly rates: SharedRates
   readonly addressOf: (request: AppRequest) => string
   /** Turns what is thrown below into a refusal, if it is one. */
   readonly translate: (error: unknown) => Problem | undefined
@@ -56,14 +59,18 @@ export class ScimDoor {
   readonly #router: ScimRouter
   readonly #guesses: GuessLimit
   readonly #base: string
-  readonly #limiter = new RateLimiter()
+  readonly #strangers = new RateLimiter(maxStrangers)
   readonly #admitted = new WeakMap<AppRequest, Admitted>()
 
   constructor(deps: ScimDeps) {
     this.#deps = deps
     this.#explain = createExplain(deps.translate)
     this.#router = createRouter(deps, this.#explain)
-    this.#guesses = createGuessLimit({ clock: deps.clock, failures: deps.failedCredentials })
+    this.#guesses = createGuessLimit({
+      clock: deps.clock,
+      failures: deps.failedCredentials,
+      part: deps.rates.part,
+    })
     this.#base = `${deps.baseUrl}${prefix}`
   }
 
@@ -98,7 +105,8 @@ export class ScimDoor {
     let principal: DirectoryPrincipal | undefined
     try {
       principal = await this.#identify(request)
-      this.#spend(principal?.tokenId ?? `discovery ${sourceOf(this.#deps.addressOf(request))}`)
+      if (principal === undefined) this.#spendByStranger(request)
+      else await this.#spend(principal)
       this.#admitted.set(request, this.#route(request, principal, startedAt))
       return undefined
     } catch (error) {
@@ -118,10 +126,21 @@ export class ScimDoor {
     })
   }
 
-  #spend(subject: string): void {
+  async #spend({ tokenId, organizationId }: DirectoryPrincipal): Promise<void> {
+    const { rates, limits } = this.#deps
+    if (limits.requests === undefined) return
+    const subject = { id: tokenId, organizationId }
+    const verdict = await rates.askUntilKnown(subject, limits.requests)
+    if (!verdict.admitted) throw tooMany(verdict.retrySeconds)
+    rates.spend(subject, limits.requests)
+  }
+
+  /** On this node alone: strangers make no rows. */
+  #spendByStranger(request: AppRequest): void {
     const rate = this.#deps.limits.requests
     if (rate === undefined) return
-    const verdict = this.#limiter.ask(subject, rate, this.#deps.clock.monotonic(), true)
+    const source = sourceOf(this.#deps.addressOf(request))
+    const verdict = this.#strangers.ask(source, rate, this.#deps.clock.monotonic(), true)
     if (!verdict.admitted) throw tooMany(verdict.retrySeconds)
   }
 

@@ -1,3 +1,4 @@
+import type { Rate } from '../rate.ts'
 import type { Clock } from '../clock.ts'
 import type { Directories, DirectoryPrincipal } from '../directory/index.ts'
 import type { Actor } from '../store/index.ts'
@@ -21,7 +22,7 @@ export interface ScimLimits {
   readonly filterCharacters: number
   readonly filterDepth: number
   /** Requests per token; undefined = no limit. */
-  readonly requests: { calls: number; perSeconds: number; burst: number } | undefined
+  readonly requests: Rate | undefined
 }
 
 /** One request, or one operation of a bulk request. */

@@ -1,10 +1,9 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { sourceOf } from '../http/index.ts'
-import { RateLimiter, type Rate } from '../targets/index.ts'
+import { FailedCredentials } from '../access/index.ts'
+import type { Rate } from '../rate.ts'
 import { ScimError, tooMany } from './protocol/errors.ts'
 
-/** Look-ups a second that sources over their limit may still cost this node together: a good token gets in. */
 const spareReads: Rate = { calls: 200, perSeconds: 1 }
 
 /** Limits wrong tokens per source, as wrong API keys are (docs/decisions/014). */
@@ -17,24 +16,20 @@ export interface GuessLimit {
 export function createGuessLimit(needs: {
   readonly clock: Clock
   readonly failures: Rate | undefined
+  /** This node's part of that limit. */
+  readonly part?: (() => number) | undefined
 }): GuessLimit {
-  const { clock, failures } = needs
-  const failed = new RateLimiter(100_000)
-  const spare = new RateLimiter()
+  const failures = new FailedCredentials({ ...needs, spare: spareReads })
   return {
     async watch(address, lookUp) {
-      if (failures === undefined) return await lookUp()
-      const source = sourceOf(address)
-      const before = failed.ask(source, failures, clock.monotonic(), false)
-      if (!before.admitted && !spare.ask('all', spareReads, clock.monotonic(), true).admitted) {
-        throw tooMany(before.retrySeconds)
-      }
+      const refusedFor = failures.beforeLookUp(address)
+      if (refusedFor !== undefined) throw tooMany(refusedFor)
       try {
         return await lookUp()
       } catch (error) {
         if (!isGuess(error)) throw error
-        const verdict = failed.ask(source, failures, clock.monotonic(), true)
-        throw verdict.admitted ? error : tooMany(verdict.retrySeconds)
+        const retrySeconds = failures.failed(address)
+        throw retrySeconds === undefined ? error : tooMany(retrySeconds)
       }
     },
   }

@@ -1,9 +1,8 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { sourceOf } from '../http/index.ts'
-import { RateLimiter, type Rate } from '../targets/index.ts'
+import { FailedCredentials } from '../access/index.ts'
+import type { Rate } from '../rate.ts'
 
-/** Ends of sign-ins a second that sources over their limit may still cost this node together: a good one gets in. */
 const spareEnds: Rate = { calls: 20, perSeconds: 1 }
 
 /** Limits per source how many sign-ins may fail, as wrong API keys are limited (docs/decisions/014). */
@@ -23,32 +22,21 @@ export interface CallbackLimit {
 export function createCallbackLimit(needs: {
   readonly clock: Clock
   readonly failures: Rate | undefined
+  /** This node's part of that limit. */
+  readonly part?: (() => number) | undefined
 }): CallbackLimit {
-  const { clock, failures } = needs
-  const failed = new RateLimiter(100_000)
-  const spare = new RateLimiter()
-
-  function checkSource(source: string, rate: Rate): void {
-    const before = failed.ask(source, rate, clock.monotonic(), false)
-    if (before.admitted) return
-    // Whoever floods from behind the same address keeps nobody out for good.
-    if (!spare.ask('all', spareEnds, clock.monotonic(), true).admitted) {
-      throw tooMany(before.retrySeconds)
-    }
-  }
-
+  const failures = new FailedCredentials({ ...needs, spare: spareEnds })
   return {
     async watch(address, open, finish) {
-      if (failures === undefined) return await finish(open())
-      const source = sourceOf(address)
       try {
         const opened = open()
-        checkSource(source, failures)
+        const refusedFor = failures.beforeLookUp(address)
+        if (refusedFor !== undefined) throw tooMany(refusedFor)
         return await finish(opened)
       } catch (error) {
         if (!isFailure(error)) throw error
-        const verdict = failed.ask(source, failures, clock.monotonic(), true)
-        throw verdict.admitted ? error : tooMany(verdict.retrySeconds)
+        const retrySeconds = failures.failed(address)
+        throw retrySeconds === undefined ? error : tooMany(retrySeconds)
       }
     },
   }

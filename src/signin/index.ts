@@ -3,7 +3,7 @@ import type { SigningKeys } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import { watchMethods, type App, type AppRequest } from '../http/index.ts'
 import { organizations } from '../store/index.ts'
-import type { Rate } from '../targets/index.ts'
+import type { Rate } from '../rate.ts'
 import { createCallbackLimit } from './callback-limit.ts'
 import {
   finishSignIn,
@@ -32,6 +32,8 @@ export function registerSignin(
   given: Omit<SsoNeeds, 'transactions' | 'handOvers' | 'callbackLimit'> & {
     /** Failed ends of sign-ins per source; undefined = not limited. */
     readonly failures: Rate | undefined
+    /** This node's part of that limit. */
+    readonly part?: (() => number) | undefined
     readonly signingKeys: SigningKeys
     /** Turns what is thrown below into a refusal, if it is one. */
     readonly translate: (error: unknown) => Problem | undefined

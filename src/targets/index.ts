@@ -11,7 +11,6 @@ export {
   type Asked,
   type Check,
 } from './admission.ts'
-export { RateLimiter, type Rate } from './gcra.ts'
 export type { GuardedTarget } from './guarded-target.ts'
 export { createLimits, type Limits } from './limits.ts'
 export { createQuotas, type Quotas } from './quotas.ts'

@@ -1,8 +1,7 @@
-import type { KeyPrincipal } from '../access/index.ts'
+import type { KeyPrincipal, RateSubject, SharedRates } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { RateLimiter } from './gcra.ts'
-import type { Rate } from './gcra.ts'
+import type { Rate, RateVerdict } from '../rate.ts'
 import type { GuardedTarget } from './guarded-target.ts'
 import type { Quotas, QuotaSubject, QuotaVerdict } from './quotas.ts'
 
@@ -31,17 +30,28 @@ interface Standing {
 
 interface Rated {
   readonly name: string
-  readonly subject: string
+  readonly subject: RateSubject
   readonly rate: Rate
+  /** Counts on this node only. */
+  readonly local: boolean
+}
+
+interface Asked {
+  readonly rated: readonly Rated[]
+  readonly counted: readonly QuotaSubject[]
+  readonly spend: boolean
 }
 
 const nothing: readonly string[] = []
 const dayS = 86_400
 
-/** Opens the limits; rates count on this node, quotas over all nodes. */
-export function createLimits(needs: { clock: Clock; quotas: Quotas }): Limits {
-  const { clock, quotas } = needs
-  const limiter = new RateLimiter()
+/** Opens the limits; both rates and quotas hold over all nodes. */
+export function createLimits(deps: {
+  clock: Clock
+  quotas: Quotas
+  rates: Pick<SharedRates, 'ask' | 'spend'>
+}): Limits {
+  const { clock, quotas, rates } = deps
 
   function ask(principal: KeyPrincipal, target: GuardedTarget, spend: boolean) {
     const { settings } = target
@@ -51,86 +61,94 @@ export function createLimits(needs: { clock: Clock; quotas: Quotas }): Limits {
       settings.rateLimit === undefined &&
       settings.quota === undefined
     if (unlimited) return nothing
-    const rates = ratesOf(principal, target)
+    const rated = ratesOf(principal, target)
     const counted = quotasOf(principal, target)
-    return counted.length === 0
-      ? settle(rates, counted, [], spend)
-      : askQuotas(rates, counted, spend)
+    const first = attempt(rated, counted, spend)
+    return first instanceof Promise ? askAgain(first, { rated, counted, spend }) : first
   }
 
-  function askRate({ name, subject, rate }: Rated, atMs: number, spend: boolean): Standing {
-    const verdict = limiter.ask(subject, rate, atMs, spend)
-    return {
-      name,
-      calls: rate.burst ?? rate.calls,
-      windowSeconds: rate.perSeconds,
-      ...verdict,
-      refusal: verdict.admitted ? undefined : 'rate_limited',
-    }
-  }
-
-  async function askQuotas(
-    rates: readonly Rated[],
+  /** Settles in one turn what nobody has to be waited for; else a promise after which to ask again. */
+  function attempt(
+    rated: readonly Rated[],
     counted: readonly QuotaSubject[],
     spend: boolean,
-  ): Promise<readonly string[]> {
-    for (;;) {
-      const nowMs = clock.now()
-      const verdicts = counted.map((subject) => quotas.ask(subject, nowMs))
-      const known = verdicts.filter((verdict): verdict is QuotaVerdict => 'admitted' in verdict)
-      // What is spent must have been there in this very turn: calls that waited together all saw the same rest.
-      if (known.length === verdicts.length) {
-        const standings = counted.flatMap((subject, at) => quotaStanding(subject, known[at]))
-        return settle(rates, counted, standings, spend)
-      }
-      await Promise.all(verdicts.map(async (verdict) => await verdict))
+  ): readonly string[] | Promise<unknown> {
+    const waits: Promise<unknown>[] = []
+    const standings: Standing[] = []
+    for (const one of rated) {
+      const verdict = rates.ask(one.subject, one.rate, one.local)
+      if (verdict instanceof Promise) waits.push(verdict)
+      else standings.push(rateStanding(one, verdict))
     }
+    const nowMs = clock.now()
+    for (const one of counted) {
+      const verdict = quotas.ask(one, nowMs)
+      if (verdict instanceof Promise) waits.push(verdict)
+      else standings.push(quotaStanding(one, verdict))
+    }
+    if (waits.length > 0) return Promise.all(waits)
+    return settle(standings, { rated, counted, spend })
+  }
+
+  // What is spent must have been there in this very turn: calls that waited together all saw the same rest.
+  async function askAgain(waited: Promise<unknown>, asked: Asked): Promise<readonly string[]> {
+    let next: readonly string[] | Promise<unknown> = waited
+    while (next instanceof Promise) {
+      await next
+      next = attempt(asked.rated, asked.counted, asked.spend)
+    }
+    return next
   }
 
   // Nothing is spent on a call that one of them refuses.
-  function settle(
-    rates: readonly Rated[],
-    counted: readonly QuotaSubject[],
-    quotaStandings: readonly Standing[],
-    spend: boolean,
-  ): readonly string[] {
-    const atMs = clock.monotonic()
-    const standings = [...rates.map((rated) => askRate(rated, atMs, false)), ...quotaStandings]
+  function settle(standings: readonly Standing[], asked: Asked): readonly string[] {
     const headers = headersOf(standings)
     const refusing = standings.find((standing) => standing.refusal !== undefined)
     if (refusing?.refusal !== undefined) throw refused(refusing, refusing.refusal, headers)
-    if (!spend) return headers
-    for (const { subject, rate } of rates) limiter.ask(subject, rate, atMs, true)
-    if (counted.length === 0) return headers
+    if (!asked.spend) return headers
+    for (const { subject, rate, local } of asked.rated) rates.spend(subject, rate, local)
+    if (asked.counted.length === 0) return headers
     const nowMs = clock.now()
-    for (const subject of counted) quotas.spend(subject, nowMs)
+    for (const subject of asked.counted) quotas.spend(subject, nowMs)
     return headers
   }
 
   return { ask }
 }
 
-function quotaStanding(subject: QuotaSubject, verdict: QuotaVerdict | undefined): Standing[] {
-  if (verdict === undefined) return []
+function rateStanding({ name, rate }: Rated, verdict: RateVerdict): Standing {
+  return {
+    name,
+    calls: rate.burst ?? rate.calls,
+    windowSeconds: rate.perSeconds,
+    ...verdict,
+    refusal: verdict.admitted ? undefined : 'rate_limited',
+  }
+}
+
+function quotaStanding(subject: QuotaSubject, verdict: QuotaVerdict): Standing {
   const { calls, period } = subject.quota
-  return [
-    {
-      name: `${subject.kind}-quota`,
-      calls,
-      windowSeconds: period === 'day' ? dayS : 30 * dayS,
-      ...verdict,
-      refusal: verdict.admitted ? undefined : 'quota_exhausted',
-    },
-  ]
+  return {
+    name: `${subject.kind}-quota`,
+    calls,
+    windowSeconds: period === 'day' ? dayS : 30 * dayS,
+    ...verdict,
+    refusal: verdict.admitted ? undefined : 'quota_exhausted',
+  }
 }
 
 function ratesOf(principal: KeyPrincipal, target: GuardedTarget): Rated[] {
+  const { organizationId, keyId, rateLimit } = principal
+  const { settings } = target
   const rates: Rated[] = []
-  if (principal.rateLimit !== undefined) {
-    rates.push({ name: 'key', subject: principal.keyId, rate: principal.rateLimit })
+  if (rateLimit !== undefined) {
+    const subject = { id: keyId, organizationId }
+    rates.push({ name: 'key', subject, rate: rateLimit, local: false })
   }
-  if (target.settings.rateLimit !== undefined) {
-    rates.push({ name: 'target', subject: target.id, rate: target.settings.rateLimit })
+  if (settings.rateLimit !== undefined) {
+    const subject = { id: target.id, organizationId }
+    const local = settings.rateScope === 'node'
+    rates.push({ name: 'target', subject, rate: settings.rateLimit, local })
   }
   return rates
 }

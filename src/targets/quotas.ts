@@ -96,11 +96,7 @@ class ClaimedQuotas implements Quotas {
     this.#store = store
     this.#clock = clock
     // What was claimed in another history of the database is not ours in this one.
-    store.feed.on(
-      'organization',
-      () => undefined,
-      () => this.#dropClaims(),
-    )
+    store.feed.onReset(() => this.#dropClaims())
   }
 
   ask(subject: QuotaSubject, nowMs: number): QuotaVerdict | Promise<QuotaVerdict> {

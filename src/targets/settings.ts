@@ -2,7 +2,7 @@ import { coversMethod } from './rules.ts'
 import { Problem } from '../errors.ts'
 import { foldHeaderName, originHeaders } from '../http/index.ts'
 import type { Quota } from '../access/index.ts'
-import type { Rate } from './gcra.ts'
+import type { Rate } from '../rate.ts'
 import type { PathMode } from './path.ts'
 
 /** What is kept of calls for looking at; nothing unless a target says so. */
@@ -21,6 +21,8 @@ export interface TargetSettings {
   /** Whether keys may come from browser pages. */
   readonly browsers: boolean
   readonly rateLimit: Rate | undefined
+  /** Whether the rate holds over all nodes or on each of them. */
+  readonly rateScope: 'all' | 'node'
   readonly quota: Quota | undefined
   readonly bodyBytes: number
   readonly connectMs: number
@@ -46,6 +48,7 @@ export function defaultSettings(bodyBytes: number): TargetSettings {
     paths: 'canonical',
     browsers: false,
     rateLimit: undefined,
+    rateScope: 'all',
     quota: undefined,
     bodyBytes,
     connectMs: 5000,
@@ -111,6 +114,7 @@ const checks: { readonly [S in keyof TargetSettings]: Check } = {
       (rate.burst === undefined || isCount(rate.burst, 1_000_000))
     return fine ? undefined : 'has calls, perSeconds and perhaps burst as whole numbers above 0'
   },
+  rateScope: (value) => (value === 'all' || value === 'node' ? undefined : 'is all or node'),
   quota: (value) => {
     const quota = value as Partial<Quota>
     const fine =

@@ -1,7 +1,7 @@
 // What nodes sum up of the traffic: quotas that all of them share, and what they announce of it.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { KeyPrincipal } from '../../src/access/index.ts'
+import { SharedRates, type KeyPrincipal } from '../../src/access/index.ts'
 import { Problem } from '../../src/errors.ts'
 import { createAnnouncer } from '../../src/calls/notices.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
@@ -36,7 +36,15 @@ for (const engine of engines) {
 
     function nodeOver(at: Store) {
       const quotas = createQuotas({ store: at, clock })
-      const limits = createLimits({ clock, quotas })
+      const limits = createLimits({
+        clock,
+        quotas,
+        rates: new SharedRates({
+          store: at,
+          clock,
+          onError: (error) => assert.fail(String(error)),
+        }),
+      })
       const target = { settings: {} } as GuardedTarget
       return {
         flush: async () => await quotas.flush(),
@@ -163,7 +171,7 @@ for (const engine of engines) {
       const resets: (() => void)[] = []
       const feed = {
         ...store.feed,
-        on: (_kind: string, _heard: unknown, reset: () => void) => void resets.push(reset),
+        onReset: (reset: () => void) => void resets.push(reset),
       }
       const node = nodeOver({ ...store, feed })
       const key = keyWith(1000)

@@ -1,4 +1,4 @@
-import type { Keys, Sessions } from '../../access/index.ts'
+import type { FailedCredentials, Keys, Sessions } from '../../access/index.ts'
 import type { Audit, Denials } from '../../audit/index.ts'
 import type { Traffic } from '../../calls/index.ts'
 import type { Clock } from '../../clock.ts'
@@ -14,7 +14,7 @@ import type { Sso } from '../../sso/index.ts'
 import type { Echo, Outbound } from '../../http/index.ts'
 import type { Sealer } from '../../secrets/index.ts'
 import type { Store } from '../../store/index.ts'
-import type { Limits, Rate, RateLimiter, TargetRegister, Targets } from '../../targets/index.ts'
+import type { Limits, TargetRegister, Targets } from '../../targets/index.ts'
 import type { Webhooks } from '../../webhooks/index.ts'
 
 /** What the handlers of the JSON API work with. */
@@ -51,7 +51,7 @@ export interface Rooms {
   /** Whether anybody may make an account and an organization. */
   readonly signUp: 'invited' | 'open'
   /** How many found secrets a source may present; no rate = any number. */
-  readonly findings: { readonly limiter: RateLimiter; readonly rate: Rate | undefined }
+  readonly findings: FailedCredentials
   /** How long things are kept. */
   readonly retention: {
     readonly callsMs: number

@@ -1,5 +1,5 @@
 import { Problem } from '../../errors.ts'
-import { sourceOf, Type } from '../../http/index.ts'
+import { Type } from '../../http/index.ts'
 import type { Rooms } from '../core/services.ts'
 import { route } from '../core/route.ts'
 import { input } from '../core/schemas.ts'
@@ -24,15 +24,14 @@ export const credentialRoutes = {
 }
 
 /** A found secret costs a look-up like a guessed one: a source has as many of them. 429 `rate_limited`. */
-function spendFinding(address: string, { findings, clock }: Rooms): void {
-  if (findings.rate === undefined) return
-  const verdict = findings.limiter.ask(sourceOf(address), findings.rate, clock.monotonic(), true)
-  if (verdict.admitted) return
+function spendFinding(address: string, { findings }: Rooms): void {
+  const retrySeconds = findings.failed(address)
+  if (retrySeconds === undefined) return
   throw new Problem(
     'rate_limited',
     'Too many found secrets came from your address. Go on shortly.',
     {
-      headers: { 'Retry-After': String(verdict.retrySeconds) },
+      headers: { 'Retry-After': String(retrySeconds) },
     },
   )
 }

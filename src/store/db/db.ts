@@ -74,6 +74,7 @@ export type ChangeKind =
   | 'domain'
   | 'directory'
   | 'signing_key'
+  | 'node'
 
 /** A change as the feed tells it. */
 export interface Change extends ChangeDraft {

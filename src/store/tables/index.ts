@@ -38,6 +38,7 @@ import type { SignInLinkTable } from './people/sign-in-links.ts'
 import type { SigningKeyTable } from './sessions/signing-keys.ts'
 import type { RuleTable, TargetTable } from './targets/targets.ts'
 import type { CallMinuteTable, QuotaUseTable, RuleDayTable } from './calls/traffic.ts'
+import type { RateNodeTable, RateShareTable } from './limits/rate-shares.ts'
 import type { UsedOnceTable } from './settings/used-once.ts'
 import type { UserTable } from './people/users.ts'
 import type { WebhookSecretTable } from './webhooks/webhook-secrets.ts'
@@ -82,6 +83,8 @@ export interface Tables {
   organization_head: OrganizationHeadTable
   provider_session: ProviderSessionTable
   quota_use: QuotaUseTable
+  rate_share: RateShareTable
+  rate_node: RateNodeTable
   rule: RuleTable
   rule_day: RuleDayTable
   session: SessionTable

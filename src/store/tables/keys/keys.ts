@@ -1,5 +1,6 @@
 import { CompiledQuery } from 'kysely'
 import type { KeyId, OrganizationId, UserId } from '../../../ids.ts'
+import type { Rate } from '../../../rate.ts'
 import type { Connection, Transaction } from '../../db/db.ts'
 import { secretFromRow, type KeySecretRecord } from './key-secrets.ts'
 
@@ -35,12 +36,6 @@ export interface Grant {
   readonly methods?: readonly string[] | undefined
 }
 
-/** At most `calls` in each window of `perSeconds`. */
-export interface RateLimit {
-  readonly calls: number
-  readonly perSeconds: number
-}
-
 /** At most `calls` in each calendar day or month (UTC). */
 export interface Quota {
   readonly calls: number
@@ -58,7 +53,7 @@ export interface KeyRecord {
   readonly personalUserId: UserId | undefined
   readonly grants: readonly Grant[] | undefined
   readonly cidrs: readonly string[] | undefined
-  readonly rateLimit: RateLimit | undefined
+  readonly rateLimit: Rate | undefined
   readonly quota: Quota | undefined
   readonly expiresAt: number | undefined
   readonly revokedAt: number | undefined
@@ -81,7 +76,7 @@ export interface NewKey {
   readonly personalUserId: UserId | undefined
   readonly grants: readonly Grant[] | undefined
   readonly cidrs: readonly string[] | undefined
-  readonly rateLimit: RateLimit | undefined
+  readonly rateLimit: Rate | undefined
   readonly quota: Quota | undefined
   readonly expiresAt: number | undefined
 }
@@ -375,7 +370,7 @@ function fromRow(row: KeyTable): KeyRecord {
     personalUserId: (row.personal_user_id as UserId | null) ?? undefined,
     grants: parseJson(row.grants) as readonly Grant[] | undefined,
     cidrs: parseJson(row.cidrs) as readonly string[] | undefined,
-    rateLimit: parseJson(row.rate_limit) as RateLimit | undefined,
+    rateLimit: parseJson(row.rate_limit) as Rate | undefined,
     quota: parseJson(row.quota) as Quota | undefined,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { RateLimiter } from './gcra.ts'
+import { RateLimiter } from './rate.ts'
 
 describe('rate limiter', () => {
   test('L5: admits exactly the burst at once, then the rate', () => {

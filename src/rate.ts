@@ -34,10 +34,15 @@ export class RateLimiter {
     return this.#wholeAt.size
   }
 
-  /** Asks for a call; with `spend` false nothing is counted. */
-  ask(subject: string, rate: Rate, nowMs: number, spend: boolean): RateVerdict {
-    const intervalMs = (rate.perSeconds * 1000) / rate.calls
-    const toleranceMs = intervalMs * (rate.burst ?? rate.calls)
+  /**
+   * Asks for a call; with `spend` false nothing is counted. With a `share` of the rate below 1 both the rate and what may
+   * come at once are that much smaller: the shares of all nodes together keep the whole rate.
+   */
+  // oxlint-disable-next-line max-params
+  ask(subject: string, rate: Rate, nowMs: number, spend: boolean, share = 1): RateVerdict {
+    const wholeMs = (rate.perSeconds * 1000) / rate.calls
+    const toleranceMs = wholeMs * (rate.burst ?? rate.calls)
+    const intervalMs = wholeMs / share
     const wholeAt = Math.max(this.#wholeAt.get(subject) ?? 0, nowMs)
     const next = wholeAt + intervalMs
     // Half a microsecond of grace: sums of intervals are not exact.
@@ -51,6 +56,16 @@ export class RateLimiter {
       resetSeconds: Math.ceil(usedMs / 1000 - 1e-6),
       retrySeconds: admitted ? 0 : Math.max(1, Math.ceil(excessMs / 1000 - 1e-6)),
     }
+  }
+
+  /** When a subject's bucket is whole again; a time in the past if it is. */
+  wholeAt(subject: string): number {
+    return this.#wholeAt.get(subject) ?? 0
+  }
+
+  /** Sets that time, for a share that was given by somebody who has spent of it. */
+  setWholeAt(subject: string, wholeAt: number, nowMs: number): void {
+    this.#remember(subject, wholeAt, nowMs)
   }
 
   // A whole bucket is as good as none: what is whole is forgotten when there is much to remember.

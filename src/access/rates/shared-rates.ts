@@ -1,0 +1,378 @@
+import type { Clock } from '../../clock.ts'
+import { createId } from '../../ids.ts'
+import { RateLimiter, type Rate, type RateVerdict } from '../../rate.ts'
+import { rateShares, type Store } from '../../store/index.ts'
+import { deal, whole, type Dealt, type ShareRequest } from './deal.ts'
+import { Holding, type RateSubject } from './holding.ts'
+
+const tickMs = 250
+// A node that dies or is cut off has nothing any more after this; the others take over what it had.
+const leaseMs = 1500
+const leaseMarginMs = 100
+// What others wrote while their commit was on its way is read again.
+const lookBackMs = 2000
+const joinMs = 100
+const aloneAfterMs = 3000
+const maxHoldings = 200_000
+const maxWaiting = 64
+const patienceTicks = 2
+const nothingForMs = 1000
+const keptMs = 3_600_000
+const forgetEveryMs = 60_000
+
+/** What varies. */
+export interface SharedRatesDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly onError: (error: unknown) => void
+}
+
+/** How a rate is shared at present, as this node sees it. */
+export interface SharedRatesState {
+  readonly nodes: number
+  readonly isShared: boolean
+  readonly subjects: number
+}
+
+/**
+ * Rates that hold over all nodes. Alone, a node spends whole rates and writes nothing. Beside others it spends shares that
+ * it holds in the database: all shares of a rate together are never more than the rate, and they follow demand.
+ */
+export class SharedRates implements AsyncDisposable {
+  readonly #deps: SharedRatesDeps
+  readonly #nodeId: string
+  readonly #limiter = new RateLimiter(maxHoldings)
+  readonly #holdings = new Map<string, Holding>()
+  readonly #tickEnds: (() => void)[] = []
+  #isShared = false
+  #nodes: ReadonlySet<string> = new Set()
+  /** Monotonic time after which the shares held here may be somebody else's. */
+  #leaseEndsAt = 0
+  #aloneSince: number | undefined
+  #readFrom = 0
+  #tickedAt = 0
+  #forgotAt = 0
+  #ticking: Promise<void> | undefined
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(deps: SharedRatesDeps) {
+    this.#deps = deps
+    this.#nodeId = createId('node', deps.clock.now())
+  }
+
+  /** Joins the nodes on this database: each that spends whole rates has heard of it, or trusts nothing, before this ends. */
+  async start(): Promise<void> {
+    const { store } = this.#deps
+    const share = (): void => this.#share()
+    // What was held in another history of the database, or before much was missed, is not ours.
+    const reset = (): void => {
+      for (const holding of this.#holdings.values()) holding.share = 0
+      this.#leaseEndsAt = 0
+      share()
+    }
+    const heard = ({ subjectId }: { subjectId: string }): void => {
+      if (subjectId !== this.#nodeId) share()
+    }
+    store.feed.on('node', heard, reset)
+    const joining = store.transactionConfirmed(async (tx) => {
+      await Promise.resolve()
+      tx.changed({ kind: 'node', organizationId: 'system', subjectId: this.#nodeId })
+    })
+    const isAlone = joining.then(
+      // This process counts itself.
+      ({ confirmation }) => confirmation.nodes + confirmation.silentNodes <= 1,
+    )
+    const isLate = new Promise<false>((resolve) => void setTimeout(resolve, joinMs, false))
+    // A node that does not hear trusts nothing after a second: it keeps no start waiting.
+    if (!(await Promise.race([isAlone, isLate]))) this.#share()
+    isAlone.catch(this.#deps.onError)
+  }
+
+  /**
+   * Whether a call may pass now; nothing is spent. A promise when a share has to be had first: ask again after it. `local`
+   * rates count on this node only.
+   */
+  ask(subject: RateSubject, rate: Rate, local = false): RateVerdict | Promise<void> {
+    const monotonic = this.#deps.clock.monotonic()
+    if (local || !this.#isShared) return this.#limiter.ask(subject.id, rate, monotonic, false)
+    const holding = this.#holdingOf(subject, rate, monotonic)
+    holding.noteAsked(monotonic)
+    const share = monotonic < this.#leaseEndsAt ? holding.share : 0
+    if (share >= holding.least) {
+      const verdict = this.#limiter.ask(subject.id, rate, monotonic, false, share / whole)
+      if (verdict.admitted || share === whole) return verdict
+      return this.#mayClaim(holding, monotonic) ? this.#claim(holding) : verdict
+    }
+    return this.#mayClaim(holding, monotonic) ? this.#claim(holding) : nothingHere
+  }
+
+  /** The same for whoever need not answer in the same turn. */
+  async askUntilKnown(subject: RateSubject, rate: Rate): Promise<RateVerdict> {
+    for (;;) {
+      const verdict = this.ask(subject, rate)
+      if (!(verdict instanceof Promise)) return verdict
+      await verdict
+    }
+  }
+
+  /** Counts a call that was admitted in this turn. */
+  spend(subject: RateSubject, rate: Rate, local = false): void {
+    const share = local || !this.#isShared ? whole : (this.#holdings.get(subject.id)?.share ?? 0)
+    const monotonic = this.#deps.clock.monotonic()
+    this.#limiter.ask(subject.id, rate, monotonic, true, Math.max(share, 1) / whole)
+  }
+
+  /** This node's even part of limits that are divided without asking anybody. */
+  readonly part = (): number => (this.#isShared ? 1 / Math.max(1, this.#nodes.size) : 1)
+
+  state(): SharedRatesState {
+    return {
+      nodes: Math.max(1, this.#nodes.size),
+      isShared: this.#isShared,
+      subjects: this.#holdings.size,
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#ticking
+    if (!this.#isShared) return
+    try {
+      await this.#settle(
+        [...this.#holdings.values()]
+          .filter(({ share }) => share > 0)
+          .map((holding) => this.#yieldAll(holding)),
+      )
+      await this.#deps.store.transactionOnCalls(
+        async (tx) => await rateShares.leaveNode(tx, this.#nodeId),
+      )
+    } catch (error) {
+      // They run out by themselves.
+      this.#deps.onError(error)
+    }
+  }
+
+  #yieldAll(holding: Holding): [Holding, ShareRequest] {
+    const request = this.#requestOf(holding, { want: 0, short: false })
+    holding.share = 0
+    return [holding, request]
+  }
+
+  /** Somebody else may be there: from now on nothing is spent but what is held in the database. */
+  #share(): void {
+    this.#aloneSince = undefined
+    if (this.#isShared || this.#closed) return
+    this.#isShared = true
+    this.#leaseEndsAt = 0
+    this.#nodes = new Set([this.#nodeId])
+    this.#tickedAt = this.#deps.clock.monotonic()
+    this.#tickSoon(0)
+  }
+
+  #holdingOf(subject: RateSubject, rate: Rate, monotonic: number): Holding {
+    const known = this.#holdings.get(subject.id)
+    if (known !== undefined) {
+      known.rate = rate
+      return known
+    }
+    const holding = new Holding(subject, rate, monotonic)
+    // Full: the oldest goes; what it held comes back when this node's lease ends.
+    if (this.#holdings.size >= maxHoldings) {
+      const [oldest] = this.#holdings.keys()
+      if (oldest !== undefined) this.#holdings.delete(oldest)
+    }
+    this.#holdings.set(subject.id, holding)
+    return holding
+  }
+
+  #mayClaim(holding: Holding, monotonic: number): boolean {
+    return holding.nothingUntil <= monotonic && holding.waiting < maxWaiting && !this.#closed
+  }
+
+  /** Takes a part of what nobody holds. While there is little to do everywhere, waits until others have given some back. */
+  async #claim(holding: Holding): Promise<void> {
+    holding.waiting += 1
+    try {
+      holding.claiming ??= this.#claimNow(holding).finally(() => {
+        holding.claiming = undefined
+      })
+      await holding.claiming
+    } finally {
+      holding.waiting -= 1
+    }
+  }
+
+  async #claimNow(holding: Holding): Promise<void> {
+    const before = holding.share
+    // Whoever comes in this turn shares the statement.
+    await new Promise((resolve) => setImmediate(resolve))
+    const want = before === 0 ? 'start' : 'more'
+    const short = before === 0 || holding.isShort()
+    await this.#settle([[holding, this.#requestOf(holding, { want, short })]])
+    for (let tick = 0; tick < patienceTicks && holding.share < holding.least; tick++) {
+      if (!holding.isCalm) break
+      await new Promise<void>((resolve) => void this.#tickEnds.push(resolve))
+    }
+    if (holding.share <= before) {
+      holding.nothingUntil = this.#deps.clock.monotonic() + nothingForMs
+    }
+  }
+
+  #requestOf(
+    holding: Holding,
+    { want, short }: { want: ShareRequest['want']; short: boolean },
+  ): ShareRequest {
+    const { subject, least, waiting, emptyMs } = holding
+    const monotonic = this.#deps.clock.monotonic()
+    const demand = holding.demandNow(monotonic - this.#tickedAt)
+    const wholeAt = this.#limiter.wholeAt(subject.id)
+    return {
+      ...{ subjectId: subject.id, organizationId: subject.organizationId, nodeId: this.#nodeId },
+      ...{ want, least, leastNow: Math.min(whole, least * (waiting + 1)), demand, short, emptyMs },
+      wholeInMs: Math.max(0, wholeAt - monotonic),
+    }
+  }
+
+  /** Settles requests in one transaction, and takes over what became of them. */
+  async #settle(requests: readonly (readonly [Holding, ShareRequest])[]): Promise<void> {
+    if (requests.length === 0) return
+    const { store, clock } = this.#deps
+    const startedAt = clock.monotonic()
+    const { dealt, nodes } = await store.transactionOnCalls(async (tx) => {
+      const renewed = await rateShares.renewNode(tx, { id: this.#nodeId, ttlMs: leaseMs })
+      const records = await rateShares.lockSubjects(
+        tx,
+        requests.map(([{ subject }]) => subject),
+      )
+      const bySubject = Map.groupBy(records, ({ subjectId }) => subjectId)
+      const results = requests.map(([, request]) =>
+        deal(request, bySubject.get(request.subjectId) ?? [], renewed),
+      )
+      await rateShares.write(tx, {
+        now: renewed.now,
+        rows: results.flatMap(({ rows }) => rows),
+        gone: results.flatMap(({ gone }) => gone),
+      })
+      return { dealt: results, nodes: renewed }
+    })
+    this.#renewed(nodes, startedAt)
+    for (const [at, [holding, request]] of requests.entries()) {
+      const result = dealt[at]
+      if (result !== undefined) this.#take(holding, request, result)
+    }
+  }
+
+  #take(holding: Holding, request: ShareRequest, dealt: Dealt): void {
+    const monotonic = this.#deps.clock.monotonic()
+    const { id } = holding.subject
+    // What was spent while the transaction was on its way weighs less on a larger share.
+    const spentMs = Math.max(0, this.#limiter.wholeAt(id) - monotonic - request.wholeInMs)
+    const weight = dealt.share === 0 ? 0 : Math.min(1, holding.share / dealt.share)
+    const wholeInMs = dealt.share === 0 ? 0 : dealt.wholeInMs + spentMs * weight
+    this.#limiter.setWholeAt(id, monotonic + wholeInMs, monotonic)
+    holding.share = dealt.share
+    holding.written = { share: dealt.share, demand: request.demand, short: request.short }
+    holding.noteOthers(dealt.others)
+  }
+
+  #renewed(nodes: rateShares.RateNodes, startedAt: number): void {
+    const { clock } = this.#deps
+    if (this.#leaseEndsAt < startedAt) {
+      // It had run out: others may have what was held here.
+      for (const holding of this.#holdings.values()) {
+        holding.share = 0
+        holding.nothingUntil = 0
+      }
+    }
+    this.#leaseEndsAt = startedAt + leaseMs - leaseMarginMs
+    this.#nodes = nodes.live
+    if (nodes.live.size > 1) this.#aloneSince = undefined
+    else this.#aloneSince ??= clock.monotonic()
+  }
+
+  // --- Ticks ---
+
+  #tickSoon(ms: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#ticking = this.#tick()
+        .catch(this.#deps.onError)
+        .finally(() => {
+          this.#ticking = undefined
+          for (const resolve of this.#tickEnds.splice(0)) resolve()
+          if (this.#isShared && !this.#closed) this.#tickSoon(tickMs)
+        })
+    }, ms).unref()
+  }
+
+  async #tick(): Promise<void> {
+    const { clock } = this.#deps
+    const startedAt = clock.monotonic()
+    const elapsedMs = Math.max(1, startedAt - this.#tickedAt)
+    this.#tickedAt = startedAt
+    for (const holding of this.#holdings.values()) holding.roll(elapsedMs)
+    await this.#listen(startedAt)
+    await this.#settle(this.#changes())
+    if (this.#aloneSince !== undefined && clock.monotonic() - this.#aloneSince > aloneAfterMs) {
+      await this.#beAlone()
+    }
+  }
+
+  /** Renews this node's lease and reads what others have written. */
+  async #listen(startedAt: number): Promise<void> {
+    const { store } = this.#deps
+    const nodeId = this.#nodeId
+    const { nodes, changed } = await store.transactionOnCalls(async (tx) => {
+      const renewed = await rateShares.renewNode(tx, { id: nodeId, ttlMs: leaseMs })
+      if (startedAt - this.#forgotAt > forgetEveryMs) {
+        this.#forgotAt = startedAt
+        await rateShares.forgetOld(tx, renewed.now - keptMs)
+      }
+      const since = { now: this.#readFrom, nodeId }
+      return { nodes: renewed, changed: await rateShares.listChanged(tx, since) }
+    })
+    this.#renewed(nodes, startedAt)
+    this.#readFrom = nodes.now - lookBackMs
+    for (const record of changed) {
+      this.#holdings.get(record.subjectId)?.others.set(record.nodeId, record)
+    }
+    for (const holding of this.#holdings.values()) holding.forgetDead(nodes.live)
+  }
+
+  #changes(): [Holding, ShareRequest][] {
+    const monotonic = this.#deps.clock.monotonic()
+    const requests: [Holding, ShareRequest][] = []
+    for (const [id, holding] of this.#holdings) {
+      const change = holding.change(monotonic)
+      if (change === undefined) {
+        const isForgotten = holding.share === 0 && holding.demand === 0 && holding.waiting === 0
+        if (isForgotten && !holding.written.short) this.#holdings.delete(id)
+        continue
+      }
+      if (holding.claiming !== undefined && change.want >= holding.share) continue
+      requests.push([holding, this.#requestOf(holding, change)])
+      // Given back before the database says so: nothing is spent of it meanwhile.
+      if (change.want < holding.share) holding.share = change.want
+    }
+    return requests
+  }
+
+  /** Nobody else is there: whole rates from here on, with what was spent of them. */
+  async #beAlone(): Promise<void> {
+    const { store } = this.#deps
+    const isStillAlone = await store.transactionOnCalls(async (tx) => {
+      const { live } = await rateShares.renewNode(tx, { id: this.#nodeId, ttlMs: 1 })
+      if (live.size <= 1) await rateShares.forgetAll(tx)
+      return live.size <= 1
+    })
+    // Heard of somebody meanwhile.
+    if (!isStillAlone || this.#aloneSince === undefined) return
+    this.#holdings.clear()
+    this.#isShared = false
+    this.#nodes = new Set()
+  }
+}
+
+const nothingHere: RateVerdict = { admitted: false, remaining: 0, resetSeconds: 1, retrySeconds: 1 }

@@ -1,0 +1,231 @@
+import { sql } from 'kysely'
+import type { Connection, Transaction } from '../../db/db.ts'
+
+export interface RateShareTable {
+  subject_id: string
+  node_id: string
+  organization_id: string
+  share: number
+  whole_at: number
+  demand: number
+  short: number
+  changed_at: number
+}
+
+export interface RateNodeTable {
+  node_id: string
+  until: number
+}
+
+/** What one node holds of a rate; `nodeId` is '' for the row of what nobody holds. */
+export interface RateShareRecord {
+  /** A key, target or SCIM token. */
+  readonly subjectId: string
+  readonly nodeId: string
+  readonly organizationId: string
+  /** Millionths of the rate. */
+  readonly share: number
+  /** When the share's bucket is whole again, in milliseconds since 1970 by the database's clock. */
+  readonly wholeAt: number
+  /** Calls a second that were asked for here. */
+  readonly demand: number
+  /** Whether the node needs more than it holds. */
+  readonly short: boolean
+}
+
+/** The nodes that share rates at a moment of the database's clock. */
+export interface RateNodes {
+  readonly now: number
+  readonly live: ReadonlySet<string>
+}
+
+const rowsInStatement = 256
+const rowsInPage = 10_000
+
+/** Says that a node lives, and learns who else does; times are the database's. */
+export async function renewNode(
+  tx: Transaction,
+  node: { readonly id: string; readonly ttlMs: number },
+): Promise<RateNodes> {
+  // SQLite's processes share the machine's clock; nodes on PostgreSQL may each have a wrong one.
+  const now =
+    tx.engine === 'postgres'
+      ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
+      : sql<number>`cast(${tx.now} as integer)`
+  const { rows } = await sql<{ until: number }>`insert into rate_node (node_id, until)
+    values (${node.id}, ${now} + ${sql.lit(node.ttlMs)})
+    on conflict (node_id) do update set until = excluded.until returning until`.execute(tx.query)
+  const until = rows[0]?.until ?? tx.now
+  const at = until - node.ttlMs
+  const live = await tx.query
+    .selectFrom('rate_node')
+    .select('node_id')
+    .where('until', '>', at)
+    .execute()
+  return { now: at, live: new Set(live.map((row) => row.node_id)) }
+}
+
+/** A node that stops: what it held is everybody's. */
+export async function leaveNode(tx: Transaction, nodeId: string): Promise<void> {
+  await tx.query.deleteFrom('rate_node').where('node_id', '=', nodeId).execute()
+}
+
+/** Nodes that died, and rows of subjects that nobody has used for long. */
+export async function forgetOld(tx: Transaction, before: number): Promise<void> {
+  await tx.query.deleteFrom('rate_node').where('until', '<', before).execute()
+  await tx.query
+    .deleteFrom('rate_share')
+    .where('changed_at', '<', before)
+    .where('whole_at', '<', before)
+    .where((eb) =>
+      eb.or([
+        eb('node_id', '=', ''),
+        eb('share', '=', 0),
+        eb('node_id', 'not in', eb.selectFrom('rate_node').select('node_id')),
+      ]),
+    )
+    .execute()
+}
+
+/** Nobody shares anything any more. */
+export async function forgetAll(tx: Transaction): Promise<void> {
+  await tx.query.deleteFrom('rate_share').execute()
+  await tx.query.deleteFrom('rate_node').execute()
+}
+
+/** Locks subjects until the transaction ends, and reads who holds what of them. */
+export async function lockSubjects(
+  tx: Transaction,
+  subjects: readonly { readonly id: string; readonly organizationId: string }[],
+): Promise<RateShareRecord[]> {
+  // In one order on every node, so that no two of them wait for each other's rows.
+  const ordered = subjects.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const found: RateShareRecord[] = []
+  for (let at = 0; at < ordered.length; at += rowsInStatement) {
+    const part = ordered.slice(at, at + rowsInStatement)
+    // The update does nothing but lock: an upsert takes the lock whether or not the row was there.
+    await tx.query
+      .insertInto('rate_share')
+      .values(
+        part.map(({ id, organizationId }) => ({
+          ...{ subject_id: id, node_id: '', organization_id: organizationId },
+          ...{ share: 0, whole_at: 0, demand: 0, short: 0, changed_at: 0 },
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict
+          .columns(['subject_id', 'node_id'])
+          .doUpdateSet((eb) => ({ short: eb.ref('rate_share.short') })),
+      )
+      .execute()
+    const ids = part.map(({ id }) => id)
+    found.push(...(await listOf(tx, ids)))
+  }
+  return found
+}
+
+/** Who holds what of these subjects. */
+export async function listOf(
+  at: Connection,
+  subjectIds: readonly string[],
+): Promise<RateShareRecord[]> {
+  const rows = await at.query
+    .selectFrom('rate_share')
+    .selectAll()
+    .where('subject_id', 'in', subjectIds)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** What other nodes have changed since a moment of the database's clock. */
+export async function listChanged(
+  at: Connection,
+  since: { readonly now: number; readonly nodeId: string },
+): Promise<RateShareRecord[]> {
+  const rows = await at.query
+    .selectFrom('rate_share')
+    .selectAll()
+    .where('changed_at', '>=', since.now)
+    .where('node_id', 'not in', ['', since.nodeId])
+    .limit(rowsInPage)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** Subjects of an organization and how their rates are shared by the nodes that live. */
+export async function listShares(
+  at: Connection,
+  of: { readonly organizationId: string; readonly subjectId?: string | undefined },
+): Promise<RateShareRecord[]> {
+  const rows = await at.query
+    .selectFrom('rate_share')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .where('node_id', 'in', (eb) => eb.selectFrom('rate_node').select('node_id'))
+    .$if(of.subjectId !== undefined, (q) => q.where('subject_id', '=', of.subjectId ?? ''))
+    .orderBy('subject_id')
+    .orderBy('share', 'desc')
+    .limit(1000)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** Writes rows; one whose share is 0, that needs nothing and that tells nothing is deleted. */
+export async function write(
+  tx: Transaction,
+  change: {
+    readonly now: number
+    readonly rows: readonly RateShareRecord[]
+    readonly gone: readonly Pick<RateShareRecord, 'subjectId' | 'nodeId'>[]
+  },
+): Promise<void> {
+  const { rows, gone, now } = change
+  for (let at = 0; at < rows.length; at += rowsInStatement) {
+    await tx.query
+      .insertInto('rate_share')
+      .values(rows.slice(at, at + rowsInStatement).map((row) => toRow(row, now)))
+      .onConflict((conflict) =>
+        conflict.columns(['subject_id', 'node_id']).doUpdateSet((eb) => ({
+          share: eb.ref('excluded.share'),
+          whole_at: eb.ref('excluded.whole_at'),
+          demand: eb.ref('excluded.demand'),
+          short: eb.ref('excluded.short'),
+          changed_at: eb.ref('excluded.changed_at'),
+        })),
+      )
+      .execute()
+  }
+  for (let at = 0; at < gone.length; at += rowsInStatement) {
+    const names = gone
+      .slice(at, at + rowsInStatement)
+      .map(({ subjectId, nodeId }) => sql`(${subjectId}, ${nodeId})`)
+    await sql`delete from rate_share where (subject_id, node_id) in (values ${sql.join(names)})`.execute(
+      tx.query,
+    )
+  }
+}
+
+function toRow(record: RateShareRecord, now: number): RateShareTable {
+  return {
+    subject_id: record.subjectId,
+    node_id: record.nodeId,
+    organization_id: record.organizationId,
+    share: record.share,
+    whole_at: Math.ceil(record.wholeAt),
+    demand: record.demand,
+    short: record.short ? 1 : 0,
+    changed_at: now,
+  }
+}
+
+function fromRow(row: RateShareTable): RateShareRecord {
+  return {
+    subjectId: row.subject_id,
+    nodeId: row.node_id,
+    organizationId: row.organization_id,
+    share: row.share,
+    wholeAt: row.whole_at,
+    demand: row.demand,
+    short: row.short === 1,
+  }
+}

@@ -1,0 +1,171 @@
+// Rates that nodes share through the database: what all of them admit together, whoever is asked.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { SharedRates } from '../../src/access/index.ts'
+import type { Rate } from '../../src/rate.ts'
+import { systemClock } from '../../src/clock.ts'
+import { createId } from '../../src/ids.ts'
+import { rateShares, type Store } from '../../src/store/index.ts'
+import { engines, storeForTests } from '../harness/store.ts'
+import { until } from '../harness/webhooks.ts'
+
+const rate: Rate = { calls: 100, perSeconds: 1, burst: 20 }
+
+for (const engine of engines) {
+  describe(`shared rates on ${engine}`, { timeout: 120_000 }, () => {
+    test('one node alone spends whole rates and writes nothing', async () => {
+      await using place = await storeForTests(engine, systemClock)
+      await using node = await nodeOver(place.store)
+      const subject = subjectForTests()
+      let admitted = 0
+      for (let call = 0; call < 50; call++) if (await node.pass(subject)) admitted += 1
+      assert.ok(admitted >= 20)
+      assert.deepEqual(await rateShares.listOf(place.store.calls, [subject.id]), [])
+      assert.equal(node.rates.state().isShared, false)
+    })
+
+    test('three nodes admit one limit together: even, all on one node, and moving', async () => {
+      await using place = await storeForTests(engine, systemClock)
+      await using nodes = await nodesOver([place.store, await place.another(), place.store])
+      const subject = subjectForTests()
+      const everywhere = (): Node[] => nodes.list
+      const first = (): Node[] => nodes.list.slice(0, 1)
+      const moving = (elapsedMs: number): Node[] => [nodes.list[Math.floor(elapsedMs / 1000) % 3]!]
+      // Each begins where the last one ended: nobody has saved up a burst.
+      const start = performance.now()
+      let admitted = 0
+      for (const asked of [everywhere, first, moving]) {
+        const until = performance.now() + 2500
+        while (performance.now() < until) {
+          for (const node of asked(performance.now() - start)) {
+            if (await node.pass(subject)) admitted += 1
+          }
+          await new Promise((resolve) => setTimeout(resolve, 2))
+        }
+      }
+      const seconds = (performance.now() - start) / 1000
+      const most = rate.calls * seconds + rate.burst!
+      assert.ok(admitted <= most + 1, `${admitted} of ${most.toFixed(0)}`)
+      assert.ok(admitted >= most * 0.5, `${admitted} of ${most.toFixed(0)}`)
+    })
+
+    test('a call that comes rarely passes on every node, also of a small limit', async () => {
+      await using place = await storeForTests(engine, systemClock)
+      await using nodes = await nodesOver([place.store, await place.another(), place.store])
+      const small = { calls: 6, perSeconds: 60 }
+      for (let round = 0; round < 10; round++) {
+        const subject = subjectForTests()
+        for (const node of nodes.list) assert.equal(await node.pass(subject, small), true)
+      }
+    })
+
+    test('what was spent goes with the share: nothing is refilled by moving it', async () => {
+      await using place = await storeForTests(engine, systemClock)
+      await using nodes = await nodesOver([place.store, await place.another()])
+      const slow = { calls: 20, perSeconds: 3600 }
+      const subject = subjectForTests()
+      let admitted = 0
+      await until(async () => {
+        for (const node of nodes.list) {
+          for (let call = 0; call < 30; call++) if (await node.pass(subject, slow)) admitted += 1
+        }
+        return admitted >= 20
+      }, 'the whole burst was admitted')
+      for (let round = 0; round < 20; round++) {
+        for (const node of nodes.list) if (await node.pass(subject, slow)) admitted += 1
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      assert.equal(admitted, 20)
+    })
+
+    test('what a node that died held is taken over by the others', async () => {
+      await using place = await storeForTests(engine, systemClock)
+      await using survivor = await nodeOver(place.store)
+      const dying = await nodeOver(await place.another())
+      await until(() => survivor.rates.state().nodes === 2, 'they know each other')
+      const subject = subjectForTests()
+      await until(async () => {
+        await dying.pass(subject)
+        const [most] = await rateShares.listShares(place.store.calls, subject)
+        return (most?.share ?? 0) > 900_000
+      }, 'the one that will die holds nearly all')
+      dying.die()
+      await until(async () => {
+        await survivor.pass(subject)
+        const mine = await rateShares.listShares(place.store.calls, subject)
+        return mine.some(({ share }) => share === 1_000_000) || !survivor.rates.state().isShared
+      }, 'the survivor has it all')
+    })
+
+    test('a rate that counts on each node asks nobody', async () => {
+      await using place = await storeForTests(engine, systemClock)
+      await using nodes = await nodesOver([place.store, await place.another()])
+      const subject = subjectForTests()
+      for (const node of nodes.list) {
+        const verdict = node.rates.ask(subject, rate, true)
+        assert.ok(!(verdict instanceof Promise) && verdict.admitted)
+      }
+      assert.deepEqual(await rateShares.listOf(place.store.calls, [subject.id]), [])
+    })
+  })
+}
+
+interface Node extends AsyncDisposable {
+  readonly rates: SharedRates
+  pass(subject: Subject, of?: Rate): Promise<boolean>
+  /** Stops as a process that is killed does. */
+  die(): void
+}
+
+type Subject = ReturnType<typeof subjectForTests>
+
+function subjectForTests() {
+  return { id: createId('key'), organizationId: createId('org') }
+}
+
+async function nodeOver(store: Store): Promise<Node> {
+  let isDead = false
+  const alive = {
+    ...store,
+    transactionOnCalls: async <T>(work: Parameters<typeof store.transactionOnCalls<T>>[0]) =>
+      isDead ? await new Promise<never>(() => undefined) : await store.transactionOnCalls(work),
+  }
+  const rates = new SharedRates({ store: alive, clock: systemClock, onError: () => undefined })
+  await rates.start()
+  return {
+    rates,
+    async pass(subject, of = rate) {
+      let verdict = rates.ask(subject, of)
+      while (verdict instanceof Promise) {
+        await verdict
+        verdict = rates.ask(subject, of)
+      }
+      if (verdict.admitted) rates.spend(subject, of)
+      return verdict.admitted
+    },
+    die() {
+      isDead = true
+    },
+    [Symbol.asyncDispose]: async () => await rates[Symbol.asyncDispose](),
+  }
+}
+
+/** Nodes that know each other. */
+async function nodesOver(stores: readonly Store[]) {
+  const list: Node[] = []
+  for (const store of stores) list.push(await nodeOver(store))
+  // Nodes of one store are one process to the feed: each of them is told that it is not alone.
+  for (const store of new Set(stores)) {
+    await store.transaction(async (tx) => {
+      await Promise.resolve()
+      tx.changed({ kind: 'node', organizationId: 'system', subjectId: 'node_other' })
+    })
+  }
+  await until(() => list.every(({ rates }) => rates.state().nodes === list.length), 'all joined')
+  return {
+    list,
+    [Symbol.asyncDispose]: async () => {
+      for (const node of list) await node[Symbol.asyncDispose]()
+    },
+  }
+}
