@@ -8,6 +8,7 @@ import { directoryRoutes } from './routes/directory.ts'
 import { domainRoutes } from './routes/sso/domains.ts'
 import { invitationRoutes } from './routes/invitations.ts'
 import { keyRoutes } from './routes/keys.ts'
+import { limitRoutes } from './routes/limits.ts'
 import { liveRoutes } from './routes/calls/live.ts'
 import { meRoutes } from './routes/me.ts'
 import { memberRoutes } from './routes/members.ts'
@@ -35,6 +36,7 @@ export const routes = {
   ...ssoRoutes,
   ...targetRoutes,
   ...rulePreviewRoutes,
+  ...limitRoutes,
   ...liveRoutes,
   ...callRoutes,
   ...callExportRoutes,

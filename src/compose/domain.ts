@@ -62,6 +62,21 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
   const quotas = opened.use(createQuotas({ store, clock }))
   const onError = (err: unknown): void => log.warn({ err }, 'rates: shared again later')
   const rates = opened.use(new SharedRates({ store, clock, onError }))
+  metrics.measured(
+    'intercept_rate_nodes',
+    'Nodes that share rates, this one included.',
+    () => rates.state().nodes,
+  )
+  metrics.measured(
+    'intercept_rate_subjects',
+    'Keys, targets and tokens whose rate is shared here.',
+    () => rates.state().subjects,
+  )
+  metrics.measured(
+    'intercept_rate_short',
+    'Those of them for which this node needs more.',
+    () => rates.state().short,
+  )
   const limits = createLimits({ clock, quotas, rates })
 
   // Organizations.

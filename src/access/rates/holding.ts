@@ -9,7 +9,9 @@ export interface RateSubject {
   readonly organizationId: string
 }
 
-const minMeasureMs = 100
+const shortestWindowMs = 250
+const longestWindowMs = 60_000
+const negligible = 0.01
 const idleAfterMs = 10_000
 const hysteresis = whole / 50
 const headroom = 1.2
@@ -29,6 +31,9 @@ export class Holding {
   asked = 0
   demand = 0
   lastAskedAt: number
+  /** Whether a call found too little here since the last tick, and before it. */
+  lacked = false
+  hadTooLittle = false
   /** Calls that wait for a share. */
   waiting = 0
   /** Monotonic time until which there is nothing to be had. */
@@ -79,21 +84,28 @@ export class Holding {
 
   /** Takes stock of the time since the last tick. */
   roll(elapsedMs: number): void {
+    const windowMs = this.#windowMs
     const now = (this.asked * 1000) / elapsedMs
-    // Falls at once: a share that is not used here is somebody else's soon.
-    this.demand = now < this.demand / 2 ? now : (now + this.demand) / 2
-    if (this.demand === 0 || this.demand < now / 2) this.demand = now
+    const weight = Math.min(1, elapsedMs / windowMs)
+    const average = now * weight + this.demand * (1 - weight)
+    // Falls at once for fast rates: a share that is not used here is somebody else's soon.
+    this.demand = average < this.perSecond * negligible ? 0 : average
     this.asked = 0
+    this.hadTooLittle = this.lacked
+    this.lacked = false
   }
 
   /** Calls a second as far as they are known before the next tick. */
   demandNow(sinceTickMs: number): number {
-    return Math.max(this.demand, (this.asked * 1000) / Math.max(sinceTickMs, minMeasureMs))
+    const perMs = this.asked / Math.max(sinceTickMs, this.#windowMs)
+    return Math.max(this.demand, perMs * 1000)
   }
 
   /** Whether all nodes together are asked for less than the rate. */
   get isCalm(): boolean {
-    return this.demand + this.othersDemand < this.perSecond * 0.9
+    const sum = this.demandNow(0) + this.othersDemand
+    const burst = this.rate.burst ?? this.rate.calls
+    return sum < this.perSecond * 0.9 || (sum * this.#windowMs) / 1000 <= burst / 2
   }
 
   get othersDemand(): number {
@@ -115,6 +127,10 @@ export class Holding {
       return isFirst ? Math.min(this.least, Math.max(this.share, this.least)) : 0
     }
     const need = Math.ceil((whole * this.demand * headroom) / this.perSecond)
+    if (this.share < this.least && this.demand > 0) {
+      return Math.max(this.least, Math.min(need, Math.floor(this.free / 2)))
+    }
+    if (!this.hadTooLittle) return this.share
     return Math.max(this.share, Math.min(whole, need))
   }
 
@@ -137,6 +153,11 @@ export class Holding {
     const demandMoved = this.share > 0 || short ? step > least : false
     if (!grows && !shrinks && isTold && !demandMoved) return undefined
     return { want: grows || shrinks ? want : this.share, short }
+  }
+
+  /** Over how long demand is measured: of a slow rate a single call is a burst. */
+  get #windowMs(): number {
+    return Math.min(longestWindowMs, Math.max(shortestWindowMs, 2000 / this.perSecond))
   }
 
   #fair(): number {

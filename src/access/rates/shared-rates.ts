@@ -32,6 +32,8 @@ export interface SharedRatesState {
   readonly nodes: number
   readonly isShared: boolean
   readonly subjects: number
+  /** Those of them for which this node needs more than it holds. */
+  readonly short: number
 }
 
 /**
@@ -102,6 +104,7 @@ export class SharedRates implements AsyncDisposable {
     if (share >= holding.least) {
       const verdict = this.#limiter.ask(subject.id, rate, monotonic, false, share / whole)
       if (verdict.admitted || share === whole) return verdict
+      holding.lacked = true
       return this.#mayClaim(holding, monotonic) ? this.#claim(holding) : verdict
     }
     return this.#mayClaim(holding, monotonic) ? this.#claim(holding) : nothingHere
@@ -127,7 +130,10 @@ export class SharedRates implements AsyncDisposable {
   readonly part = (): number => (this.#isShared ? 1 / Math.max(1, this.#nodes.size) : 1)
 
   state(): SharedRatesState {
+    let short = 0
+    for (const { written } of this.#holdings.values()) if (written.short) short += 1
     return {
+      short,
       nodes: Math.max(1, this.#nodes.size),
       isShared: this.#isShared,
       subjects: this.#holdings.size,

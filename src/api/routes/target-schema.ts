@@ -10,6 +10,8 @@ const Rate = Type.Object(
   },
   { title: 'TargetRateLimit', additionalProperties: false },
 )
+/** `all`: over all nodes together · `node`: on each of them. */
+const RateScope = oneOf(['all', 'node'])
 const Quota = Type.Object(
   {
     calls: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
@@ -70,6 +72,7 @@ export const ApiTarget = Type.Object(
     /** The header that the sealed credential goes into. */
     credential_header: Type.Optional(Type.String()),
     rate_limit: Type.Optional(Rate),
+    rate_scope: RateScope,
     quota: Type.Optional(Quota),
     assertion: Type.Boolean(),
     verbatim_paths: Type.Boolean(),
@@ -103,6 +106,7 @@ export const targetWishProperties = {
     ),
   ),
   rate_limit: Type.Optional(nullable(Rate)),
+  rate_scope: Type.Optional(RateScope),
   quota: Type.Optional(nullable(Quota)),
   assertion: Type.Optional(Type.Boolean()),
   verbatim_paths: Type.Optional(Type.Boolean()),
@@ -138,6 +142,7 @@ export function toTargetWish(body: Static<typeof wish>): TargetWish {
     otherwise: body.otherwise,
     settings: {
       rateLimit: rate && { calls: rate.calls, perSeconds: rate.per_seconds, burst: rate.burst },
+      rateScope: body.rate_scope,
       quota: body.quota,
       assertion: body.assertion,
       paths: body.verbatim_paths === undefined ? undefined : pathsOf(body.verbatim_paths),
@@ -196,6 +201,7 @@ export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof
     ...(rateLimit === undefined
       ? {}
       : { rate_limit: { calls: rateLimit.calls, per_seconds: rateLimit.perSeconds } }),
+    rate_scope: settings.rateScope,
     ...(quota === undefined ? {} : { quota }),
     assertion: settings.assertion,
     verbatim_paths: settings.paths === 'verbatim',

@@ -1,6 +1,6 @@
 import { checkMasterKey, countSealed } from '../../access/index.ts'
 import { listSettings, readConfig, remarks, suspicions, type SettingLine } from '../../config.ts'
-import { probe, type Store } from '../../store/index.ts'
+import { probe, rateShares, type Store } from '../../store/index.ts'
 import { BadFinding, command } from '../lib/command.ts'
 import { DatabaseMissing, withRooms, type Rooms } from '../lib/services.ts'
 import { renderTable } from '../lib/table.ts'
@@ -53,6 +53,7 @@ async function lookAtDatabase(terminal: Terminal): Promise<Finding[]> {
         ...(await checkDatabase(rooms.store)),
         await checkReachable(rooms.config.baseUrl, nodes),
         revocation.finding,
+        await checkRates(rooms.store),
       ]
     })
   } catch (error) {
@@ -168,6 +169,16 @@ async function measureRevocation(store: Store): Promise<{ nodes: number; finding
     details: { median_ms: middle, worst_ms: worst, nodes, silent_nodes: silent },
   }
   return { nodes: nodes + silent, finding }
+}
+
+/** How rates are shared at present; nodes that run alone share nothing. */
+async function checkRates(store: Store): Promise<Finding> {
+  const { nodes, subjects, short } = await rateShares.countShares(store.calls)
+  const said =
+    nodes === 0
+      ? 'No rates are shared: at most one node runs, or none has a limited caller.'
+      : `${nodes} nodes share the rates of ${subjects} keys, targets and tokens; ${short} of their shares are too small at present.`
+  return { check: 'rates', isWell: true, said, details: { nodes, subjects, short } }
 }
 
 /** What `--json` says of a setting: its members are in snake_case, as every other command's. */

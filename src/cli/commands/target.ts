@@ -18,7 +18,7 @@ import { previewData, previewText, rulesText, targetText } from '../lib/target-t
 export const commands = {
   set: command({
     usage:
-      "<org> <slug> [--upstream URL] [--header 'Name: value' | --no-header] [--rate 100/s] [--rule 'deny DELETE /admin/*']… [--no-rules] [--otherwise allow|refuse|default] [--dry-run] [--paths canonical|verbatim] [--body 100MiB] [--first-byte 60s] [--idle 300s] [--browsers] [--assertion] [--disabled | --enabled] [--name NAME]",
+      "<org> <slug> [--upstream URL] [--header 'Name: value' | --no-header] [--rate 100/s] [--rate-scope all|node] [--rule 'deny DELETE /admin/*']… [--no-rules] [--otherwise allow|refuse|default] [--dry-run] [--paths canonical|verbatim] [--body 100MiB] [--first-byte 60s] [--idle 300s] [--browsers] [--assertion] [--disabled | --enabled] [--name NAME]",
     about: 'makes a target or changes it; what is left out stays. --rule replaces all rules',
     options: {
       upstream: {
@@ -37,6 +37,11 @@ export const commands = {
         type: 'string',
         value: 'RATE',
         about: 'calls of all keys together, such as 100/s or 5/10s',
+      },
+      'rate-scope': {
+        type: 'string',
+        value: 'all|node',
+        about: 'whether the rate holds over all nodes together, or on each of them',
       },
       rule: {
         type: 'string',
@@ -224,6 +229,7 @@ function readWish(values: WishValues): TargetWish {
     disabled: values['disabled'] === true ? true : values['enabled'] === true ? false : undefined,
     settings: {
       rateLimit: optional(text('rate'), (t) => read('--rate', t, parseCallsPerSeconds)),
+      rateScope: text('rate-scope') as 'all' | undefined,
       paths: text('paths') as 'canonical' | undefined,
       bodyBytes: optional(text('body'), (t) => read('--body', t, parseSize)),
       connectMs: duration('connect'),

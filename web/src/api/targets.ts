@@ -23,6 +23,19 @@ export function targetQuery(organization: string, target: string) {
   })
 }
 
+/** How nodes share the rate of a key or target at present. */
+export function rateSharesQuery(organization: string, subject: string) {
+  return queryOptions({
+    queryKey: [organization, 'rate-shares', subject],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/rate-shares',
+        { path: { organization }, query: { subject } },
+        { signal },
+      ),
+  })
+}
+
 /** Adds a target. */
 export async function addTarget(
   organization: string,

@@ -119,6 +119,12 @@ export const targetsWords = {
     limit: 'Calls',
     limitHint: 'Empty means no limit.',
     seconds: 'per seconds',
+    scope: 'Holds',
+    scopes: { all: 'over all nodes together', node: 'on each node' },
+    shares: 'Shared at present',
+    share: (percent: string, demand: string) =>
+      `${percent} of the limit, ${demand} calls a second asked for`,
+    tooSmall: 'too small at present',
     quota: 'Quota',
     quotaHint: 'Calls in all per period (UTC). Empty means no quota.',
     period: 'Period',

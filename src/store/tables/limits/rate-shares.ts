@@ -170,6 +170,22 @@ export async function listShares(
   return rows.map(fromRow)
 }
 
+/** How many nodes share rates, of how many subjects, and how many shares are too small. */
+export async function countShares(
+  at: Connection,
+): Promise<{ nodes: number; subjects: number; short: number }> {
+  const row = await at.query
+    .selectFrom('rate_share')
+    .innerJoin('rate_node', 'rate_node.node_id', 'rate_share.node_id')
+    .select((eb) => [
+      eb.fn.count<number>('rate_share.node_id').distinct().as('nodes'),
+      eb.fn.count<number>('rate_share.subject_id').distinct().as('subjects'),
+      eb.fn.coalesce(eb.fn.sum<number>('rate_share.short'), eb.lit(0)).as('short'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { nodes: Number(row.nodes), subjects: Number(row.subjects), short: Number(row.short) }
+}
+
 /** Writes rows; one whose share is 0, that needs nothing and that tells nothing is deleted. */
 export async function write(
   tx: Transaction,

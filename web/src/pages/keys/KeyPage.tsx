@@ -8,6 +8,7 @@ import { targetsQuery } from '../../api/targets.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
 import { useOrganization, usePerson } from '../../frame/membership.ts'
 import { useNames } from '../../frame/useNames.ts'
+import { RateShares } from '../../parts/RateShares.tsx'
 import { Button, ButtonLink } from '../../parts/Button.tsx'
 import { CopyText, Snippet } from '../../parts/Copy.tsx'
 import { count } from '../../parts/numbers.ts'
@@ -91,6 +92,9 @@ export function KeyPage() {
           </Card>
           <Card title={w.detail.grants} lead={w.detail.grantsLead}>
             <Facts facts={[[w.detail.grants, grantsText(it)], ...limits(it)]} />
+            {it.rate_limit === undefined ? undefined : (
+              <RateShares organization={slug} subjectId={it.id} />
+            )}
           </Card>
         </Columns>
         {it.last_used_at === undefined && it.state === 'active' ? <NotUsed it={it} /> : undefined}

@@ -6,6 +6,7 @@ import { fieldError } from '../../parts/States.tsx'
 import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card } from '../../parts/Surface.tsx'
 import classes from './targets.module.css'
+import { RateShares } from '../../parts/RateShares.tsx'
 import { useEdit } from './useEdit.ts'
 
 const w = targetsWords.limits
@@ -22,12 +23,14 @@ export function Limits({
 }) {
   const [calls, setCalls] = useState(String(it.rate_limit?.calls ?? ''))
   const [seconds, setSeconds] = useState(String(it.rate_limit?.per_seconds ?? 1))
+  const [scope, setScope] = useState<'all' | 'node'>(it.rate_scope)
   const [quota, setQuota] = useState(String(it.quota?.calls ?? ''))
   const [period, setPeriod] = useState<'day' | 'month'>(it.quota?.period ?? 'day')
   const edit = useEdit(organization, it, w.saved)
   function onSave() {
     edit.mutate({
       rate_limit: calls === '' ? null : { calls: Number(calls), per_seconds: Number(seconds) },
+      rate_scope: scope,
       quota: quota === '' ? null : { calls: Number(quota), period },
     })
   }
@@ -54,6 +57,13 @@ export function Limits({
             value={seconds}
             onValue={setSeconds}
           />
+          <SelectField
+            label={w.scope}
+            disabled={!editable}
+            value={scope}
+            options={(['all', 'node'] as const).map((value) => ({ value, label: w.scopes[value] }))}
+            onValue={(value) => setScope(value === 'node' ? 'node' : 'all')}
+          />
         </div>
         <div className={classes.three}>
           <TextField
@@ -78,6 +88,9 @@ export function Limits({
           />
         </div>
       </SaveForm>
+      {it.rate_limit === undefined || it.rate_scope === 'node' ? undefined : (
+        <RateShares organization={organization} subjectId={it.id} />
+      )}
     </Card>
   )
 }

@@ -1,0 +1,47 @@
+import { Type } from '../../http/index.ts'
+import { rateShares } from '../../store/index.ts'
+import { route } from '../core/route.ts'
+
+const whole = 1_000_000
+
+const RateShare = Type.Object(
+  {
+    /** A key, a target or a SCIM token. */
+    subject_id: Type.String(),
+    node_id: Type.String(),
+    /** The part of the rate that the node may spend now, from 0 to 1. */
+    share: Type.Number(),
+    /** Calls a second that the node was asked for when it last said so. */
+    demand: Type.Number(),
+    /** Whether the node needs more than it holds. */
+    is_short: Type.Boolean(),
+  },
+  { title: 'RateShare' },
+)
+
+/** How rates are shared by nodes at present. */
+export const limitRoutes = {
+  'GET /organizations/:organization/rate-shares': route({
+    summary:
+      'How nodes share the rates of keys, targets and SCIM tokens now; empty while one runs alone',
+    permission: 'traffic.see',
+    query: Type.Object(
+      { subject: Type.Optional(Type.String({ maxLength: 100 })) },
+      { additionalProperties: false },
+    ),
+    answer: Type.Object({ items: Type.Array(RateShare) }),
+    handle: async ({ organization, query }, rooms) => {
+      const of = { organizationId: organization.id, subjectId: query.subject }
+      const shares = await rateShares.listShares(rooms.store.calls, of)
+      return {
+        items: shares.map(({ subjectId, nodeId, share, demand, short }) => ({
+          subject_id: subjectId,
+          node_id: nodeId,
+          share: share / whole,
+          demand,
+          is_short: short,
+        })),
+      }
+    },
+  }),
+}
