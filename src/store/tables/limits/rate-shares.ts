@@ -180,10 +180,10 @@ export async function countShares(
     .select((eb) => [
       eb.fn.count<number>('rate_share.node_id').distinct().as('nodes'),
       eb.fn.count<number>('rate_share.subject_id').distinct().as('subjects'),
-      eb.fn.coalesce(eb.fn.sum<number>('rate_share.short'), eb.lit(0)).as('short'),
+      sql<number>`cast(coalesce(sum(rate_share.short), 0) as bigint)`.as('short'),
     ])
     .executeTakeFirstOrThrow()
-  return { nodes: Number(row.nodes), subjects: Number(row.subjects), short: Number(row.short) }
+  return row
 }
 
 /** Writes rows; one whose share is 0, that needs nothing and that tells nothing is deleted. */
