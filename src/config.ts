@@ -4,6 +4,7 @@ import { doubtsAbout, misspelt, type KnownNames } from './setting-names.ts'
 import { readSecretFile, textOfFile, type ReadFile } from './setting-files.ts'
 import {
   isLoopback,
+  parseCallRecords,
   parseCount,
   parseDatabaseUrl,
   parseDurationUpTo,
@@ -151,6 +152,11 @@ const table = {
     parseDurationUpTo(600_000),
   ),
 
+  CALL_RECORDS: setting(
+    'all',
+    'which calls leave a record, unless the target says otherwise: all, refused, sampled 1/n or none',
+    parseCallRecords,
+  ),
   RETENTION_CALLS: setting('30d', 'call records are kept', parseDuration),
   RETENTION_DELIVERIES: setting('30d', 'deliveries are kept', parseDuration),
   RETENTION_AUDIT: setting('400d', 'audit entries are kept', parseDuration),
@@ -301,6 +307,7 @@ function compose(parsed: Parsed) {
       failedCredentials: parsed.LIMIT_FAILED_CREDENTIALS,
       drainMs: given('LIMIT_DRAIN'),
     },
+    callRecords: given('CALL_RECORDS'),
     retention: {
       callsMs: given('RETENTION_CALLS'),
       deliveriesMs: given('RETENTION_DELIVERIES'),

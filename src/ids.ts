@@ -50,6 +50,11 @@ export function createId<P extends IdPrefix>(prefix: P, nowMs: number = Date.now
   return `${prefix}_${timePart(nowMs)}${randomPart()}`
 }
 
+/** What every id of this prefix that was made at or after a time sorts at or after; and before it, before. */
+export function idBound(prefix: IdPrefix, ms: number): string {
+  return `${prefix}_${timePart(Math.max(0, Math.floor(ms)))}`
+}
+
 /** Whether a text has the shape of an id with this prefix; says nothing of its existence. */
 export function isId<P extends IdPrefix>(prefix: P, text: string): text is Id<P> {
   return (

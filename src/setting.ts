@@ -89,6 +89,14 @@ export function parseRate(text: string): Rate {
   return { calls: Number(perSecond), perSeconds: 1, burst: Number(burst ?? perSecond) }
 }
 
+/** Which calls leave a record; targets read it the same way. */
+export function parseCallRecords(text: string): 'all' | 'refused' | 'none' | `sampled 1/${number}` {
+  if (text === 'all' || text === 'refused' || text === 'none') return text
+  const [, n] = /^sampled 1\/([1-9]\d{0,6})$/.exec(text) ?? []
+  if (n === undefined) throw new Error('must be all, refused, none or "sampled 1/n"')
+  return `sampled 1/${Number(n)}`
+}
+
 /** Key schemes, comma-separated. */
 export function parseSchemes(text: string): readonly ('x-api-key' | 'bearer')[] {
   return text.split(',').map((part) => parseOneOf(['x-api-key', 'bearer'])(part.trim()))

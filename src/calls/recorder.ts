@@ -1,6 +1,10 @@
+import type { Clock } from '../clock.ts'
 import { createId } from '../ids.ts'
+import type { RecordChoice } from '../targets/index.ts'
+import { createRecordChoice } from './record-choice.ts'
 import type { Metrics } from '../telemetry/index.ts'
 import {
+  callPartitions,
   calls,
   keyCallers,
   keySecrets,
@@ -20,8 +24,8 @@ export interface UsedSecret {
 
 /** Keeps what passed: call records, counts per minute, rules' counts, last uses; written in batches. */
 export interface Recorder {
-  /** Takes note of a finished call; never waits. */
-  record(entry: CallRecord, secret: UsedSecret): void
+  /** Takes note of a finished call; never waits. Counts are exact whatever is chosen to be kept. */
+  record(entry: CallRecord, secret: UsedSecret, choice: RecordChoice): void
   /** Deletes records and counts older than this; in small commits. */
   forget(olderThanMs: number): Promise<void>
   /** Writes what is waiting. */
@@ -38,16 +42,19 @@ const rowsInCommit = 512
 const flushMs = 250
 const usesEveryMs = 2000
 const minuteMs = 60_000
+const partitionsEveryMs = 3_600_000
 const dayMs = 86_400_000
 
 /** Opens the recorder; `also` is done with each flush. */
 export function createRecorder(needs: {
   store: Store
+  clock: Clock
   metrics: Metrics
   log: { error(fields: object, text: string): void }
   also: () => Promise<void>
 }): Recorder {
-  const { store, metrics, log } = needs
+  const { store, clock, metrics, log } = needs
+  const choose = createRecordChoice()
   const dropped = metrics.counter(
     'intercept_calls_dropped_total',
     'Call records lost to a full buffer.',
@@ -58,6 +65,7 @@ export function createRecorder(needs: {
   let uses = new Map<string, CallRecord>()
   const stragglers = createStragglers()
   let usesDueAt = 0
+  let partitionsDueAt = 0
   let flushing: Promise<void> | undefined
   let failing = false
   metrics.measured('intercept_calls_waiting', 'Call records not yet written.', () => waiting.length)
@@ -69,9 +77,11 @@ export function createRecorder(needs: {
     log.error({ err }, 'call records could not be written')
   }
 
-  function record(entry: CallRecord, secret: UsedSecret): void {
-    if (waiting.length >= waitingAtMost) dropped.add()
-    else waiting.push(entry)
+  function record(entry: CallRecord, secret: UsedSecret, choice: RecordChoice): void {
+    if (choose(entry, choice)) {
+      if (waiting.length >= waitingAtMost) dropped.add()
+      else waiting.push(entry)
+    }
     // Written as soon as they fill a commit: what lives only for milliseconds costs the collector nothing.
     if (waiting.length >= rowsInCommit && !failing && flushing === undefined) {
       void once(async () => await writeCalls(rowsInCommit)).catch(report)
@@ -133,7 +143,20 @@ export function createRecorder(needs: {
     await needs.also()
   }
 
+  /** Made ahead by whoever writes, so that they are there whichever nodes run; a day without one has a place too. */
+  async function makePartitions(): Promise<void> {
+    const monotonic = clock.monotonic()
+    if (store.engine === 'sqlite' || monotonic < partitionsDueAt) return
+    partitionsDueAt = monotonic + partitionsEveryMs
+    try {
+      await store.transactionOnCalls(async (tx) => await callPartitions.makePartitions(tx))
+    } catch (error) {
+      report(error)
+    }
+  }
+
   async function writeCalls(rows: number): Promise<void> {
+    if (rows > 0) await makePartitions()
     for (let left = rows; left > 0; left -= rowsInCommit) {
       const batch = waiting.slice(0, rowsInCommit)
       failing = true
@@ -184,6 +207,12 @@ export function createRecorder(needs: {
     const before = createId('req', olderThanMs)
     await store.transactionOnCalls(async (tx) => await traffic.forgetMinutes(tx, olderThanMs))
     await store.transaction(async (tx) => await keyCallers.forgetStragglers(tx, olderThanMs))
+    let isDropped = true
+    while (isDropped) {
+      isDropped = await store.transactionOnCalls(
+        async (tx) => await callPartitions.dropPartition(tx, olderThanMs),
+      )
+    }
     let id = await calls.nextOrganization(store.calls, '')
     while (id !== undefined) {
       const organizationId = id

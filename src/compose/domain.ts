@@ -56,7 +56,7 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
   const keyring = createKeyring({ store, clock, enabledSchemes, capacity: keysInMemory })
 
   // Targets.
-  const defaults = defaultSettings(config.limits.bodyBytes)
+  const defaults = defaultSettings(config.limits.bodyBytes, config.callRecords)
   const register = createTargetRegister({ store, sealer, defaults })
   const targets = createTargets({ store, sealer, clock, guard, defaults })
   const quotas = opened.use(createQuotas({ store, clock }))

@@ -82,6 +82,7 @@ export async function openServers(
       ...{ ...rooms, baseUrl, authUrl },
       enabledSchemes: config.keySchemes,
       failedCredentials: config.limits.failedCredentials,
+      callRecords: config.callRecords,
     }),
   )
   const front = createFront({

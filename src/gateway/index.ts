@@ -15,6 +15,7 @@ import {
   type Asked,
   type Limits,
   type Quotas,
+  type RecordChoice,
   type TargetRegister,
 } from '../targets/index.ts'
 import type { Rate } from '../rate.ts'
@@ -56,6 +57,8 @@ export interface GatewayNeeds {
   /** Failed credentials that a source may send; undefined = any number. */
   readonly failedCredentials: Rate | undefined
   readonly rates: Pick<SharedRates, 'part'>
+  /** Which calls leave a record where no target says so. */
+  readonly callRecords: RecordChoice
   readonly baseUrl: string
   readonly authUrl: string
 }
@@ -83,7 +86,7 @@ export function createGateway(needs: GatewayNeeds): Gateway {
   const openCalls = createOpenCalls(needs)
   const origins = createOrigins(needs.upstreams)
   const announcer = createAnnouncer(store)
-  const recorder = createRecorder({ store, metrics, log, also: flushSums })
+  const recorder = createRecorder({ store, clock, metrics, log, also: flushSums })
   const passNeeds = {
     origins,
     announcer,
@@ -228,7 +231,7 @@ export function createGateway(needs: GatewayNeeds): Gateway {
     openCalls.remove(call, principal.keyId)
     const record = call.record(clock.now(), clock.monotonic())
     if (record === undefined) return
-    recorder.record(record, principal)
+    recorder.record(record, principal, call.target?.settings.records ?? needs.callRecords)
     const span = needs.tracer && spanOf(call, record)
     if (span) needs.tracer?.add(span)
     if (refusal === undefined) return

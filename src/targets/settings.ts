@@ -4,6 +4,7 @@ import { foldHeaderName, originHeaders } from '../http/index.ts'
 import type { Quota } from '../access/index.ts'
 import type { Rate } from '../rate.ts'
 import type { PathMode } from './path.ts'
+import { parseRecordChoice, type RecordChoice } from './record-choice.ts'
 
 /** What is kept of calls for looking at; nothing unless a target says so. */
 export interface CaptureSettings {
@@ -28,6 +29,8 @@ export interface TargetSettings {
   readonly connectMs: number
   readonly firstByteMs: number
   readonly idleMs: number
+  /** Which calls leave a record; counts are exact in any case. */
+  readonly records: RecordChoice
   /** Whether calls carry Intercept-Assertion. */
   readonly assertion: boolean
   /** Headers that act on our origin and are let through all the same; lower case. */
@@ -43,8 +46,9 @@ export type TargetSettingsWish = {
 }
 
 /** What holds when nobody says otherwise. */
-export function defaultSettings(bodyBytes: number): TargetSettings {
+export function defaultSettings(bodyBytes: number, records: RecordChoice = 'all'): TargetSettings {
   return {
+    records,
     paths: 'canonical',
     browsers: false,
     rateLimit: undefined,
@@ -127,6 +131,8 @@ const checks: { readonly [S in keyof TargetSettings]: Check } = {
   connectMs: (value) => (isCount(value, 60_000) ? undefined : 'is 1 to 60,000 milliseconds'),
   firstByteMs: (value) => (isCount(value, 3_600_000) ? undefined : 'is 1 ms to one hour'),
   idleMs: (value) => (isCount(value, 86_400_000) ? undefined : 'is 1 ms to one day'),
+  records: (value) =>
+    parseRecordChoice(String(value)) === value ? undefined : 'is all, refused, none or sampled 1/n',
   assertion: isBoolean,
   answerHeaders: (value) =>
     Array.isArray(value) && value.every((name) => originHeaders.has(String(name).toLowerCase()))

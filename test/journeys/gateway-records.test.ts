@@ -147,6 +147,7 @@ describe('records of calls', () => {
     const old = { ...recorded, id: createId('req', 1000), at: 1000 }
     await store.transactionOnCalls(async (tx) => await calls.insert(tx, [old]))
     const recorder = createRecorder({
+      clock: systemClock,
       store,
       metrics: createMetrics(),
       log: { error: () => {} },

@@ -1,5 +1,5 @@
 import { Type, type Static } from '../../http/index.ts'
-import type { Target, TargetWish } from '../../targets/index.ts'
+import type { RecordChoice as RecordChoiceText, Target, TargetWish } from '../../targets/index.ts'
 import { nullable, oneOf } from '../core/schemas.ts'
 
 const Rate = Type.Object(
@@ -10,6 +10,8 @@ const Rate = Type.Object(
   },
   { title: 'TargetRateLimit', additionalProperties: false },
 )
+/** Which calls leave a record; counts are exact in any case. */
+const RecordChoice = Type.String({ pattern: '^(all|refused|none|sampled 1/[1-9][0-9]{0,6})$' })
 /** `all`: over all nodes together · `node`: on each of them. */
 const RateScope = oneOf(['all', 'node'])
 const Quota = Type.Object(
@@ -74,6 +76,7 @@ export const ApiTarget = Type.Object(
     rate_limit: Type.Optional(Rate),
     rate_scope: RateScope,
     quota: Type.Optional(Quota),
+    call_records: RecordChoice,
     assertion: Type.Boolean(),
     verbatim_paths: Type.Boolean(),
     allow_browser: Type.Boolean(),
@@ -108,6 +111,7 @@ export const targetWishProperties = {
   rate_limit: Type.Optional(nullable(Rate)),
   rate_scope: Type.Optional(RateScope),
   quota: Type.Optional(nullable(Quota)),
+  call_records: Type.Optional(nullable(RecordChoice)),
   assertion: Type.Optional(Type.Boolean()),
   verbatim_paths: Type.Optional(Type.Boolean()),
   allow_browser: Type.Optional(Type.Boolean()),
@@ -144,6 +148,7 @@ export function toTargetWish(body: Static<typeof wish>): TargetWish {
       rateLimit: rate && { calls: rate.calls, perSeconds: rate.per_seconds, burst: rate.burst },
       rateScope: body.rate_scope,
       quota: body.quota,
+      records: body.call_records as RecordChoiceText | null | undefined,
       assertion: body.assertion,
       paths: body.verbatim_paths === undefined ? undefined : pathsOf(body.verbatim_paths),
       browsers: body.allow_browser,
@@ -203,6 +208,7 @@ export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof
       : { rate_limit: { calls: rateLimit.calls, per_seconds: rateLimit.perSeconds } }),
     rate_scope: settings.rateScope,
     ...(quota === undefined ? {} : { quota }),
+    call_records: settings.records,
     assertion: settings.assertion,
     verbatim_paths: settings.paths === 'verbatim',
     allow_browser: settings.browsers,

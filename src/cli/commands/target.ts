@@ -18,7 +18,7 @@ import { previewData, previewText, rulesText, targetText } from '../lib/target-t
 export const commands = {
   set: command({
     usage:
-      "<org> <slug> [--upstream URL] [--header 'Name: value' | --no-header] [--rate 100/s] [--rate-scope all|node] [--rule 'deny DELETE /admin/*']… [--no-rules] [--otherwise allow|refuse|default] [--dry-run] [--paths canonical|verbatim] [--body 100MiB] [--first-byte 60s] [--idle 300s] [--browsers] [--assertion] [--disabled | --enabled] [--name NAME]",
+      "<org> <slug> [--upstream URL] [--header 'Name: value' | --no-header] [--rate 100/s] [--rate-scope all|node] [--rule 'deny DELETE /admin/*']… [--no-rules] [--otherwise allow|refuse|default] [--dry-run] [--paths canonical|verbatim] [--body 100MiB] [--records all|refused|'sampled 1/10'|none] [--first-byte 60s] [--idle 300s] [--browsers] [--assertion] [--disabled | --enabled] [--name NAME]",
     about: 'makes a target or changes it; what is left out stays. --rule replaces all rules',
     options: {
       upstream: {
@@ -60,6 +60,11 @@ export const commands = {
       'dry-run': {
         type: 'boolean',
         about: 'say what the rules would do to the calls of the last 24 hours, and save nothing',
+      },
+      records: {
+        type: 'string',
+        value: 'all|refused|none|SAMPLE',
+        about: "which calls leave a record; a SAMPLE is 'sampled 1/10'; counts are exact in any case",
       },
       paths: {
         type: 'string',
@@ -194,7 +199,7 @@ function targetsOf(rooms: Rooms) {
       allowCidrs: config.outboundAllowCidrs,
       allowLoopback: config.loopbackIsOpen,
     }),
-    defaults: defaultSettings(config.limits.bodyBytes),
+    defaults: defaultSettings(config.limits.bodyBytes, config.callRecords),
   })
 }
 
@@ -230,6 +235,7 @@ function readWish(values: WishValues): TargetWish {
     settings: {
       rateLimit: optional(text('rate'), (t) => read('--rate', t, parseCallsPerSeconds)),
       rateScope: text('rate-scope') as 'all' | undefined,
+      records: text('records') as 'all' | undefined,
       paths: text('paths') as 'canonical' | undefined,
       bodyBytes: optional(text('body'), (t) => read('--body', t, parseSize)),
       connectMs: duration('connect'),

@@ -49,6 +49,7 @@ export interface Tables {
   attempt: AttemptTable
   audit_entry: AuditTable
   call: CallTable
+  call_other: CallTable
   call_minute: CallMinuteTable
   change: ChangeTable
   connection: ConnectionTable

@@ -160,6 +160,9 @@ export const targetsWords = {
     reached: (status: number, ms: string) => `The upstream answered ${status} after ${ms}.`,
   },
   capture: {
+    records: 'Calls that leave a record',
+    recordsHint:
+      'all, refused, sampled 1/10 (every tenth, and all that are refused) or none. Counts and charts are exact in any case.',
     title: 'Capture',
     lead: 'Headers and bodies are never kept unless you say so here. This is what would be kept of a call:',
     headers: 'Headers to keep',

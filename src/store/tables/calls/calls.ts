@@ -6,7 +6,7 @@ import {
   type RequestId,
   type TargetId,
 } from '../../../ids.ts'
-import type { Connection, Engine, Transaction } from '../../db/db.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
 import { stepOf, type SumRange, type TrafficSums } from './traffic.ts'
 
 export interface CallTable {
@@ -82,10 +82,16 @@ const columns = [
   'agent',
   'capture',
 ]
-const texts = new Map<string, string>()
+const numbers = new Set(['at', 'status', 'bytes_in', 'bytes_out', 'duration_us', 'upstream_us'])
+const texts = new Map<number, string>()
+const listsText = textOfLists()
 
 /** Adds call records, many to a statement: building a query for each would cost more than the call. */
 export async function insert(tx: Transaction, calls: readonly CallRecord[]): Promise<void> {
+  if (tx.engine === 'postgres') {
+    await insertLists(tx, calls)
+    return
+  }
   let at = 0
   for (const size of chunkSizes) {
     for (; calls.length - at >= size; at += size) {
@@ -94,7 +100,7 @@ export async function insert(tx: Transaction, calls: readonly CallRecord[]): Pro
         const call = calls[row]
         if (call !== undefined) pushValues(values, call)
       }
-      await tx.query.executeQuery(CompiledQuery.raw(insertText(tx.engine, size), values))
+      await tx.query.executeQuery(CompiledQuery.raw(insertText(size), values))
     }
   }
 }
@@ -258,19 +264,24 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** The next organization (by id) that has calls, deleted ones included; a step along the index. */
+/** The next organization (by id) that has calls to be deleted one by one, deleted ones included; a step along the index. */
 export async function nextOrganization(
   at: Connection,
   after: string,
 ): Promise<OrganizationId | undefined> {
   const row = await at.query
-    .selectFrom('call')
+    .selectFrom(rowByRow(at))
     .select('organization_id')
     .where('organization_id', '>', after)
     .orderBy('organization_id')
     .limit(1)
     .executeTakeFirst()
   return row?.organization_id as OrganizationId | undefined
+}
+
+/** Where records are deleted one by one: on PostgreSQL days are dropped whole, and the rest is in one partition. */
+function rowByRow(at: Connection): 'call' | 'call_other' {
+  return at.engine === 'postgres' ? 'call_other' : 'call'
 }
 
 /** Deletes an organization's calls with ids below this one, up to `limit`; returns how many. */
@@ -281,11 +292,11 @@ export async function forget(
   limit: number,
 ): Promise<number> {
   const { numDeletedRows } = await tx.query
-    .deleteFrom('call')
+    .deleteFrom(rowByRow(tx))
     .where('organization_id', '=', organizationId)
     .where('id', 'in', (eb) =>
       eb
-        .selectFrom('call')
+        .selectFrom(rowByRow(tx))
         .select('id')
         .where('organization_id', '=', organizationId)
         .where('id', '<', beforeId)
@@ -308,17 +319,33 @@ function idBehind(at: number): string {
   return createId('req', Math.max(0, Math.ceil(at) + clockMarginMs))
 }
 
-function insertText(engine: Engine, rows: number): string {
-  const name = `${engine} ${rows}`
-  const known = texts.get(name)
-  if (known !== undefined) return known
-  let number = 0
-  const place = () => (engine === 'postgres' ? `$${++number}` : '?')
-  const row = () => `(${columns.map(place).join(', ')})`
-  const list = Array.from({ length: rows }, row).join(', ')
+/** One statement for any number of rows: a list for each column. */
+async function insertLists(tx: Transaction, calls: readonly CallRecord[]): Promise<void> {
+  if (calls.length === 0) return
+  const lists: (string | number | null)[][] = columns.map(() => [])
+  const row: (string | number | null)[] = []
+  for (const call of calls) {
+    row.length = 0
+    pushValues(row, call)
+    for (const [at, value] of row.entries()) lists[at]?.push(value)
+  }
+  await tx.query.executeQuery(CompiledQuery.raw(listsText, lists))
+}
+
+function textOfLists(): string {
+  const types = columns.map((name) => (numbers.has(name) ? 'bigint' : 'text'))
+  const lists = types.map((type, at) => `$${at + 1}::${type}[]`)
   // A batch that is written again after a lost answer must not fail on itself.
+  return `insert into call (${columns.join(', ')}) select * from unnest(${lists.join(', ')}) on conflict do nothing`
+}
+
+function insertText(rows: number): string {
+  const known = texts.get(rows)
+  if (known !== undefined) return known
+  const row = `(${columns.map(() => '?').join(', ')})`
+  const list = Array.from({ length: rows }, () => row).join(', ')
   const text = `insert into call (${columns.join(', ')}) values ${list} on conflict do nothing`
-  texts.set(name, text)
+  texts.set(rows, text)
   return text
 }
 

@@ -30,16 +30,26 @@ export function Capture({
   const [names, setNames] = useState(it.capture.headers.join('\n'))
   const [bytes, setBytes] = useState(String(it.capture.body_bytes))
   const [hidden, setHidden] = useState(it.capture.redact.join('\n'))
+  const [records, setRecords] = useState(it.call_records)
   const edit = useEdit(organization, it, w.saved)
   const headers = listOf(names.toLowerCase())
   const redact = listOf(hidden)
   function onSave() {
-    edit.mutate({ capture: { headers, body_bytes: Number(bytes), redact } })
+    edit.mutate({ call_records: records, capture: { headers, body_bytes: Number(bytes), redact } })
   }
   return (
     <Columns>
       <Card title={w.title} lead={w.lead}>
         <SaveForm saving={edit} editable={editable} onSave={onSave}>
+          <TextField
+            label={w.records}
+            hint={w.recordsHint}
+            error={fieldError(edit.error, 'call_records')}
+            pattern="all|refused|none|sampled 1/[1-9][0-9]*"
+            disabled={!editable}
+            value={records}
+            onValue={setRecords}
+          />
           <TextArea
             label={w.headers}
             hint={w.headersHint}

@@ -1,0 +1,20 @@
+import type { CallRecord } from '../store/index.ts'
+import type { RecordChoice } from '../targets/index.ts'
+
+const maxTargets = 10_000
+
+/** Decides call by call. Refused calls are few and matter: a sample holds all of them, and every nth of the others. */
+export function createRecordChoice(): (entry: CallRecord, choice: RecordChoice) => boolean {
+  const passed = new Map<string, number>()
+  return (entry, choice) => {
+    if (choice === 'all') return true
+    if (choice === 'none') return false
+    if (entry.stoppedAt !== undefined) return true
+    if (choice === 'refused') return false
+    const targetId = entry.targetId ?? ''
+    if (passed.size >= maxTargets && !passed.has(targetId)) passed.clear()
+    const number = passed.get(targetId) ?? 0
+    passed.set(targetId, number + 1)
+    return number % Number(choice.slice('sampled 1/'.length)) === 0
+  }
+}

@@ -1,0 +1,74 @@
+import { sql } from 'kysely'
+import { idBound } from '../../../ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+
+const dayMs = 86_400_000
+const daysAhead = 7
+const lockTimeout = '2s'
+// Of our own: no two nodes make or drop partitions at once.
+const lockKey = 7_203_311
+
+/**
+ * Makes the partitions of today and the next days (PostgreSQL); a day of which there are rows elsewhere already gets
+ * none. Returns how many were made.
+ */
+export async function makePartitions(tx: Transaction): Promise<number> {
+  if (tx.engine === 'sqlite') return 0
+  await takeLock(tx)
+  const known = new Set(await listPartitions(tx))
+  const today = tx.now - (tx.now % dayMs)
+  let made = 0
+  for (let day = 0; day <= daysAhead; day++) {
+    const from = today + day * dayMs
+    const name = nameOf(from)
+    if (known.has(name) || (await hasOthers(tx, from))) continue
+    const [least, below] = [idBound('req', from), idBound('req', from + dayMs)]
+    await sql`create table ${sql.table(name)} partition of call
+      for values from (${sql.lit(least)}) to (${sql.lit(below)})`.execute(tx.query)
+    made += 1
+  }
+  return made
+}
+
+/** Drops one partition of which every record is older than this; returns whether there was one. */
+export async function dropPartition(tx: Transaction, olderThanMs: number): Promise<boolean> {
+  if (tx.engine === 'sqlite') return false
+  const [oldest] = await listPartitions(tx)
+  if (oldest === undefined || dayOf(oldest) + dayMs > olderThanMs) return false
+  await takeLock(tx)
+  await sql`drop table if exists ${sql.table(oldest)}`.execute(tx.query)
+  return true
+}
+
+/** The partitions of days, the oldest first. */
+export async function listPartitions(at: Connection): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select child.relname as name
+    from pg_inherits join pg_class child on child.oid = inhrelid
+    where inhparent = 'call'::regclass and child.relname like 'call\\_d%'
+    order by child.relname`.execute(at.query)
+  return rows.map(({ name }) => name)
+}
+
+// A partition comes and goes under a lock that calls would queue behind: it is tried again rather than waited for.
+async function takeLock(tx: Transaction): Promise<void> {
+  await sql`select set_config('lock_timeout', ${lockTimeout}, true), pg_advisory_xact_lock(${sql.lit(lockKey)})`.execute(
+    tx.query,
+  )
+}
+
+async function hasOthers(tx: Transaction, from: number): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`select exists (select from call_other
+    where id >= ${idBound('req', from)} and id < ${idBound('req', from + dayMs)}) as found`.execute(
+    tx.query,
+  )
+  return rows[0]?.found === true
+}
+
+function nameOf(dayAt: number): string {
+  return `call_d${new Date(dayAt).toISOString().slice(0, 10).replaceAll('-', '')}`
+}
+
+function dayOf(name: string): number {
+  const [, year = '', month = '', day = ''] = /^call_d(\d{4})(\d{2})(\d{2})$/.exec(name) ?? []
+  return Date.UTC(Number(year), Number(month) - 1, Number(day))
+}
