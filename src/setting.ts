@@ -1,6 +1,7 @@
 /** One setting: its default, what it is for, and how its text is read. Parsers throw an Error that completes the sentence "NAME …". */
 import { isIP } from 'node:net'
 import type { Rate } from './rate.ts'
+import { parseRecordChoice, type RecordChoice } from './record-choice.ts'
 import { parseDuration } from './units.ts'
 
 /** Whose X-Forwarded-For counts: the last `count` proxies, or peers in these ranges. */
@@ -89,12 +90,11 @@ export function parseRate(text: string): Rate {
   return { calls: Number(perSecond), perSeconds: 1, burst: Number(burst ?? perSecond) }
 }
 
-/** Which calls leave a record; targets read it the same way. */
-export function parseCallRecords(text: string): 'all' | 'refused' | 'none' | `sampled 1/${number}` {
-  if (text === 'all' || text === 'refused' || text === 'none') return text
-  const [, n] = /^sampled 1\/([1-9]\d{0,6})$/.exec(text) ?? []
-  if (n === undefined) throw new Error('must be all, refused, none or "sampled 1/n"')
-  return `sampled 1/${Number(n)}`
+/** Which calls leave a record. */
+export function parseCallRecords(text: string): RecordChoice {
+  const choice = parseRecordChoice(text)
+  if (choice === undefined) throw new Error('must be all, refused, none or "sampled 1/n"')
+  return choice
 }
 
 /** Key schemes, comma-separated. */

@@ -17,6 +17,7 @@ const common = [
   'folder',
   'ids',
   'rate',
+  'record-choice',
   'timers',
   'units',
   'telemetry',

@@ -1,5 +1,5 @@
 import type { CallRecord } from '../store/index.ts'
-import type { RecordChoice } from '../targets/index.ts'
+import type { RecordChoice } from '../record-choice.ts'
 
 const maxTargets = 10_000
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { createId } from '../ids.ts'
-import type { RecordChoice } from '../targets/index.ts'
+import type { RecordChoice } from '../record-choice.ts'
 import { createRecordChoice } from './record-choice.ts'
 import type { Metrics } from '../telemetry/index.ts'
 import {

@@ -15,10 +15,10 @@ import {
   type Asked,
   type Limits,
   type Quotas,
-  type RecordChoice,
   type TargetRegister,
 } from '../targets/index.ts'
 import type { Rate } from '../rate.ts'
+import type { RecordChoice } from '../record-choice.ts'
 import type { Tracer } from '../telemetry/index.ts'
 import { createAnnouncer } from '../calls/index.ts'
 import { readQuestion } from './forward-auth.ts'

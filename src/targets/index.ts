@@ -13,7 +13,6 @@ export {
 } from './admission.ts'
 export type { GuardedTarget } from './guarded-target.ts'
 export { createLimits, type Limits } from './limits.ts'
-export { parseRecordChoice, type RecordChoice } from './record-choice.ts'
 export { createQuotas, type Quotas } from './quotas.ts'
 export { createTargetRegister, type TargetRegister, type TargetsBySlug } from './target-cache.ts'
 export type { RulePreview } from './rule-preview.ts'

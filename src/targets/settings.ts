@@ -4,7 +4,7 @@ import { foldHeaderName, originHeaders } from '../http/index.ts'
 import type { Quota } from '../access/index.ts'
 import type { Rate } from '../rate.ts'
 import type { PathMode } from './path.ts'
-import { parseRecordChoice, type RecordChoice } from './record-choice.ts'
+import { parseRecordChoice, type RecordChoice } from '../record-choice.ts'
 
 /** What is kept of calls for looking at; nothing unless a target says so. */
 export interface CaptureSettings {

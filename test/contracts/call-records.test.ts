@@ -2,15 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRecorder } from '../../src/calls/index.ts'
-import { createId, type KeyId, type OrganizationId, type TargetId } from '../../src/ids.ts'
-import {
-  callPartitions,
-  calls,
-  traffic,
-  type CallRecord,
-  type Store,
-} from '../../src/store/index.ts'
-import type { RecordChoice } from '../../src/targets/index.ts'
+import { createId, type OrganizationId } from '../../src/ids.ts'
+import { callPartitions, calls, type CallRecord, type Store } from '../../src/store/index.ts'
+import type { RecordChoice } from '../../src/record-choice.ts'
 import { createMetrics } from '../../src/telemetry/index.ts'
 import { engines, steadyClock, storeForTests, type TestClock } from '../harness/store.ts'
 
@@ -86,6 +80,7 @@ for (const engine of engines) {
   })
 }
 
+const targetId = createId('tgt')
 const secret = { digest: 'x', isOldSecret: false }
 
 function recorderOver(store: Store, clock: TestClock) {
@@ -103,7 +98,7 @@ async function insert(store: Store, batch: readonly CallRecord[]): Promise<void>
 function callOf(organizationId: OrganizationId, at: number): CallRecord {
   return {
     ...{ id: createId('req', at), at, organizationId },
-    ...{ keyId: 'key_1' as KeyId, targetId: 'tgt_1' as TargetId, method: 'GET', path: '/x' },
+    ...{ keyId: createId('key'), targetId, method: 'GET', path: '/x' },
     ...{ status: 200, refusal: undefined, stoppedAt: undefined, ruleId: undefined },
     ...{ trialRuleId: undefined, bytesIn: 1, bytesOut: 2, durationUs: 3, upstreamUs: undefined },
     ...{ address: '192.0.2.1', agent: undefined, capture: undefined },

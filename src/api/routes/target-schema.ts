@@ -1,5 +1,6 @@
 import { Type, type Static } from '../../http/index.ts'
-import type { RecordChoice as RecordChoiceText, Target, TargetWish } from '../../targets/index.ts'
+import type { RecordChoice as RecordChoiceText } from '../../record-choice.ts'
+import type { Target, TargetWish } from '../../targets/index.ts'
 import { nullable, oneOf } from '../core/schemas.ts'
 
 const Rate = Type.Object(
