@@ -97,6 +97,11 @@ const table = {
     'its issuer',
     parseUrlOf(['https:', 'http:']),
   ),
+  OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: setting(
+    '',
+    'where to send call records and audit entries as logs (OTLP over HTTP as JSON; the whole address)',
+    parseUrlOf(['https:', 'http:']),
+  ),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(
     '',
     'where to send traces (OTLP over HTTP)',
@@ -286,6 +291,7 @@ function compose(parsed: Parsed) {
     }),
     /** How long a stopping node takes requests that a load balancer still sends. */
     lameDuckMs: given('LAME_DUCK'),
+    otlpLogsEndpoint: parsed.OTEL_EXPORTER_OTLP_LOGS_ENDPOINT,
     otlpEndpoint: parsed.OTEL_EXPORTER_OTLP_ENDPOINT,
     limits: {
       sessionMs: given('LIMIT_SESSION'),

@@ -4,4 +4,5 @@ export { createDenials, type Denials } from './denials.ts'
 export type { SignedHead } from './chain.ts'
 export { createAudit, type Audit, type AuditEntry } from './entries.ts'
 
+export { AuditExport } from './export-otlp.ts'
 export { cell, toCsv, toJsonLines } from './export.ts'

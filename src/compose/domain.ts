@@ -1,4 +1,12 @@
 import {
+  createLossySender,
+  renderLogs,
+  type Log,
+  type LogRecord,
+  type LossySender,
+  type Metrics,
+} from '../telemetry/index.ts'
+import {
   checkMasterKey,
   createKeyring,
   createKeys,
@@ -6,7 +14,7 @@ import {
   openSigningKeys,
   SharedRates,
 } from '../access/index.ts'
-import { createAudit, createDenials } from '../audit/index.ts'
+import { AuditExport, createAudit, createDenials } from '../audit/index.ts'
 import { createTraffic } from '../calls/index.ts'
 import type { Config } from '../config.ts'
 import type { Infrastructure } from './infrastructure.ts'
@@ -105,10 +113,14 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
     }),
   )
 
+  const { postLogs, version } = foundations
+  const callLog = postLogs && opened.use(openCallLog({ post: postLogs, version, metrics, log }))
+  if (postLogs) opened.use(new AuditExport({ store, post: postLogs, version, metrics, log }))
+
   const closing = opened.move()
   return {
     ...{ signingKeys, keys, sessions, keyring },
-    ...{ register, targets, quotas, rates, limits },
+    ...{ register, targets, quotas, rates, limits, callLog },
     ...{ people, directories, sso, webhooks },
     organizations: createOrganizations({ store, clock }),
     members: createMembers({ store, clock, sessions, policies: sso.policies }),
@@ -119,4 +131,20 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
     traffic: createTraffic({ store, clock }),
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }
+}
+
+/** Call records for the operator's collector: losses are counted, never waited for. */
+function openCallLog(deps: {
+  post: (body: string) => Promise<void>
+  version: string
+  metrics: Metrics
+  log: Log
+}): LossySender<LogRecord> {
+  const about = 'Call records never sent to the collector.'
+  return createLossySender<LogRecord>({
+    ...deps,
+    render: (records) => renderLogs(records, deps.version),
+    dropped: deps.metrics.counter('intercept_call_logs_dropped_total', about),
+    warning: 'Call records could not be sent to the collector',
+  })
 }

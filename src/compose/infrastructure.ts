@@ -14,12 +14,12 @@ import {
   type ResolveTxt,
 } from '../http/index.ts'
 import { createLog, type Log } from '../telemetry/index.ts'
-import { createMetrics, measureProcess, type Metrics } from '../telemetry/index.ts'
+import { createMetrics, measureProcess } from '../telemetry/index.ts'
 import { createRelyingParty } from '../oidc/index.ts'
 import { createSealer, loadMasterSecretsFor, randomToken } from '../secrets/index.ts'
 import { asStorageProblem, isInUse, openStore } from '../store/index.ts'
 import { tellHistory, watchStore } from './store-watch.ts'
-import { createTracer, type Tracer } from '../telemetry/index.ts'
+import { createTracer } from '../telemetry/index.ts'
 
 const storeAgainMs = 500
 
@@ -91,7 +91,20 @@ export async function openInfrastructure(
     addresses.of(peerAddress(request), request.headers['x-forwarded-for']?.toString())
 
   const { version } = surroundings
-  const tracer = openTracer(config.otlpEndpoint, { metrics, log, version }, opened)
+  const { otlpEndpoint, otlpLogsEndpoint } = config
+  const telling = { metrics, log, version }
+  const tracer =
+    otlpEndpoint === undefined
+      ? undefined
+      : opened.use(
+          createTracer({
+            ...telling,
+            post: openCollector(`${otlpEndpoint.replace(/\/$/, '')}/v1/traces`, opened),
+          }),
+        )
+  // A signal's own address is taken as it is (OpenTelemetry, OTLP exporter configuration).
+  const postLogs =
+    otlpLogsEndpoint === undefined ? undefined : openCollector(otlpLogsEndpoint, opened)
 
   const relyingParty = createRelyingParty({
     fetch: outbound.fetch,
@@ -102,7 +115,7 @@ export async function openInfrastructure(
 
   const closing = opened.move()
   return {
-    ...{ version, clock, log, metrics, tracer, sealer, store },
+    ...{ version, clock, log, metrics, tracer, postLogs, sealer, store },
     refusedByStorage: outages.refused,
     ...{ outbound, guard, echo, upstreams, addresses, addressOf, relyingParty },
     resolveTxt: surroundings.resolveTxt ?? createTxtResolver(),
@@ -133,26 +146,20 @@ function isOfFile(error: unknown): boolean {
   return code.startsWith('SQLITE_') || (code === 'ENOENT' && syscall !== 'connect')
 }
 
-/** Spans go to the operator's own collector, wherever that is. */
-function openTracer(
-  endpoint: string | undefined,
-  needs: { metrics: Metrics; log: Log; version: string },
-  opened: AsyncDisposableStack,
-): Tracer | undefined {
-  if (endpoint === undefined) return undefined
+/** Posts to the operator's own collector, wherever that is. */
+function openCollector(url: string, opened: AsyncDisposableStack): (body: string) => Promise<void> {
   const outbound = opened.use(
     createOutbound({ allowCidrs: ['0.0.0.0/0', '::/0'], allowLoopback: true }),
   )
   const request = {
-    url: `${endpoint.replace(/\/$/, '')}/v1/traces`,
+    url,
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     deadlineMs: 5000,
     maxResponseBytes: 64 * 1024,
   }
-  const post = async (body: string): Promise<void> => {
+  return async (body) => {
     const { status } = await outbound.request({ ...request, body })
     if (status >= 300) throw new Error(`the collector answered ${status}`)
   }
-  return opened.use(createTracer({ ...needs, post }))
 }

@@ -19,7 +19,7 @@ import {
 } from '../targets/index.ts'
 import type { Rate } from '../rate.ts'
 import type { RecordChoice } from '../record-choice.ts'
-import type { Tracer } from '../telemetry/index.ts'
+import type { LogRecord, LossySender, Tracer } from '../telemetry/index.ts'
 import { createAnnouncer } from '../calls/index.ts'
 import { readQuestion } from './forward-auth.ts'
 import { createAssert } from './assertion.ts'
@@ -29,7 +29,7 @@ import { createOpenCalls } from './open-calls.ts'
 import { createOrigins } from './origins.ts'
 import { answerAllowed, answerWhoAmI } from './whoami.ts'
 import { passOn, type Passage } from './forward-call.ts'
-import { createRecorder } from '../calls/index.ts'
+import { callLogOf, createRecorder } from '../calls/index.ts'
 import { spanOf } from './span.ts'
 
 const checkPath = '/-/check'
@@ -46,6 +46,8 @@ export interface GatewayNeeds {
   readonly metrics: Metrics
   /** Where spans go, if anywhere. */
   readonly tracer: Pick<Tracer, 'add'> | undefined
+  /** Where call records go besides, if anywhere. */
+  readonly callLog: Pick<LossySender<LogRecord>, 'add'> | undefined
   readonly keyring: Keyring
   readonly signingKeys: SigningKeys
   readonly register: TargetRegister
@@ -231,6 +233,7 @@ export function createGateway(needs: GatewayNeeds): Gateway {
     openCalls.remove(call, principal.keyId)
     const record = call.record(clock.now(), clock.monotonic())
     if (record === undefined) return
+    needs.callLog?.add(callLogOf(record))
     recorder.record(record, principal, call.target?.settings.records ?? needs.callRecords)
     const span = needs.tracer && spanOf(call, record)
     if (span) needs.tracer?.add(span)

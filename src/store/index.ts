@@ -18,6 +18,7 @@ import { patiently } from './feed/patience.ts'
 
 export * as auditSeals from './tables/audit/seals.ts'
 export * as attempts from './tables/webhooks/attempts.ts'
+export * as auditExport from './tables/audit/audit-export.ts'
 export * as auditEntries from './tables/audit/audit.ts'
 export * as connectionTests from './tables/sso/connection-tests.ts'
 export * as connections from './tables/sso/connections.ts'

@@ -8,19 +8,21 @@ export interface Span {
   readonly startedAt: number
   readonly durationUs: number
   readonly isError: boolean
-  readonly attributes: Readonly<Record<string, string | number | undefined>>
+  readonly attributes: Attributes
 }
+
+/** Names and values; undefined ones are left out. */
+export type Attributes = Readonly<Record<string, string | number | undefined>>
 
 const kindServer = 2
 const statusError = 2
 
 /** The body of an OTLP/HTTP request for traces (opentelemetry-proto 1.x, JSON mapping: 64-bit numbers as text). */
 export function renderSpans(spans: readonly Span[], version: string): string {
-  const resource = { 'service.name': 'intercept', 'service.version': version }
   return JSON.stringify({
     resourceSpans: [
       {
-        resource: { attributes: renderAttributes(resource) },
+        resource: renderResource(version),
         scopeSpans: [{ scope: { name: 'intercept', version }, spans: spans.map(renderSpan) }],
       },
     ],
@@ -42,7 +44,14 @@ function renderSpan(span: Span): object {
   }
 }
 
-function renderAttributes(attributes: Span['attributes']): object[] {
+/** Who tells it. */
+export function renderResource(version: string): object {
+  const attributes = { 'service.name': 'intercept', 'service.version': version }
+  return { attributes: renderAttributes(attributes) }
+}
+
+/** Attributes as OTLP has them; whole numbers only. */
+export function renderAttributes(attributes: Attributes): object[] {
   return Object.entries(attributes)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ({

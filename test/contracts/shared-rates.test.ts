@@ -85,16 +85,17 @@ for (const engine of engines) {
       await using place = await storeForTests(engine, systemClock)
       await using survivor = await nodeOver(place.store)
       const dying = await nodeOver(await place.another())
+      const low = { calls: 10, perSeconds: 1 }
       await until(() => survivor.rates.state().nodes === 2, 'they know each other')
       const subject = subjectForTests()
       await until(async () => {
-        await dying.pass(subject)
+        for (let call = 0; call < 5; call++) await dying.pass(subject, low)
         const [most] = await rateShares.listShares(place.store.calls, subject)
         return (most?.share ?? 0) > 900_000
       }, 'the one that will die holds nearly all')
       dying.die()
       await until(async () => {
-        await survivor.pass(subject)
+        for (let call = 0; call < 5; call++) await survivor.pass(subject, low)
         const mine = await rateShares.listShares(place.store.calls, subject)
         return mine.some(({ share }) => share === 1_000_000) || !survivor.rates.state().isShared
       }, 'the survivor has it all')

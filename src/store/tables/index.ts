@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely'
 import type { AttemptTable } from './webhooks/attempts.ts'
+import type { AuditExportTable } from './audit/audit-export.ts'
 import type { AuditTable } from './audit/audit.ts'
 import type { ConnectionTestTable } from './sso/connection-tests.ts'
 import type { ConnectionTable } from './sso/connections.ts'
@@ -48,6 +49,7 @@ export interface Tables {
   api_key: KeyTable
   attempt: AttemptTable
   audit_entry: AuditTable
+  audit_export: AuditExportTable
   call: CallTable
   call_other: CallTable
   call_minute: CallMinuteTable

@@ -1,0 +1,117 @@
+import { createId } from '../ids.ts'
+import { auditEntries, auditExport, type Store } from '../store/index.ts'
+import { renderLogs, type LogRecord, type Metrics } from '../telemetry/index.ts'
+
+const everyMs = 2000
+const entriesInBatch = 256
+const chainsInTurn = 100
+// Longer than a batch may take, so that no two processes send the same; if one does, the entry comes twice.
+const turnMs = 30_000
+
+/** What varies. */
+export interface AuditExportDeps {
+  readonly store: Store
+  /** Sends a body to the collector, within a deadline of its own; throws when it fails. */
+  readonly post: (body: string) => Promise<void>
+  readonly version: string
+  readonly metrics: Metrics
+  readonly log: { warn(fields: object, text: string): void }
+}
+
+/**
+ * Sends every entry of the audit log to a collector, at least once: how far each chain was sent is in the database, and
+ * moves only when the collector has taken the entries. One process at a time sends.
+ */
+export class AuditExport implements AsyncDisposable {
+  readonly #deps: AuditExportDeps
+  readonly #holder = createId('node')
+  readonly #timer: NodeJS.Timeout
+  #sending: Promise<void> | undefined
+  #sent = 0
+  #isFailing = false
+  #stopped = false
+
+  constructor(deps: AuditExportDeps) {
+    this.#deps = deps
+    const about = 'Audit entries that the collector has taken from this process.'
+    deps.metrics.measured('intercept_audit_exported_total', about, () => this.#sent)
+    this.#timer = setInterval(() => void this.flush(), everyMs).unref()
+  }
+
+  /** Sends what is there now. */
+  async flush(): Promise<void> {
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined
+    })
+    await this.#sending
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped = true
+    clearInterval(this.#timer)
+    await this.#sending
+  }
+
+  async #sendAll(): Promise<void> {
+    const { store, log } = this.#deps
+    try {
+      const unsent = await auditExport.listUnsent(store, chainsInTurn)
+      if (unsent.length === 0) return
+      for (const chain of unsent) {
+        const turn = { holder: this.#holder, ttlMs: turnMs }
+        if (!(await store.transaction(async (tx) => await auditExport.takeTurn(tx, turn)))) return
+        await this.#sendChain(chain)
+      }
+      if (this.#isFailing) log.warn({}, 'Audit entries are sent to the collector again')
+      this.#isFailing = false
+    } catch (err) {
+      // They wait in the database.
+      if (!this.#isFailing) log.warn({ err }, 'Audit entries could not be sent to the collector')
+      this.#isFailing = true
+    }
+  }
+
+  async #sendChain({ organizationId, sent }: auditExport.UnsentChain): Promise<void> {
+    const { store, post, version } = this.#deps
+    for (let last = sent; !this.#stopped;) {
+      const rows = await auditEntries.listFrom(
+        store.aside,
+        organizationId,
+        last + 1,
+        entriesInBatch,
+      )
+      const end = rows.at(-1)?.sequence
+      if (end === undefined) return
+      await post(renderLogs(rows.map(toLogRecord), version))
+      this.#sent += rows.length
+      await store.transaction(
+        async (tx) => await auditExport.setSent(tx, { organizationId, sent: end }),
+      )
+      if (rows.length < entriesInBatch) return
+      last = end
+    }
+  }
+}
+
+function toLogRecord(row: auditEntries.AuditTable): LogRecord {
+  return {
+    at: row.at,
+    event: `audit.${row.action}`,
+    isWarning: false,
+    body: row.action,
+    attributes: {
+      'intercept.audit.id': row.id,
+      'intercept.audit.sequence': row.sequence,
+      'intercept.audit.hash': row.hash,
+      'intercept.organization.id': row.organization_id,
+      'intercept.actor.kind': row.actor_kind,
+      'intercept.actor.id': row.actor_id ?? undefined,
+      'intercept.actor.name': row.actor_name ?? undefined,
+      'intercept.subject.kind': row.subject_kind,
+      'intercept.subject.id': row.subject_id,
+      'intercept.audit.detail': row.detail,
+      'client.address': row.address ?? undefined,
+      'intercept.request.id': row.request_id ?? undefined,
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import type { Connection, Transaction } from '../../db/db.ts'
+import * as settings from '../settings/settings.ts'
+
+export interface AuditExportTable {
+  organization_id: string
+  sequence: number
+}
+
+const leaseName = 'audit_export_lease'
+
+/** A chain of which not everything has been sent. */
+export interface UnsentChain {
+  readonly organizationId: string
+  /** The last sequence that was sent. */
+  readonly sent: number
+}
+
+/** Chains with entries behind what was sent. */
+export async function listUnsent(at: Connection, limit: number): Promise<UnsentChain[]> {
+  const rows = await at.query
+    .selectFrom('organization_head')
+    .leftJoin('audit_export', 'audit_export.organization_id', 'organization_head.organization_id')
+    .select((eb) => [
+      'organization_head.organization_id',
+      eb.fn.coalesce('audit_export.sequence', eb.lit(0)).as('sent'),
+    ])
+    .whereRef('organization_head.audit_sequence', '>', (eb) =>
+      eb.fn.coalesce('audit_export.sequence', eb.lit(0)),
+    )
+    .orderBy('organization_head.organization_id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({ organizationId: row.organization_id, sent: row.sent }))
+}
+
+/** Notes how far a chain was sent; never back. */
+export async function setSent(
+  tx: Transaction,
+  { organizationId, sent }: UnsentChain,
+): Promise<void> {
+  await tx.query
+    .insertInto('audit_export')
+    .values({ organization_id: organizationId, sequence: sent })
+    .onConflict((conflict) =>
+      conflict
+        .column('organization_id')
+        .doUpdateSet({ sequence: sent })
+        .where('audit_export.sequence', '<', sent),
+    )
+    .execute()
+}
+
+/** Takes or keeps the turn to send; false while another process has it. */
+export async function takeTurn(
+  tx: Transaction,
+  turn: { readonly holder: string; readonly ttlMs: number },
+): Promise<boolean> {
+  const [holder, until] = (await settings.find(tx, leaseName))?.split(' ') ?? []
+  if (holder !== undefined && holder !== turn.holder && Number(until) > tx.now) return false
+  await settings.set(tx, leaseName, `${turn.holder} ${tx.now + turn.ttlMs}`)
+  return true
+}

@@ -1,0 +1,40 @@
+import { renderAttributes, renderResource, type Attributes } from './otlp.ts'
+
+/** Something that happened, for a collector. */
+export interface LogRecord {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** What kind of thing, `noun.verb`. */
+  readonly event: string
+  readonly isWarning: boolean
+  readonly body: string
+  readonly attributes: Attributes
+}
+
+const severityInfo = 9
+const severityWarning = 13
+
+/** The body of an OTLP/HTTP request for logs (opentelemetry-proto 1.x, JSON mapping: 64-bit numbers as text). */
+export function renderLogs(records: readonly LogRecord[], version: string): string {
+  return JSON.stringify({
+    resourceLogs: [
+      {
+        resource: renderResource(version),
+        scopeLogs: [{ scope: { name: 'intercept', version }, logRecords: records.map(renderLog) }],
+      },
+    ],
+  })
+}
+
+function renderLog(record: LogRecord): object {
+  const time = String(BigInt(Math.round(record.at)) * 1_000_000n)
+  return {
+    timeUnixNano: time,
+    observedTimeUnixNano: time,
+    severityNumber: record.isWarning ? severityWarning : severityInfo,
+    severityText: record.isWarning ? 'WARN' : 'INFO',
+    eventName: record.event,
+    body: { stringValue: record.body },
+    attributes: renderAttributes(record.attributes),
+  }
+}

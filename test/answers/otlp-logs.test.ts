@@ -1,0 +1,82 @@
+// An operator's collector gets call records and audit entries; what it misses is sent again, or counted.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, test } from 'node:test'
+import { gatewayForTests, until, type TestGateway } from '../harness/gateway.ts'
+import { readLogs, type SentLog } from '../harness/otlp-logs.ts'
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  describe(`logs for a collector on ${engine}`, () => {
+    const logs: SentLog[] = []
+    let isAway = false
+    let refused = 0
+    const collector = createServer((request, response) => {
+      void (async () => {
+        const body = await text(request)
+        assert.equal(request.url, '/opentelemetry/logs')
+        if (isAway) refused += 1
+        else logs.push(...readLogs(body))
+        response.writeHead(isAway ? 503 : 200).end('{}')
+      })()
+    })
+    let gateway: TestGateway
+
+    before(async () => {
+      collector.listen(0, '127.0.0.1')
+      await once(collector, 'listening')
+      const { port } = collector.address() as { port: number }
+      gateway = await gatewayForTests({
+        engine,
+        settings: {
+          OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: `http://127.0.0.1:${port}/opentelemetry/logs`,
+        },
+      })
+    })
+    after(async () => {
+      await gateway[Symbol.asyncDispose]()
+      collector.closeAllConnections()
+      collector.close()
+    })
+
+    const audit = (): SentLog[] => logs.filter(({ eventName }) => eventName.startsWith('audit.'))
+
+    test('a call is told with its key, target, status and refusal', async () => {
+      await gateway.call('/echo/told', gateway.xApiKey)
+      await gateway.call('/echo/..%2fx', gateway.xApiKey)
+      const isTold = (event: string) =>
+        logs.find(
+          ({ eventName, body }) => eventName === event && body.stringValue.includes('/echo/'),
+        )
+      await until(
+        () => isTold('call.forwarded') !== undefined && isTold('call.refused') !== undefined,
+      )
+      const told = isTold('call.forwarded')?.attributes ?? {}
+      assert.equal(told['intercept.key.id'], gateway.xApiKey.id)
+      assert.equal(told['http.response.status_code'], 200)
+      assert.equal(isTold('call.refused')?.attributes['intercept.refusal'], 'path_ambiguous')
+      assert.ok(!JSON.stringify(logs).includes(gateway.xApiKey.secret))
+    })
+
+    test('what is audited while the collector is away is sent when it is there again', async () => {
+      await until(() => audit().some(({ eventName }) => eventName === 'audit.api_key.issued'))
+      isAway = true
+      const issued: { id: string }[] = []
+      for (let number = 0; number < 5; number++) issued.push(await gateway.issue())
+      await until(() => refused > 0)
+      isAway = false
+      const arrived = (): Set<unknown> =>
+        new Set(audit().map(({ attributes }) => attributes['intercept.subject.id']))
+      await until(() => issued.every(({ id }) => arrived().has(id)))
+      const sequences = audit()
+        .filter(({ attributes }) => attributes['intercept.organization.id'] !== 'system')
+        .map(({ attributes }) => Number(attributes['intercept.audit.sequence']))
+      const known = [...new Set(sequences)].toSorted((a, b) => a - b)
+      assert.deepEqual(
+        known,
+        Array.from({ length: known.length }, (_, at) => at + 1),
+      )
+    })
+  })
+}
