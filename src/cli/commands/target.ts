@@ -64,7 +64,8 @@ export const commands = {
       records: {
         type: 'string',
         value: 'all|refused|none|SAMPLE',
-        about: "which calls leave a record; a SAMPLE is 'sampled 1/10'; counts are exact in any case",
+        about:
+          "which calls leave a record; a SAMPLE is 'sampled 1/10'; counts are exact in any case",
       },
       paths: {
         type: 'string',
