@@ -150,7 +150,7 @@ function applyAt(state: State, path: PatchPath, operation: PatchOperation): void
   const after = attribute.multiValued
     ? changeList(path, before, operation)
     : changeSingle(path, before, operation)
-  if (after === undefined && attribute.required) {
+  if (after === undefined && attribute.required && attribute.isKept !== true) {
     throw refuse('mutability', `'${attribute.name}' is required and cannot be removed.`)
   }
   put(state, extension?.id, attribute.name, after)

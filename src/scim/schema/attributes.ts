@@ -5,6 +5,8 @@ export interface Attribute {
   readonly multiValued: boolean
   readonly description: string
   readonly required: boolean
+  /** A required attribute that keeps its present value when it is left out or removed. */
+  readonly isKept?: boolean
   readonly caseExact: boolean
   readonly mutability: 'readOnly' | 'readWrite' | 'immutable' | 'writeOnly'
   readonly returned: 'always' | 'never' | 'default' | 'request'

@@ -35,7 +35,7 @@ export function checkSchemas(body: JsonObject, urn: string): void {
 /** Refuses a resource that lacks what its schema requires, or whose name is blank. */
 export function checkRequired(type: ResourceType, resource: Resource): void {
   for (const attribute of type.schema.attributes) {
-    if (!attribute.required) continue
+    if (!attribute.required || attribute.isKept === true) continue
     const value = resource[attribute.name]
     if (typeof value !== 'string' || value.trim() === '') {
       throw refuse('invalidValue', `'${attribute.name}' is required.`)

@@ -30,7 +30,11 @@ export const userSchema: Schema = {
     attribute('preferredLanguage', 'string', 'The preferred languages, as in Accept-Language.'),
     attribute('locale', 'string', 'The locale for dates and numbers.'),
     attribute('timezone', 'string', 'The time zone by its IANA name.'),
-    attribute('active', 'boolean', 'Whether the user may use the service.'),
+    // Every user has a value, so it cannot be unassigned; who does not send it leaves it as it is.
+    attribute('active', 'boolean', 'Whether the user may use the service.', {
+      required: true,
+      isKept: true,
+    }),
     values('emails', 'string', 'E-mail addresses.', ['work', 'home', 'other']),
     values('phoneNumbers', 'string', 'Phone numbers.', [
       'work',
