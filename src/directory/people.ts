@@ -54,6 +54,8 @@ export interface DirectoryMemberships {
   ): Promise<void>
   /** Ends all access here: membership, every session, personal keys; announced once. Never refused. */
   deactivate(tx: Transaction, user: DirectoryUserRecord, actor: Actor): Promise<void>
+  /** Deactivates an owner who was kept as the last, once there is another; whether that was so. */
+  deactivateKept(tx: Transaction, user: DirectoryUserRecord, actor: Actor): Promise<boolean>
   /**
    * Makes room for somebody new under an inactive user's name and id: the old person's keys are revoked, its role and
    * groups are gone, and an account that opens other doors stays that person's. The account of the newcomer.
@@ -70,6 +72,7 @@ export interface DirectoryMemberships {
 export function createDirectoryMemberships(): DirectoryMemberships {
   return {
     deactivate,
+    deactivateKept,
     replace,
     async join(tx, organizationId, person, actor) {
       const returned = await findReturned(tx, organizationId, person)
@@ -114,16 +117,43 @@ export function createDirectoryMemberships(): DirectoryMemberships {
   }
 }
 
-/** Ends all access of somebody here; who is no member any more has nothing left to end. */
+/**
+ * Ends all access of somebody here; who is no member any more has nothing left to end. The last owner loses sessions
+ * and personal keys but stays a member: a directory must not leave an organization that nobody can administer.
+ */
 async function deactivate(tx: Transaction, user: DirectoryUserRecord, actor: Actor): Promise<void> {
-  const { organizationId, userId } = user
+  const membership = await activeMembership(tx, user)
+  if (membership === undefined) return
+  const member = await lifecycle.memberOf(tx, membership)
+  if (await isLastOwner(tx, membership)) await lifecycle.keepLastOwner(tx, member, actor)
+  else await lifecycle.deactivate(tx, member, actor)
+}
+
+/** Deactivates an owner who was kept as the last, once there is another; whether that was so. */
+async function deactivateKept(
+  tx: Transaction,
+  user: DirectoryUserRecord,
+  actor: Actor,
+): Promise<boolean> {
+  const membership = await activeMembership(tx, user)
+  if (membership === undefined || (await isLastOwner(tx, membership))) return false
+  await lifecycle.deactivate(tx, await lifecycle.memberOf(tx, membership), actor)
+  return true
+}
+
+async function activeMembership(
+  tx: Transaction,
+  { organizationId, userId }: DirectoryUserRecord,
+): Promise<MembershipRecord | undefined> {
   const membership = await memberships.findByUser(tx, organizationId, userId)
-  if (membership === undefined || membership.deactivatedAt !== undefined) return
-  const lostOwner =
-    membership.role === 'owner' && (await memberships.countOwners(tx, organizationId)) <= 1
-  // Found by the operator: an organization without owner is recovered by `sign-in-link` and `member add`.
-  const note = lostOwner ? { organization_without_owner: true } : {}
-  await lifecycle.deactivate(tx, await lifecycle.memberOf(tx, membership), actor, note)
+  return membership?.deactivatedAt === undefined ? membership : undefined
+}
+
+async function isLastOwner(
+  tx: Transaction,
+  { organizationId, role }: MembershipRecord,
+): Promise<boolean> {
+  return role === 'owner' && (await memberships.countOwners(tx, organizationId)) <= 1
 }
 
 /** Who was deleted comes back with no more than a new member gets. */

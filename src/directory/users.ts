@@ -3,6 +3,7 @@ import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
 import {
   directoryCounts,
+  directoryDuplicates,
   directoryGroups,
   directoryMembers,
   directoryUsers,
@@ -17,6 +18,8 @@ import type { DirectoryNeeds } from './deps.ts'
 import type { DirectoryMemberships, DirectoryPerson } from './people.ts'
 import type { DirectoryRoles } from './roles.ts'
 import type { DirectoryTokens } from './tokens.ts'
+
+const maxDuplicates = 20
 
 /** A user with the groups it is in. */
 export interface DirectoryUser extends DirectoryUserRecord {
@@ -44,6 +47,16 @@ export interface DirectoryUsers {
   ): Promise<DirectoryUser>
   /** `not_found`. */
   get(organizationId: OrganizationId, id: string): Promise<DirectoryUser>
+  /** Identifiers that several users have, at most some of them: by these nobody is found. */
+  listDuplicates(organizationId: OrganizationId): Promise<
+    readonly {
+      readonly kind: 'external_id' | 'address'
+      readonly value: string
+      readonly users: readonly DirectoryUser[]
+    }[]
+  >
+  /** The owner whom the directory deactivated and who stays a member because there is no other. */
+  findKeptOwner(organizationId: OrganizationId): Promise<{ id: string; name: string } | undefined>
   /** Those with these ids, in this order. */
   getAll(
     organizationId: OrganizationId,
@@ -177,11 +190,28 @@ export function createDirectoryUsers(
       return user
     },
     getAll,
+    findKeptOwner: async (organizationId) =>
+      await directoryUsers.findKeptOwner(store, organizationId),
+    async listDuplicates(organizationId) {
+      const found = await directoryDuplicates.list(store.aside, organizationId, maxDuplicates)
+      const ids = [...new Set(found.flatMap(({ userIds }) => userIds))]
+      const users = await getAll(organizationId, ids, false)
+      return found.map(({ kind, value, userIds }) => ({
+        kind,
+        value,
+        users: users.filter(({ id }) => userIds.includes(id)),
+      }))
+    },
     change: async (organizationId, id, next, actor) =>
       await confirmed(organizationId, actor, async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         const result = await changeIn(tx, current, next(current), actor)
-        return { result, hasEnded: current.active && !result.active }
+        // A directory repeats itself: an owner whom it could not end before has an heir by now.
+        const isRepeated = !current.active && !result.active
+        const hasEnded = isRepeated
+          ? await people.deactivateKept(tx, current, actor)
+          : current.active && !result.active
+        return { result, hasEnded }
       }),
     async remove(organizationId, id, check, actor) {
       await confirmed(organizationId, actor, async (tx) => {

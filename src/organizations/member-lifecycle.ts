@@ -112,6 +112,23 @@ export async function deactivate(
   return await announceLeft(tx, { verb: 'deactivated', member, actor, keys: suspended, note })
 }
 
+/** Ends every session of the last owner and suspends the personal keys; the membership stays. */
+export async function keepLastOwner(
+  tx: Transaction,
+  member: LifecycleMember,
+  actor: Actor,
+): Promise<LifecycleEffect> {
+  const { organizationId, userId } = member
+  const suspended = await keys.suspendPersonal(tx, organizationId, userId, tx.now)
+  changedKeys(tx, organizationId, suspended)
+  const effect = {
+    sessions: await endAll(tx, member, { actor, reason: 'deactivated' }),
+    keys: suspended.length,
+  }
+  recordChange(tx, { action: 'member.last_owner_kept', member, actor, detail: effect })
+  return effect
+}
+
 /** Restores exactly what deactivation took: the membership and the suspended personal keys. */
 export async function reactivate(
   tx: Transaction,

@@ -16,6 +16,9 @@ const guides: Readonly<Record<string, string>> = {
   'scim-okta': 'People from Okta',
   'scim-entra': 'People from Microsoft Entra ID',
   'scim-google': 'People from Google Workspace',
+  'scim-jumpcloud': 'People from JumpCloud',
+  'scim-onelogin': 'People from OneLogin',
+  'scim-pingone': 'People from PingOne',
   'receive-webhooks': 'Receive webhooks',
 }
 

@@ -42,10 +42,17 @@ const Request = Type.Object(
     method: Type.String(),
     path: Type.String(),
     status: Type.Integer(),
-    /** Why it was refused, in a sentence. */
+    /** Why it was refused: SCIM's word (RFC 7644 table 9), and a sentence. */
+    scim_type: nullable(Type.String()),
     detail: nullable(Type.String()),
     /** The body as it came, cut, without secrets. */
     sent: nullable(Type.String()),
+    /** Names of what was sent and passed over, because nothing here has a place for it. */
+    ignored: Type.Array(Type.String()),
+    /** The user or group that it was about. */
+    resource_id: nullable(Type.String()),
+    /** The token that it came with; one that is revoked or without the plan is answered 401 or 403. */
+    token_id: Type.String(),
     duration_ms: Type.Number(),
     address: nullable(Type.String()),
     agent: nullable(Type.String()),
@@ -79,6 +86,7 @@ const Group = Type.Object(
   { title: 'DirectoryGroup' },
 )
 
+const hourMs = 3_600_000
 const RoleWish = input({ role: nullable(Role) })
 const base = '/organizations/:organization/directory'
 
@@ -94,16 +102,24 @@ export const directoryRoutes = {
       groups: Type.Integer(),
       tokens_at_most: Type.Integer(),
       last_request_at: nullable(Time),
+      /** Whole hours since the last request of a directory that is on; null when it is off or has never called. */
+      nothing_for_hours: nullable(Type.Integer()),
+      /** The only owner, whom the directory deactivated and who is a member all the same. */
+      kept_owner: nullable(Type.Object({ id: Type.String(), name: Type.String() })),
     }),
     handle: async ({ organization }, rooms) => {
-      const { directories, baseUrl, store, scimTokensMost } = rooms
+      const { clock, directories, baseUrl, store, scimTokensMost } = rooms
       const [last] = await directories.log.list(organization.id, { limit: 1 })
+      const isOn = await directories.signIn.isOn(store, organization.id)
       return {
         base_address: `${baseUrl}/scim/v2`,
-        is_on: await directories.signIn.isOn(store, organization.id),
+        is_on: isOn,
         ...(await directories.lists.totals(organization.id)),
         tokens_at_most: scimTokensMost,
         last_request_at: timeOrNull(last?.at),
+        nothing_for_hours:
+          last === undefined || !isOn ? null : Math.floor((clock.now() - last.at) / hourMs),
+        kept_owner: (await directories.users.findKeptOwner(organization.id)) ?? null,
       }
     },
   }),
@@ -139,10 +155,21 @@ export const directoryRoutes = {
   [`GET ${base}/requests` as const]: route({
     summary: 'The last requests of the directory, newest first',
     permission: 'sso.manage',
-    query: Type.Object(pageQuery),
+    query: Type.Object({
+      ...pageQuery,
+      /** Only those that were refused. */
+      failed: Type.Optional(Type.Boolean()),
+      /** Only those about one user or group. */
+      resource_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    }),
     answer: pageOf(Request),
     handle: async ({ organization, query }, { directories }) => {
-      const page = { before: query.after, limit: limitOf(query) + 1 }
+      const page = {
+        before: query.after,
+        limit: limitOf(query) + 1,
+        failedOnly: query.failed,
+        resourceId: query.resource_id,
+      }
       const found = await directories.log.list(organization.id, page)
       return toPage(query, found, { item: toRequest, cursorOf: ({ id }) => id })
     },
@@ -158,6 +185,45 @@ export const directoryRoutes = {
       const ids = await directories.lists.byPosition(organization.id, 'user', after, most)
       const found = await directories.users.getAll(organization.id, ids, true)
       return toPage(query, found, { item: toUser, cursorOf: (user) => String(user.position) })
+    },
+  }),
+  [`GET ${base}/users/:user` as const]: route({
+    summary: 'One user as the directory sent it: every attribute that is kept',
+    permission: 'sso.manage',
+    answer: Type.Object({
+      user: User,
+      /** The SCIM resource, as it is stored. */
+      attributes: Type.Record(Type.String(), Type.Unknown()),
+      version: Type.Integer(),
+      created_at: Time,
+    }),
+    handle: async ({ organization, param }, { directories }) => {
+      const user = await directories.users.get(organization.id, param('user'))
+      return {
+        user: toUser(user),
+        attributes: JSON.parse(user.attributes) as Record<string, unknown>,
+        version: user.version,
+        created_at: time(user.createdAt),
+      }
+    },
+  }),
+  [`GET ${base}/duplicates` as const]: route({
+    summary: 'Identifiers that several users have, so that nobody is found by them',
+    permission: 'sso.manage',
+    answer: Type.Object({
+      items: Type.Array(
+        Type.Object({
+          kind: oneOf(['external_id', 'address']),
+          value: Type.String(),
+          users: Type.Array(User),
+        }),
+      ),
+    }),
+    handle: async ({ organization }, { directories }) => {
+      const found = await directories.users.listDuplicates(organization.id)
+      return {
+        items: found.map(({ kind, value, users }) => ({ kind, value, users: users.map(toUser) })),
+      }
     },
   }),
   [`GET ${base}/groups` as const]: route({
@@ -239,8 +305,12 @@ function toRequest(request: DirectoryRequestRecord): Static<typeof Request> {
     method: request.method,
     path: request.path,
     status: request.status,
+    scim_type: request.scimType ?? null,
     detail: request.detail ?? null,
     sent: request.sent ?? null,
+    ignored: [...request.ignored],
+    resource_id: request.resourceId ?? null,
+    token_id: request.tokenId,
     duration_ms: Math.round(request.durationUs / 100) / 10,
     address: request.address ?? null,
     agent: request.agent ?? null,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { identities, memberships, organizations } from '../../../src/store/index.ts'
 import { createId } from '../../../src/ids.ts'
-import { addMember, memberOf, withStore } from '../../harness/person.ts'
+import { addMember, memberOf, signedInByLink, withStore } from '../../harness/person.ts'
 import { engines } from '../../harness/store.ts'
 import { directoryForTests, patchUrn, toldWhile, userUrn, type TestDirectory } from './directory.ts'
 
@@ -129,15 +129,71 @@ for (const engine of engines) {
     })
     after(async () => await directory[Symbol.asyncDispose]())
 
-    test('an owner adopted as inactive leaves, and the audit log says that no owner is left', async () => {
+    test('is adopted and deactivated without ever being lost: access ends, the membership stays', async () => {
+      const email = directory.unique()
+      const owner = await memberOf(directory.product, 'acme', { email, role: 'owner' })
+      const made = await directory.addUser({ userName: email })
+      const told = await toldWhile(directory, async () => {
+        const off = await patchActive(made.id, false)
+        assert.deepEqual([off.status, off.body.active], [200, false])
+      })
+      assert.deepEqual(
+        told.audit.map(({ name }) => name),
+        ['member.last_owner_kept', 'directory_user.deprovisioned'],
+      )
+      assert.equal(told.audit[0]?.data.sessions, 1)
+      assert.equal((await owner.call('GET /me')).status, 401)
+      assert.equal((await membershipOf(made.id))?.deactivatedAt, undefined)
+      const again = await signedInByLink(directory.product, email)
+      const page = await again.call('GET /organizations/acme/directory')
+      assert.deepEqual(page.json.kept_owner, { id: made.id, name: email })
+
+      // The same word again changes nothing while there is no other owner, and ends them when there is.
+      assert.deepEqual(
+        (await toldWhile(directory, async () => await patchActive(made.id, false))).audit,
+        [],
+      )
+      const heir = directory.unique()
+      await addMember(directory.product, 'acme', { email: heir, role: 'owner' })
+      const ended = await toldWhile(directory, async () => await patchActive(made.id, false))
+      assert.deepEqual(
+        ended.audit.map(({ name }) => name),
+        ['member.deactivated'],
+      )
+      assert.notEqual((await membershipOf(made.id))?.deactivatedAt, undefined)
+      assert.equal((await again.call('GET /me')).status, 401)
+      const back = await patchActive(made.id, true)
+      assert.equal(back.body.active, true)
+      assert.equal((await membershipOf(made.id))?.deactivatedAt, undefined)
+    })
+
+    test('is deleted by the directory and stays; an adoption as inactive ends access only', async () => {
+      await withStore(directory.product, async (store) => {
+        await store.transaction(async (tx) => {
+          await tx.query.updateTable('membership').set({ role: 'viewer' }).execute()
+        })
+      })
       const email = directory.unique()
       await addMember(directory.product, 'acme', { email, role: 'owner' })
-      const { audit } = await toldWhile(directory, async () => {
-        const made = await directory.addUser({ userName: email, active: false })
-        assert.equal(made.active, false)
-      })
-      const left = audit.find(({ name }) => name === 'member.deactivated')
-      assert.equal(left?.data.organization_without_owner, true)
+      const made = await directory.addUser({ userName: email, active: false })
+      assert.equal(made.active, false)
+      assert.equal((await membershipOf(made.id))?.deactivatedAt, undefined)
+      assert.equal((await directory.call('DELETE', `/Users/${made.id}`)).status, 204)
+      const left = await membershipOf(made.id)
+      assert.deepEqual([left?.role, left?.deactivatedAt], ['owner', undefined])
     })
+
+    const patchActive = async (id: string, active: boolean) =>
+      await directory.call('PATCH', `/Users/${id}`, {
+        schemas: [patchUrn],
+        Operations: [{ op: 'replace', path: 'active', value: active }],
+      })
+
+    async function membershipOf(id: string) {
+      return await withStore(directory.product, async (store) => {
+        const organization = await organizations.findBySlug(store, 'acme')
+        return await memberships.find(store, organization!.id, id)
+      })
+    }
   })
 }

@@ -3,6 +3,7 @@ import { call, type Answer } from './call.ts'
 
 const watchMs = 5000
 
+export type Directory = Answer<'GET /organizations/:organization/directory'>
 export type DirectoryToken =
   Answer<'GET /organizations/:organization/directory/tokens'>['items'][number]
 export type DirectoryRequest =
@@ -47,20 +48,54 @@ export function directoryTokensQuery(organization: string) {
   })
 }
 
-/** The last requests of the directory, newest first. */
-export function directoryRequestsQuery(organization: string) {
+/** The last requests of the directory, newest first: all, those that were refused, those about one user or group. */
+export function directoryRequestsQuery(
+  organization: string,
+  filter: { readonly failed?: boolean | undefined; readonly resource_id?: string | undefined },
+) {
   return infiniteQueryOptions({
-    queryKey: [organization, 'directory', 'requests'],
+    queryKey: [organization, 'directory', 'requests', filter],
     initialPageParam: '',
     placeholderData: keepPreviousData,
     queryFn: ({ pageParam, signal }) =>
       call(
         'GET /organizations/:organization/directory/requests',
-        { path: { organization }, query: pageParam === '' ? {} : { after: pageParam } },
+        {
+          path: { organization },
+          query: pageParam === '' ? filter : { ...filter, after: pageParam },
+        },
         { signal },
       ),
     refetchInterval: watchFirstPage,
     getNextPageParam: (last) => last.next,
+  })
+}
+
+/** One user as the directory sent it; nothing is asked again after a 404: the directory may have deleted them. */
+export function directoryUserQuery(organization: string, user: string) {
+  return queryOptions({
+    queryKey: [organization, 'directory', 'user', user],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/directory/users/:user',
+        { path: { organization, user } },
+        { signal },
+      ),
+    retry: false,
+  })
+}
+
+/** Identifiers that several users have. */
+export function directoryDuplicatesQuery(organization: string) {
+  return queryOptions({
+    queryKey: [organization, 'directory', 'duplicates'],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/directory/duplicates',
+        { path: { organization } },
+        { signal },
+      ),
+    staleTime: 60_000,
   })
 }
 

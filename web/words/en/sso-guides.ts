@@ -74,3 +74,25 @@ export const guides = {
     ],
   },
 } as const satisfies Readonly<Record<string, Guide>>
+
+/** What to do at directories that are no sign-in of a kind of their own here. */
+export const directoryGuides = {
+  jumpcloud: [
+    'Admin Portal → SSO Applications → Add New Application → Custom Application, with Export users to this app (Identity Management).',
+    'Identity Management: SCIM 2.0. Base URL: the base address. Token Key: the token. Test User Email: an address that nobody here has.',
+    'Switch Group Management on if groups shall give roles. Test Connection makes a test user and a test group and deletes both; then Activate.',
+    'User Groups: choose the groups whose people shall be here.',
+  ],
+  onelogin: [
+    'Applications → Add App → SCIM Provisioner with SAML (SCIM v2 Enterprise).',
+    'Configuration: SCIM Base URL is the base address, SCIM Bearer Token the token. Take the JSON template of the whole guide, then API Connection → Enable.',
+    'Parameters: scimusername = Email. For groups: Groups → Include in User Provisioning, with a rule that sets them.',
+    'Provisioning: Enable provisioning; when users are deleted or lose the app: Delete; when they are suspended: Suspend.',
+  ],
+  pingone: [
+    'Integrations → Provisioning → + → New Connection → Identity Store → SCIM Outbound.',
+    'SCIM Base URL: the base address. Users Resource: /Users, Groups Resource: /Groups, version 2.0. Authentication: OAuth 2 Bearer Token, with the token as the access token.',
+    'User Filter Expression: userName Eq "%s". User Identifier: userName. Remove Action: Disable or Delete. Test connection, then Save.',
+    'Rules → New Rule: the connection, a user filter, the attribute mapping with User ID to externalId. Switch both on.',
+  ],
+} as const

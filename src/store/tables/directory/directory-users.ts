@@ -185,6 +185,24 @@ export async function listByIdentifier(
   return (await query.execute()).map(fromRow)
 }
 
+/** An owner whose membership is active though the directory deactivated the user. */
+export async function findKeptOwner(
+  at: Connection,
+  organizationId: OrganizationId,
+): Promise<{ id: string; name: string } | undefined> {
+  return await at.query
+    .selectFrom('membership')
+    .innerJoin('directory_user', 'directory_user.id', 'membership.id')
+    .innerJoin('user', 'user.id', 'membership.user_id')
+    .select(['membership.id', 'user.name'])
+    .where('membership.organization_id', '=', organizationId)
+    .where('membership.role', '=', 'owner')
+    .where('membership.deactivated_at', 'is', null)
+    .where('directory_user.active', '=', 0)
+    .limit(1)
+    .executeTakeFirst()
+}
+
 /** Remembers who was deleted under which external id. */
 export async function rememberDeparted(tx: Transaction, user: DirectoryUserRecord): Promise<void> {
   if (user.externalId === undefined) return

@@ -8,6 +8,7 @@ import { CopyText } from '../../parts/Copy.tsx'
 import { Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Badge, Card, Columns, Facts, Notice, PageHead, Pile } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
+import { DirectoryPerson } from './DirectoryPerson.tsx'
 import { MemberActions } from './MemberActions.tsx'
 import { MemberRole } from './MemberRole.tsx'
 import { MemberSessions } from './MemberSessions.tsx'
@@ -18,7 +19,7 @@ const here = getRouteApi('/frame/o/$organization/members/$member')
 
 /** One person in this organization. */
 export function Member() {
-  const { slug } = useOrganization()
+  const { slug, may } = useOrganization()
   const me = usePerson()
   const { member: id } = here.useParams()
   const member = useQuery(memberQuery(slug, id))
@@ -81,6 +82,9 @@ export function Member() {
           <MemberRole organization={slug} it={it} self={self} />
         </Columns>
         <MemberSessions organization={slug} member={id} />
+        {isManaged(it) && may('sso.manage') ? (
+          <DirectoryPerson organization={slug} member={id} />
+        ) : undefined}
         <p>
           <Link
             to="/o/$organization/audit"

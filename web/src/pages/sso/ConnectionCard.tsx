@@ -8,7 +8,7 @@ import { Time } from '../../parts/Time.tsx'
 import { Addresses } from './Addresses.tsx'
 import { ConnectionActions } from './ConnectionActions.tsx'
 import { EditConnection } from './EditConnection.tsx'
-import { Guide } from './guide.tsx'
+import { ConnectionGuide } from './guide.tsx'
 import { TestCard } from './TestCard.tsx'
 
 const w = ssoWords.connection
@@ -56,7 +56,7 @@ export function ConnectionCard({ connection }: { readonly connection: Connection
             <p className="muted">{w.addressesLead}</p>
             <Addresses of={connection} withKeys={connection.credential === 'key'} />
             <h3>{w.stepsAt(guides[connection.kind].name)}</h3>
-            <Guide kind={connection.kind} part="connection" />
+            <ConnectionGuide kind={connection.kind} />
           </Folded>
         </div>
         {editing ? (

@@ -11,7 +11,7 @@ import { Card, Columns, Pile } from '../../parts/Surface.tsx'
 import { Addresses } from './Addresses.tsx'
 import { ConnectForm } from './ConnectForm.tsx'
 import { ConnectionCard } from './ConnectionCard.tsx'
-import { Guide } from './guide.tsx'
+import { ConnectionGuide } from './guide.tsx'
 import { PolicyCard } from './PolicyCard.tsx'
 
 const w = ssoWords.connection
@@ -65,7 +65,7 @@ function NewConnection({ onDone }: { readonly onDone: () => void }) {
       <Columns>
         <Card title={w.stepsAt(guides[kind].name)}>
           <div className="stack">
-            <Guide kind={kind} part="connection" />
+            <ConnectionGuide kind={kind} />
             {reserved.data !== undefined ? (
               <section className="stack-tight">
                 <h3>{w.addresses}</h3>

@@ -1,31 +1,24 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { directoryWords as w } from '../../../words/en/directory.ts'
 import { ssoWords } from '../../../words/en/sso.ts'
-import {
-  directoryQuery,
-  directoryRequestsQuery,
-  directoryUsersQuery,
-  type DirectoryRequest,
-  type DirectoryUser,
-} from '../../api/directory.ts'
+import { directoryQuery, directoryUsersQuery, type DirectoryUser } from '../../api/directory.ts'
 import { connectionsQuery, type ConnectionKind } from '../../api/sso.ts'
 import { useOrganization } from '../../frame/membership.ts'
-import { Lamp } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/Copy.tsx'
-import { DataTable, onPhone, type Column } from '../../parts/DataTable.tsx'
+import { DataTable, type Column } from '../../parts/DataTable.tsx'
 import { Segmented } from '../../parts/Field.tsx'
-import { cx } from '../../parts/cx.ts'
-import { count, duration } from '../../parts/numbers.ts'
+import { count } from '../../parts/numbers.ts'
 import { Empty, Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Badge, Card, Columns, Facts, Pile } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { Guide } from './guide.tsx'
-import classes from './sso.module.css'
+import { DirectoryNotices, Duplicates } from './DirectoryNotices.tsx'
+import { DirectoryRequests } from './DirectoryRequests.tsx'
+import { DirectoryGuide, type DirectoryProvider } from './guide.tsx'
 import { Tokens } from './Tokens.tsx'
 
-const kinds = ['okta', 'entra', 'google', 'other'] as const
-const firstError = 400
+const kinds = ['okta', 'entra', 'google', 'jumpcloud', 'onelogin', 'pingone', 'other'] as const
 
 /** The company's directory: where it calls, with which token, what it asked, whom it sent. */
 export function DirectoryTab() {
@@ -49,6 +42,7 @@ export function DirectoryTab() {
   const state = !isOn ? 'off' : lastRequestAt === undefined ? 'waits' : 'on'
   return (
     <Pile>
+      <DirectoryNotices directory={directory.data} />
       <Columns>
         <Card
           title={
@@ -71,7 +65,8 @@ export function DirectoryTab() {
         <ProviderSteps />
       </Columns>
       <Tokens atMost={tokensAtMost} />
-      <Requests />
+      <DirectoryRequests />
+      <Duplicates />
       <Users />
     </Pile>
   )
@@ -80,8 +75,8 @@ export function DirectoryTab() {
 function ProviderSteps() {
   const { slug } = useOrganization()
   const connections = useQuery(connectionsQuery(slug)).data?.items
-  const [chosen, setChosen] = useState<ConnectionKind>()
-  const kind = chosen ?? connections?.[0]?.kind ?? 'okta'
+  const [chosen, setChosen] = useState<DirectoryProvider>()
+  const kind: DirectoryProvider = chosen ?? connections?.[0]?.kind ?? 'okta'
   return (
     <Card title={w.guides}>
       <div className="stack">
@@ -90,38 +85,21 @@ function ProviderSteps() {
           value={kind}
           options={kinds.map((value) => ({
             value,
-            label: value === 'other' ? w.other : ssoWords.connection.kinds[value],
+            label: labelOf(value),
           }))}
           onValue={setChosen}
         />
-        <Guide kind={kind} part="directory" />
+        <DirectoryGuide kind={kind} />
       </div>
     </Card>
   )
 }
 
-function Requests() {
-  const { slug } = useOrganization()
-  const list = useInfiniteQuery(directoryRequestsQuery(slug))
-  return (
-    <Card title={w.requests.title} lead={w.requests.lead} flush>
-      <DataTable
-        bare
-        label={w.requests.title}
-        columns={requestColumns}
-        rows={list.data?.pages.flatMap((page) => page.items) ?? []}
-        rowId={(request) => request.id}
-        list={list}
-        empty={
-          <Empty title={w.requests.emptyTitle}>
-            <p className="row">
-              <Lamp /> {w.requests.emptyText}
-            </p>
-          </Empty>
-        }
-      />
-    </Card>
-  )
+function labelOf(kind: DirectoryProvider): string {
+  if (kind === 'other') return w.other
+  return kind in w.providers
+    ? w.providers[kind as keyof typeof w.providers]
+    : ssoWords.connection.kinds[kind as ConnectionKind]
 }
 
 function Users() {
@@ -142,59 +120,25 @@ function Users() {
   )
 }
 
-const requestColumns: readonly Column<DirectoryRequest>[] = [
-  {
-    id: 'time',
-    head: w.requests.columns.time,
-    width: '136px',
-    hide: 'phone',
-    cell: (request) => <Time at={request.at} form="short" />,
-  },
-  {
-    id: 'request',
-    head: w.requests.columns.request,
-    wraps: true,
-    cell: (request) => (
-      <>
-        <code title={`${request.method} ${request.path}`}>
-          {request.method} {request.path}
-        </code>
-        {request.detail === undefined ? undefined : (
-          <span className={cx('muted', classes.reason)}>{request.detail}</span>
-        )}
-        <span className={onPhone}>
-          <Time at={request.at} form="short" />
-        </span>
-      </>
-    ),
-  },
-  {
-    id: 'status',
-    head: w.requests.columns.status,
-    width: '84px',
-    cell: (request) => (
-      <Badge tone={request.status < firstError ? 'pass' : 'refuse'}>{request.status}</Badge>
-    ),
-  },
-  {
-    id: 'took',
-    head: w.requests.columns.took,
-    width: '80px',
-    end: true,
-    hide: 'narrow',
-    cell: (request) => duration(request.duration_ms),
-  },
-  {
-    id: 'agent',
-    head: w.requests.columns.agent,
-    width: '180px',
-    hide: 'medium',
-    cell: (request) => <span className="muted">{request.agent}</span>,
-  },
-]
+function PersonLink({ user }: { readonly user: DirectoryUser }) {
+  const { slug } = useOrganization()
+  return (
+    <Link
+      to="/o/$organization/members/$member"
+      params={{ organization: slug, member: user.id }}
+      hash="directory"
+    >
+      {user.name ?? user.user_name}
+    </Link>
+  )
+}
 
 const userColumns: readonly Column<DirectoryUser>[] = [
-  { id: 'name', head: w.people.columns.name, cell: (user) => user.name ?? user.user_name },
+  {
+    id: 'name',
+    head: w.people.columns.name,
+    cell: (user) => <PersonLink user={user} />,
+  },
   {
     id: 'userName',
     head: w.people.columns.userName,

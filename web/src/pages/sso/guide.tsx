@@ -1,25 +1,32 @@
-import { guides } from '../../../words/en/sso-guides.ts'
+import { directoryGuides, guides } from '../../../words/en/sso-guides.ts'
 import { ssoWords } from '../../../words/en/sso.ts'
 import type { ConnectionKind } from '../../api/sso.ts'
 import classes from './sso.module.css'
 
-/** The steps at a provider, numbered, in its own words. */
-export function Guide({
-  kind,
-  part,
-}: {
-  readonly kind: ConnectionKind
-  readonly part: 'connection' | 'directory'
-}) {
+/** Directories of which there is a guide: those of the sign-in, and some that people use for provisioning. */
+export type DirectoryProvider = ConnectionKind | keyof typeof directoryGuides
+
+/** The steps at a provider for the sign-in, numbered, in its own words. */
+export function ConnectionGuide({ kind }: { readonly kind: ConnectionKind }) {
+  return <Steps steps={guides[kind].connection} page={connectionPages[kind]} />
+}
+
+/** The same for its directory. */
+export function DirectoryGuide({ kind }: { readonly kind: DirectoryProvider }) {
+  const steps = isConnection(kind) ? guides[kind].directory : directoryGuides[kind]
+  return <Steps steps={steps} page={kind === 'other' ? 'scim' : `scim-${kind}`} />
+}
+
+function Steps({ steps, page }: { readonly steps: readonly string[]; readonly page: string }) {
   return (
     <>
       <ol className={classes.guide}>
-        {guides[kind][part].map((step) => (
+        {steps.map((step) => (
           <li key={step}>{step}</li>
         ))}
       </ol>
       <p>
-        <a href={`/guides/${pages[part][kind]}`} target="_blank" rel="noreferrer">
+        <a href={`/guides/${page}`} target="_blank" rel="noreferrer">
           {ssoWords.connection.wholeGuide}
         </a>
       </p>
@@ -27,15 +34,14 @@ export function Guide({
   )
 }
 
+function isConnection(kind: DirectoryProvider): kind is ConnectionKind {
+  return kind in guides
+}
+
 /** The pages of docs/guides, as the server shows them. */
-const pages: Readonly<
-  Record<'connection' | 'directory', Readonly<Record<ConnectionKind, string>>>
-> = {
-  connection: {
-    okta: 'sso-okta',
-    entra: 'sso-entra',
-    google: 'sso-google',
-    other: 'sso-openid-connect',
-  },
-  directory: { okta: 'scim-okta', entra: 'scim-entra', google: 'scim-google', other: 'scim' },
+const connectionPages: Readonly<Record<ConnectionKind, string>> = {
+  okta: 'sso-okta',
+  entra: 'sso-entra',
+  google: 'sso-google',
+  other: 'sso-openid-connect',
 }

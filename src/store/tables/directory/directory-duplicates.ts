@@ -1,0 +1,63 @@
+import { sql } from 'kysely'
+import type { OrganizationId } from '../../../ids.ts'
+import type { Connection } from '../../db/db.ts'
+
+/** An identifier that several users of a directory have. */
+export interface DuplicateIdentifier {
+  readonly kind: 'external_id' | 'address'
+  readonly value: string
+  /** The ids of some of those who have it. */
+  readonly userIds: readonly string[]
+}
+
+const maxUsers = 5
+
+/** Identifiers that several users have, the external ids first; it looks at every address, so it reads aside. */
+export async function list(
+  at: Connection,
+  organizationId: OrganizationId,
+  limit: number,
+): Promise<DuplicateIdentifier[]> {
+  const { rows: ids } = await sql<{ value: string }>`
+    select external_id as value from directory_user
+    where organization_id = ${organizationId} and external_id is not null
+      and shared_external_id <> ''
+    group by external_id order by external_id limit ${limit}`.execute(at.query)
+  const { rows: addresses } = await sql<{ value: string }>`
+    select value_key as value from directory_email
+    where organization_id = ${organizationId}
+    group by value_key having count(*) > 1 order by value_key limit ${limit}`.execute(at.query)
+  const found: DuplicateIdentifier[] = []
+  for (const { value } of ids) {
+    const userIds = await usersWithExternalId(at, organizationId, value)
+    // Whoever else had it may have another by now.
+    if (userIds.length > 1) found.push({ kind: 'external_id', value, userIds })
+  }
+  for (const { value } of addresses.slice(0, limit - found.length)) {
+    const userIds = await usersWithAddress(at, organizationId, value)
+    found.push({ kind: 'address', value, userIds })
+  }
+  return found
+}
+
+async function usersWithExternalId(
+  at: Connection,
+  organizationId: OrganizationId,
+  value: string,
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`select id from directory_user
+    where organization_id = ${organizationId} and external_id = ${value}
+    order by id limit ${maxUsers}`.execute(at.query)
+  return rows.map(({ id }) => id)
+}
+
+async function usersWithAddress(
+  at: Connection,
+  organizationId: OrganizationId,
+  value: string,
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`select directory_user_id as id from directory_email
+    where organization_id = ${organizationId} and value_key = ${value}
+    order by directory_user_id limit ${maxUsers}`.execute(at.query)
+  return rows.map(({ id }) => id)
+}
