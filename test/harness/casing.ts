@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 
 const snake = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
-/** Members whose inside has names that somebody else chose: headers, a JSON Schema's own words. */
-const foreign = new Set(['headers', 'schema'])
+/** Members whose inside has names that somebody else chose: headers, a JSON Schema's own words, SCIM's attributes. */
+const foreign = new Set(['headers', 'schema', 'attributes'])
 
 /** The names in a JSON value that are not snake_case, each with where it stands. */
 export function otherNames(value: unknown, at = ''): string[] {
