@@ -4,26 +4,52 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startServerProcess } from '../test/harness/server-process.ts'
 import { intercept } from '../test/harness/terminal.ts'
-import { startPeer, unusedPort } from './processes.ts'
+import { mintCredential } from '../src/secrets/index.ts'
+import { pin, startPeer, unusedPort } from './processes.ts'
 
-/** Something that lets calls with a good key through to the same upstream. */
+/** Something that lets calls with a good key through to the same upstream, or decides on them. */
 export interface Peer {
   readonly name: string
+  readonly kind: 'proxy' | 'check' | 'auth_request'
   readonly port: number
   readonly pid: number
-  readonly path: string
+  /** Other processes that work for it. */
+  readonly besides?: readonly number[]
+  /** What stands before the paths of the upstream. */
+  readonly prefix: string
   readonly key: string
+  /** A well-formed key that does not exist, and one that has used up its rate. */
+  readonly unknownKey?: string
+  readonly limitedKey?: string
   end(): Promise<void>
 }
 
 const keysInMap = 100_000
 const answer = 'x'.repeat(1024)
 
-/** The upstream of all of them: an nginx that answers 1 KB. */
+const passUpgrades = `proxy_http_version 1.1; proxy_buffering off; proxy_request_buffering off;
+    proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection $connection_upgrade;`
+const connectionUpgrade = `map $http_upgrade $connection_upgrade { default upgrade; '' ""; }`
+
+/** The upstream of all of them: an nginx that answers 1 KB, and before large bodies and streams a server of our own. */
 export async function startUpstream(nginx: string, folder: string): Promise<Peer> {
   const port = await unusedPort()
-  const location = `location / { client_max_body_size 0; default_type text/plain; return 200 "${answer}"; }`
-  return await startNginxWith(nginx, folder, { name: 'upstream', port, http: '', location })
+  const richPort = await unusedPort()
+  const file = join(import.meta.dirname, 'gateway-upstream.ts')
+  const rich = await startPeer(process.execPath, [file, String(richPort)], richPort)
+  const location = `client_max_body_size 0;
+    location ~ ^/items/(large|up|events|frames) { ${passUpgrades} proxy_pass http://127.0.0.1:${richPort}; }
+    location / { default_type text/plain; return 200 "${answer}"; }`
+  const http = connectionUpgrade
+  const own = await startNginxWith(nginx, folder, { name: 'upstream', port, http, location })
+  for (const pid of [own.pid, rich.pid ?? 0]) pin(pid, 'load')
+  return {
+    ...own,
+    end: async () => {
+      rich.kill('SIGKILL')
+      await own.end()
+    },
+  }
 }
 
 /** nginx with a map of 100,000 keys: 401 unless the key is in it. */
@@ -41,9 +67,14 @@ export async function startNginx(
   writeFileSync(join(home, 'keys.map'), lines.map((each) => `"${each}" 1;`).join('\n'))
   const http = `map_hash_max_size 262144; map_hash_bucket_size 256;
     map $http_x_api_key $known { default 0; include ${home}/keys.map; }
+    ${connectionUpgrade}
     upstream api { server 127.0.0.1:${given.upstreamPort}; keepalive 128; }
     ${given.accessLog ? `access_log ${home}/access.log;` : 'access_log off;'}`
-  const location = `location / { if ($known = 0) { return 401; } proxy_pass http://api; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header X-API-Key ""; }`
+  const guard =
+    'if ($known = 0) { return 401; } proxy_pass http://api; proxy_set_header X-API-Key "";'
+  const location = `client_max_body_size 0;
+    location ~ ^/items/(large|up|events|frames) { ${guard} ${passUpgrades} }
+    location / { ${guard} proxy_http_version 1.1; proxy_set_header Connection ""; }`
   return { ...(await startNginxWith(nginx, folder, { name, port, http, location })), key }
 }
 
@@ -82,46 +113,78 @@ backend api
   )
   const child = await startPeer(haproxy, ['-db', '-f', config], port)
   return {
-    ...{ name: 'HAProxy SHA-256 map', port, pid: child.pid ?? 0, path: '/items/7?full=1', key },
+    ...{ name: 'HAProxy SHA-256 map', kind: 'proxy' as const, port, pid: child.pid ?? 0 },
+    ...{ prefix: '', key },
     end: async () => void child.kill('SIGKILL'),
   }
 }
 
 /** Intercept as an operator starts it: rules, rates of key and target, records. */
-export async function startIntercept(folder: string, upstreamPort: number): Promise<Peer> {
+export async function startIntercept(
+  folder: string,
+  given: { upstreamPort: number; profile: boolean },
+): Promise<Peer> {
   const env = { DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'info', HOST: '127.0.0.1' }
-  const server = await startServerProcess(env)
+  const profiling = { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${join(folder, 'profile')}` }
+  const server = await startServerProcess({ ...env, ...(given.profile ? profiling : {}) })
   const { port } = new URL(server.baseUrl)
   const run = async (...words: string[]): Promise<Record<string, unknown>> => {
     const done = await intercept([...words, '--json'], { env: { ...env, PORT: port } })
     if (done.code !== 0) throw new Error(done.err)
     return JSON.parse(done.out) as Record<string, unknown>
   }
+  const issue = async (rate: string): Promise<string> =>
+    String((await run('key', 'issue', 'bench', '--name', 'bench', '--rate', rate))['secret'])
   await run('org', 'create', 'bench')
   const rules = ['deny DELETE /admin/*', 'deny * /internal/*', 'allow * /items/*'].flatMap(
     (rule) => ['--rule', rule],
   )
-  const upstream = `http://127.0.0.1:${upstreamPort}`
-  await run(
-    'target',
-    'set',
-    'bench',
-    'api',
-    '--upstream',
-    upstream,
-    '--rate',
-    '1000000/s',
-    ...rules,
-  )
-  const { secret } = await run('key', 'issue', 'bench', '--name', 'bench', '--rate', '1000000/s')
+  const upstream = `http://127.0.0.1:${given.upstreamPort}`
+  const rate = '1000000/s'
+  await run('target', 'set', 'bench', 'api', '--upstream', upstream, '--rate', rate, ...rules)
+  const key = await issue(rate)
   return {
-    name: 'Intercept',
-    port: Number(port),
-    pid: server.pid,
-    path: '/api/v1/intercept/api/items/7?full=1',
-    key: String(secret),
-    end: async () => await server[Symbol.asyncDispose](),
+    ...{ name: 'Intercept', kind: 'proxy', port: Number(port), pid: server.pid },
+    ...{ prefix: '/api/v1/intercept/api', key, unknownKey: withOtherEnd(key) },
+    limitedKey: await issue('1/h'),
+    end: async () => {
+      // In order, so that a profile is written.
+      server.kill(given.profile ? 'SIGTERM' : 'SIGKILL')
+      await server.ended
+    },
   }
+}
+
+/** The decision alone: asked by us, and by an nginx that passes the call on itself. */
+export async function startDecisions(
+  nginx: string,
+  folder: string,
+  { intercept: node, upstreamPort }: { intercept: Peer; upstreamPort: number },
+): Promise<Peer[]> {
+  const port = await unusedPort()
+  const http = `access_log off;
+    upstream api { server 127.0.0.1:${upstreamPort}; keepalive 128; }
+    upstream intercept { server 127.0.0.1:${node.port}; keepalive 128; }`
+  const location = `location / { auth_request /auth; proxy_pass http://api; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header X-API-Key ""; }
+    location = /auth { internal; proxy_pass http://intercept/api/v1/intercept/-/check?target=api; proxy_http_version 1.1;
+      proxy_set_header Connection ""; proxy_pass_request_body off; proxy_set_header Content-Length "";
+      proxy_set_header X-Original-URI $request_uri; proxy_set_header X-Original-Method $request_method; }`
+  const name = 'nginx auth_request'
+  const asking = await startNginxWith(nginx, folder, { name, port, http, location })
+  const { key } = node
+  return [
+    {
+      ...{ ...node, name: 'Intercept /-/check', kind: 'check' as const },
+      ...{ prefix: '/api/v1/intercept/-/check/api', end: async () => {} },
+    },
+    { ...asking, kind: 'auth_request', key, besides: [node.pid] },
+  ]
+}
+
+/** A well-formed key that nobody has: its checksum is right. */
+function withOtherEnd(key: string): string {
+  const [prefix = ''] = /^[a-z]+_[a-z]+_/.exec(key) ?? []
+  return mintCredential(prefix).secret.reveal()
 }
 
 async function startNginxWith(
@@ -146,7 +209,7 @@ http {
   )
   const child = await startPeer(nginx, ['-c', config, '-p', folder], port)
   return {
-    ...{ name, port, pid: child.pid ?? 0, path: '/items/7?full=1', key: '' },
+    ...{ name, kind: 'proxy' as const, port, pid: child.pid ?? 0, prefix: '', key: '' },
     end: async () => void child.kill('SIGTERM'),
   }
 }

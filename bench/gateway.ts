@@ -1,30 +1,42 @@
 // The guarded call beside nginx and HAProxy, in the same run: CPU µs per call (user + system of each peer's processes)
-// and latency. Peers that are not installed are named and left out. `node bench/gateway.ts [seconds] [rounds]`
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+// and latency. Peers take turns, round by round; what counts is the median of the rounds' ratios. Each peer runs on the
+// first core, load and upstream on the others, where `taskset` is there. Peers that are not installed are named.
+// `node bench/gateway.ts [seconds] [rounds] [--only part-of-a-name] [--profile]`
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startHaproxy, startIntercept, startNginx, startUpstream } from './gateway-peers.ts'
+import { parseArgs } from 'node:util'
+import { median, type Measured } from './gateway-measure.ts'
+import {
+  startDecisions,
+  startHaproxy,
+  startIntercept,
+  startNginx,
+  startUpstream,
+} from './gateway-peers.ts'
 import type { Peer } from './gateway-peers.ts'
-import { cpuSeconds, findProgram } from './processes.ts'
+import { workloads, type Workload } from './gateway-workloads.ts'
+import { findProgram, pin } from './processes.ts'
+import { topOf } from './profile.ts'
 
-interface Result {
-  readonly cpuUs: number
-  readonly p50Ms: number
-  readonly p99Ms: number
-  readonly perSecond: number
-}
-
-const seconds = Number(process.argv[2] ?? 4)
-const rounds = Number(process.argv[3] ?? 2)
-const connections = 64
+const { values, positionals } = parseArgs({
+  options: { only: { type: 'string' }, profile: { type: 'boolean' } },
+  allowPositionals: true,
+})
+const seconds = Number(positionals[0] ?? 4)
+const rounds = Number(positionals[1] ?? 5)
 const folder = mkdtempSync(join(tmpdir(), 'intercept-bench-'))
 const nginx = findProgram('nginx')
 const haproxy = findProgram('haproxy')
 const wrk = findProgram('wrk')
-for (const [name, path] of Object.entries({ nginx, haproxy, wrk })) {
+for (const [name, path] of Object.entries({
+  nginx,
+  haproxy,
+  wrk,
+  taskset: findProgram('taskset'),
+})) {
   if (path === undefined)
-    console.log(`missing: ${name} (apt-get install -y nginx-light haproxy wrk)`)
+    console.log(`missing: ${name} (apt-get install -y nginx-light haproxy wrk util-linux)`)
 }
 if (wrk === undefined || nginx === undefined) process.exit(1)
 
@@ -36,67 +48,59 @@ try {
   peers.push(await startNginx(nginx, folder, { upstreamPort, accessLog: false }))
   peers.push(await startNginx(nginx, folder, { upstreamPort, accessLog: true }))
   if (haproxy !== undefined) peers.push(await startHaproxy(haproxy, folder, upstreamPort))
-  peers.push(await startIntercept(folder, upstreamPort))
-  for (const method of ['GET', 'POST'] as const) compare(method)
+  const profile = values.profile === true
+  const intercept = await startIntercept(folder, { upstreamPort, profile })
+  peers.push(intercept, ...(await startDecisions(nginx, folder, { intercept, upstreamPort })))
+  for (const peer of peers) pin(peer.pid, 'peer')
+  for (const workload of workloads) {
+    if (values.only === undefined || workload.name.includes(values.only)) await compare(workload)
+  }
 } finally {
   for (const peer of peers) await peer.end()
   await upstream?.end()
+  if (values.profile === true) {
+    console.log(`\nwhere Intercept's main thread spent its time:`)
+    for (const line of topOf(join(folder, 'profile'))) console.log(`  ${line}`)
+  }
   rmSync(folder, { recursive: true, force: true })
 }
 
-function compare(method: 'GET' | 'POST'): void {
-  const results = new Map<string, Result[]>(peers.map((peer) => [peer.name, []]))
+async function compare(workload: Workload): Promise<void> {
+  const taking = peers.filter((peer) => workload.isFor(peer))
+  const results = new Map<string, Measured[]>(taking.map((peer) => [peer.name, []]))
+  const task = { folder, seconds, wrk: wrk ?? '' }
+  for (const peer of taking) await workload.run(peer, { ...task, seconds: 3 })
   for (let round = 0; round < rounds; round++) {
-    for (const peer of peers) results.get(peer.name)?.push(measure(peer, method))
+    for (const peer of taking) results.get(peer.name)?.push(await workload.run(peer, task))
   }
-  const best = new Map([...results].map(([name, list]) => [name, median(list)]))
-  const base = best.get('nginx map')
-  console.log(`\n${method} 1 KB, ${connections} connections, ${rounds} × ${seconds} s`)
-  for (const [name, { cpuUs, p50Ms, p99Ms, perSecond }] of best) {
-    const ratio = base === undefined ? '' : `${(cpuUs / base.cpuUs).toFixed(2)} × nginx map`
-    console.log(
-      `  ${name.padEnd(24)} ${cpuUs.toFixed(1).padStart(6)} µs CPU   ${ratio.padEnd(20)} p50 ${p50Ms.toFixed(2)} ms  p99 ${p99Ms.toFixed(2)} ms  ${Math.round(perSecond)}/s`,
-    )
-  }
-}
-
-function median(list: readonly Result[]): Result {
-  const sorted = list.toSorted((a, b) => a.cpuUs - b.cpuUs)
-  const middle = sorted[Math.floor((sorted.length - 1) / 2)]
-  if (middle === undefined) throw new Error('nothing was measured')
-  return middle
-}
-
-function measure(peer: Peer, method: 'GET' | 'POST'): Result {
-  const script = join(folder, `${method}.lua`)
-  const body = method === 'POST' ? `wrk.body = string.rep("x", 1024)\n` : ''
-  writeFileSync(
-    script,
-    `wrk.method = "${method}"\n${body}wrk.headers["X-API-Key"] = "${peer.key}"\nwrk.headers["User-Agent"] = "bench/1"\nwrk.headers["Accept"] = "application/json"\n`,
-  )
-  const url = `http://127.0.0.1:${peer.port}${peer.path}`
-  const drive = (time: number) =>
-    execFileSync(
-      wrk ?? '',
-      ['-t1', `-c${connections}`, `-d${time}s`, '--latency', '-s', script, url],
-      { encoding: 'utf8' },
-    )
-  // All peers alike: long enough for a compiler at run time to have done its work.
-  drive(3)
-  const before = cpuSeconds(peer.pid)
-  const text = drive(seconds)
-  const used = cpuSeconds(peer.pid) - before
-  const calls = Number(/(\d+) requests in/.exec(text)?.[1])
-  if (/Non-2xx|Socket errors/.test(text)) throw new Error(`${peer.name} failed calls:\n${text}`)
-  return {
-    cpuUs: (used / calls) * 1e6,
-    p50Ms: milliseconds(text, 50),
-    p99Ms: milliseconds(text, 99),
-    perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]),
+  console.log(`\n${workload.name}, ${rounds} × ${seconds} s`)
+  const bases = ['nginx map, access log', 'HAProxy SHA-256 map'].flatMap((name) => {
+    const list = results.get(name)
+    return list === undefined ? [] : [[name, list] as const]
+  })
+  for (const [name, list] of results) {
+    const ratios = bases
+      .filter(([base]) => base !== name)
+      .map(([base, others]) => `${ratioText(list, others)} × ${base.split(' ', 1)[0]}`)
+    console.log(`  ${name.padEnd(24)} ${lineOf(list)}   ${ratios.join('  ')}`)
   }
 }
 
-function milliseconds(text: string, percentile: number): number {
-  const [, digits, unit] = new RegExp(`${percentile}%\\s+([\\d.]+)(us|ms|s)`).exec(text) ?? []
-  return Number(digits) * (unit === 'us' ? 0.001 : unit === 's' ? 1000 : 1)
+/** The median of the rounds' ratios, and between what they lie. */
+function ratioText(list: readonly Measured[], others: readonly Measured[]): string {
+  const ratios = list.map(({ cpuUs }, round) => cpuUs / (others[round]?.cpuUs ?? Number.NaN))
+  const [least, most] = [Math.min(...ratios), Math.max(...ratios)]
+  return `${median(ratios).toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)})`
+}
+
+function lineOf(list: readonly Measured[]): string {
+  const of = (pick: (one: Measured) => number): number => median(list.map(pick))
+  const cpu = `${of(({ cpuUs }) => cpuUs)
+    .toFixed(1)
+    .padStart(8)} µs CPU`
+  const latency =
+    list[0]?.p50Ms === undefined
+      ? ''
+      : `p50 ${of((one) => one.p50Ms ?? 0).toFixed(2)} ms  p99 ${of((one) => one.p99Ms ?? 0).toFixed(2)} ms`
+  return `${cpu}  ${latency}  ${Math.round(of(({ perSecond }) => perSecond))}/s`
 }

@@ -2,6 +2,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { connect, createServer, type AddressInfo } from 'node:net'
+import { availableParallelism } from 'node:os'
 
 // USER_HZ; 100 on every Linux that matters.
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
@@ -31,6 +32,21 @@ export function residentBytes(pid: number): number {
 export function findProgram(name: string): string | undefined {
   const places = ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin']
   return places.map((folder) => `${folder}/${name}`).find((path) => existsSync(path))
+}
+
+const cores = availableParallelism()
+const taskset = cores > 1 ? findProgram('taskset') : undefined
+const coresOf = { peer: '0', load: `1-${cores - 1}` }
+
+/** Keeps a running process, all of its threads included, on the cores of its part; threads that it starts follow. */
+export function pin(pid: number, part: keyof typeof coresOf): void {
+  if (taskset === undefined) return
+  execFileSync(taskset, ['-acp', coresOf[part], String(pid)], { stdio: 'ignore' })
+}
+
+/** A command that runs on the cores of its part. */
+export function pinned(part: keyof typeof coresOf, words: readonly string[]): string[] {
+  return taskset === undefined ? [...words] : [taskset, '-c', coresOf[part], ...words]
 }
 
 /** Starts a program and waits until it listens on a port of this machine. */

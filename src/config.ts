@@ -81,6 +81,11 @@ const table = {
     parseRanges,
   ),
   WORKERS: setting('1', 'processes on this machine', parseCount(1, 64)),
+  HTTP_LANE: setting(
+    'plain',
+    'plain, or standard: every request through node:http, should the fast lane ever err',
+    parseOneOf(['plain', 'standard']),
+  ),
   LOG_LEVEL: setting(
     'info',
     'trace, debug, info, warn, error, fatal or silent',
@@ -281,6 +286,7 @@ function compose(parsed: Parsed) {
     /** BASE_URL is on this machine: a trial, so upstreams and receivers may be here too. */
     loopbackIsOpen: isLoopback(new URL(baseUrl).hostname),
     workers: given('WORKERS'),
+    httpLane: given('HTTP_LANE'),
     logLevel: given('LOG_LEVEL'),
     github: provider(parsed.GITHUB_CLIENT_ID, parsed.GITHUB_CLIENT_SECRET, {
       url: given('GITHUB_URL'),

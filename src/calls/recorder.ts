@@ -6,10 +6,12 @@ import type { Metrics } from '../telemetry/index.ts'
 import {
   callPartitions,
   calls,
+  CallRowsBuffer,
   keyCallers,
   keySecrets,
   traffic,
   type CallRecord,
+  type CallRows,
   type KeyUse,
   type Store,
 } from '../store/index.ts'
@@ -40,6 +42,8 @@ type RuleDay = Mutable<traffic.RuleCounts>
 const waitingAtMost = 100_000
 const rowsInCommit = 512
 const flushMs = 250
+/** A node that nobody has called for five minutes is not woken any more. */
+const maxQuietTurns = 1200
 const usesEveryMs = 2000
 const minuteMs = 60_000
 const partitionsEveryMs = 3_600_000
@@ -59,8 +63,12 @@ export function createRecorder(needs: {
     'intercept_calls_dropped_total',
     'Call records lost to a full buffer.',
   )
-  let waiting: CallRecord[] = []
+  const rows = new CallRowsBuffer()
+  // Batches that are not written yet, oldest first.
+  const batches: CallRows[] = []
+  let waiting = 0
   let minutes = new Map<string, Minute>()
+  let last: Minute | undefined
   let ruleDays = new Map<string, RuleDay>()
   let uses = new Map<string, CallRecord>()
   const stragglers = createStragglers()
@@ -68,23 +76,36 @@ export function createRecorder(needs: {
   let partitionsDueAt = 0
   let flushing: Promise<void> | undefined
   let failing = false
-  metrics.measured('intercept_calls_waiting', 'Call records not yet written.', () => waiting.length)
+  metrics.measured('intercept_calls_waiting', 'Call records not yet written.', () => waiting)
 
-  const timer = setInterval(() => void flush().catch(report), flushMs)
-  timer.unref()
+  let timer: NodeJS.Timeout | undefined
+  let quietTurns = 0
+
+  function turn(): void {
+    if (++quietTurns > maxQuietTurns) {
+      clearInterval(timer)
+      timer = undefined
+    } else {
+      void flush().catch(report)
+    }
+  }
 
   function report(err: unknown): void {
     log.error({ err }, 'call records could not be written')
   }
 
   function record(entry: CallRecord, secret: UsedSecret, choice: RecordChoice): void {
+    quietTurns = 0
+    timer ??= setInterval(turn, flushMs).unref()
     if (choose(entry, choice)) {
-      if (waiting.length >= waitingAtMost) dropped.add()
-      else waiting.push(entry)
+      if (waiting >= waitingAtMost) dropped.add()
+      else {
+        rows.add(entry)
+        waiting++
+      }
     }
-    // Written as soon as they fill a commit: what lives only for milliseconds costs the collector nothing.
-    if (waiting.length >= rowsInCommit && !failing && flushing === undefined) {
-      void once(async () => await writeCalls(rowsInCommit)).catch(report)
+    if (rows.count >= rowsInCommit && !failing && flushing === undefined) {
+      void once(writeCalls).catch(report)
     }
     countMinute(entry)
     if (entry.ruleId !== undefined) countRule(entry, entry.ruleId, false)
@@ -97,6 +118,16 @@ export function createRecorder(needs: {
     const minute = entry.at - (entry.at % minuteMs)
     const targetId = entry.targetId ?? ''
     const stoppedAt = entry.stoppedAt ?? ''
+    // Most calls are counted where the one before was.
+    if (
+      last?.minute === minute &&
+      last.targetId === targetId &&
+      last.stoppedAt === stoppedAt &&
+      last.organizationId === entry.organizationId
+    ) {
+      addTo(last, entry)
+      return
+    }
     const name = `${entry.organizationId}${minute}${targetId}${stoppedAt}`
     let counts = minutes.get(name)
     if (counts === undefined) {
@@ -104,11 +135,8 @@ export function createRecorder(needs: {
       counts = { organizationId, minute, targetId, stoppedAt, ...noCounts }
       minutes.set(name, counts)
     }
-    counts.calls++
-    if (entry.status >= 500) counts.errors++
-    counts.bytesIn += entry.bytesIn
-    counts.bytesOut += entry.bytesOut
-    counts.durationUs += entry.durationUs
+    last = counts
+    addTo(counts, entry)
   }
 
   function countRule(entry: CallRecord, ruleId: string, onTrial: boolean): void {
@@ -138,7 +166,7 @@ export function createRecorder(needs: {
 
   async function writeAll(): Promise<void> {
     await writeCounts()
-    await writeCalls(waiting.length)
+    await writeCalls()
     await writeUses(false)
     await needs.also()
   }
@@ -155,17 +183,16 @@ export function createRecorder(needs: {
     }
   }
 
-  async function writeCalls(rows: number): Promise<void> {
-    if (rows > 0) await makePartitions()
-    for (let left = rows; left > 0; left -= rowsInCommit) {
-      const batch = waiting.slice(0, rowsInCommit)
+  async function writeCalls(): Promise<void> {
+    batches.push(...rows.take())
+    if (batches.length > 0) await makePartitions()
+    for (let batch = batches[0]; batch !== undefined; batch = batches[0]) {
       failing = true
-      await store.transactionOnCalls(async (tx) => await calls.insert(tx, batch))
+      await store.insertCalls(batch)
       failing = false
       // Only now: what could not be written is tried again, at the next turn of the timer.
-      waiting = waiting.slice(batch.length)
-      // Between two commits the calls come first.
-      await new Promise((resolve) => setImmediate(resolve))
+      batches.shift()
+      waiting -= batch.count
     }
   }
 
@@ -174,6 +201,7 @@ export function createRecorder(needs: {
     const [minuteBatch, ruleBatch] = [minutes, ruleDays]
     minutes = new Map()
     ruleDays = new Map()
+    last = undefined
     try {
       await store.transactionOnCalls(async (tx) => {
         await traffic.addMinutes(tx, [...minuteBatch.values()])
@@ -241,6 +269,14 @@ export function createRecorder(needs: {
       }
     },
   }
+}
+
+function addTo(counts: Minute, entry: CallRecord): void {
+  counts.calls++
+  if (entry.status >= 500) counts.errors++
+  counts.bytesIn += entry.bytesIn
+  counts.bytesOut += entry.bytesOut
+  counts.durationUs += entry.durationUs
 }
 
 const noCounts = { calls: 0, errors: 0, bytesIn: 0, bytesOut: 0, durationUs: 0 }

@@ -89,6 +89,7 @@ export async function openServers(
     handleGateway: gateway.handle,
     handleApp: answerWith(app),
     limits: { headBytes: config.limits.requestHeadBytes, urlBytes: config.limits.urlBytes },
+    lane: config.httpLane,
     ...{ gatewayPrefix, baseUrl, ownRefusals, clock, log },
   })
 

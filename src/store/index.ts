@@ -1,4 +1,5 @@
 /** The only room that speaks SQL: one set of functions over SQLite and PostgreSQL. */
+import type { CallRows } from './tables/calls/call-rows.ts'
 import type { Clock } from '../clock.ts'
 import { createId } from '../ids.ts'
 import type { Authenticator } from '../secrets/index.ts'
@@ -74,7 +75,8 @@ export type { Actor, AuditDraft, Connection, Engine, EventDraft, Transaction } f
 export type { ConnectionTestRecord } from './tables/sso/connection-tests.ts'
 export type { ConnectionId, ConnectionRecord } from './tables/sso/connections.ts'
 export type { DomainRecord } from './tables/sso/domains.ts'
-export type { CallRecord } from './tables/calls/calls.ts'
+export { CallRowsBuffer, type CallRows } from './tables/calls/call-rows.ts'
+export type { CallRecord } from './tables/calls/call-record.ts'
 export type { AttemptRecord } from './tables/webhooks/attempts.ts'
 export type { DeliveryFilter, DeliveryRecord, DeliveryState } from './tables/webhooks/deliveries.ts'
 export type { AttemptOutcome, DueDelivery, Lease } from './tables/webhooks/delivery-work.ts'
@@ -164,6 +166,8 @@ export interface Store extends Connection {
   accompanied<T>(companion: (tx: Transaction) => Promise<void>, run: () => Promise<T>): Promise<T>
   /** Commits a work on the call records. */
   transactionOnCalls<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** Adds call records in a commit of their own; one batch at a time. */
+  insertCalls(rows: CallRows): Promise<void>
   /** Copies the main database into a new file, whole or not at all (SQLite). */
   backup(file: string): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -278,6 +282,7 @@ export async function openStore(options: {
     transaction: async (work) => (await transact(work)).result,
     accompanied: companions.run,
     transactionOnCalls: handle.transactCalls,
+    insertCalls: handle.insertCalls,
     async transactionConfirmed(work, { isNeeded, line } = {}) {
       const lane = line === undefined ? handle.urgent : handle
       const { result, changes } = await patiently(

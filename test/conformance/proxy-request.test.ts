@@ -3,83 +3,11 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { gatewayForTests, prefix } from '../harness/gateway.ts'
 import type { TestGateway } from '../harness/gateway.ts'
+import { ambiguous } from '../harness/lanes/corpus.ts'
 import { statusesOf } from '../harness/raw.ts'
 import type { SeenRequest } from '../harness/upstream.ts'
 
 const smuggled = `GET {prefix}/smuggled HTTP/1.1\r\nHost: a\r\n{key}\r\n\r\n`
-
-/** Messages with a good key whose framing two readers could read in two ways. */
-const ambiguous: [name: string, message: string][] = [
-  [
-    'CL.TE',
-    'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nG',
-  ],
-  [
-    'TE.CL',
-    'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n1\r\nZ\r\n0\r\n\r\n',
-  ],
-  [
-    'TE.TE with a blank',
-    'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n',
-  ],
-  [
-    'TE in capitals twice',
-    'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nTransfer-Encoding: CHUNKED\r\ntransfer-encoding: x\r\n\r\n0\r\n\r\n',
-  ],
-  [
-    'TE with vertical tab',
-    'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nTransfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n',
-  ],
-  [
-    'xchunked',
-    'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n',
-  ],
-  [
-    'two CL that differ',
-    'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nContent-Length: 0\r\nContent-Length: 44\r\n\r\n',
-  ],
-  [
-    'two CL alike',
-    'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nContent-Length: 0\r\ncontent-length: 0\r\n\r\n',
-  ],
-  [
-    'CL with a comma',
-    'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nContent-Length: 0,44\r\n\r\n',
-  ],
-  ['negative CL', 'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nContent-Length: -1\r\n\r\n'],
-  [
-    'CL with a letter',
-    'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nContent-Length: 1a\r\n\r\n',
-  ],
-  [
-    'a folded header',
-    'GET {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nX: a\r\n\tTransfer-Encoding: chunked\r\n\r\n',
-  ],
-  [
-    'a bare LF before CL',
-    'GET {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\nContent-Length: 44\r\n\r\n',
-  ],
-  ['NUL in the path', 'GET {prefix}/x\0 HTTP/1.1\r\nHost: a\r\n{key}\r\n\r\n'],
-  ['NUL in a value', 'GET {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nX: a\0b\r\n\r\n'],
-  ['a space in the path', 'GET {prefix}/x y HTTP/1.1\r\nHost: a\r\n{key}\r\n\r\n'],
-  ['a tab in the request line', 'GET\t{prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\n\r\n'],
-  [
-    'chunk with a negative size',
-    'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n\r\n',
-  ],
-  [
-    'chunk with 0x',
-    'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nTransfer-Encoding: chunked\r\n\r\n0x1\r\na\r\n0\r\n\r\n',
-  ],
-  [
-    'chunk size that overflows',
-    'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff1\r\na\r\n0\r\n\r\n',
-  ],
-  [
-    'chunk without CRLF behind',
-    'POST {prefix}/x HTTP/1.1\r\nHost: a\r\n{key}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\naa\r\n0\r\n\r\n',
-  ],
-]
 
 function headersOf(seen: SeenRequest | undefined): Map<string, string[]> {
   const headers = new Map<string, string[]>()

@@ -9,6 +9,7 @@ import { fuzz } from './fuzz.ts'
 import { httpKill } from './http-kill.ts'
 import { idle } from './idle.ts'
 import { kill } from './kill.ts'
+import { lanes } from './lanes.ts'
 import { postgres } from './postgres.ts'
 import { postgresAway } from './postgres-away.ts'
 import { power } from './power.ts'
@@ -35,6 +36,7 @@ export const tortures: Readonly<Record<string, Torture>> = {
   upstreams,
   idle,
   fuzz,
+  lanes,
   drain,
   rolling,
   upgrade,

@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Pace } from './lane/pace.ts'
+import {
+  endWithLinger,
+  foldMapped,
+  type FrontConnection,
+  type OpenExchange,
+} from './lane/front-connection.ts'
 
 /** How a connection is judged; all times in milliseconds. */
 export interface ConnectionLimits {
@@ -14,16 +21,6 @@ export interface ConnectionLimits {
   readonly lingerMs: number
 }
 
-/** What a connection knows of an exchange that is under way on it. */
-export interface OpenExchange {
-  readonly started: boolean
-  readonly awaitsBody: boolean
-  readonly requestComplete: boolean
-  readonly watcher: { callerLeft(): void } | undefined
-  refuse(error: unknown): void
-  leave(): void
-}
-
 const connections = new WeakMap<object, ClientConnection>()
 
 /** The connection that a socket belongs to; opened by `ClientConnection.open`. */
@@ -32,7 +29,7 @@ export function connectionOf(socket: object): ClientConnection | undefined {
 }
 
 /** One caller's connection: the exchanges under way on it, and whether anything more on it is executed. */
-export class ClientConnection {
+export class ClientConnection implements FrontConnection {
   readonly peerAddress: string
   /** True once a refusal ended this connection: later requests on it are dropped unseen (F6). */
   refused = false
@@ -42,15 +39,15 @@ export class ClientConnection {
   readonly #responses = new Set<ServerResponse>()
   readonly #limits: ConnectionLimits
   readonly #exchanges = new Set<OpenExchange>()
+  readonly #pace: Pace
   #rest: IncomingMessage | undefined
-  #queued = 0
-  #windowEndsAt = 0
-  #windowBytes = 0
-  #drainWindow: { at: number; bytesRead: number; taken: number } | undefined
+  /** Responses that had to wait behind others, until they are over. */
+  readonly #queued = new Set<ServerResponse>()
 
   constructor(socket: Socket, limits: ConnectionLimits) {
     this.socket = socket
     this.#limits = limits
+    this.#pace = new Pace(socket, limits)
     this.peerAddress = foldMapped(socket.remoteAddress ?? '')
     connections.set(socket, this)
     // A caller that closes its side has left: it can't be told from one that is gone altogether.
@@ -78,13 +75,7 @@ export class ClientConnection {
     this.refused = true
     const socket = this.socket
     // Node destroys a finished connection at once; with unread bytes in the kernel that would reset the answer away.
-    socket.destroySoon = () => {
-      if (socket.destroyed) return
-      socket.end()
-      const linger = setTimeout(() => socket.destroy(), this.#limits.lingerMs)
-      socket.once('end', () => socket.destroy())
-      socket.once('close', () => clearTimeout(linger))
-    }
+    socket.destroySoon = () => endWithLinger(socket, this.#limits.lingerMs)
   }
 
   /** Watches that the short rest of a body nobody wants arrives in time. */
@@ -109,13 +100,13 @@ export class ClientConnection {
    */
   queue(response: ServerResponse): boolean {
     if (response.socket !== null) return true
-    if (this.#queued === this.#limits.queued) {
+    if (this.#queued.size === this.#limits.queued) {
       this.refused = true
       this.destroy()
       return false
     }
-    this.#queued++
-    response.once('close', () => this.#queued--)
+    this.#queued.add(response)
+    response.once('close', () => this.#queued.delete(response))
     return true
   }
 
@@ -129,7 +120,7 @@ export class ClientConnection {
   }
 
   /** Ends the connection after what was written; nothing more that arrives on it is executed. */
-  end(): void {
+  endInOrder(): void {
     this.refuseFurther()
     this.socket.destroySoon()
     this.socket.resume()
@@ -144,8 +135,9 @@ export class ClientConnection {
 
   /** Whether a refusal may be written as raw bytes: not into an answer, and not where an earlier one is awaited. */
   get mayAnswerRaw(): boolean {
-    // What comes late or broken of an answered request's body gets no second final answer (RFC 9110, section 15).
-    if (this.refused || this.#rest?.complete === false) return false
+    // What comes late or broken of an answered request's body gets no second final answer (RFC 9110, section 15), and
+    // a response that waits behind another one must not be overtaken.
+    if (this.refused || this.#rest?.complete === false || this.#hasWaiting()) return false
     const exchange = this.soleExchange
     if (this.#responses.size === 0) {
       return (
@@ -173,35 +165,16 @@ export class ClientConnection {
 
   /** Judges while draining whether the caller keeps a request from ending: it sends below the pace, or reads nothing. */
   isStalled(nowMs: number, stallMs: number): boolean {
-    const { bytesRead, bytesWritten, writableLength } = this.socket
-    const awaitsBody = this.#awaitsBody()
-    const taken = bytesWritten - writableLength
-    const since = this.#drainWindow
-    if (!awaitsBody && writableLength === 0) this.#drainWindow = undefined
-    else if (since === undefined || nowMs >= since.at + stallMs) {
-      this.#drainWindow = { at: nowMs, bytesRead, taken }
-    }
-    if (since === undefined || nowMs < since.at + stallMs) return false
-    const pace = (this.#limits.bodyWindowBytes * stallMs) / this.#limits.bodyWindowMs
-    const sends = awaitsBody && bytesRead - since.bytesRead >= pace
-    const reads = writableLength > 0 && taken > since.taken
-    return (awaitsBody || writableLength > 0) && !sends && !reads
+    return this.#pace.isStalled(nowMs, stallMs, this.#awaitsBody())
   }
 
   /** Judges a body that comes too slowly; called from time to time with the monotonic clock. Returns true if too slow. */
   isBodyTooSlow(nowMs: number): boolean {
-    if (!this.#awaitsBody()) {
-      this.#windowEndsAt = 0
-      return false
-    }
-    const { bytesRead } = this.socket
-    if (this.#windowEndsAt === 0 || nowMs >= this.#windowEndsAt) {
-      const slow =
-        this.#windowEndsAt !== 0 && bytesRead - this.#windowBytes < this.#limits.bodyWindowBytes
-      this.#windowEndsAt = nowMs + this.#limits.bodyWindowMs
-      this.#windowBytes = bytesRead
-      return slow
-    }
+    return this.#pace.isTooSlow(nowMs, this.#awaitsBody())
+  }
+
+  #hasWaiting(): boolean {
+    for (const response of this.#queued) if (response.socket === null) return true
     return false
   }
 
@@ -216,9 +189,4 @@ export class ClientConnection {
   #leave(): void {
     for (const exchange of this.#exchanges) exchange.leave()
   }
-}
-
-/** An IPv4 address in IPv6's clothing is that IPv4 address. */
-function foldMapped(address: string): string {
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
 }

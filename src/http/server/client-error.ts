@@ -8,6 +8,16 @@ export interface ParserError extends Error {
   readonly rawPacket?: Buffer
 }
 
+/** The plain lane's word for the same, with the codes of node:http. */
+export class ParserFailure extends Error implements ParserError {
+  readonly code: string
+
+  constructor(code: string) {
+    super(code)
+    this.code = code
+  }
+}
+
 /** The refusal for a message that Node's parser could not read; undefined when nobody is there to be answered. */
 export function parserProblem(error: ParserError, urlBytes: number): Problem | undefined {
   switch (error.code) {

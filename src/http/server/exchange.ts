@@ -1,9 +1,7 @@
-import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { ClientConnection } from './client-connection.ts'
-import type { DirectRequest } from './direct-request.ts'
 import type { RequestHead } from '../message/head.ts'
 import { renderProblem } from './problem.ts'
+import type { Carrier } from './lane/carrier.ts'
 
 /** Who takes the body of a request; `data` answers false when it wants a pause. */
 export interface BodySink {
@@ -33,18 +31,19 @@ const maxProblemHeader = 2048
 const heldBytesAtMost = 64 * 1024
 
 export interface ExchangeParts {
-  readonly request: DirectRequest
-  readonly response: ServerResponse
-  readonly head: RequestHead
+  readonly method: string
   readonly url: string
+  readonly httpVersion: string
+  readonly rawHeaders: readonly string[]
+  readonly head: RequestHead
   readonly requestId: string
   readonly baseUrl: string
-  readonly connection: ClientConnection
+  readonly carrier: Carrier
   readonly upgrade: UpgradedStream | undefined
   readonly expectsContinue: boolean
 }
 
-/** One request and its answer as a door sees them, whatever the server underneath. */
+/** One request and its answer as a door sees them, whatever the lane underneath. */
 export class Exchange {
   readonly method: string
   readonly url: string
@@ -67,9 +66,7 @@ export class Exchange {
   isEventStream = false
   /** Told at most once, when the caller leaves before the answer ended. */
   watcher: ExchangeWatcher | undefined
-  readonly #request: DirectRequest
-  readonly #response: ServerResponse
-  readonly #connection: ClientConnection
+  readonly #carrier: Carrier
   readonly #baseUrl: string
   #gone = false
   #sink: BodySink | undefined
@@ -80,26 +77,23 @@ export class Exchange {
   #bodyPaused = false
 
   constructor(parts: ExchangeParts) {
-    const { request, head } = parts
-    this.method = request.method ?? ''
+    const { head } = parts
+    this.method = parts.method
     this.url = parts.url
-    this.rawHeaders = request.rawHeaders
-    this.httpVersion = request.httpVersion
+    this.rawHeaders = parts.rawHeaders
+    this.httpVersion = parts.httpVersion
     this.head = head
     this.requestId = parts.requestId
-    this.peerAddress = parts.connection.peerAddress
+    this.peerAddress = parts.carrier.peerAddress
     this.contentLength = head.contentLength === undefined ? undefined : Number(head.contentLength)
     this.hasBody =
       head.transferEncoding !== undefined ||
       (this.contentLength !== undefined && this.contentLength > 0)
     this.upgrade = parts.upgrade
     this.expectsContinue = parts.expectsContinue
-    this.#request = request
-    this.#response = parts.response
-    this.#connection = parts.connection
+    this.#carrier = parts.carrier
     this.#baseUrl = parts.baseUrl
-    this.#connection.add(this)
-    if (this.hasBody) this.#request.takeBody((chunk) => this.#arrived(chunk))
+    this.#carrier.opened(this)
   }
 
   /** Whether the caller has left. */
@@ -109,7 +103,7 @@ export class Exchange {
 
   /** Whether the whole request, body included, has arrived. */
   get requestComplete(): boolean {
-    return !this.hasBody || this.#request.complete
+    return !this.hasBody || this.#carrier.requestComplete
   }
 
   /** Answers with a problem document, in a header too for a proxy that drops bodies; an answer that had begun is cut instead. */
@@ -132,50 +126,50 @@ export class Exchange {
   answer(status: number, headers: string[], body = '', reason?: string): void {
     if (this.finished || this.#gone) return
     // A HEAD gets the head that the GET would get, and nothing after it (RFC 9110, section 9.3.2).
-    const silent = this.method === 'HEAD' || status === 204 || status === 304
-    this.#writeHead(status, reason, headers)
-    this.bytesOut += silent ? 0 : body.length
-    if (silent || body === '') this.#response.end()
-    else this.#response.end(body, 'latin1')
+    const hasBody = this.#mayHaveBody(status)
+    this.#beginResponse()
+    this.bytesOut += hasBody ? body.length : 0
+    this.#carrier.respond({ status, reason, headers, hasBody }, hasBody ? body : '')
     this.#finish()
   }
 
   /** Begins a streamed answer. */
   start(status: number, reason: string, headers: string[]): void {
     if (this.finished || this.#gone) return
-    this.#writeHead(status, reason, headers)
+    this.#beginResponse()
+    this.#carrier.begin({ status, reason, headers, hasBody: this.#mayHaveBody(status) })
   }
 
   /** Sends the head of a streamed answer now, before there is a body. */
   flushHead(): void {
-    if (!this.finished && !this.#gone) this.#response.flushHeaders()
+    if (!this.finished && !this.#gone) this.#carrier.flushHead()
   }
 
-  /** Hands over a part of the answer; false asks the giver to wait for `onDrain`. */
+  /** Hands over a part of the answer, which is only good during the call; false asks the giver to wait for `onDrain`. */
   write(chunk: Buffer): boolean {
     if (this.finished || this.#gone) return true
     this.bytesOut += chunk.length
-    return this.#response.write(chunk)
+    return this.#carrier.write(chunk)
   }
 
   /** Calls back once, when the caller has taken what was written. */
   onDrain(resume: () => void): void {
-    this.#response.once('drain', resume)
+    this.#carrier.onDrain(resume)
   }
 
   /** Ends a streamed answer, with trailers where there are some (flat list). */
   end(trailers: readonly string[] = []): void {
     if (this.finished || this.#gone) return
-    if (trailers.length > 0) this.#response.addTrailers(pairs(trailers))
-    this.#response.end()
+    this.#carrier.end(trailers)
     this.#finish()
   }
 
   /** Breaks the connection, so that an unfinished answer can't be taken for a whole one. */
   cut(): void {
     if (this.finished) return
+    // Before it is over: what waits behind it must not be taken.
+    this.#carrier.destroy()
     this.#finish()
-    this.#connection.destroy()
   }
 
   /** Ends everything at once, a stream that was taken over included; the upstream is let go first. */
@@ -197,7 +191,7 @@ export class Exchange {
   /** Tells the caller to send the body it announced (RFC 9110, section 10.1.1). */
   sendContinue(): void {
     if (this.finished || this.#gone || this.started) return
-    this.#response.writeContinue()
+    this.#carrier.writeContinue()
   }
 
   /** Relays an interim answer's links (103). */
@@ -205,59 +199,11 @@ export class Exchange {
     if (this.finished || this.#gone || this.started || this.httpVersion === '1.0') return
     // One line may hold several (RFC 8288, section 3).
     const link = links.flatMap((line) => line.split(/,\s*(?=<)/)).filter((one) => isPlainLink(one))
-    if (link.length > 0) this.#response.writeEarlyHints({ link })
+    if (link.length > 0) this.#carrier.writeEarlyHints(link)
   }
 
-  /** Gives the body to the sink, as it comes; what has come already at once. */
-  readBody(sink: BodySink): void {
-    this.#sink = sink
-    const held = this.#held
-    this.#held = []
-    let more = true
-    for (const chunk of held) more = sink.data(chunk) && more
-    if (this.#bodyEnded) sink.end()
-    else if (more) this.resumeBody()
-    else this.#bodyPaused = true
-  }
-
-  /** The trailers of a chunked body, a flat list; complete once the body has ended. */
-  get trailers(): readonly string[] {
-    return this.#request.rawTrailers
-  }
-
-  /** Goes on after the sink asked for a pause. */
-  resumeBody(): void {
-    this.#bodyPaused = false
-    this.#request.goOn()
-  }
-
-  /** The caller closed the connection, or it broke. */
-  leave(): void {
-    if (this.finished || this.#gone) return
-    this.#gone = true
-    this.#connection.remove(this)
-    this.watcher?.callerLeft()
-  }
-
-  /** Whether body bytes are awaited from the caller rather than held back by us; what a slow body is judged by. */
-  get awaitsBody(): boolean {
-    return !this.requestComplete && !this.started && !this.#bodyPaused
-  }
-
-  /** The stream to take over after a 101; nothing more goes through this exchange's answer. */
-  takeOver(): UpgradedStream | undefined {
-    if (this.upgrade === undefined || this.finished || this.#gone) return undefined
-    this.started = true
-    this.finished = true
-    return this.upgrade
-  }
-
-  /** To be called when a stream that was taken over has ended. */
-  release(): void {
-    this.#connection.remove(this)
-  }
-
-  #arrived(chunk: Buffer | null): boolean {
+  /** Takes a piece of the body from the lane, null at its end; false asks for a pause. Chunks may be kept. */
+  bodyArrived(chunk: Buffer | null): boolean {
     if (chunk === null) {
       this.#bodyEnded = true
       this.#sink?.end()
@@ -276,12 +222,62 @@ export class Exchange {
     return !this.#bodyPaused
   }
 
-  #writeHead(status: number, reason: string | undefined, headers: string[]): void {
+  /** Gives the body to the sink, as it comes; what has come already at once. */
+  readBody(sink: BodySink): void {
+    this.#sink = sink
+    const held = this.#held
+    this.#held = []
+    let more = true
+    for (const chunk of held) more = sink.data(chunk) && more
+    if (this.#bodyEnded) sink.end()
+    else if (more) this.resumeBody()
+    else this.#bodyPaused = true
+  }
+
+  /** The trailers of a chunked body, a flat list; complete once the body has ended. */
+  get trailers(): readonly string[] {
+    return this.#carrier.trailers
+  }
+
+  /** Goes on after the sink asked for a pause. */
+  resumeBody(): void {
+    this.#bodyPaused = false
+    this.#carrier.readOn()
+  }
+
+  /** The caller closed the connection, or it broke. */
+  leave(): void {
+    if (this.finished || this.#gone) return
+    this.#gone = true
+    this.#carrier.closed(this)
+    this.watcher?.callerLeft()
+  }
+
+  /** Whether body bytes are awaited from the caller rather than held back by us; what a slow body is judged by. */
+  get awaitsBody(): boolean {
+    return !this.requestComplete && !this.started && !this.#bodyPaused
+  }
+
+  /** The stream to take over after a 101; nothing more goes through this exchange's answer. */
+  takeOver(): UpgradedStream | undefined {
+    if (this.upgrade === undefined || this.finished || this.#gone) return undefined
     this.started = true
-    if (this.#connection.draining) this.#response.shouldKeepAlive = false
+    this.finished = true
+    return this.upgrade
+  }
+
+  /** To be called when a stream that was taken over has ended. */
+  release(): void {
+    this.#carrier.closed(this)
+  }
+
+  #beginResponse(): void {
+    this.started = true
     if (this.upgrade !== undefined || !this.requestComplete) this.#settleUnreadBody()
-    if (reason === undefined) this.#response.writeHead(status, headers)
-    else this.#response.writeHead(status, reason, headers)
+  }
+
+  #mayHaveBody(status: number): boolean {
+    return this.method !== 'HEAD' && status !== 204 && status !== 304
   }
 
   // What is left of a body nobody reads is never taken for a request: a short rest is read and thrown away, after
@@ -293,12 +289,8 @@ export class Exchange {
       !this.expectsContinue &&
       this.contentLength !== undefined &&
       this.contentLength <= discardedBytes
-    if (short) {
-      this.#connection.expectRest(this.#request)
-      return
-    }
-    this.#response.shouldKeepAlive = false
-    this.#connection.refuseFurther()
+    if (short) this.#carrier.discardRest()
+    else this.#carrier.endAfterResponse()
   }
 
   #letUpstreamGo(): void {
@@ -309,7 +301,7 @@ export class Exchange {
 
   #finish(): void {
     this.finished = true
-    this.#connection.remove(this)
+    this.#carrier.closed(this)
   }
 }
 
@@ -319,10 +311,4 @@ export class Exchange {
  */
 function isPlainLink(link: string): boolean {
   return /^<[^<>]*>(?:\s*;\s*[^;"=\s]+(?:="[^;"=\s]*"|=[^;"=\s]+)?)*$/.test(link)
-}
-
-function pairs(flat: readonly string[]): [string, string][] {
-  const list: [string, string][] = []
-  for (let at = 0; at + 1 < flat.length; at += 2) list.push([flat[at] ?? '', flat[at + 1] ?? ''])
-  return list
 }

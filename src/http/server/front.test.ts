@@ -3,238 +3,186 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { refused } from '../../../test/harness/lanes/corpus.ts'
 import { exchangeRaw, statusesOf } from '../../../test/harness/raw.ts'
 import { systemClock } from '../../clock.ts'
 import { Problem } from '../../errors.ts'
 import { createFront } from './front.ts'
 import type { Exchange } from './exchange.ts'
-import type { Front } from './front.ts'
+import type { Front, Lane } from './front.ts'
 
 const guarded = '/api/v1/intercept'
 const smuggled = `GET ${guarded}/smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n`
 
-/** What a stranger may write, what it is answered with, and never that the request glued to it is executed. */
-const refused: [name: string, status: number, message: string][] = [
-  ['no Host', 400, 'GET / HTTP/1.1\r\n\r\n'],
-  ['two Hosts', 400, 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
-  ['two Hosts on HTTP/1.0', 400, 'GET / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n'],
-  ['a Host with a path', 400, 'GET / HTTP/1.1\r\nHost: a/b\r\n\r\n'],
-  ['a Host with userinfo', 400, 'GET / HTTP/1.1\r\nHost: u@a\r\n\r\n'],
-  ['an empty Host', 400, 'GET / HTTP/1.1\r\nHost:\r\n\r\n'],
-  ['HTTP/2.0', 505, 'GET / HTTP/2.0\r\nHost: a\r\n\r\n'],
-  ['HTTP/0.9', 505, 'GET / HTTP/0.9\r\nHost: a\r\n\r\n'],
-  ['TRACE', 405, 'TRACE / HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ['CONNECT', 405, 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n'],
-  ['QUERY', 405, 'QUERY / HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ['an unknown method', 400, 'STEAL / HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ['OPTIONS *', 400, 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n'],
-  [
-    'somebody else absolutely',
-    400,
-    'GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\n\r\n',
-  ],
-  ['an authority that is not the Host', 400, 'GET http://localhost:1/ HTTP/1.1\r\nHost: a\r\n\r\n'],
-  [
-    'CL and TE',
-    400,
-    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-  ],
-  ['two CL', 400, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n'],
-  ['a CL list', 400, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0, 0\r\n\r\n'],
-  ['a signed CL', 400, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +0\r\n\r\n'],
-  ['a hexadecimal CL', 400, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0x0\r\n\r\n'],
-  [
-    'a CL beyond 2^53',
-    413,
-    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9007199254740993\r\n\r\n',
-  ],
-  [
-    'gzip, chunked',
-    501,
-    'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
-  ],
-  [',chunked', 501, 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: ,chunked\r\n\r\n0\r\n\r\n'],
-  [
-    'chunked twice',
-    400,
-    'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-  ],
-  ['identity', 501, 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n'],
-  [
-    'HTTP/1.0 with TE',
-    400,
-    'POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-  ],
-  ['an expectation', 417, 'GET / HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\n\r\n'],
-  [
-    'two expectations',
-    417,
-    'GET / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nExpect: x\r\n\r\n',
-  ],
-  ['a bare LF', 400, 'GET / HTTP/1.1\nHost: a\n\n'],
-  ['a bare LF inside', 400, 'GET / HTTP/1.1\r\nHost: a\nX: b\r\n\r\n'],
-  ['a bare CR', 400, 'GET / HTTP/1.1\r\nHost: a\r\nX: b\rY: c\r\n\r\n'],
-  ['obs-fold', 400, 'GET / HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n'],
-  ['a space before the colon', 400, 'GET / HTTP/1.1\r\nHost : a\r\n\r\n'],
-  ['NUL in a value', 400, 'GET / HTTP/1.1\r\nHost: a\r\nX: \0\r\n\r\n'],
-  ['NUL in a name', 400, 'GET / HTTP/1.1\r\nHost: a\r\nX\0: b\r\n\r\n'],
-  [
-    'a bad chunk size',
-    400,
-    'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n',
-  ],
-  [
-    'a chunk without CRLF',
-    400,
-    'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n',
-  ],
-  [
-    'a chunk with bare LF',
-    400,
-    'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\na\n0\n\n',
-  ],
-  ['a URL above 8 KiB', 414, `GET /${'a'.repeat(8200)} HTTP/1.1\r\nHost: a\r\n\r\n`],
-  ['a URL above the whole head', 414, `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
-  ['a head above 16 KiB', 431, `GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(17_000)}\r\n\r\n`],
-  [
-    'a head above 16 KiB of many lines',
-    431,
-    `GET / HTTP/1.1\r\nHost: a\r\n${`X-123: ${'a'.repeat(12)}\r\n`.repeat(850)}\r\n`,
-  ],
-]
+for (const lane of ['plain', 'standard'] as const) testFront(lane)
 
-describe('the front', () => {
-  const executed: string[] = []
-  let front: Front
-  let port = 0
+function testFront(lane: Lane): void {
+  describe(`the front, ${lane} lane`, () => {
+    const executed: string[] = []
+    let front: Front
+    let port = 0
 
-  before(async () => {
-    front = createFront({
-      baseUrl: 'http://localhost:1',
-      gatewayPrefix: guarded,
-      clock: systemClock,
-      log: { error: () => {} },
-      handleApp: (request, response) => {
-        executed.push(request.url ?? '')
-        request.on('error', () => {})
-        if (request.headers['transfer-encoding'] === undefined) response.end('app')
-        else request.resume().on('end', () => response.end('app'))
-      },
-      handleGateway: (exchange) => {
-        executed.push(exchange.url)
-        if (exchange.url.endsWith('/refused')) exchange.refuse(new Problem('rule_denied'))
-        else if (!exchange.hasBody) exchange.answer(200, ['Content-Length', '2'], 'ok')
-        else {
-          exchange.readBody({
-            data: () => true,
-            end: () => exchange.answer(200, ['Content-Length', '2'], 'ok'),
-          })
-        }
-      },
+    before(async () => {
+      front = createFront({
+        baseUrl: 'http://localhost:1',
+        gatewayPrefix: guarded,
+        lane,
+        clock: systemClock,
+        log: { error: () => {} },
+        handleApp: (request, response) => {
+          executed.push(request.url ?? '')
+          request.on('error', () => {})
+          if (request.headers['transfer-encoding'] === undefined) response.end('app')
+          else request.resume().on('end', () => response.end('app'))
+        },
+        handleGateway: (exchange) => {
+          executed.push(exchange.url)
+          const answer = (): void => exchange.answer(200, ['Content-Length', '2'], 'ok')
+          if (exchange.url.endsWith('/refused')) exchange.refuse(new Problem('rule_denied'))
+          else if (exchange.url.endsWith('/later')) setTimeout(answer, 20)
+          else if (!exchange.hasBody) answer()
+          else exchange.readBody({ data: () => true, end: answer })
+        },
+      })
+      port = (await front.listen({ host: '127.0.0.1', port: 0 })).port
     })
-    port = (await front.listen({ host: '127.0.0.1', port: 0 })).port
-  })
-  after(async () => front.drain(500))
-  beforeEach(() => executed.splice(0))
+    after(async () => front.drain(500))
+    beforeEach(() => executed.splice(0))
 
-  for (const [name, status, message] of refused) {
-    for (const place of ['app', 'guarded']) {
-      test(`P1 F6 F8: ${name} is refused with ${status} and nothing after it is executed (${place})`, async () => {
-        const text =
-          place === 'app' ? message : message.replace(/^([A-Z]+) \/(?=[ a])/, `$1 ${guarded}/`)
-        const transcript = await exchangeRaw(port, text + smuggled)
-        assert.deepEqual(statusesOf(transcript), [status])
-        assert.match(transcript, /\r\nIntercept-Refused: [a-z_]+\r\n/)
-        assert.match(transcript, /\r\nIntercept-Request-Id: req_[0-9a-z]{26}\r\n/)
-        assert.match(transcript, /\r\nConnection: close\r\n/)
-        assert.match(transcript, /"type":"http:\/\/localhost:1\/problems\/[a-z_]+"/)
-        const reached = executed.filter((url) => url.includes('smuggled'))
-        assert.deepEqual(reached, [])
+    for (const [name, status, message] of refused) {
+      for (const place of ['app', 'guarded']) {
+        test(`P1 F6 F8: ${name} is refused with ${status} and nothing after it is executed (${place})`, async () => {
+          const text =
+            place === 'app' ? message : message.replace(/^([A-Z]+) \/(?=[ a])/, `$1 ${guarded}/`)
+          const transcript = await exchangeRaw(port, text + smuggled)
+          assert.deepEqual(statusesOf(transcript), [status])
+          assert.match(transcript, /\r\nIntercept-Refused: [a-z_]+\r\n/)
+          assert.match(transcript, /\r\nIntercept-Request-Id: req_[0-9a-z]{26}\r\n/)
+          assert.match(transcript, /\r\nConnection: close\r\n/)
+          assert.match(transcript, /"type":"http:\/\/localhost:1\/problems\/[a-z_]+"/)
+          const reached = executed.filter((url) => url.includes('smuggled'))
+          assert.deepEqual(reached, [])
+        })
+      }
+    }
+
+    test('P2: the unread body of a refused request is never parsed as a request', async () => {
+      const transcript = await exchangeRaw(
+        port,
+        `POST ${guarded}/refused HTTP/1.1\r\nHost: a\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
+      )
+      assert.deepEqual(statusesOf(transcript), [403])
+      assert.deepEqual(executed, [`${guarded}/refused`])
+    })
+
+    test('P2: after a refusal with a long unread body the connection ends and nothing more is executed', async () => {
+      const body = 'x'.repeat(100_000)
+      const transcript = await exchangeRaw(
+        port,
+        `POST ${guarded}/refused HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}${smuggled}`,
+      )
+      assert.deepEqual(statusesOf(transcript), [403])
+      assert.match(transcript, /\r\nConnection: close\r\n/)
+      assert.deepEqual(executed, [`${guarded}/refused`])
+    })
+
+    for (const path of ['/app', `${guarded}/refused`]) {
+      const message = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+
+      if (lane === 'standard' || path === '/app') {
+        test(`L1: who pipelines without end on ${path} is cut off before it costs memory`, async () => {
+          const socket = connect(port, '127.0.0.1', () => socket.write(message.repeat(1000)))
+          await once(socket.resume(), 'close')
+          assert.ok(executed.length <= 101, `${executed.length} were executed`)
+        })
+      } else {
+        test('L1: who pipelines without end is answered one after the other', async () => {
+          const answers = statusesOf(await exchangeRaw(port, message.repeat(1000)))
+          assert.equal(answers.length, 1000)
+        })
+
+        test('L1: who pipelines without reading is not executed ahead of what it reads', async () => {
+          const socket = connect(port, '127.0.0.1', () => socket.write(message.repeat(100_000)))
+          socket.pause()
+          let before = -1
+          while (before !== executed.length) {
+            before = executed.length
+            await new Promise((resolve) => setTimeout(resolve, 100))
+          }
+          socket.destroy()
+          assert.ok(executed.length < 50_000, `${executed.length} were executed`)
+        })
+      }
+
+      test(`a hundred requests in one piece on ${path} are all answered`, async () => {
+        const answers = statusesOf(await exchangeRaw(port, message.repeat(100)))
+        assert.equal(answers.length, 100)
       })
     }
-  }
 
-  test('P2: the unread body of a refused request is never parsed as a request', async () => {
-    const transcript = await exchangeRaw(
-      port,
-      `POST ${guarded}/refused HTTP/1.1\r\nHost: a\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
-    )
-    assert.deepEqual(statusesOf(transcript), [403])
-    assert.deepEqual(executed, [`${guarded}/refused`])
-  })
+    for (const [name, last] of [
+      ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n'],
+      ['a malformed request', 'GET / HTTP/1.1\r\nHost: a\r\nX\r\n\r\n'],
+    ] as const) {
+      for (const how of ['now', 'later']) {
+        test(`P2: the refusal of ${name} never takes the place of a response before it (${how})`, async () => {
+          const message = `GET ${guarded}/${how} HTTP/1.1\r\nHost: a\r\n\r\n`
+          const answers = statusesOf(await exchangeRaw(port, message.repeat(2) + last))
+          const whole = [200, 200, name === 'CONNECT' ? 405 : 400]
+          assert.deepEqual(answers, whole.slice(0, answers.length))
+        })
+      }
+    }
 
-  test('P2: after a refusal with a long unread body the connection ends and nothing more is executed', async () => {
-    const body = 'x'.repeat(100_000)
-    const transcript = await exchangeRaw(
-      port,
-      `POST ${guarded}/refused HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}${smuggled}`,
-    )
-    assert.deepEqual(statusesOf(transcript), [403])
-    assert.match(transcript, /\r\nConnection: close\r\n/)
-    assert.deepEqual(executed, [`${guarded}/refused`])
-  })
-
-  for (const path of ['/app', `${guarded}/refused`]) {
-    const message = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
-
-    test(`L1: who pipelines without end on ${path} is cut off before it costs memory`, async () => {
-      const socket = connect(port, '127.0.0.1', () => socket.write(message.repeat(1000)))
-      await once(socket.resume(), 'close')
-      assert.ok(executed.length <= 101, `${executed.length} were executed`)
+    test('a refusal without a body keeps the connection for the next request', async () => {
+      const transcript = await exchangeRaw(
+        port,
+        `GET ${guarded}/refused HTTP/1.1\r\nHost: a\r\n\r\nGET ${guarded}/next HTTP/1.1\r\nHost: a\r\n\r\n`,
+      )
+      assert.deepEqual(statusesOf(transcript), [403, 200])
     })
 
-    test(`a hundred requests in one piece on ${path} are all answered`, async () => {
-      const answers = statusesOf(await exchangeRaw(port, message.repeat(100)))
-      assert.equal(answers.length, 100)
+    test('F13: a refused HEAD is answered with the head alone', async () => {
+      const transcript = await exchangeRaw(
+        port,
+        `HEAD ${guarded}/refused HTTP/1.1\r\nHost: a\r\n\r\n`,
+      )
+      assert.match(transcript, /^HTTP\/1\.1 403 /)
+      assert.ok(transcript.endsWith('\r\n\r\n'))
     })
-  }
 
-  test('a refusal without a body keeps the connection for the next request', async () => {
-    const transcript = await exchangeRaw(
-      port,
-      `GET ${guarded}/refused HTTP/1.1\r\nHost: a\r\n\r\nGET ${guarded}/next HTTP/1.1\r\nHost: a\r\n\r\n`,
-    )
-    assert.deepEqual(statusesOf(transcript), [403, 200])
-  })
+    test('P9: absolute-form for our own authority works', async () => {
+      const own = `127.0.0.1:${port}`
+      await exchangeRaw(port, `GET http://${own}/a?b HTTP/1.1\r\nHost: ${own}\r\n\r\n`)
+      assert.deepEqual(executed, ['/a?b'])
+    })
 
-  test('F13: a refused HEAD is answered with the head alone', async () => {
-    const transcript = await exchangeRaw(
-      port,
-      `HEAD ${guarded}/refused HTTP/1.1\r\nHost: a\r\n\r\n`,
-    )
-    assert.match(transcript, /^HTTP\/1\.1 403 /)
-    assert.ok(transcript.endsWith('\r\n\r\n'))
-  })
+    test('HTTP/1.0 without Host is answered', async () => {
+      assert.deepEqual(statusesOf(await exchangeRaw(port, 'GET /old HTTP/1.0\r\n\r\n')), [200])
+      assert.deepEqual(executed, ['/old'])
+    })
 
-  test('P9: absolute-form for our own authority works', async () => {
-    const own = `127.0.0.1:${port}`
-    await exchangeRaw(port, `GET http://${own}/a?b HTTP/1.1\r\nHost: ${own}\r\n\r\n`)
-    assert.deepEqual(executed, ['/a?b'])
+    test('P16: an upgrade to h2c stays an ordinary request', async () => {
+      const transcript = await exchangeRaw(
+        port,
+        `GET ${guarded}/plain HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
+      )
+      assert.deepEqual(statusesOf(transcript), [200])
+    })
   })
-
-  test('HTTP/1.0 without Host is answered', async () => {
-    assert.deepEqual(statusesOf(await exchangeRaw(port, 'GET /old HTTP/1.0\r\n\r\n')), [200])
-    assert.deepEqual(executed, ['/old'])
-  })
-
-  test('P16: an upgrade to h2c stays an ordinary request', async () => {
-    const transcript = await exchangeRaw(
-      port,
-      `GET ${guarded}/plain HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
-    )
-    assert.deepEqual(statusesOf(transcript), [200])
-  })
-})
+}
 
 const slowPost = 'POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc'
 
 async function slowAppForTests(
+  lane: Lane,
   handleApp: (request: IncomingMessage, response: ServerResponse) => unknown,
   handleGateway: (exchange: Exchange) => void = () => {},
 ): Promise<AsyncDisposable & { readonly port: number }> {
   const front = createFront({
     baseUrl: 'http://localhost:1',
     gatewayPrefix: guarded,
+    lane,
     clock: systemClock,
     limits: { bodyWindowMs: 80, bodyWindowBytes: 1000 },
     log: { error: () => {} },
@@ -245,100 +193,107 @@ async function slowAppForTests(
   return { port, [Symbol.asyncDispose]: async () => await front.drain(100) }
 }
 
-describe('the front under slow callers', () => {
-  test('L1: a body below the pace is cut with 408', async () => {
-    const front = createFront({
-      baseUrl: 'http://localhost:1',
-      gatewayPrefix: guarded,
-      clock: systemClock,
-      limits: { bodyWindowMs: 80, bodyWindowBytes: 1000 },
-      log: { error: () => {} },
-      handleApp: () => {},
-      handleGateway: (exchange) => exchange.readBody({ data: () => true, end: () => {} }),
-    })
-    const { port } = await front.listen({ host: '127.0.0.1', port: 0 })
-    const transcript = await exchangeRaw(
-      port,
-      `POST ${guarded}/slow HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc`,
-      { quietMs: 2000 },
-    )
-    assert.deepEqual(statusesOf(transcript), [408])
-    await front.drain(100)
-  })
-
-  test('L1: a body below the pace is cut outside the guarded area too', async () => {
-    await using front = await slowAppForTests((request) => request.resume())
-    const transcript = await exchangeRaw(front.port, slowPost, { quietMs: 5000 })
-    assert.deepEqual(statusesOf(transcript), [408])
-  })
-
-  test('L1: a connection whose answered request never sends the rest of its body is ended', async () => {
-    await using front = await slowAppForTests((_request, response) => response.end('enough'))
-    const socket = connect(front.port, '127.0.0.1', () => socket.write(slowPost))
-    await once(socket.resume(), 'close')
-  })
-
-  for (const [what, rest] of [
-    ['never comes', ''],
-    ['is broken', 'zz\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
-    ['breaks off and turns into a request', '1\r\naGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ] as const) {
-    test(`P-once: a request that was answered before its body gets no second answer when the body ${what}`, async () => {
-      const urls: string[] = []
-      await using front = await slowAppForTests((request, response) => {
-        urls.push(request.url ?? '')
-        response.statusCode = 401
-        response.end('no')
+for (const lane of ['plain', 'standard'] as const) {
+  describe(`the front under slow callers, ${lane} lane`, () => {
+    test('L1: a body below the pace is cut with 408', async () => {
+      const front = createFront({
+        baseUrl: 'http://localhost:1',
+        gatewayPrefix: guarded,
+        lane,
+        clock: systemClock,
+        limits: { bodyWindowMs: 80, bodyWindowBytes: 1000 },
+        log: { error: () => {} },
+        handleApp: () => {},
+        handleGateway: (exchange) => exchange.readBody({ data: () => true, end: () => {} }),
       })
-      const said = await exchangeInParts(front.port, [
-        'POST /api/v1/organizations HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n',
-        rest,
-      ])
-      assert.deepEqual(statusesOf(said), [401])
-      assert.deepEqual(urls, ['/api/v1/organizations'])
-    })
-  }
-
-  for (const rest of ['', 'x']) {
-    test(`P-once: a refused call whose short body ${rest === '' ? 'never comes' : 'comes too slowly'} is not told 408 besides`, async () => {
-      await using front = await slowAppForTests(
-        () => {},
-        (exchange) => exchange.refuse(new Problem('rule_denied')),
+      const { port } = await front.listen({ host: '127.0.0.1', port: 0 })
+      const transcript = await exchangeRaw(
+        port,
+        `POST ${guarded}/slow HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc`,
+        { quietMs: 2000 },
       )
-      const said = await exchangeInParts(front.port, [
-        `POST ${guarded}/x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n`,
-        rest,
-      ])
-      assert.deepEqual(statusesOf(said), [403])
+      assert.deepEqual(statusesOf(transcript), [408])
+      await front.drain(100)
     })
-  }
 
-  test('P-once: a CONNECT behind a request that is not answered yet does not get ahead of it', async () => {
-    await using front = await slowAppForTests(() => {})
-    const said = await exchangeRaw(
-      front.port,
-      'GET /waits HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
-      { quietMs: 5000 },
-    )
-    assert.deepEqual(statusesOf(said), [])
-  })
-
-  test('L1: a head that does not end is cut', async () => {
-    const front = createFront({
-      baseUrl: 'http://localhost:1',
-      gatewayPrefix: guarded,
-      clock: systemClock,
-      limits: { headMs: 100 },
-      log: { error: () => {} },
-      handleApp: () => {},
-      handleGateway: () => {},
+    test('L1: a body below the pace is cut outside the guarded area too', async () => {
+      await using front = await slowAppForTests(lane, (request) => request.resume())
+      const transcript = await exchangeRaw(front.port, slowPost, { quietMs: 5000 })
+      assert.deepEqual(statusesOf(transcript), [408])
     })
-    const { port } = await front.listen({ host: '127.0.0.1', port: 0 })
-    const transcript = await exchangeRaw(port, 'GET / HTTP/1.1\r\nHos', { quietMs: 5000 })
-    assert.deepEqual(statusesOf(transcript), [408])
-    await front.drain(100)
+
+    test('L1: a connection whose answered request never sends the rest of its body is ended', async () => {
+      await using front = await slowAppForTests(lane, (_request, response) =>
+        response.end('enough'),
+      )
+      const socket = connect(front.port, '127.0.0.1', () => socket.write(slowPost))
+      await once(socket.resume(), 'close')
+    })
+
+    for (const [what, rest] of [
+      ['never comes', ''],
+      ['is broken', 'zz\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
+      ['breaks off and turns into a request', '1\r\naGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ] as const) {
+      test(`P-once: a request that was answered before its body gets no second answer when the body ${what}`, async () => {
+        const urls: string[] = []
+        await using front = await slowAppForTests(lane, (request, response) => {
+          urls.push(request.url ?? '')
+          response.statusCode = 401
+          response.end('no')
+        })
+        const said = await exchangeInParts(front.port, [
+          'POST /api/v1/organizations HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n',
+          rest,
+        ])
+        assert.deepEqual(statusesOf(said), [401])
+        assert.deepEqual(urls, ['/api/v1/organizations'])
+      })
+    }
+
+    for (const rest of ['', 'x']) {
+      test(`P-once: a refused call whose short body ${rest === '' ? 'never comes' : 'comes too slowly'} is not told 408 besides`, async () => {
+        await using front = await slowAppForTests(
+          lane,
+          () => {},
+          (exchange) => exchange.refuse(new Problem('rule_denied')),
+        )
+        const said = await exchangeInParts(front.port, [
+          `POST ${guarded}/x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n`,
+          rest,
+        ])
+        assert.deepEqual(statusesOf(said), [403])
+      })
+    }
+
+    test('P-once: a CONNECT behind a request that is not answered yet does not get ahead of it', async () => {
+      await using front = await slowAppForTests(lane, () => {})
+      const said = await exchangeRaw(
+        front.port,
+        'GET /waits HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
+        { quietMs: 5000 },
+      )
+      assert.deepEqual(statusesOf(said), [])
+    })
+
+    test('L1: a head that does not end is cut', async () => {
+      const front = createFront({
+        baseUrl: 'http://localhost:1',
+        gatewayPrefix: guarded,
+        lane,
+        clock: systemClock,
+        limits: { headMs: 100 },
+        log: { error: () => {} },
+        handleApp: () => {},
+        handleGateway: () => {},
+      })
+      const { port } = await front.listen({ host: '127.0.0.1', port: 0 })
+      const transcript = await exchangeRaw(port, 'GET / HTTP/1.1\r\nHos', { quietMs: 5000 })
+      assert.deepEqual(statusesOf(transcript), [408])
+      await front.drain(100)
+    })
   })
-})
+}
 
 /** Sends the parts, each after something has come back for those before; gives back everything until the other side ends. */
 async function exchangeInParts(port: number, parts: readonly string[]): Promise<string> {

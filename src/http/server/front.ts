@@ -6,7 +6,7 @@ import type { Clock } from '../../clock.ts'
 import { Problem } from '../../errors.ts'
 import { createId } from '../../ids.ts'
 import { ClientConnection, connectionOf } from './client-connection.ts'
-import { parserProblem, rawRefusal, urlAtHand } from './client-error.ts'
+import { ParserFailure, parserProblem, rawRefusal, urlAtHand } from './client-error.ts'
 import type { ParserError } from './client-error.ts'
 import { Exchange } from './exchange.ts'
 import type { UpgradedStream } from './exchange.ts'
@@ -15,6 +15,9 @@ import { checkFraming, originForm } from './framing.ts'
 import { readRequestHead } from '../message/head.ts'
 import { nodeHttp } from './node-http.ts'
 import { ownRefusalsOf, renderOwn, type OwnRefusals } from './problem.ts'
+import type { FrontConnection } from './lane/front-connection.ts'
+import { createPlainLane } from './plain-lane/index.ts'
+import { StandardCarrier } from './standard-carrier.ts'
 
 /** What one listener allows; sizes in bytes, times in milliseconds. */
 export interface FrontLimits {
@@ -42,6 +45,9 @@ export const frontLimits: FrontLimits = {
   stallMs: 5000,
 }
 
+/** The plain lane reads ordinary requests from the socket's bytes; the standard lane reads any request with node:http. */
+export type Lane = 'plain' | 'standard'
+
 export interface FrontNeeds {
   /** Takes everything at and below the guarded prefix, upgrades included. */
   readonly handleGateway: (exchange: Exchange) => void
@@ -50,6 +56,8 @@ export interface FrontNeeds {
   readonly gatewayPrefix: string
   readonly baseUrl: string
   readonly limits?: Partial<FrontLimits>
+  /** Which lane takes ordinary requests of the guarded area; all others are the standard lane's in any case. */
+  readonly lane?: Lane
   /** Servers that don't speak of problems; the others' refusals are RFC 9457. */
   readonly ownRefusals?: readonly OwnRefusals[]
   readonly clock: Clock
@@ -59,12 +67,16 @@ export interface FrontNeeds {
 /** The one listener of the product. */
 export interface Front {
   listen(where: { host: string; port: number }): Promise<AddressInfo>
+  /** Takes a connection that somebody else has accepted. */
+  accept(socket: Socket): void
   /** Connections open now. */
   connectionCount(): number
   /** Takes no new connections and lets open requests finish, for up to `graceMs`; then breaks what is left. */
   drain(graceMs: number): Promise<void>
 }
 
+const lingerMs = 1000
+const checkEveryMs = 2000
 const requestIds = new WeakMap<IncomingMessage, string>()
 
 /** The id that the front gave a request; every answer carries it as Intercept-Request-Id. */
@@ -75,7 +87,7 @@ export function requestIdOf(request: IncomingMessage): string {
 /** Builds the listener: node:http with its gaps closed (F6–F8, F11–F13), then one of two handlers. */
 export function createFront(needs: FrontNeeds): Front {
   const limits = { ...frontLimits, ...needs.limits }
-  const connections = new Set<ClientConnection>()
+  const connections = new Set<FrontConnection>()
   const authorities = [new URL(needs.baseUrl).host]
   const server = nodeHttp.createServer<typeof DirectRequest>({
     IncomingMessage: DirectRequest,
@@ -84,24 +96,62 @@ export function createFront(needs: FrontNeeds): Front {
     headersTimeout: limits.headMs,
     requestTimeout: 0,
     keepAliveTimeout: limits.keepAliveMs,
-    connectionsCheckingInterval: 2000,
+    connectionsCheckingInterval: checkEveryMs,
     optimizeEmptyRequests: true,
     noDelay: true,
     shouldUpgradeCallback: isWebSocket,
   })
-  const sweep = setInterval(() => cutSlowBodies(), limits.bodyWindowMs / 8)
+  const connectionLimits = { ...limits, pipelined: 32, queued: 100, lingerMs }
+  const plain = createPlainLane({
+    ...{ clock: needs.clock, limits: connectionLimits, prefix: needs.gatewayPrefix },
+    accept(request) {
+      const head = readRequestHead(request.rawHeaders)
+      const line = { method: request.method, url: request.url, httpVersion: '1.1' }
+      return checkFraming(line, head, limits) === undefined ? head : undefined
+    },
+    take({ method, url, rawHeaders }, head, carrier) {
+      const requestId = createId('req', needs.clock.now())
+      const line = { method, url, httpVersion: '1.1', rawHeaders, head, requestId }
+      const rest = { baseUrl: needs.baseUrl, upgrade: undefined, expectsContinue: false }
+      needs.handleGateway(new Exchange({ ...line, carrier, ...rest }))
+    },
+    handOver(connection, bytes) {
+      connections.delete(connection)
+      // Put back while nobody listens, so that node:http reads it first.
+      const socket = connection.detach().pause()
+      socket.unshift(bytes)
+      takeOnStandardLane(socket)
+      socket.resume()
+    },
+    fail: (connection, code) => fail(connection.socket, connection, new ParserFailure(code)),
+    closed: (connection) => connections.delete(connection),
+  })
+  const sweep = setInterval(
+    () => {
+      cutSlowBodies()
+      plain.endLate()
+    },
+    Math.min(limits.bodyWindowMs / 8, checkEveryMs),
+  )
   sweep.unref()
 
-  server.on('connection', (socket: Socket) => {
-    const connection = new ClientConnection(socket, {
-      ...limits,
-      pipelined: 32,
-      queued: 100,
-      lingerMs: 1000,
-    })
+  // Node's own listener reads a connection with node:http; it is called where that is wanted.
+  const [readWithNode] = server.listeners('connection')
+  server.removeAllListeners('connection')
+  server.on('connection', accept)
+
+  function accept(socket: Socket): void {
+    if (needs.lane === 'plain') connections.add(plain.open(socket))
+    else takeOnStandardLane(socket)
+  }
+
+  function takeOnStandardLane(socket: Socket): void {
+    readWithNode?.call(server, socket)
+    const connection = new ClientConnection(socket, connectionLimits)
     connections.add(connection)
     socket.on('close', () => connections.delete(connection))
-  })
+  }
+
   server.on('request', (request, response) => take(request, response, undefined, false))
   server.on('checkContinue', (request, response) => take(request, response, undefined, true))
   // Node would answer 417 by itself and go on to execute what follows.
@@ -123,6 +173,7 @@ export function createFront(needs: FrontNeeds): Front {
       socket.destroy()
       return
     }
+    connection.refuseFurther()
     refuseRaw(
       socket,
       new Problem('method_not_allowed', 'CONNECT is not answered here.', {
@@ -131,16 +182,20 @@ export function createFront(needs: FrontNeeds): Front {
     )
   })
   server.on('clientError', (error: ParserError, socket) => {
+    fail(socket, connectionOf(socket), error)
+  })
+
+  function fail(socket: Duplex, connection: FrontConnection | undefined, error: ParserError): void {
     const problem = parserProblem(error, limits.urlBytes)
-    const connection = connectionOf(socket)
     if (problem === undefined || connection?.mayAnswerRaw !== true) {
-      if (connection?.isAnswered === true) connection.end()
+      if (connection?.isAnswered === true) connection.endInOrder()
       else socket.destroy()
       return
     }
     connection.soleExchange?.leave()
+    connection.refuseFurther()
     refuseRaw(socket, problem, urlAtHand(error.rawPacket))
-  })
+  }
 
   function take(
     request: DirectRequest,
@@ -158,12 +213,12 @@ export function createFront(needs: FrontNeeds): Front {
     }
     const requestId = createId('req', needs.clock.now())
     const parts = {
-      request,
-      response,
+      ...line,
+      rawHeaders: request.rawHeaders,
       head,
       requestId,
       baseUrl: needs.baseUrl,
-      connection,
+      carrier: new StandardCarrier(request, response, connection),
       upgrade,
       expectsContinue,
     }
@@ -172,7 +227,7 @@ export function createFront(needs: FrontNeeds): Front {
     if (typeof url !== 'string') {
       connection.refuseFurther()
       response.shouldKeepAlive = false
-      const exchange = new Exchange({ ...parts, url: line.url })
+      const exchange = new Exchange(parts)
       const own = ownRefusalsOf(needs.ownRefusals, line.url)
       if (own === undefined) exchange.refuse(url)
       else {
@@ -212,11 +267,10 @@ export function createFront(needs: FrontNeeds): Front {
     const nowMs = needs.clock.now()
     const own = ownRefusalsOf(needs.ownRefusals, url)
     const context = { requestId: createId('req', nowMs), baseUrl: needs.baseUrl, nowMs, own }
-    connectionOf(socket)?.refuseFurther()
     socket.end(rawRefusal(problem, context), 'latin1')
     // What still arrives is thrown away for a moment, so that the refusal is not reset away.
     socket.resume()
-    const linger = setTimeout(() => socket.destroy(), 1000)
+    const linger = setTimeout(() => socket.destroy(), lingerMs)
     socket.once('close', () => clearTimeout(linger))
     socket.on('error', () => socket.destroy())
   }
@@ -231,9 +285,10 @@ export function createFront(needs: FrontNeeds): Front {
         exchange.watcher?.callerLeft()
         exchange.refuse(problem)
       } else if (exchange === undefined && connection.mayAnswerRaw) {
+        connection.refuseFurther()
         refuseRaw(connection.socket, problem)
       } else if (connection.isAnswered) {
-        connection.end()
+        connection.endInOrder()
       } else {
         connection.destroy()
       }
@@ -255,9 +310,10 @@ export function createFront(needs: FrontNeeds): Front {
     const idle = setInterval(
       () => {
         server.closeIdleConnections()
+        plain.endIdle()
         const nowMs = needs.clock.monotonic()
         for (const connection of connections) {
-          if (nowMs >= leaveAt && connection.owesNothing) connection.end()
+          if (nowMs >= leaveAt && connection.owesNothing) connection.endInOrder()
           else if (connection.isStalled(nowMs, limits.stallMs)) connection.destroy()
         }
       },
@@ -275,6 +331,7 @@ export function createFront(needs: FrontNeeds): Front {
       authorities.push(`${addressText(address)}:${address.port}`, `localhost:${address.port}`)
       return address
     },
+    accept,
     connectionCount: () => connections.size,
     drain,
   }

@@ -171,6 +171,8 @@ export class UpstreamConnection {
     this.#user = undefined
     this.deadlineAt = Infinity
     this.uses++
+    // A slow caller's last bytes may have paused it: whoever uses it next must be heard.
+    if (this.#socket.isPaused()) this.#socket.resume()
     if (this.#reader.reusable && !this.#dead) this.#released(this, true)
     else this.#die()
   }

@@ -203,11 +203,11 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   data(chunk: Buffer): void {
     this.#headUnsent = false
     this.#plan.tap?.body(chunk)
-    // The chunk lies in a buffer that the next read overwrites.
-    if (this.#exchange.write(Buffer.from(chunk))) return
+    if (this.#exchange.write(chunk)) return
     const connection = this.#connection
     connection?.pause()
     this.#exchange.onDrain(() => {
+      if (this.#settled) return
       this.#touch()
       connection?.resume()
     })

@@ -38,11 +38,24 @@ const connectionsPerOrigin = 4096
 export function createUpstreams(needs: UpstreamNeeds): Upstreams {
   const origins = new Set<UpstreamOrigin>()
   const time = { nowMs: needs.clock.monotonic() }
-  const sweep = setInterval(() => {
+  let timer: NodeJS.Timeout | undefined
+
+  function sweep(): void {
     time.nowMs = needs.clock.monotonic()
     for (const origin of origins) if (!origin.sweep(time.nowMs)) origins.delete(origin)
-  }, sweepMs)
-  sweep.unref()
+    if (origins.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  /** Watches an origin as long as it has connections: a node that calls nobody is not woken. */
+  function watch(origin: UpstreamOrigin): void {
+    origins.add(origin)
+    if (timer !== undefined) return
+    time.nowMs = needs.clock.monotonic()
+    timer = setInterval(sweep, sweepMs).unref()
+  }
+
   return {
     open: (where, connectMs) => {
       const connector = createConnector({
@@ -51,11 +64,11 @@ export function createUpstreams(needs: UpstreamNeeds): Upstreams {
         connect: needs.connect ?? (where.secure ? systemConnect : connectPlain),
         timeoutMs: connectMs,
       })
-      const origin = new UpstreamOrigin(where, connector, time, () => origins.add(origin))
+      const origin = new UpstreamOrigin(where, connector, time, () => watch(origin))
       return origin
     },
     [Symbol.asyncDispose]: async () => {
-      clearInterval(sweep)
+      clearInterval(timer)
       for (const origin of origins) origin.close()
       origins.clear()
     },

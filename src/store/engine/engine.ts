@@ -1,5 +1,6 @@
 import type { Kysely, RawBuilder } from 'kysely'
 import type { Change, Connection, Engine, FeedMark, Transaction } from '../db/db.ts'
+import type { CallRows } from '../tables/calls/call-rows.ts'
 import type { Tables } from '../tables/index.ts'
 
 /** Reads and transactions over one set of connections. */
@@ -32,8 +33,12 @@ export interface EngineHandle extends EngineLane {
   readonly slowCallReads: Connection
   /** The same as `transact` where call records are; nothing is collected there. */
   transactCalls<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** Adds call records in a commit of their own, beside the calls where that is possible; one batch at a time. */
+  insertCalls(rows: CallRows): Promise<void>
   /** Whether somebody else may have committed since the last time this was asked. */
   hasForeignCommit(): Promise<boolean>
+  /** Milliseconds between two looks at the feed; hints come in between. Asked after `listen`. */
+  readonly pollMs: number
   /** Calls back when a notification says that the feed has news, up to which mark if it says so: may get lost. */
   listen(onHint: (upTo: FeedMark | undefined) => void): void
   /** Calls back when another database than before may answer. */

@@ -13,7 +13,7 @@ interface Row {
   readonly subject_id: string | null
 }
 
-/** Reads the feed from the database: SQLite is asked every 5 ms (1 µs each), PostgreSQL every 200 ms besides its notifications. */
+/** Reads the feed from the database: every 200 ms, and at once when PostgreSQL notifies or SQLite's log is written to. */
 export function createFeedSource(handle: EngineHandle): FeedSource {
   const at = handle.apart
   async function read(where: 'from' | 'head', sequence: number, limit: number) {
@@ -32,7 +32,9 @@ export function createFeedSource(handle: EngineHandle): FeedSource {
     return { server: serverOf(rows), changes: rows.flatMap(changeOf) }
   }
   return {
-    pollMs: handle.engine === 'sqlite' ? 5 : 200,
+    get pollMs() {
+      return handle.pollMs
+    },
     hasForeignCommit: async () => await handle.hasForeignCommit(),
     read: async (from, limit) => await read('from', from.sequence, limit),
     async head() {

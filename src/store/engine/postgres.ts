@@ -19,6 +19,7 @@ import { migrate, migrationsFolder } from './migrate.ts'
 import { ServerWatch } from './server-watch.ts'
 import { connectTimeoutMs, isPlanGone, openPool } from './postgres-pool.ts'
 import { createCommitLines } from './shared-commits.ts'
+import { insertRows } from '../tables/calls/calls.ts'
 import type { Tables } from '../tables/index.ts'
 
 const statementTimeoutMs = 4500
@@ -79,7 +80,9 @@ export async function openPostgres(
     aside: slowReads,
     slowCallReads: slowReads,
     transactCalls: async (work) => (await main.transact(work)).result,
+    insertCalls: async (rows) => await insertRows(calls, rows),
     hasForeignCommit: async () => true,
+    pollMs: 200,
     listen(onHint) {
       const connect = async (): Promise<void> => {
         if (closed) return

@@ -16,8 +16,14 @@ import type { EngineHandle } from './engine.ts'
 import { writeLedger } from './ledger.ts'
 import { finishFile } from './restore.ts'
 import { createCommitLines } from './shared-commits.ts'
+import { SqliteCallWriter } from './sqlite/call-writer.ts'
 import { connectionOver, migrateFile, openFile, SqliteMainFile } from './sqlite-file.ts'
 import { openAside } from './sqlite-slow-reads.ts'
+import { SqliteWalWatch } from './sqlite/wal-watch.ts'
+
+/** How often the feed asks for what others have committed, with the log watched and without. */
+const pollMsWatched = 100
+const pollMsUnwatched = 5
 
 /**
  * SQLite in two files: the main one acknowledges only what is on disk (WAL, `synchronous=FULL`); call records sit in
@@ -42,6 +48,24 @@ export async function openSqlite(
   const commits = createCommitQueue(main.writer, writer, clock)
   const callCommits = createCommitQueue(() => callsFile, calls, clock)
 
+  const callWriter = new SqliteCallWriter({
+    path: join(folder, 'calls.db'),
+    file: callsFile,
+    others: callCommits,
+  })
+  let walWatch: SqliteWalWatch | undefined
+  let hint: () => void = () => undefined
+
+  function watchLog(): void {
+    walWatch?.close()
+    try {
+      walWatch = new SqliteWalWatch(join(folder, 'intercept.db'), () => hint())
+    } catch {
+      // Not every file system can be watched: asking often costs little more than a percent of a core.
+      walWatch = undefined
+    }
+  }
+
   const version = connectionOver(main.writer)
   const versionOf = async (): Promise<unknown> =>
     (await sql<{ data_version: number }>`pragma data_version`.execute(version.query)).rows[0]
@@ -60,10 +84,15 @@ export async function openSqlite(
     calls,
     aside: aside.connection,
     slowCallReads: callsAside.connection,
-    transactCalls: async (work) => (await callCommits.transact(work)).result,
+    async transactCalls(work) {
+      await callWriter.idle()
+      return (await callCommits.transact(work)).result
+    },
+    insertCalls: async (rows) => await callWriter.write(rows),
     async hasForeignCommit() {
       if (await main.follow()) {
         await aside.restart()
+        if (walWatch !== undefined) watchLog()
         onOther()
       }
       const now = await versionOf()
@@ -71,7 +100,13 @@ export async function openSqlite(
       lastVersion = now
       return true
     },
-    listen: () => undefined,
+    get pollMs() {
+      return walWatch === undefined ? pollMsUnwatched : pollMsWatched
+    },
+    listen(onHint) {
+      hint = () => onHint(undefined)
+      watchLog()
+    },
     onOther: (call) => void (onOther = call),
     serverIdentity: () => sql`${main.identity}`,
     serverStart: () => sql`''`,
@@ -88,8 +123,10 @@ export async function openSqlite(
       }
     },
     async close() {
+      walWatch?.close()
       await commits.idle()
       await callCommits.idle()
+      await callWriter.close()
       await aside.close()
       await callsAside.close()
       main.close()

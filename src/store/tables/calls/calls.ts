@@ -7,6 +7,8 @@ import {
   type TargetId,
 } from '../../../ids.ts'
 import type { Connection, Transaction } from '../../db/db.ts'
+import type { CallRecord } from './call-record.ts'
+import { insertRowsText, rowsOf, type CallRows } from './call-rows.ts'
 import { stepOf, type SumRange, type TrafficSums } from './traffic.ts'
 
 export interface CallTable {
@@ -31,78 +33,14 @@ export interface CallTable {
   capture: string | null
 }
 
-/** One pass of an identified key through the gateway. */
-export interface CallRecord {
-  readonly id: RequestId
-  /** Milliseconds since 1970 at which it arrived. */
-  readonly at: number
-  readonly organizationId: OrganizationId
-  readonly keyId: KeyId
-  readonly targetId: TargetId | undefined
-  readonly method: string
-  /** Without query. */
-  readonly path: string
-  /** What the caller got; 0 if it left before there was an answer. */
-  readonly status: number
-  readonly refusal: string | undefined
-  /** The check that refused it; undefined for a call that was forwarded whole. */
-  readonly stoppedAt: string | undefined
-  readonly ruleId: string | undefined
-  readonly trialRuleId: string | undefined
-  readonly bytesIn: number
-  readonly bytesOut: number
-  readonly durationUs: number
-  readonly upstreamUs: number | undefined
-  readonly address: string
-  readonly agent: string | undefined
-  /** JSON of what the target's capture setting keeps. */
-  readonly capture: string | undefined
+/** Adds call records, all in one statement. */
+export async function insert(tx: Transaction, calls: readonly CallRecord[]): Promise<void> {
+  if (calls.length > 0) await insertRows(tx, rowsOf(calls))
 }
 
-// Rows that one statement takes; texts for these sizes are made once.
-const chunkSizes = [64, 16, 4, 1]
-const columns = [
-  'organization_id',
-  'id',
-  'at',
-  'key_id',
-  'target_id',
-  'method',
-  'path',
-  'status',
-  'refusal',
-  'stopped_at',
-  'rule_id',
-  'trial_rule_id',
-  'bytes_in',
-  'bytes_out',
-  'duration_us',
-  'upstream_us',
-  'address',
-  'agent',
-  'capture',
-]
-const numbers = new Set(['at', 'status', 'bytes_in', 'bytes_out', 'duration_us', 'upstream_us'])
-const texts = new Map<number, string>()
-const listsText = textOfLists()
-
-/** Adds call records, many to a statement: building a query for each would cost more than the call. */
-export async function insert(tx: Transaction, calls: readonly CallRecord[]): Promise<void> {
-  if (tx.engine === 'postgres') {
-    await insertLists(tx, calls)
-    return
-  }
-  let at = 0
-  for (const size of chunkSizes) {
-    for (; calls.length - at >= size; at += size) {
-      const values: (string | number | null)[] = []
-      for (let row = at; row < at + size; row++) {
-        const call = calls[row]
-        if (call !== undefined) pushValues(values, call)
-      }
-      await tx.query.executeQuery(CompiledQuery.raw(insertText(size), values))
-    }
-  }
+/** Adds call records that were collected as rows. */
+export async function insertRows(at: Connection, rows: CallRows): Promise<void> {
+  await at.query.executeQuery(CompiledQuery.raw(insertRowsText(at.engine), [rows.json]))
 }
 
 /** A page of an organization's calls, newest first. */
@@ -317,60 +255,6 @@ function idBefore(at: number): string {
 /** An id above those of calls that arrived before a time. */
 function idBehind(at: number): string {
   return createId('req', Math.max(0, Math.ceil(at) + clockMarginMs))
-}
-
-/** One statement for any number of rows: a list for each column. */
-async function insertLists(tx: Transaction, calls: readonly CallRecord[]): Promise<void> {
-  if (calls.length === 0) return
-  const lists: (string | number | null)[][] = columns.map(() => [])
-  const row: (string | number | null)[] = []
-  for (const call of calls) {
-    row.length = 0
-    pushValues(row, call)
-    for (const [at, value] of row.entries()) lists[at]?.push(value)
-  }
-  await tx.query.executeQuery(CompiledQuery.raw(listsText, lists))
-}
-
-function textOfLists(): string {
-  const types = columns.map((name) => (numbers.has(name) ? 'bigint' : 'text'))
-  const lists = types.map((type, at) => `$${at + 1}::${type}[]`)
-  // A batch that is written again after a lost answer must not fail on itself.
-  return `insert into call (${columns.join(', ')}) select * from unnest(${lists.join(', ')}) on conflict do nothing`
-}
-
-function insertText(rows: number): string {
-  const known = texts.get(rows)
-  if (known !== undefined) return known
-  const row = `(${columns.map(() => '?').join(', ')})`
-  const list = Array.from({ length: rows }, () => row).join(', ')
-  const text = `insert into call (${columns.join(', ')}) values ${list} on conflict do nothing`
-  texts.set(rows, text)
-  return text
-}
-
-function pushValues(values: (string | number | null)[], call: CallRecord): void {
-  values.push(
-    call.organizationId,
-    call.id,
-    call.at,
-    call.keyId,
-    call.targetId ?? null,
-    call.method,
-    call.path,
-    call.status,
-    call.refusal ?? null,
-    call.stoppedAt ?? null,
-    call.ruleId ?? null,
-    call.trialRuleId ?? null,
-    call.bytesIn,
-    call.bytesOut,
-    call.durationUs,
-    call.upstreamUs ?? null,
-    call.address,
-    call.agent ?? null,
-    call.capture ?? null,
-  )
 }
 
 function fromRow(row: CallTable): CallRecord {

@@ -1,0 +1,99 @@
+// One measurement of one peer: what the kernel says it used while a load ran.
+import { execFile, execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { LoadOrder, LoadSeen } from './gateway-load.ts'
+import type { Peer } from './gateway-peers.ts'
+import { cpuSeconds, pinned } from './processes.ts'
+
+export interface Measured {
+  readonly cpuUs: number
+  readonly perSecond: number
+  readonly p50Ms?: number
+  readonly p99Ms?: number
+}
+
+export interface Task {
+  readonly folder: string
+  readonly seconds: number
+  readonly wrk: string
+}
+
+/** What wrk sends: the path below the target, the method, how large a body, and which key. */
+export interface WrkLoad {
+  readonly path?: string
+  readonly method?: 'GET' | 'POST'
+  readonly bodyBytes?: number
+  readonly key?: (peer: Peer) => string
+  readonly connections?: number
+  /** Whether the calls are meant to be refused. */
+  readonly refused?: boolean
+}
+
+const connections = 64
+
+/** As many calls as a peer takes. */
+export function measureFull(peer: Peer, task: Task, load: WrkLoad): Measured {
+  const script = join(task.folder, 'load.lua')
+  const { method = 'GET', bodyBytes = 0 } = load
+  const body = bodyBytes === 0 ? '' : `wrk.body = string.rep("x", ${bodyBytes})\n`
+  writeFileSync(
+    script,
+    `wrk.method = "${method}"\n${body}wrk.headers["X-API-Key"] = "${load.key?.(peer) ?? peer.key}"\nwrk.headers["User-Agent"] = "bench/1"\nwrk.headers["Accept"] = "application/json"\n`,
+  )
+  const url = `http://127.0.0.1:${peer.port}${peer.prefix}${load.path ?? '/items/7?full=1'}`
+  const [program = '', ...words] = pinned('load', [
+    ...[task.wrk, '-t1', `-c${load.connections ?? connections}`, `-d${task.seconds}s`],
+    ...['--latency', '-s', script, url],
+  ])
+  const before = cpuOf(peer)
+  const text = execFileSync(program, words, { encoding: 'utf8' })
+  const used = cpuOf(peer) - before
+  const calls = Number(/(\d+) requests in/.exec(text)?.[1])
+  const isRefused = /Non-2xx/.test(text)
+  if (isRefused !== (load.refused === true) || /Socket errors: connect [1-9]/.test(text)) {
+    throw new Error(`${peer.name} did not do what it should:\n${text}`)
+  }
+  return {
+    cpuUs: (used / calls) * 1e6,
+    perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]),
+    p50Ms: milliseconds(text, 50),
+    p99Ms: milliseconds(text, 99),
+  }
+}
+
+/** A load of our own, in a process on the load's core. */
+export async function measureLoad(
+  peer: Peer,
+  task: Task,
+  load: Pick<LoadOrder, 'kind' | 'path' | 'connections' | 'rate'>,
+): Promise<Measured> {
+  const order: LoadOrder = {
+    ...load,
+    ...{ port: peer.port, path: peer.prefix + load.path, key: peer.key, seconds: task.seconds },
+  }
+  const file = join(import.meta.dirname, 'gateway-load.ts')
+  const [program = '', ...words] = pinned('load', [process.execPath, file, JSON.stringify(order)])
+  const before = cpuOf(peer)
+  const { stdout } = await promisify(execFile)(program, words, { encoding: 'utf8' })
+  const used = cpuOf(peer) - before
+  const seen = JSON.parse(stdout) as LoadSeen
+  if (seen.count === 0) throw new Error(`${peer.name} let nothing through`)
+  const latency = load.kind === 'rate' ? { p50Ms: seen.p50Ms, p99Ms: seen.p99Ms } : {}
+  return { cpuUs: (used / seen.count) * 1e6, perSecond: seen.count / task.seconds, ...latency }
+}
+
+export function median(list: readonly number[]): number {
+  const sorted = list.toSorted((a, b) => a - b)
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN
+}
+
+function cpuOf(peer: Peer): number {
+  return [peer.pid, ...(peer.besides ?? [])].reduce((sum, pid) => sum + cpuSeconds(pid), 0)
+}
+
+function milliseconds(text: string, percentile: number): number {
+  const [, digits, unit] = new RegExp(`${percentile}%\\s+([\\d.]+)(us|ms|s)`).exec(text) ?? []
+  return Number(digits) * (unit === 'us' ? 0.001 : unit === 's' ? 1000 : 1)
+}

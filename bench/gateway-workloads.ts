@@ -1,0 +1,64 @@
+// What is measured, and of whom: each line of the table is one kind of work.
+import {
+  measureFull,
+  measureLoad,
+  type Measured,
+  type Task,
+  type WrkLoad,
+} from './gateway-measure.ts'
+import type { Peer } from './gateway-peers.ts'
+
+export interface Workload {
+  readonly name: string
+  isFor(peer: Peer): boolean
+  run(peer: Peer, task: Task): Promise<Measured>
+}
+
+const kib = 1024
+const streams = 32
+/** Half of what the slowest peer of the usual machine takes. */
+const offeredRate = 3000
+
+export const workloads: readonly Workload[] = [
+  full('GET 1 KB'),
+  full('POST 1 KB', { method: 'POST', bodyBytes: kib }),
+  offered(`GET 1 KB at ${offeredRate}/s offered`),
+  full('1 MB down', { path: '/items/large', connections: 16 }),
+  full('1 MB up', { path: '/items/up', method: 'POST', bodyBytes: kib * kib, connections: 16 }),
+  ours('refused: malformed key', { key: () => 'svc_live_x', refused: true }),
+  ours('refused: unknown key', { key: ({ unknownKey = '' }) => unknownKey, refused: true }),
+  ours('refused: rule denied', { path: '/internal/x', refused: true }),
+  ours('refused: rate limited', { key: ({ limitedKey = '' }) => limitedKey, refused: true }),
+  { ...ours('/-/check alone'), isFor: ({ kind }) => kind === 'check' },
+  { ...ours('nginx with auth_request to /-/check'), isFor: ({ kind }) => kind === 'auth_request' },
+  load('an event of 100 bytes', { kind: 'events', path: '/items/events', connections: streams }),
+  load('a WebSocket frame of 100 bytes, there and back', {
+    ...{ kind: 'frames', path: '/items/frames', connections: streams },
+  }),
+]
+
+function full(name: string, what: WrkLoad = {}): Workload {
+  return {
+    name,
+    isFor: ({ kind }) => kind === 'proxy',
+    run: async (peer, task) => measureFull(peer, task, what),
+  }
+}
+
+function ours(name: string, what: WrkLoad = {}): Workload {
+  return { ...full(name, what), isFor: ({ name: peer }) => peer === 'Intercept' }
+}
+
+function load(name: string, what: Parameters<typeof measureLoad>[2]): Workload {
+  return {
+    name,
+    isFor: ({ kind }) => kind === 'proxy',
+    run: async (peer, task) => await measureLoad(peer, task, what),
+  }
+}
+
+function offered(name: string): Workload {
+  return load(name, {
+    ...{ kind: 'rate', path: '/items/7?full=1', connections: 64, rate: offeredRate },
+  })
+}

@@ -1,0 +1,397 @@
+import type { Socket } from 'node:net'
+import type { RequestHead } from '../../message/head.ts'
+import { Pace } from '../lane/pace.ts'
+import type { CarriedExchange, Carrier, ResponseHead } from '../lane/carrier.ts'
+import { endWithLinger, foldMapped, type FrontConnection } from '../lane/front-connection.ts'
+import type { PlainRequest, RequestParser } from './request-parser.ts'
+import type { ResponseEnding } from './response-head.ts'
+import { ResponseWriter } from './response-writer.ts'
+
+/** What a connection allows; sizes in bytes, times in milliseconds. */
+export interface PlainLimits {
+  readonly headMs: number
+  readonly keepAliveMs: number
+  readonly lingerMs: number
+  readonly bodyWindowMs: number
+  readonly bodyWindowBytes: number
+}
+
+/** What a connection of the plain lane asks of the front. */
+export interface PlainDeps {
+  readonly parser: RequestParser
+  readonly limits: PlainLimits
+  readonly keepAliveSeconds: number
+  readonly date: () => string
+  readonly monotonic: () => number
+  /** The singular headers of a request that is in order; undefined when the standard lane has to judge it. */
+  accept(request: PlainRequest): RequestHead | undefined
+  /** Takes a request that was accepted. */
+  take(request: PlainRequest, head: RequestHead, connection: PlainConnection): void
+  /** Gives the socket to the standard lane with the bytes that are not consumed. */
+  handOver(connection: PlainConnection, bytes: Buffer): void
+  /** Answers what cannot be read as far as that is possible, and ends the connection. */
+  fail(connection: PlainConnection, code: FailureCode): void
+  closed(connection: PlainConnection): void
+}
+
+/** What goes wrong with bytes, in the words of node:http. */
+export type FailureCode =
+  | 'HPE_INVALID_EOF_STATE'
+  | 'HPE_CLOSED_CONNECTION'
+  | 'ERR_HTTP_REQUEST_TIMEOUT'
+
+/** How much of the next requests is read while one is under way. */
+const heldBytesAtMost = 64 * 1024
+/** Reads that one head may take; who sends it in more pieces is left to the standard lane, which reads in steps. */
+const piecesAtMost = 16
+/** Node gives callers this much longer than it tells them. */
+const keepAliveGraceMs = 1000
+
+/** One caller's connection on the plain lane: one request after the other, straight from the socket's bytes. */
+export class PlainConnection implements Carrier, FrontConnection {
+  readonly socket: Socket
+  readonly peerAddress: string
+  readonly #deps: PlainDeps
+  readonly #pace: Pace
+  readonly #writer: ResponseWriter
+  #exchange: CarriedExchange | undefined
+  /** Bytes that are not consumed: the beginning of a head, or requests behind the one under way. */
+  #held: Buffer | undefined
+  /** Whether what is held is the beginning of a head, of which more must come. */
+  #isPartial = false
+  #pieces = 0
+  #bodyLeft = 0
+  #isAdvancing = false
+  #isRefused = false
+  #isDraining = false
+  /** Whether the caller asked for the end of the connection with the present response. */
+  #closes = false
+  /** Whether the present response is the last one here. */
+  #isLast = false
+  #isEnding = false
+  #drained: (() => void) | undefined
+  /** Monotonic milliseconds since when a head is awaited; -1 while a request is under way, 0 not yet noted. */
+  #waitsSince: number
+  #isFresh = true
+
+  constructor(socket: Socket, deps: PlainDeps) {
+    this.socket = socket
+    this.#deps = deps
+    this.#pace = new Pace(socket, deps.limits)
+    this.#writer = new ResponseWriter(socket)
+    this.peerAddress = foldMapped(socket.remoteAddress ?? '')
+    this.#waitsSince = deps.monotonic()
+    socket.on('data', this.#onData)
+    socket.on('end', this.#onEnd)
+    socket.on('drain', this.#onSocketDrain)
+    socket.on('close', this.#onClose)
+    socket.on('error', this.#onError)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#isRefused) return
+    const at = this.#bodyLeft > 0 ? this.#takeBody(chunk, 0) : 0
+    if (at < chunk.length) this.#takeNext(at === 0 ? chunk : chunk.subarray(at))
+  }
+
+  readonly #onEnd = (): void => {
+    if (this.#isRefused) return
+    if (this.#bodyLeft > 0 || this.#isPartial) {
+      this.#deps.fail(this, 'HPE_INVALID_EOF_STATE')
+      return
+    }
+    // A caller that closes its side has left: it can't be told from one that is gone altogether.
+    this.#isLast = true
+    this.#exchange?.leave()
+    this.socket.end()
+  }
+
+  readonly #onSocketDrain = (): void => {
+    const drained = this.#drained
+    this.#drained = undefined
+    drained?.()
+    this.#goOn()
+  }
+
+  readonly #onClose = (): void => {
+    this.#deps.closed(this)
+    this.#exchange?.leave()
+  }
+
+  readonly #onError = (): void => void this.socket.destroy()
+
+  #takeNext(bytes: Buffer): void {
+    if (this.#mayTake()) this.#advance(this.#unhold(bytes))
+    else this.#hold(bytes)
+  }
+
+  #hold(bytes: Buffer): void {
+    // Bytes behind a request that asked for the end of the connection (RFC 9112, section 9.6).
+    if (this.#closes && this.#exchange !== undefined) {
+      this.#deps.fail(this, 'HPE_CLOSED_CONNECTION')
+      return
+    }
+    if (this.#isLast || this.#isRefused) return
+    this.#held = this.#unhold(bytes)
+    if (this.#held.length > heldBytesAtMost) this.socket.pause()
+  }
+
+  #unhold(more: Buffer): Buffer {
+    const held = this.#held
+    this.#held = undefined
+    this.#isPartial = false
+    return held === undefined ? more : Buffer.concat([held, more])
+  }
+
+  #mayTake(): boolean {
+    return (
+      this.#exchange === undefined &&
+      this.#bodyLeft === 0 &&
+      !this.#isLast &&
+      !this.#isRefused &&
+      !this.socket.writableNeedDrain &&
+      !this.socket.destroyed
+    )
+  }
+
+  /** Takes request after request, until one is under way or the bytes are used up. */
+  #advance(bytes: Buffer): void {
+    this.#isAdvancing = true
+    let at = 0
+    while (at < bytes.length && this.#mayTake()) {
+      const next = this.#takeOne(bytes, at)
+      if (next === undefined) {
+        this.#deps.handOver(this, at === 0 ? bytes : bytes.subarray(at))
+        return
+      }
+      at = next
+    }
+    this.#isAdvancing = false
+    if (at < bytes.length) this.#hold(bytes.subarray(at))
+    this.#goOn()
+  }
+
+  /** Takes the request that begins at a place; returns what it used, undefined when it is for the standard lane. */
+  #takeOne(bytes: Buffer, at: number): number | undefined {
+    const request = this.#deps.parser.parse(bytes, at)
+    if (request === 'unusual') return undefined
+    if (request === 'partial') return this.#awaitHead(at === 0 ? bytes : bytes.subarray(at), at)
+    const length = Math.max(0, request.contentLength)
+    // What follows on a request that ends the connection is the standard lane's to judge.
+    if (request.closes && bytes.length > request.bodyAt + length) return undefined
+    const head = this.#deps.accept(request)
+    if (head === undefined) return undefined
+    this.#bodyLeft = length
+    this.#closes = request.closes
+    this.#isLast = request.closes
+    this.#waitsSince = -1
+    this.#isFresh = false
+    this.#pieces = 0
+    this.#deps.take(request, head, this)
+    return this.#takeBody(bytes, request.bodyAt)
+  }
+
+  #awaitHead(bytes: Buffer, at: number): number | undefined {
+    if (++this.#pieces > piecesAtMost) return undefined
+    if (this.#pieces === 1 && !this.#isFresh) this.#waitsSince = this.#deps.monotonic()
+    this.#held = bytes
+    this.#isPartial = true
+    return at + bytes.length
+  }
+
+  /** Hands over what of the present body is in these bytes; returns where it ends. */
+  #takeBody(bytes: Buffer, at: number): number {
+    const end = Math.min(bytes.length, at + this.#bodyLeft)
+    if (end === at || this.#isRefused) return end
+    const exchange = this.#exchange
+    const isLast = end - at === this.#bodyLeft
+    const more = exchange?.bodyArrived(bytes.subarray(at, end))
+    // Only now: a request whose last bytes are just being judged is not complete.
+    this.#bodyLeft -= end - at
+    if (isLast) exchange?.bodyArrived(null)
+    else if (more === false) this.socket.pause()
+    return end
+  }
+
+  /** Goes on after a response, or after the caller has taken what was written. */
+  #goOn(): void {
+    if (this.#exchange !== undefined || this.#isAdvancing || this.socket.destroyed) return
+    if (this.#isLast) {
+      this.#end()
+      return
+    }
+    if (this.#waitsSince === -1) this.#waitsSince = 0
+    if (this.socket.writableNeedDrain) return
+    if (this.socket.isPaused()) this.socket.resume()
+    if (this.#held === undefined || this.#isPartial || !this.#mayTake()) return
+    const held = this.#held
+    this.#held = undefined
+    this.#advance(held)
+  }
+
+  #end(): void {
+    if (this.#isEnding) return
+    this.#isEnding = true
+    if (!this.#isRefused) {
+      this.socket.destroySoon()
+      return
+    }
+    if (this.socket.isPaused()) this.socket.resume()
+    endWithLinger(this.socket, this.#deps.limits.lingerMs)
+  }
+
+  get requestComplete(): boolean {
+    return this.#bodyLeft === 0
+  }
+
+  get trailers(): readonly string[] {
+    return none
+  }
+
+  opened(exchange: CarriedExchange): void {
+    this.#exchange = exchange
+  }
+
+  closed(exchange: CarriedExchange): void {
+    if (exchange !== this.#exchange) return
+    this.#exchange = undefined
+    if (exchange.finished) this.#goOn()
+  }
+
+  readOn(): void {
+    const isFull = this.#held !== undefined && this.#held.length > heldBytesAtMost
+    if (!isFull && this.socket.isPaused()) this.socket.resume()
+  }
+
+  endAfterResponse(): void {
+    this.#isLast = true
+    this.#isRefused = true
+  }
+
+  discardRest(): void {
+    if (this.socket.isPaused()) this.socket.resume()
+  }
+
+  respond(head: ResponseHead, body: string): void {
+    this.#writer.respond(head, this.#ending(), body)
+  }
+
+  begin(head: ResponseHead): void {
+    this.#writer.begin(head, this.#ending())
+  }
+
+  flushHead(): void {
+    this.#writer.flushHead()
+  }
+
+  write(chunk: Buffer): boolean {
+    return this.#writer.write(chunk)
+  }
+
+  onDrain(resume: () => void): void {
+    this.#drained = resume
+  }
+
+  end(trailers: readonly string[]): void {
+    this.#writer.end(trailers)
+  }
+
+  // Never asked for: a request that waits for it is the standard lane's.
+  writeContinue(): void {}
+
+  writeEarlyHints(links: readonly string[]): void {
+    this.socket.write(`HTTP/1.1 103 Early Hints\r\nLink: ${links.join(', ')}\r\n\r\n`, 'latin1')
+  }
+
+  destroy(): void {
+    this.socket.destroy()
+  }
+
+  #ending(): ResponseEnding {
+    if (this.#isDraining) this.#isLast = true
+    return {
+      closes: this.#isLast,
+      keepAliveSeconds: this.#deps.keepAliveSeconds,
+      date: this.#deps.date(),
+    }
+  }
+
+  // The front's side.
+
+  get soleExchange(): CarriedExchange | undefined {
+    return this.#exchange
+  }
+
+  get mayAnswerRaw(): boolean {
+    const exchange = this.#exchange
+    if (this.#isRefused) return false
+    if (exchange === undefined) return this.#bodyLeft === 0
+    return !exchange.started && !exchange.requestComplete
+  }
+
+  get owesNothing(): boolean {
+    return this.#exchange === undefined
+  }
+
+  get isAnswered(): boolean {
+    return this.owesNothing && this.#bodyLeft > 0
+  }
+
+  endInOrder(): void {
+    this.refuseFurther()
+    this.#end()
+  }
+
+  refuseFurther(): void {
+    this.#isRefused = true
+    this.#isLast = true
+  }
+
+  drain(): void {
+    this.#isDraining = true
+  }
+
+  isBodyTooSlow(nowMs: number): boolean {
+    return this.#pace.isTooSlow(nowMs, this.#awaitsBody())
+  }
+
+  isStalled(nowMs: number, stallMs: number): boolean {
+    return this.#pace.isStalled(nowMs, stallMs, this.#awaitsBody())
+  }
+
+  #awaitsBody(): boolean {
+    if (this.#isRefused) return false
+    return this.#exchange === undefined ? this.#bodyLeft > 0 : this.#exchange.awaitsBody
+  }
+
+  /** Ends a connection that waited too long for a request, with a refusal where one is awaited. */
+  endIfLate(nowMs: number): void {
+    if (this.#waitsSince === -1 || this.#isRefused || this.#bodyLeft > 0) return
+    if (this.#waitsSince === 0) this.#waitsSince = nowMs
+    const { headMs, keepAliveMs } = this.#deps.limits
+    const waitedMs = nowMs - this.#waitsSince
+    if (this.#isFresh || this.#held !== undefined) {
+      if (waitedMs >= headMs) this.#deps.fail(this, 'ERR_HTTP_REQUEST_TIMEOUT')
+    } else if (waitedMs >= keepAliveMs + keepAliveGraceMs) {
+      this.destroy()
+    }
+  }
+
+  /** Ends a connection on which nothing is under way. */
+  endIfIdle(): void {
+    const isIdle = this.#exchange === undefined && this.#held === undefined && this.#bodyLeft === 0
+    if (isIdle && this.socket.writableLength === 0) this.destroy()
+  }
+
+  /** Leaves the socket to somebody else. */
+  detach(): Socket {
+    this.socket.off('data', this.#onData)
+    this.socket.off('end', this.#onEnd)
+    this.socket.off('drain', this.#onSocketDrain)
+    this.socket.off('close', this.#onClose)
+    this.socket.off('error', this.#onError)
+    return this.socket
+  }
+}
+
+const none: readonly string[] = []

@@ -1,0 +1,257 @@
+import { HeaderNames, nameKind, type NameKind } from './header-names.ts'
+
+/** An ordinary request as the parser found it. */
+export interface PlainRequest {
+  readonly method: string
+  readonly url: string
+  /** Names and values, a flat list, as node:http gives them. */
+  readonly rawHeaders: string[]
+  /** -1 when the head says nothing of a body. */
+  readonly contentLength: number
+  /** Whether the caller wants the connection to end with the response. */
+  readonly closes: boolean
+  /** Where the body begins. */
+  readonly bodyAt: number
+}
+
+/**
+ * What the bytes are: a whole head of an ordinary request, the beginning of one, or anything else, which the standard
+ * lane judges.
+ */
+export type ParseOutcome = PlainRequest | 'partial' | 'unusual'
+
+const headersAtMost = 64
+const headBytesAtMost = 8 * 1024
+const lengthDigitsAtMost = 15
+const versionLine = 'HTTP/1.1\r\n'
+
+const cr = 0x0d
+const lf = 0x0a
+const space = 0x20
+const colon = 0x3a
+
+/**
+ * Reads the heads of ordinary requests (RFC 9112, sections 3 and 5) and nothing else: one method of seven, origin-form
+ * below the guarded prefix, HTTP/1.1, whole lines with CRLF, visible ASCII in values, one Content-Length or none. It
+ * never repairs: a doubt about a single byte makes the request unusual.
+ */
+export class RequestParser {
+  readonly #prefix: string
+  readonly #urlBytes: number
+  readonly #headBytes: number
+  readonly #names = new HeaderNames()
+  readonly #valueStarts = new Uint32Array(headersAtMost)
+  readonly #valueEnds = new Uint32Array(headersAtMost)
+  readonly #isKept = new Uint8Array(headersAtMost)
+  // The request that is being read.
+  #rawHeaders: string[] = []
+  #count = 0
+  #contentLength = -1
+  #connection = 0
+
+  constructor(limits: { prefix: string; urlBytes: number; headBytes: number }) {
+    this.#prefix = limits.prefix
+    this.#urlBytes = limits.urlBytes
+    this.#headBytes = Math.min(limits.headBytes, headBytesAtMost)
+  }
+
+  /** Reads the head that begins at a place. */
+  parse(bytes: Buffer, start: number): ParseOutcome {
+    const end = Math.min(bytes.length, start + this.#headBytes)
+    // More than the largest head without its end is nothing to wait for.
+    const short = end === bytes.length ? 'partial' : 'unusual'
+
+    const method = methodAt(bytes, start)
+    if (method === undefined) return 'unusual'
+    const urlAt = matchEnd(bytes, { at: start, end, text: `${method} ` })
+    if (urlAt < 0) return urlAt === ranOut ? short : 'unusual'
+
+    const urlEnd = this.#urlEnd(bytes, urlAt, end)
+    if (urlEnd < 0) return urlEnd === ranOut ? short : 'unusual'
+    const fieldsAt = matchEnd(bytes, { at: urlEnd + 1, end, text: versionLine })
+    if (fieldsAt < 0) return fieldsAt === ranOut ? short : 'unusual'
+
+    const fieldsEnd = this.#readFields(bytes, fieldsAt, end)
+    if (fieldsEnd < 0) return fieldsEnd === ranOut ? short : 'unusual'
+    this.#fillValues(bytes, start, fieldsEnd)
+    return {
+      method,
+      url: bytes.toString('latin1', urlAt, urlEnd),
+      rawHeaders: this.#rawHeaders,
+      contentLength: this.#contentLength,
+      closes: this.#connection === closeOption,
+      bodyAt: fieldsEnd + 2,
+    }
+  }
+
+  /** All header lines up to the empty one; returns where that begins. */
+  #readFields(bytes: Buffer, start: number, end: number): number {
+    this.#rawHeaders = []
+    this.#count = 0
+    this.#contentLength = -1
+    this.#connection = 0
+    let at = start
+    while (at < end && bytes[at] !== cr) {
+      at = this.#field(bytes, at, end)
+      if (at < 0) return at
+    }
+    if (at + 1 >= end) return ranOut
+    return bytes[at + 1] === lf ? at : mismatch
+  }
+
+  /** Where the URL ends: at its space. */
+  #urlEnd(bytes: Buffer, urlAt: number, end: number): number {
+    const rest = matchEnd(bytes, { at: urlAt, end, text: this.#prefix })
+    if (rest < 0) return rest
+    if (rest < end && !isPrefixEnd(bytes[rest] ?? 0)) return mismatch
+    let at = rest
+    while (at < end && urlCodes[bytes[at] ?? 0] === 1) at++
+    if (at - urlAt > this.#urlBytes) return mismatch
+    if (at === end) return ranOut
+    return bytes[at] === space ? at : mismatch
+  }
+
+  /** One header line with its CRLF; returns where the next one begins. */
+  #field(bytes: Buffer, at: number, end: number): number {
+    const nameEnd = tokenEnd(bytes, at, end)
+    if (nameEnd === end) return ranOut
+    if (nameEnd === at || bytes[nameEnd] !== colon || this.#count === headersAtMost) return mismatch
+    const name = this.#names.find(bytes, at, nameEnd)
+    const { kind } = this.#names
+    if (kind === nameKind.unusual || this.#isSecond(kind)) return mismatch
+
+    let from = nameEnd + 1
+    while (from < end && bytes[from] === space) from++
+    let lineEnd = from
+    while (lineEnd < end && valueCodes[bytes[lineEnd] ?? 0] === 1) lineEnd++
+    if (lineEnd < end && bytes[lineEnd] !== cr) return mismatch
+    if (lineEnd + 1 >= end) return this.#isDoubtful(bytes, from, lineEnd) ? mismatch : ranOut
+    if (bytes[lineEnd + 1] !== lf) return mismatch
+    let to = lineEnd
+    while (to > from && bytes[to - 1] === space) to--
+
+    if (kind !== nameKind.ordinary && !this.#noteFraming(bytes, from, to)) return mismatch
+    this.#rawHeaders.push(name, '')
+    this.#valueStarts[this.#count] = from
+    this.#valueEnds[this.#count] = to
+    this.#isKept[this.#count] = kind === nameKind.kept ? 1 : 0
+    this.#count++
+    return lineEnd + 2
+  }
+
+  #isSecond(kind: NameKind): boolean {
+    return (
+      (kind === nameKind.contentLength && this.#contentLength !== -1) ||
+      (kind === nameKind.connection && this.#connection !== 0)
+    )
+  }
+
+  /** Whether the beginning of a value can't become a usual one any more: doubts are not kept waiting. */
+  #isDoubtful(bytes: Buffer, from: number, to: number): boolean {
+    return (
+      this.#names.kind === nameKind.contentLength && to > from && lengthAt(bytes, from, to) === -1
+    )
+  }
+
+  /** Takes note of what a header says of the body or the connection; false when it says anything but the usual. */
+  #noteFraming(bytes: Buffer, from: number, to: number): boolean {
+    const { kind } = this.#names
+    if (kind === nameKind.contentLength) {
+      this.#contentLength = lengthAt(bytes, from, to)
+      return this.#contentLength !== -1
+    }
+    if (kind === nameKind.connection) {
+      this.#connection = connectionAt(bytes, from, to)
+      return this.#connection !== 0
+    }
+    return true
+  }
+
+  #fillValues(bytes: Buffer, start: number, end: number): void {
+    const text = bytes.toString('latin1', start, end)
+    for (let count = 0; count < this.#count; count++) {
+      const from = this.#valueStarts[count] ?? 0
+      const to = this.#valueEnds[count] ?? 0
+      // A slice of a text keeps the whole text: what is remembered longer gets a text of its own.
+      this.#rawHeaders[count * 2 + 1] =
+        this.#isKept[count] === 1
+          ? bytes.toString('latin1', from, to)
+          : text.slice(from - start, to - start)
+    }
+  }
+}
+
+const ranOut = -1
+const mismatch = -2
+
+/** Where a text that begins at a place ends; `ranOut` where the bytes end first, `mismatch` where another one is there. */
+function matchEnd(bytes: Buffer, given: { at: number; end: number; text: string }): number {
+  const { at, end, text } = given
+  for (let offset = 0; offset < text.length; offset++) {
+    if (at + offset >= end) return ranOut
+    if (bytes[at + offset] !== text.charCodeAt(offset)) return mismatch
+  }
+  return at + text.length
+}
+
+/** The method that the bytes may begin with, told by its first two letters; the rest is compared by the caller. */
+function methodAt(bytes: Buffer, at: number): string | undefined {
+  switch (bytes[at]) {
+    case 0x47:
+      return 'GET'
+    case 0x48:
+      return 'HEAD'
+    case 0x44:
+      return 'DELETE'
+    case 0x4f:
+      return 'OPTIONS'
+    case 0x50:
+      return bytes[at + 1] === 0x55 ? 'PUT' : bytes[at + 1] === 0x41 ? 'PATCH' : 'POST'
+    default:
+      return undefined
+  }
+}
+
+function isPrefixEnd(code: number): boolean {
+  return code === 0x2f || code === 0x3f || code === space
+}
+
+function tokenEnd(bytes: Buffer, start: number, end: number): number {
+  let at = start
+  while (at < end && tokenCodes[bytes[at] ?? 0] === 1) at++
+  return at
+}
+
+/** A decimal number as everybody writes it; -1 for anything else. */
+function lengthAt(bytes: Buffer, from: number, to: number): number {
+  const digits = to - from
+  if (digits === 0 || digits > lengthDigitsAtMost) return -1
+  if (bytes[from] === 0x30 && digits > 1) return -1
+  let length = 0
+  for (let at = from; at < to; at++) {
+    const digit = (bytes[at] ?? 0) - 0x30
+    if (digit < 0 || digit > 9) return -1
+    length = length * 10 + digit
+  }
+  return length
+}
+
+const keepAliveOption = 1
+const closeOption = 2
+
+/** The two options that nearly all programs send, each alone; 0 for anything else. */
+function connectionAt(bytes: Buffer, from: number, to: number): number {
+  if (to - from !== 5 && to - from !== 10) return 0
+  const value = bytes.toString('latin1', from, to).toLowerCase()
+  return value === 'keep-alive' ? keepAliveOption : value === 'close' ? closeOption : 0
+}
+
+// Visible ASCII, without "#", which begins no part of a request target (RFC 9112, section 3.2.1).
+const urlCodes = codes((code) => code > 0x20 && code < 0x7f && code !== 0x23)
+const valueCodes = codes((code) => code >= 0x20 && code < 0x7f)
+// RFC 9110, section 5.6.2.
+const tokenCodes = codes((code) => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(code)))
+
+function codes(isOne: (code: number) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, code) => (isOne(code) ? 1 : 0))
+}

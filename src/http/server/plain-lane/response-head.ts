@@ -1,0 +1,64 @@
+import type { ResponseHead } from '../lane/carrier.ts'
+
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
+
+/** How the connection and the body of a response end. */
+export interface ResponseEnding {
+  /** Whether the connection ends with this response. */
+  readonly closes: boolean
+  /** Seconds for which an idle connection is kept. */
+  readonly keepAliveSeconds: number
+  /** The present time as an HTTP date. */
+  readonly date: string
+}
+
+/** A rendered head and how its body is framed. */
+export interface RenderedHead {
+  readonly text: string
+  readonly isChunked: boolean
+}
+
+/**
+ * A response's head as node:http would write it, line by line, so that nobody can tell the lanes apart. Throws at a
+ * value that would split it (RFC 9112, section 11.1).
+ */
+export function renderResponseHead(head: ResponseHead, ending: ResponseEnding): RenderedHead {
+  const { status, headers } = head
+  const reason = head.reason ?? STATUS_CODES[status] ?? 'unknown'
+  let text = `HTTP/1.1 ${status} ${reason}\r\n`
+  let hasLength = false
+  let hasDate = false
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = headers[at] ?? ''
+    const value = headers[at + 1] ?? ''
+    if (name.length === 14 && !hasLength) hasLength = name.toLowerCase() === 'content-length'
+    else if (name.length === 4 && !hasDate) hasDate = name.toLowerCase() === 'date'
+    text += `${name}: ${value}\r\n`
+  }
+  if (!isFieldLines(text, headers.length / 2 + 1)) throw new Error('a header would split the head')
+  if (!hasDate) text += `Date: ${ending.date}\r\n`
+  text += ending.closes
+    ? 'Connection: close\r\n'
+    : `Connection: keep-alive\r\nKeep-Alive: timeout=${ending.keepAliveSeconds}\r\n`
+  const isChunked = head.hasBody && !hasLength
+  return {
+    text: isChunked ? `${text}Transfer-Encoding: chunked\r\n\r\n` : `${text}\r\n`,
+    isChunked,
+  }
+}
+
+/** Whether a text is this many lines, without a control character inside any of them. */
+function isFieldLines(text: string, lines: number): boolean {
+  let count = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code >= 0x20 && code !== 0x7f && code <= 0xff) continue
+    if (code === 0x0d && text.charCodeAt(at + 1) === 0x0a) {
+      count++
+      at++
+    } else if (code !== 0x09) {
+      return false
+    }
+  }
+  return count === lines
+}

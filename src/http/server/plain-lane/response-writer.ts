@@ -1,0 +1,75 @@
+import type { Socket } from 'node:net'
+import type { ResponseHead } from '../lane/carrier.ts'
+import { renderResponseHead, type ResponseEnding } from './response-head.ts'
+
+/** Chunks up to this size are joined with what surrounds them into one write. */
+const joinedBytesAtMost = 16 * 1024
+
+/** Writes the responses of one connection, one after the other, in as few writes as there can be. */
+export class ResponseWriter {
+  readonly #socket: Socket
+  #isChunked = false
+  /** The head of a streamed response that is not written yet. */
+  #head = ''
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+  }
+
+  /** A whole response in one write. */
+  respond(head: ResponseHead, ending: ResponseEnding, body: string): void {
+    const { text, isChunked } = renderResponseHead(head, ending)
+    if (!isChunked) this.#write(text + body)
+    else this.#write(`${text}${body === '' ? '' : chunkOf(body)}0\r\n\r\n`)
+  }
+
+  begin(head: ResponseHead, ending: ResponseEnding): void {
+    const { text, isChunked } = renderResponseHead(head, ending)
+    this.#head = text
+    this.#isChunked = isChunked
+  }
+
+  flushHead(): void {
+    if (this.#head === '') return
+    this.#write(this.#head)
+    this.#head = ''
+  }
+
+  write(chunk: Buffer): boolean {
+    const head = this.#head
+    this.#head = ''
+    if (chunk.length <= joinedBytesAtMost) {
+      const body = chunk.toString('latin1')
+      return this.#write(head + (this.#isChunked ? chunkOf(body) : body))
+    }
+    const size = this.#isChunked ? `${chunk.length.toString(16)}\r\n` : ''
+    this.#socket.cork()
+    if (head !== '' || size !== '') this.#write(head + size)
+    // The giver's buffer is used again at once.
+    let flows = this.#socket.write(Buffer.from(chunk))
+    if (this.#isChunked) flows = this.#write('\r\n')
+    this.#socket.uncork()
+    return flows
+  }
+
+  end(trailers: readonly string[]): void {
+    let text = this.#head
+    this.#head = ''
+    if (this.#isChunked) {
+      text += '0\r\n'
+      for (let at = 0; at + 1 < trailers.length; at += 2) {
+        text += `${trailers[at]}: ${trailers[at + 1]}\r\n`
+      }
+      text += '\r\n'
+    }
+    if (text !== '') this.#write(text)
+  }
+
+  #write(text: string): boolean {
+    return this.#socket.write(text, 'latin1')
+  }
+}
+
+function chunkOf(body: string): string {
+  return `${body.length.toString(16)}\r\n${body}\r\n`
+}

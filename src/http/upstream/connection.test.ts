@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FakeSocket } from '../../../test/harness/lanes/fake-socket.ts'
+import { UpstreamConnection, type ConnectionUser } from './connection.ts'
+
+function userForTests(heard: (what: string) => void): ConnectionUser {
+  return {
+    interim: () => heard('interim'),
+    switched: () => heard('switched'),
+    head: () => heard('head'),
+    whole: (_head, body) => heard(body),
+    data: () => heard('data'),
+    end: () => heard('end'),
+    writable: () => undefined,
+    readEnded: () => undefined,
+    failed: ({ code }) => heard(code),
+  }
+}
+
+test('a connection that a slow caller left paused is heard by the next one', async () => {
+  const socket = new FakeSocket()
+  let released = 0
+  const connection = new UpstreamConnection(socket.asSocket, () => released++)
+  socket.on('data', (bytes: Buffer) => connection.receive(bytes))
+  const request = { method: 'GET', text: 'GET / HTTP/1.1\r\n\r\n', ended: true, upgrade: false }
+
+  const first = Promise.withResolvers<void>()
+  const slow = userForTests((what) => {
+    if (what === 'data') connection.pause()
+    if (what === 'end') first.resolve()
+  })
+  connection.begin(slow, request)
+  socket.feed(Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`))
+  await first.promise
+  assert.equal(released, 1)
+
+  const second = Promise.withResolvers<string>()
+  connection.begin(
+    userForTests((what) => second.resolve(what)),
+    request,
+  )
+  socket.feed(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'))
+  assert.equal(await second.promise, 'ok')
+})

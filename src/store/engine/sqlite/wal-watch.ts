@@ -1,0 +1,44 @@
+import { watch, type FSWatcher } from 'node:fs'
+
+/**
+ * After a write to the log come its fsync and the index that makes it visible, which nobody is told of: asking again in
+ * growing steps hears a commit at most twice as late as it could be seen.
+ */
+const stepsMs = [0, 2, 4, 8, 16, 32, 64, 128]
+
+/** Tells when other processes may have committed to a SQLite database, by watching its write-ahead log. */
+export class SqliteWalWatch {
+  readonly #watcher: FSWatcher
+  readonly #onHint: () => void
+  #timer: NodeJS.Timeout | undefined
+  #step = 0
+
+  /** Throws where the file system can't be watched. */
+  constructor(databasePath: string, onHint: () => void) {
+    this.#onHint = onHint
+    this.#watcher = watch(`${databasePath}-wal`, { persistent: false }, () => this.#written())
+    // A watch that breaks leaves the poll behind it.
+    this.#watcher.on('error', () => this.close())
+  }
+
+  close(): void {
+    this.#watcher.close()
+    clearTimeout(this.#timer)
+  }
+
+  #written(): void {
+    // One commit is several writes: the first step that is still to come is soon enough for all of them.
+    if (this.#timer !== undefined && this.#step <= 1) return
+    this.#step = 0
+    clearTimeout(this.#timer)
+    this.#ask()
+  }
+
+  #ask(): void {
+    this.#onHint()
+    const before = stepsMs[this.#step] ?? 0
+    const next = stepsMs[++this.#step]
+    this.#timer =
+      next === undefined ? undefined : setTimeout(() => this.#ask(), next - before).unref()
+  }
+}

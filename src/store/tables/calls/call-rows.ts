@@ -1,0 +1,113 @@
+import type { Engine } from '../../db/db.ts'
+import type { CallRecord } from './call-record.ts'
+
+/** Call records as one parameter of a statement: a JSON array of rows, in ASCII. */
+export interface CallRows {
+  readonly json: string
+  readonly count: number
+}
+
+const columns = [
+  'organization_id',
+  'id',
+  'at',
+  'key_id',
+  'target_id',
+  'method',
+  'path',
+  'status',
+  'refusal',
+  'stopped_at',
+  'rule_id',
+  'trial_rule_id',
+  'bytes_in',
+  'bytes_out',
+  'duration_us',
+  'upstream_us',
+  'address',
+  'agent',
+  'capture',
+]
+const numbers = new Set(['at', 'status', 'bytes_in', 'bytes_out', 'duration_us', 'upstream_us'])
+
+/** The statement that adds such rows; a batch that is written again after a lost answer must not fail on itself. */
+export function insertRowsText(engine: Engine): string {
+  const isPostgres = engine === 'postgres'
+  const values = columns.map((name, at) =>
+    isPostgres && numbers.has(name) ? `(value->>${at})::bigint` : `value->>${at}`,
+  )
+  const rows = isPostgres ? 'jsonb_array_elements($1::jsonb) as row (value)' : 'json_each(?)'
+  // Without "where true", SQLite takes "on conflict" for a condition of a join.
+  return `insert into call (${columns.join(', ')}) select ${values.join(', ')} from ${rows} where true on conflict do nothing`
+}
+
+const bufferBytes = 512 * 1024
+
+/**
+ * Collects call records as bytes in one buffer that is made once: a record lives there until its batch is written, so
+ * that none of them is an object that the collector has to carry along.
+ */
+export class CallRowsBuffer {
+  readonly #bytes = Buffer.allocUnsafeSlow(bufferBytes)
+  #used = 0
+  #count = 0
+  /** Batches that were full before they were taken. */
+  readonly #full: CallRows[] = []
+
+  /** Rows in the batch that is being filled. */
+  get count(): number {
+    return this.#count
+  }
+
+  add(call: CallRecord): void {
+    const row = rowOf(call)
+    if (this.#used + row.length + 1 > bufferBytes) this.#close()
+    if (row.length + 1 > bufferBytes) {
+      this.#full.push({ json: `[${row}]`, count: 1 })
+      return
+    }
+    this.#bytes[this.#used] = this.#count === 0 ? openBracket : comma
+    this.#used += 1 + this.#bytes.write(row, this.#used + 1, 'latin1')
+    this.#count++
+  }
+
+  /** Takes out what was collected, oldest first. */
+  take(): CallRows[] {
+    this.#close()
+    return this.#full.splice(0)
+  }
+
+  #close(): void {
+    if (this.#count === 0) return
+    const json = `${this.#bytes.toString('latin1', 0, this.#used)}]`
+    this.#full.push({ json, count: this.#count })
+    this.#used = 0
+    this.#count = 0
+  }
+}
+
+const openBracket = 0x5b
+const comma = 0x2c
+
+/** Rows of some records. */
+export function rowsOf(calls: readonly CallRecord[]): CallRows {
+  return { json: `[${calls.map(rowOf).join(',')}]`, count: calls.length }
+}
+
+// Ids, methods, codes and addresses are ours or checked: plain ASCII without quotes. The others are looked at.
+function rowOf(call: CallRecord): string {
+  return `["${call.organizationId}","${call.id}",${call.at},"${call.keyId}",${plain(call.targetId)},"${call.method}",${text(call.path)},${call.status},${plain(call.refusal)},${plain(call.stoppedAt)},${plain(call.ruleId)},${plain(call.trialRuleId)},${call.bytesIn},${call.bytesOut},${call.durationUs},${call.upstreamUs ?? 'null'},${text(call.address)},${text(call.agent)},${text(call.capture)}]`
+}
+
+function plain(value: string | undefined): string {
+  return value === undefined ? 'null' : `"${value}"`
+}
+
+function text(value: string | undefined): string {
+  if (value === undefined) return 'null'
+  if (!/[^\x20\x21\x23-\x5b\x5d-\x7e]/.test(value)) return `"${value}"`
+  return JSON.stringify(value).replaceAll(
+    /[\u007f-\uffff]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

@@ -1,0 +1,56 @@
+// Two parsers of requests are two opinions on where one ends, unless they are shown to have the same: both lanes get the
+// same bytes and must agree on all that can be seen. `npm run torture -- lanes` does the same a million times.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import {
+  disagreement,
+  messagesTo,
+  places,
+  randomPieces,
+  type Lanes,
+} from '../harness/lanes/compare.ts'
+import { LaneObserver } from '../harness/lanes/observe.ts'
+import { randomFrom } from '../torture/torture.ts'
+
+const randomMessages = 3000
+const seed = 20_261_122
+
+describe('the plain lane beside the standard lane', () => {
+  let lanes: Lanes
+  before(() => {
+    lanes = { plain: new LaneObserver('plain'), standard: new LaneObserver('standard') }
+  })
+  after(async () => {
+    await lanes.plain[Symbol.asyncDispose]()
+    await lanes.standard[Symbol.asyncDispose]()
+  })
+
+  async function agree(pieces: readonly Buffer[]): Promise<void> {
+    assert.equal(await disagreement(lanes, pieces), undefined)
+  }
+
+  for (const place of places) {
+    test(`the lanes agree on every message of the corpus to ${place}`, async () => {
+      for (const [, bytes] of messagesTo(place)) await agree([bytes])
+    })
+  }
+
+  test('the lanes agree on every message of the corpus, cut in two at each of its first 300 bytes', async () => {
+    for (const [, bytes] of messagesTo('now')) {
+      for (let cut = 1; cut < Math.min(bytes.length, 300); cut++) {
+        await agree([bytes.subarray(0, cut), bytes.subarray(cut)])
+      }
+    }
+  })
+
+  test('the lanes agree on every message of the corpus, sent byte by byte', async () => {
+    for (const [, bytes] of messagesTo('up/x')) {
+      if (bytes.length < 300) await agree([...bytes].map((byte) => Buffer.from([byte])))
+    }
+  })
+
+  test(`the lanes agree on ${randomMessages} mutated messages`, async () => {
+    const random = randomFrom(seed)
+    for (let left = randomMessages; left > 0; left--) await agree(randomPieces(random))
+  })
+})

@@ -1,0 +1,106 @@
+// Call records are collected as bytes and written in one statement: what comes back is what happened, on both engines.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createId } from '../../src/ids.ts'
+import { calls, CallRowsBuffer, type CallRecord } from '../../src/store/index.ts'
+import { emptyPlace, engines } from './engines.ts'
+
+const organizationId = createId('org')
+const keyId = createId('key')
+
+function record(more: Partial<CallRecord> = {}): CallRecord {
+  return {
+    id: createId('req'),
+    at: 1_800_000_000_000,
+    organizationId,
+    keyId,
+    targetId: undefined,
+    method: 'GET',
+    path: '/api/v1/intercept/api/items',
+    status: 200,
+    refusal: undefined,
+    stoppedAt: undefined,
+    ruleId: undefined,
+    trialRuleId: undefined,
+    bytesIn: 0,
+    bytesOut: 5_000_000_000,
+    durationUs: 12,
+    upstreamUs: undefined,
+    address: '::1',
+    agent: undefined,
+    capture: undefined,
+    ...more,
+  }
+}
+
+const odd: Partial<CallRecord>[] = [
+  {},
+  { targetId: createId('tgt'), ruleId: createId('rul'), trialRuleId: createId('rul') },
+  { status: 403, refusal: 'rule_denied', stoppedAt: 'rules', upstreamUs: 7 },
+  { path: `/"quoted"\\back'single`, agent: 'caf\xe9 \x7f "x" \\ , ] [' },
+  { capture: JSON.stringify({ body: 'a\u0000b\u{1f600}\n"' }), agent: '' },
+]
+
+for (const engine of engines) {
+  describe(`call records on ${engine}`, () => {
+    test('a record comes back as it was, whatever callers wrote into it', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const records = odd.map(record)
+      const rows = new CallRowsBuffer()
+      for (const one of records) rows.add(one)
+      for (const batch of rows.take()) await store.insertCalls(batch)
+      for (const one of records) {
+        assert.deepEqual(await calls.find(store.calls, organizationId, one.id), one)
+      }
+    })
+
+    test('a batch that is written twice is there once, and many batches are there whole', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const rows = new CallRowsBuffer()
+      const records = Array.from({ length: 3000 }, () => record({ path: `/${'x'.repeat(400)}` }))
+      for (const one of records) rows.add(one)
+      const batches = rows.take()
+      assert.ok(batches.length > 1)
+      for (const batch of [...batches, ...batches]) await store.insertCalls(batch)
+      const found = await calls.list(store.calls, organizationId, { limit: 5000 })
+      assert.deepEqual(found.map(({ id }) => id).toSorted(), records.map(({ id }) => id).toSorted())
+    })
+
+    test('a record larger than the buffer is written all the same', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const rows = new CallRowsBuffer()
+      const large = record({ capture: JSON.stringify('y'.repeat(600_000)) })
+      rows.add(record())
+      rows.add(large)
+      rows.add(record())
+      const batches = rows.take()
+      assert.deepEqual(
+        batches.map(({ count }) => count),
+        [1, 1, 1],
+      )
+      for (const batch of batches) await store.insertCalls(batch)
+      assert.deepEqual(await calls.find(store.calls, organizationId, large.id), large)
+    })
+
+    test('works on the call records and batches of them take turns', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const rows = new CallRowsBuffer()
+      for (let left = 1000; left > 0; left--) rows.add(record())
+      const [batch] = rows.take()
+      assert.ok(batch)
+      const one = record()
+      await Promise.all([
+        store.insertCalls(batch),
+        store.transactionOnCalls(async (tx) => await calls.insert(tx, [one])),
+        store.transactionOnCalls(async (tx) => await calls.insert(tx, [record()])),
+      ])
+      assert.deepEqual(await calls.find(store.calls, organizationId, one.id), one)
+      const found = await calls.list(store.calls, organizationId, { limit: 2000 })
+      assert.equal(found.length, 1002)
+    })
+  })
+}

@@ -1,0 +1,164 @@
+// Whether two lanes agree on the same bytes, and which bytes they are asked about.
+import { isDeepStrictEqual } from 'node:util'
+import { ambiguous, refused, smuggling, wellFormed } from './corpus.ts'
+import { guarded, type LaneObserver, type Sight } from './observe.ts'
+
+/** The lanes of one process, each with an observer. */
+export interface Lanes {
+  readonly plain: LaneObserver
+  readonly standard: LaneObserver
+}
+
+/** Sends the same pieces to both lanes; what they disagree on, or undefined. */
+export async function disagreement(
+  { plain, standard }: Lanes,
+  pieces: readonly Buffer[],
+): Promise<string | undefined> {
+  const onPlain = await plain.observe(pieces)
+  const onStandard = await standard.observe(pieces)
+  if (isDeepStrictEqual(onPlain, onStandard) || isCutShort(onPlain, onStandard)) return undefined
+  const sent = pieces.map((piece) => piece.toString('latin1'))
+  return JSON.stringify({ sent, plain: onPlain, standard: onStandard })
+}
+
+/**
+ * The one difference that is meant. The standard lane reads ahead and runs the requests of one connection at once; what
+ * breaks that connection breaks all of them. The plain lane runs one after the other: it takes nothing that the
+ * standard lane does not take, and answers at least what that answers, in the same words, before the end.
+ */
+function isCutShort(plain: Sight, standard: Sight): boolean {
+  return (
+    standard.state === 'ended' &&
+    plain.state === 'ended' &&
+    plain.received.startsWith(standard.received) &&
+    standard.receivedAfterEnd === '' &&
+    plain.receivedAfterEnd === '' &&
+    isPartOf(requestsOf(plain), requestsOf(standard))
+  )
+}
+
+function requestsOf({ executed }: Sight): string[] {
+  return executed.filter((what) => /^[A-Za-z]+ (?:[A-Z]+ )?\//.test(what))
+}
+
+function isPartOf(some: readonly string[], all: readonly string[]): boolean {
+  const left = [...all]
+  return some.every((one) => {
+    const at = left.indexOf(one)
+    if (at !== -1) left.splice(at, 1)
+    return at !== -1
+  })
+}
+
+/** Where the gateway of the observers answers at once, refuses, answers later, or forwards. */
+export const places = [
+  'now',
+  'refused',
+  'later',
+  'up/x',
+  'up/chunked',
+  'up/close',
+  'up/none',
+  'up/same',
+  'up/early',
+  'up/broken',
+  'up/half',
+  'up/big',
+  'up/events',
+  'up/dated',
+  'up/odd',
+] as const
+
+/** All messages of the corpus, as they are sent to a place. */
+export function messagesTo(place: string): [name: string, bytes: Buffer][] {
+  const key = 'X-API-Key: k'
+  const list: [string, string][] = [
+    ...wellFormed,
+    ...smuggling,
+    ...ambiguous.map(([name, text]): [string, string] => [
+      name,
+      text.replaceAll('{prefix}/x', '{at}').replaceAll('{key}', key),
+    ]),
+    ...refused.map(([name, , text]): [string, string] => [
+      name,
+      text.replace(/^([A-Z]+) \/(?=[ a])/, '$1 {at}/'),
+    ]),
+  ]
+  return list.map(([name, text]) => [
+    name,
+    Buffer.from(
+      text.replaceAll('{at}', `${guarded}/${place}`).replaceAll('{prefix}', guarded),
+      'latin1',
+    ),
+  ])
+}
+
+/** Pieces that parsers stumble over. */
+const spice = [
+  ...[
+    '\r\n',
+    '\n',
+    '\r',
+    '\0',
+    ' ',
+    '\t',
+    ':',
+    ';',
+    ',',
+    '\r\n\r\n',
+    '%2f',
+    '\\',
+    '\xa0',
+    '#',
+    '"',
+  ],
+  ...['Content-Length: 5\r\n', 'Content-Length: 0\r\n', 'Transfer-Encoding: chunked\r\n'],
+  ...['Transfer-Encoding: x\r\n', 'Connection: close\r\n', 'Connection: x-api-key\r\n'],
+  ...['Host: other.test\r\n', 'X-API-Key: \r\n', 'Expect: 100-continue\r\n', '0\r\n\r\n'],
+  ...[
+    'GET / HTTP/1.1\r\n\r\n',
+    'HTTP/2.0',
+    'Upgrade: websocket\r\n',
+    'TE: trailers\r\n',
+    '9999999',
+  ],
+]
+
+/** Pieces of one to three messages, changed in none to three places and cut into one to four parts. */
+export function randomPieces(random: () => number): Buffer[] {
+  const place = pick(places, random)
+  const messages = messagesTo(place)
+  let bytes = Buffer.concat(
+    Array.from({ length: 1 + Math.floor(random() * 3) }, () => pick(messages, random)[1]),
+  )
+  for (let left = Math.floor(random() * 4); left > 0; left--) bytes = mutate(bytes, random)
+  const cuts = Array.from({ length: Math.floor(random() * 4) }, () =>
+    Math.floor(random() * bytes.length),
+  ).toSorted((a, b) => a - b)
+  return [...cuts, bytes.length]
+    .map((end, at) => bytes.subarray(cuts[at - 1] ?? 0, end))
+    .filter((piece) => piece.length > 0)
+}
+
+/** A byte changed, a piece doubled or cut, a piece of spice. */
+function mutate(bytes: Buffer, random: () => number): Buffer<ArrayBuffer> {
+  const at = Math.floor(random() * Math.min(bytes.length, 2000))
+  const end = Math.min(bytes.length, at + Math.floor(random() * 24))
+  const before = bytes.subarray(0, at)
+  switch (Math.floor(random() * 4)) {
+    case 0:
+      return Buffer.concat([before, Buffer.from([random() * 256]), bytes.subarray(at + 1)])
+    case 1:
+      return Buffer.concat([before, bytes.subarray(at, end), bytes.subarray(at)])
+    case 2:
+      return Buffer.concat([before, bytes.subarray(end)])
+    default:
+      return Buffer.concat([before, Buffer.from(pick(spice, random), 'latin1'), bytes.subarray(at)])
+  }
+}
+
+function pick<T>(choices: readonly T[], random: () => number): T {
+  const choice = choices[Math.floor(random() * choices.length)]
+  if (choice === undefined) throw new Error('nothing to pick from')
+  return choice
+}

@@ -1,0 +1,51 @@
+// Both lanes get the same bytes: every message of the corpus, cut in two at every byte, and a million mutated ones.
+import {
+  disagreement,
+  messagesTo,
+  places,
+  randomPieces,
+  type Lanes,
+} from '../harness/lanes/compare.ts'
+import { LaneObserver } from '../harness/lanes/observe.ts'
+import { randomFrom, type Torture } from './torture.ts'
+
+const mutatedMessages = 1_000_000
+const shortMessages = 500
+const maxFindings = 20
+const sayEvery = 100_000
+
+/** The differential test of the two lanes; `--seed` repeats a run. */
+export const lanes: Torture = {
+  about: 'P1, P2: both lanes agree on the same bytes',
+  async run({ short, seed, say }) {
+    await using plain = new LaneObserver('plain')
+    await using standard = new LaneObserver('standard')
+    const findings: string[] = []
+    const figures = { corpus: 0, mutated: 0 }
+
+    async function check(pieces: readonly Buffer[]): Promise<void> {
+      const found = await disagreement({ plain, standard } satisfies Lanes, pieces)
+      if (found !== undefined) findings.push(found.slice(0, 4000))
+    }
+
+    for (const place of short ? [] : places) {
+      for (const [, bytes] of messagesTo(place)) {
+        for (let cut = 0; cut < bytes.length && findings.length < maxFindings; cut++) {
+          await check(
+            [bytes.subarray(0, cut), bytes.subarray(cut)].filter(({ length }) => length > 0),
+          )
+          figures.corpus++
+        }
+      }
+      say(`${place}: ${figures.corpus} cut messages, ${findings.length} findings`)
+    }
+    const random = randomFrom(seed)
+    const total = short ? shortMessages : mutatedMessages
+    while (figures.mutated < total && findings.length < maxFindings) {
+      await check(randomPieces(random))
+      figures.mutated++
+      if (figures.mutated % sayEvery === 0) say(`${figures.mutated} mutated messages`)
+    }
+    return { findings, figures }
+  },
+}
