@@ -20,6 +20,7 @@ const guides: Readonly<Record<string, string>> = {
   'scim-onelogin': 'People from OneLogin',
   'scim-pingone': 'People from PingOne',
   'receive-webhooks': 'Receive webhooks',
+  'export-logs': 'Call records and audit entries in other stores',
 }
 
 /** The guides of docs/guides, for whoever sets something up without the repository at hand. */

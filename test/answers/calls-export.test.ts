@@ -167,7 +167,7 @@ describe('calls as a file, and what was captured of them', () => {
   }
 
   test('a captured call shows headers and bodies with what was blacked out; a credential is never kept', async () => {
-    const capture = { headers: ['x-trace', 'content-type'], bodyBytes: 64, redact: ['card'] }
+    const capture = { headers: ['x-trace', 'content-type'], body_bytes: 64, redact: ['card'] }
     const set = await owner.call(`PATCH ${at}/targets/echo`, { capture })
     assert.deepEqual(set.json.capture, capture)
     const refused = await owner.call(`PATCH ${at}/targets/echo`, {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { countSealed, type SealedCounts } from '../../src/access/index.ts'
 import { createSealer } from '../../src/secrets/index.ts'
-import { sealed, type Engine } from '../../src/store/index.ts'
+import { providerSessions, sealed, type Engine } from '../../src/store/index.ts'
 import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
 import { firstOwner, withStore, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
@@ -47,7 +47,24 @@ for (const engine of ['sqlite', 'postgres'] satisfies Engine[]) {
         await owner.call(`POST ${at}/keys`, { name: 'k' }, { 'idempotency-key': 'once' }),
       ]
       for (const answer of made) assert.equal(answer.status, 201, answer.text)
+      await keepIdToken()
     })
+    /** As a sign-in leaves it whose end shall end the provider's own session too. */
+    async function keepIdToken(): Promise<void> {
+      const [sessionId, connectionId] = ['ses_kept', 'con_kept'] as const
+      const idTokenSealed = createSealer([oldKey]).seal('canary', [
+        connectionId,
+        sessionId,
+        'id_token',
+      ])
+      await withStore(product, async (store) => {
+        const row = { sessionId, connectionId, userId: 'usr_kept', subject: 's' } as const
+        const ends = { providerSession: undefined, expiresAt: Date.now() + 3_600_000 }
+        await store.transaction(
+          async (tx) => await providerSessions.insert(tx, { ...row, ...ends, idTokenSealed }),
+        )
+      })
+    }
     after(async () => {
       await product[Symbol.asyncDispose]()
       await idp[Symbol.asyncDispose]()
