@@ -1,33 +1,69 @@
 import type { OrganizationId } from '../ids.ts'
-import { calls, traffic, type Store } from '../store/index.ts'
+import {
+  callSums,
+  traffic,
+  type CallFilter,
+  type CallOutcome,
+  type Percentiles,
+  type Store,
+  type TimedPart,
+} from '../store/index.ts'
 
 const minuteMs = 60_000
 const dayMs = 24 * 3_600_000
 const recentMs = 15 * minuteMs
-const mostForPercentile = 50_000
+
+/** Shares of calls took at most so long, in milliseconds. */
+export interface Latency {
+  readonly p50Ms: number
+  readonly p95Ms: number
+  readonly p99Ms: number
+}
+
+/** One step of a rollup. */
+export interface RollupPoint {
+  readonly at: number
+  /** Answered by the upstream, below 500. */
+  readonly passed: number
+  /** The upstream failed, or answered with 500 or above. */
+  readonly errors: number
+  /** Refused by one of our checks. */
+  readonly refused: number
+  /** Missing where no call was timed. */
+  readonly latency: Latency | undefined
+  /** How long the upstream and how long the rest took; only where it was asked for. */
+  readonly upstreamP95Ms: number | undefined
+  readonly ownP95Ms: number | undefined
+}
 
 /** Sums of calls over steps of time. */
 export interface Rollup {
-  readonly points: readonly {
-    readonly at: number
-    readonly passed: number
-    readonly refused: number
-  }[]
-  /** Refused calls by the check they stopped at. */
+  readonly points: readonly RollupPoint[]
+  /** Calls that were not forwarded whole, by the check they stopped at. */
   readonly refused: Readonly<Record<string, number>>
   readonly answered: number
-  /** 95 of 100 calls took at most this long; undefined for none, or too many to look at. */
-  readonly p95Ms: number | undefined
+  /** Of all calls together; undefined where there were none. */
+  readonly latency: Latency | undefined
+  /** There were so many calls that percentiles are those of the newest of each step. */
+  readonly sampled: boolean
 }
 
 /** What a rollup is about; times in milliseconds since 1970. */
-export interface RollupWish {
+export interface RollupWish extends CallFilter {
   readonly from: number
   readonly to: number
   readonly stepMs: number
-  readonly targetId?: string | undefined
-  readonly keyId?: string | undefined
+  /** Whether the upstream's part and ours are told apart. */
+  readonly parts?: boolean | undefined
 }
+
+/** The keys and targets with the most calls, and the codes with the most refusals and failures. */
+export interface TopOfCalls {
+  readonly keys: readonly TopRow[]
+  readonly targets: readonly TopRow[]
+  readonly codes: readonly TopRow[]
+}
+type TopRow = Awaited<ReturnType<typeof callSums.top>>[number]
 
 /** Counts of one target. */
 export interface TargetTraffic {
@@ -39,6 +75,7 @@ export interface TargetTraffic {
 /** What passed through, counted. */
 export interface Traffic {
   rollup(organizationId: OrganizationId, wish: RollupWish): Promise<Rollup>
+  top(organizationId: OrganizationId, filter: CallFilter, limit: number): Promise<TopOfCalls>
   /** By target id; a target without calls is missing. */
   ofTargets(organizationId: OrganizationId): Promise<ReadonlyMap<string, TargetTraffic>>
   /** By rule id: decided, or would have refused, in the last 7 days. */
@@ -50,33 +87,68 @@ export function createTraffic(needs: { store: Store; clock: { now(): number } })
   const { store, clock } = needs
   const at = store.slowCallReads
 
-  async function sumsOf(organizationId: OrganizationId, wish: RollupWish) {
-    const { keyId } = wish
-    // Minutes know no keys: those are counted from the calls themselves.
-    return keyId === undefined
-      ? await traffic.sum(at, organizationId, wish)
-      : await calls.sumOfKey(at, organizationId, { ...wish, keyId })
+  /** What the minutes tell comes from them; what they do not know is counted from the calls themselves. */
+  async function sumsOf(organizationId: OrganizationId, wish: RollupWish): Promise<SummedRow[]> {
+    const { from, to, stepMs, targetId, stoppedAt, outcome, parts: _parts, ...finer } = wish
+    const range = { from, to, stepMs, targetId }
+    const { rows } = Object.values(finer).every((value) => value === undefined)
+      ? await traffic.sum(at, organizationId, { ...range, check: stoppedAt })
+      : await callSums.sum(at, organizationId, wish)
+    return rows.map((row) => told(row, outcome))
+  }
+
+  async function timesOf(
+    organizationId: OrganizationId,
+    wish: RollupWish,
+    of: { readonly count: number; readonly part: TimedPart },
+  ) {
+    if (of.count === 0) return { steps: new Map<number, Percentiles>(), sampled: false }
+    const found = await callSums.percentiles(at, organizationId, { ...wish, ...of })
+    return { ...found, steps: new Map(found.steps.map((step) => [step.step, step])) }
   }
 
   return {
     async rollup(organizationId, wish) {
-      const sums = await sumsOf(organizationId, wish)
-      const points = emptyPoints(wish)
+      const rows = await sumsOf(organizationId, wish)
+      const all = rows.reduce((sum, row) => sum + row.passed + row.errors + row.refused, 0)
+      const times = await timesOf(organizationId, wish, { count: all, part: 'all' })
+      const none = { steps: new Map<number, Percentiles>(), sampled: false }
+      const apart = wish.parts === true
+      const of = { count: all } as const
+      const upstream = apart
+        ? await timesOf(organizationId, wish, { ...of, part: 'upstream' })
+        : none
+      const own = apart ? await timesOf(organizationId, wish, { ...of, part: 'own' }) : none
+      const points = emptyPoints(wish).map((point, step) => ({
+        ...point,
+        latency: latencyOf(times.steps.get(step)),
+        upstreamP95Ms: toMs(upstream.steps.get(step)?.p95),
+        ownP95Ms: toMs(own.steps.get(step)?.p95),
+      }))
+      const refused: Record<string, number> = {}
       let answered = 0
-      let all = 0
-      for (const { step, passed, refused } of sums.steps) {
-        answered += passed
-        all += passed + refused
-        const point = points[step]
-        if (point) Object.assign(point, { passed, refused })
+      for (const row of rows) {
+        const point = points[row.step]
+        if (point) {
+          point.passed += row.passed
+          point.errors += row.errors
+          point.refused += row.refused
+        }
+        if (row.check === '') answered += row.passed + row.errors
+        else refused[row.check] = (refused[row.check] ?? 0) + row.refused + row.errors
       }
-      const p95Us =
-        all === 0 || all > mostForPercentile
-          ? undefined
-          : await calls.percentile(at, organizationId, { ...wish, count: all, share: 0.95 })
-      const p95Ms = p95Us === undefined ? undefined : Math.round(p95Us / 100) / 10
-      const refused = Object.fromEntries(sums.refused.map(({ check, calls: n }) => [check, n]))
-      return { points, refused, answered, p95Ms }
+      return {
+        points,
+        refused,
+        answered,
+        latency: latencyOf(times.steps.get(-1)),
+        sampled: times.sampled,
+      }
+    },
+    async top(organizationId, filter, limit) {
+      const of = async (by: 'key' | 'target' | 'code') =>
+        await callSums.top(at, organizationId, { ...filter, by, limit })
+      return { keys: await of('key'), targets: await of('target'), codes: await of('code') }
     },
     async ofTargets(organizationId) {
       const to = clock.now() + minuteMs
@@ -100,11 +172,54 @@ export function createTraffic(needs: { store: Store; clock: { now(): number } })
   }
 }
 
+interface SummedRow {
+  readonly step: number
+  readonly check: string
+  readonly passed: number
+  readonly errors: number
+  readonly refused: number
+}
+
+/** A row's calls by how they ended; those of another outcome than the wanted one are none. */
+function told(
+  row: Awaited<ReturnType<typeof traffic.sum>>['rows'][number],
+  wanted: CallOutcome | undefined,
+): SummedRow {
+  const { step, check } = row
+  const errors = check === '' ? row.errors : check === 'forward' ? row.calls : 0
+  const passed = check === '' ? row.calls - row.errors : 0
+  const refused = row.calls - errors - passed
+  const only = (outcome: CallOutcome, calls: number) =>
+    wanted === undefined || wanted === outcome ? calls : 0
+  return {
+    step,
+    check,
+    passed: only('answered', passed),
+    errors: only('upstream_error', errors),
+    refused: only('refused', refused),
+  }
+}
+
+function latencyOf(found: Percentiles | undefined): Latency | undefined {
+  if (found === undefined) return undefined
+  const { p50, p95, p99 } = found
+  return { p50Ms: roundedMs(p50), p95Ms: roundedMs(p95), p99Ms: roundedMs(p99) }
+}
+
+function toMs(us: number | undefined): number | undefined {
+  return us === undefined ? undefined : roundedMs(us)
+}
+
+function roundedMs(us: number): number {
+  return Math.round(us / 100) / 10
+}
+
 function emptyPoints({ from, to, stepMs }: RollupWish) {
   const steps = Math.ceil((to - from) / stepMs)
   return Array.from({ length: steps }, (_, step) => ({
     at: from + step * stepMs,
     passed: 0,
+    errors: 0,
     refused: 0,
   }))
 }

@@ -1,3 +1,4 @@
+import { recordedPrefix } from '../store/index.ts'
 import { cidrContains, parseCidr, type Cidr, type KeyPrincipal } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import type { GuardedTarget } from './guarded-target.ts'
@@ -21,7 +22,7 @@ export const checks = [
 export type Check = (typeof checks)[number]
 
 /** Where guarded calls come in. */
-export const gatewayPrefix = '/api/v1/intercept'
+export const gatewayPrefix = recordedPrefix
 
 /** What a call asks for, taken from its URL. */
 export interface Asked {

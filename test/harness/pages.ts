@@ -9,6 +9,7 @@ export const organizationPages = {
   'keys-issue': '/keys?issue=now',
   targets: '/targets',
   target: '/targets/payments',
+  'target-traffic': '/targets/payments?tab=traffic',
   'target-limits': '/targets/payments?tab=limits',
   'target-upstream': '/targets/payments?tab=upstream',
   'target-capture': '/targets/payments?tab=capture',

@@ -34,8 +34,10 @@ await using product = await productForTests({ settings: { SIGN_UP: 'open' } })
 const owner = await firstOwner(product)
 const planned = await intercept(['org', 'set-plan', 'acme', 'enterprise'], { env: product.env })
 if (planned.code !== 0) throw new Error(planned.err)
+let refunds = 0
 await using upstream = await upstreamForTests((request, response) => {
-  response.statusCode = request.url?.includes('missing') === true ? 404 : 200
+  const fails = request.url?.includes('refunds') === true && ++refunds % 3 === 0
+  response.statusCode = request.url?.includes('missing') === true ? 404 : fails ? 503 : 200
   response.end('ok')
 })
 await using browser = await browserForTests()

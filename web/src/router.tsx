@@ -82,6 +82,7 @@ const organization = createRoute({ getParentRoute: () => frame, path: '/o/$organ
 const overview = createRoute({
   getParentRoute: () => organization,
   path: '/',
+  validateSearch: texts('range', 'from', 'to'),
   component: lazyRouteComponent(
     whole(async () => await import('./pages/overview/Overview.tsx')),
     'Overview',
@@ -100,6 +101,7 @@ const calls = createRoute({
     'method',
     'path',
     'address',
+    'range',
     'from',
     'to',
     'call',
@@ -139,7 +141,7 @@ const targets = createRoute({
 const target = createRoute({
   getParentRoute: () => organization,
   path: '/targets/$target',
-  validateSearch: texts('tab', 'key', 'method', 'path', 'address'),
+  validateSearch: texts('tab', 'key', 'method', 'path', 'address', 'range', 'from', 'to'),
   component: lazyRouteComponent(
     whole(async () => await import('./pages/targets/TargetPage.tsx')),
     'TargetPage',

@@ -27,7 +27,7 @@ export const keyRoutes = {
     query: Type.Object({
       ...pageQuery,
       state: Type.Optional(oneOf(['active', 'expiring', 'unused', 'expired', 'revoked'])),
-      /** An id, a name, or the public part of a hint. */
+      /** An id, a part of a name, or the public part of a hint. */
       search: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
       created_by: Type.Optional(Type.String({ maxLength: 60 })),
     }),

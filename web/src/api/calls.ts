@@ -1,29 +1,59 @@
-import { call } from './call.ts'
-import { listQuery } from './list.ts'
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { rangeName, spanOf } from '../parts/range.ts'
+import { call, type Input } from './call.ts'
 
-/** What the list of calls can be narrowed by; the names are those of the address bar and of the API. */
-export interface CallFilter {
-  readonly q?: string | undefined
-  readonly target?: string | undefined
-  readonly key?: string | undefined
-  readonly stopped_at?: string | undefined
-  readonly status?: string | undefined
-  readonly method?: string | undefined
-  readonly path?: string | undefined
-  readonly address?: string | undefined
-  readonly from?: string | undefined
-  readonly to?: string | undefined
+type CallsQuery = NonNullable<Input<'GET /organizations/:organization/calls'>['query']>
+/** How a call ended, as the API names it. */
+export type Outcome = NonNullable<CallsQuery['outcome']>
+/** The ways to end, in the order in which they are offered. */
+export const outcomes = [
+  'answered',
+  'upstream_error',
+  'refused',
+] as const satisfies readonly Outcome[]
+
+/** What calls can be narrowed by, as the address bar keeps it: texts, and a range by name. */
+export type CallFilter = {
+  readonly [Name in Exclude<keyof CallsQuery, 'after' | 'newer' | 'limit'>]?: string | undefined
+} & { readonly range?: string | undefined }
+
+const shown = 100
+
+/** Calls of a range, newest first. */
+export function callsQuery(organization: string, filter: CallFilter) {
+  return infiniteQueryOptions({
+    queryKey: [organization, 'calls', 'list', filter],
+    initialPageParam: '',
+    placeholderData: keepPreviousData,
+    queryFn: ({ pageParam, signal }) => {
+      const query = { ...askedCalls(filter), limit: shown }
+      return call(
+        'GET /organizations/:organization/calls',
+        {
+          path: { organization },
+          query: pageParam === '' ? query : { ...query, after: pageParam },
+        },
+        { signal },
+      )
+    },
+    getNextPageParam: (last) => last.next,
+  })
 }
 
-/** Calls, newest first. */
-export function callsQuery(organization: string, filter: CallFilter) {
-  return listQuery(
-    [organization, 'calls', 'list'],
-    'GET /organizations/:organization/calls',
-    { organization },
-    { ...filter, limit: 100 },
-  )
+/** A filter as the API takes it: a named range reaches back from now, and has no end. */
+export function askedCalls(filter: CallFilter) {
+  const { range: _, ...narrowed } = filter
+  if (rangeName(filter) === undefined) return asOutcome(narrowed)
+  return {
+    ...asOutcome(narrowed),
+    from: new Date(spanOf(filter).from).toISOString(),
+    to: undefined,
+  }
+}
+
+/** An unknown outcome in the address is no filter. */
+export function asOutcome(filter: Omit<CallFilter, 'range'>) {
+  return { ...filter, outcome: outcomes.find((one) => one === filter.outcome) }
 }
 
 /** The newest calls of one key. */

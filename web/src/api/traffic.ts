@@ -1,30 +1,38 @@
-import { queryOptions } from '@tanstack/react-query'
-import { call } from './call.ts'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { before, rangeName, spanOf, type RangeSearch, type Span } from '../parts/range.ts'
+import { call, type Answer } from './call.ts'
+import { asOutcome, type CallFilter } from './calls.ts'
 
-const minuteMs = 60_000
+const refreshMs = 15_000
 
-/** Sums of calls per step, and where they stopped; `spanMs` back from now, to the whole step. */
-export function rollupQuery(
-  organization: string,
-  span: {
-    readonly spanMs: number
-    readonly stepMs: number
-    readonly target?: string | undefined
-    readonly key?: string | undefined
-  },
-) {
-  const { spanMs, stepMs, target, key } = span
+/** Sums of calls over steps of time. */
+export type Rollup = Answer<'GET /organizations/:organization/rollups'>
+
+interface RollupWish {
+  readonly range: RangeSearch
+  readonly filter?: CallFilter
+  /** The upstream's part of the time apart from ours. */
+  readonly parts?: boolean
+  /** The period before, as one step. */
+  readonly previous?: boolean
+}
+
+/** Sums of calls per step of a range, and where they stopped. */
+export function rollupQuery(organization: string, wish: RollupWish) {
+  const { range, filter = {}, parts, previous = false } = wish
   return queryOptions({
-    queryKey: [organization, 'rollups', span],
-    refetchInterval: Math.max(10_000, Math.min(minuteMs, stepMs)),
+    queryKey: [organization, 'rollups', wish],
+    placeholderData: keepPreviousData,
+    // What has ended does not change any more.
+    refetchInterval: rangeName(range) === undefined ? false : refreshMs,
     queryFn: ({ signal }) => {
-      const to = Math.ceil(Date.now() / stepMs) * stepMs
+      const span = previous ? before(spanOf(range)) : spanOf(range)
+      const { range: _, ...narrowed } = filter
       const query = {
-        from: new Date(to - spanMs).toISOString(),
-        to: new Date(to).toISOString(),
-        step_ms: stepMs,
-        ...(target === undefined ? {} : { target }),
-        ...(key === undefined ? {} : { key }),
+        ...asOutcome(narrowed),
+        ...moments(span),
+        step_ms: span.stepMs,
+        ...(parts === undefined ? {} : { parts }),
       }
       return call(
         'GET /organizations/:organization/rollups',
@@ -33,6 +41,26 @@ export function rollupQuery(
       )
     },
   })
+}
+
+/** The keys and targets with the most calls of a range, and the codes with the most refusals. */
+export function topQuery(organization: string, range: RangeSearch, filter: CallFilter = {}) {
+  return queryOptions({
+    queryKey: [organization, 'calls', 'top', range, filter],
+    refetchInterval: rangeName(range) === undefined ? false : 2 * refreshMs,
+    queryFn: ({ signal }) => {
+      const { range: _, ...narrowed } = filter
+      return call(
+        'GET /organizations/:organization/calls/top',
+        { path: { organization }, query: { ...asOutcome(narrowed), ...moments(spanOf(range)) } },
+        { signal },
+      )
+    },
+  })
+}
+
+function moments({ from, to }: Span) {
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
 }
 
 /** What waits for a person. */

@@ -6,6 +6,7 @@ import { Button } from '../parts/Button.tsx'
 import { Brand } from '../parts/Line.tsx'
 import { Loading, ProblemNotice } from '../parts/States.tsx'
 import { TimeTips } from '../parts/Time.tsx'
+import { useUtc } from '../parts/zone.ts'
 import classes from './frame.module.css'
 import { useKeptFocus } from './kept-focus.ts'
 import { lastOrganization, rememberOrganization } from './last-organization.ts'
@@ -69,6 +70,8 @@ function SignedIn({ me }: { readonly me: Me }) {
   const close = useCallback(() => setFloating(undefined), [])
   const navigate = useNavigate()
   const main = useRef<HTMLElement>(null)
+  const [utc] = useUtc()
+  const zone = utc ? 'utc' : 'local'
   useKeptFocus(main)
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
 
@@ -129,7 +132,8 @@ function SignedIn({ me }: { readonly me: Me }) {
         <div>
           <OfflineBanner />
           <main id="main" ref={main} tabIndex={-1} className={classes.main}>
-            {unknown ? <NotFound /> : <Outlet />}
+            {/* Times are formatted where they stand: in another zone the page is drawn anew. */}
+            {unknown ? <NotFound /> : <Outlet key={zone} />}
           </main>
         </div>
       </div>

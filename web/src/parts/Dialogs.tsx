@@ -151,8 +151,13 @@ export function Drawer({
   open,
   onClose,
   title,
+  actions,
   children,
-}: Opening & { readonly title: ReactNode; readonly children: ReactNode }) {
+}: Opening & {
+  readonly title: ReactNode
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}) {
   return (
     <Dialog.Root open={open} onOpenChange={(next) => (next ? undefined : onClose())}>
       <Dialog.Portal>
@@ -160,7 +165,12 @@ export function Drawer({
         <Dialog.Popup className={classes.drawer}>
           <div className={classes.drawerHead}>
             <Dialog.Title>{title}</Dialog.Title>
-            <Dialog.Close render={<Button look="quiet" icon="close" aria-label={words.close} />} />
+            <span className={classes.drawerActions}>
+              {actions}
+              <Dialog.Close
+                render={<Button look="quiet" icon="close" aria-label={words.close} />}
+              />
+            </span>
           </div>
           {children}
         </Dialog.Popup>

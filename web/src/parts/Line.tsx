@@ -3,6 +3,7 @@ import { words } from '../../words/en.ts'
 import { cx } from './cx.ts'
 import classes from './line.module.css'
 import { count } from './numbers.ts'
+import type { RangeSearch } from './range.ts'
 
 /** The checks of a call in their order; where one refuses, the call stops. */
 export const stations = [
@@ -18,20 +19,40 @@ export const stations = [
 export type Station = (typeof stations)[number]
 
 /** One call in 72 px: where it stopped, and the word for it. */
-export function MiniLine({ stoppedAt }: { readonly stoppedAt: Station | undefined }) {
-  const end = stoppedAt === undefined ? stations.length : stations.indexOf(stoppedAt)
+export function MiniLine({
+  stoppedAt,
+  failed = false,
+}: {
+  readonly stoppedAt: Station | undefined
+  /** The upstream failed: no refusal of ours. */
+  readonly failed?: boolean
+}) {
+  const last = failed ? stations.length - 1 : stations.length
+  const end = stoppedAt === undefined ? last : stations.indexOf(stoppedAt)
   return (
     <span className={classes.miniWord}>
       <span className={classes.mini} aria-hidden="true">
         {stations.map((station, index) => (
           <i
             key={station}
-            className={index === end ? classes.stop : index > end ? classes.rest : undefined}
+            className={
+              index === end
+                ? failed
+                  ? classes.fault
+                  : classes.stop
+                : index > end
+                  ? classes.rest
+                  : undefined
+            }
           />
         ))}
       </span>
-      <span className={stoppedAt === undefined ? 'muted' : undefined}>
-        {stoppedAt === undefined ? words.forwarded : words.stations[stoppedAt]}
+      <span className={stoppedAt === undefined && !failed ? 'muted' : undefined}>
+        {failed
+          ? words.upstreamError
+          : stoppedAt === undefined
+            ? words.forwarded
+            : words.stations[stoppedAt]}
       </span>
     </span>
   )
@@ -83,12 +104,12 @@ export function SumLine({
   organization,
   refused,
   answered,
-  from,
+  range,
 }: {
   readonly organization: string
   readonly refused: Readonly<Partial<Record<Station, number>>>
   readonly answered: number
-  readonly from: string | undefined
+  readonly range: RangeSearch
 }) {
   const most = Math.max(1, ...stations.map((station) => refused[station] ?? 0))
   return (
@@ -107,7 +128,7 @@ export function SumLine({
               <Link
                 to="/o/$organization/calls"
                 params={{ organization }}
-                search={{ stopped_at: station, ...(from === undefined ? {} : { from }) }}
+                search={{ ...range, stopped_at: station }}
               >
                 <span className={classes.sumName}>{words.stations[station]}</span>
                 <span className={classes.sumNumber}>{count(number)}</span>

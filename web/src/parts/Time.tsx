@@ -2,41 +2,22 @@ import { useEffect, useState, type MouseEvent } from 'react'
 import { words } from '../../words/en.ts'
 import { copyText } from './copy-text.ts'
 import classes from './time.module.css'
+import { formatIn } from './zone.ts'
 
-const exactFormat = new Intl.DateTimeFormat('en-GB', {
-  year: 'numeric',
-  month: 'short',
-  day: '2-digit',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-})
-const shortFormat = new Intl.DateTimeFormat('en-GB', {
-  month: 'short',
-  day: '2-digit',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-})
-const clockFormat = new Intl.DateTimeFormat('en-GB', {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-})
-const dayFormat = new Intl.DateTimeFormat('en-GB', {
-  year: 'numeric',
-  month: 'short',
-  day: '2-digit',
-})
+const clockParts = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
+const dayParts = { month: 'short', day: '2-digit' } as const
+const forms = {
+  exact: { year: 'numeric', ...dayParts, ...clockParts },
+  short: { ...dayParts, ...clockParts },
+  clock: clockParts,
+  day: { year: 'numeric', ...dayParts },
+} satisfies Record<string, Intl.DateTimeFormatOptions>
 const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const steps = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
 ] as const
-
-/** The zone that times on this page are in, such as Europe/Berlin. */
-export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** A moment of the API (ISO 8601) or of this page, in milliseconds since 1970. */
 export function millis(at: number | string): number {
@@ -54,12 +35,12 @@ export function relative(at: number | string, now: number = Date.now()): string 
 
 /** The exact local time, to the second; with `clock`, only the time of day. */
 export function exact(at: number | string, clock = false): string {
-  return (clock ? clockFormat : exactFormat).format(millis(at))
+  return shownAs(millis(at), clock ? 'clock' : 'exact')
 }
 
 /** The local day. */
 export function day(at: number | string): string {
-  return dayFormat.format(millis(at))
+  return shownAs(millis(at), 'day')
 }
 
 /**
@@ -70,7 +51,7 @@ export function Time({
   form = 'exact',
 }: {
   readonly at: number | string | undefined
-  readonly form?: 'exact' | 'short' | 'clock' | 'relative' | 'day'
+  readonly form?: 'exact' | 'short' | 'clock' | 'relative' | 'day' | 'row'
 }) {
   if (at === undefined) return <span className="muted">{words.never}</span>
   const ms = millis(at)
@@ -88,19 +69,18 @@ export function Time({
   )
 }
 
-function shownAs(ms: number, form: 'exact' | 'short' | 'clock' | 'relative' | 'day'): string {
-  switch (form) {
-    case 'relative':
-      return relative(ms)
-    case 'day':
-      return day(ms)
-    case 'short':
-      return shortFormat.format(ms)
-    case 'clock':
-      return exact(ms, true)
-    case 'exact':
-      return exact(ms)
-  }
+function shownAs(
+  ms: number,
+  form: 'exact' | 'short' | 'clock' | 'relative' | 'day' | 'row',
+): string {
+  if (form === 'relative') return relative(ms)
+  // A row says its day where that is not today's.
+  const kind = form === 'row' ? (isToday(ms) ? 'clock' : 'short') : form
+  return formatIn(kind, forms[kind]).format(ms)
+}
+
+function isToday(ms: number): boolean {
+  return shownAs(ms, 'day') === shownAs(Date.now(), 'day')
 }
 
 interface Tip {

@@ -1,6 +1,7 @@
+import { many } from '../en.ts'
+
 export const overviewWords = {
   title: 'Overview',
-  lead: (organization: string) => `${organization}, last 24 hours`,
   whereCallsStop: 'Where calls stop',
   whereLead:
     'Refusals by the check that made them; strangers without a valid key are counted, not recorded.',
@@ -9,7 +10,32 @@ export const overviewWords = {
   showThese: 'Show these calls',
   needsYou: 'Needs you',
   nothingNeeds: 'Nothing needs you.',
-  traffic: 'Calls per hour',
+  traffic: 'Calls',
+  kpis: {
+    calls: 'Calls',
+    refused: 'Refused',
+    errors: 'Upstream errors',
+    p95: 'p95 latency',
+  },
+  groups: {
+    key_expiring: (number: number) => `${many(number, 'key expires', 'keys expire')} soon`,
+    key_straggler: (number: number) =>
+      `The old secrets of ${many(number, 'key is', 'keys are')} still used`,
+    endpoint_disabled: (number: number) =>
+      many(number, 'endpoint is disabled', 'endpoints are disabled'),
+    endpoint_held: (number: number) => many(number, 'endpoint is held', 'endpoints are held'),
+    domain_lost: (number: number) =>
+      many(number, 'domain is no longer verified', 'domains are no longer verified'),
+    target_failing: (number: number) => many(number, 'target is failing', 'targets are failing'),
+    other: (number: number) => many(number, 'more thing', 'more things'),
+  },
+  topKeys: 'Top keys',
+  topTargets: 'Top targets',
+  topErrors: 'Top errors',
+  noCalls: 'No calls in this range.',
+  noErrors: 'No refusals and no upstream errors in this range.',
+  unknownKey: 'unknown',
+  removedTarget: 'removed',
   showCalls: 'Show calls',
   firstSteps: 'First steps',
   stepsLead: (done: number, all: number) => `${done} of ${all} done`,

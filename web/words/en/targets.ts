@@ -35,6 +35,7 @@ export const targetsWords = {
   callAddress: 'Address to call',
   tabs: {
     rules: 'Rules',
+    traffic: 'Traffic',
     limits: 'Limits and quota',
     upstream: 'Upstream',
     capture: 'Capture',

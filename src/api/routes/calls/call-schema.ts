@@ -1,6 +1,6 @@
 import { Type, type Static } from '../../../http/index.ts'
-import type { CallRecord } from '../../../store/index.ts'
-import { checks, gatewayPrefix } from '../../../targets/index.ts'
+import { recordedPrefix, type CallRecord } from '../../../store/index.ts'
+import { checks } from '../../../targets/index.ts'
 import type { RouteOrganization } from '../../core/route.ts'
 import type { Rooms } from '../../core/services.ts'
 import { oneOf, Time, time } from '../../core/schemas.ts'
@@ -106,8 +106,8 @@ export function toApiCall(call: CallRecord, names: Names): Static<typeof ApiCall
 
 /** The path below the target, as rules see it; a call that came to no target shows which one it asked for. */
 function shownPath(recorded: string, target: string | undefined): string {
-  if (!recorded.startsWith(`${gatewayPrefix}/`)) return recorded
-  const asked = recorded.slice(gatewayPrefix.length)
+  if (!recorded.startsWith(`${recordedPrefix}/`)) return recorded
+  const asked = recorded.slice(recordedPrefix.length)
   if (target === undefined || !`${asked}/`.startsWith(`/${target}/`)) return asked
   return asked.slice(target.length + 1) || '/'
 }

@@ -1,8 +1,9 @@
 import { Problem } from '../../../errors.ts'
+import type { KeyId } from '../../../ids.ts'
 import { Type } from '../../../http/index.ts'
 import { calls } from '../../../store/index.ts'
-import { checks, type Check } from '../../../targets/index.ts'
-import { callFilterProperties, targetIdOf, text, toCallFilter } from './filter.ts'
+import { callFilterProperties, text, toCallFilter } from './filter.ts'
+import { Rollup, TopItem, toRollup } from './rollup-schema.ts'
 import { ApiCall, namesFor, toApiCall } from './call-schema.ts'
 import { route } from '../../core/route.ts'
 import { limitOf, pageOf, pageQuery, Time, time, toPage } from '../../core/schemas.ts'
@@ -42,64 +43,71 @@ export const callRoutes = {
     },
   }),
 
-  'GET /organizations/:organization/rollups': route({
-    summary: 'Calls per step, and where refused ones stopped',
+  'GET /organizations/:organization/calls/top': route({
+    summary: 'The keys and targets with the most calls, and the codes with the most refusals',
     permission: 'traffic.see',
     query: Type.Object({
+      ...callFilterProperties,
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
+    }),
+    answer: Type.Object(
+      { keys: Type.Array(TopItem), targets: Type.Array(TopItem), codes: Type.Array(TopItem) },
+      { title: 'TopOfCalls' },
+    ),
+    handle: async ({ organization, query }, rooms) => {
+      const { limit = topItems, ...narrowed } = query
+      const from = narrowed.from ?? time(rooms.clock.now() - dayMs)
+      const filter = await toCallFilter(organization, { ...narrowed, from }, rooms)
+      const found = await rooms.traffic.top(organization.id, filter, limit)
+      const slugs = await rooms.targets.slugs(organization.id)
+      const ids = found.keys.map(({ id }) => id as KeyId)
+      const names = await rooms.keys.names(organization.id, ids)
+      const item = (row: (typeof found.keys)[number], name: string | undefined) => ({
+        id: row.id,
+        name: name ?? null,
+        calls: row.calls,
+        refused: row.refused,
+        errors: row.errors,
+      })
+      return {
+        keys: found.keys.map((row) => item(row, names.get(row.id)?.name)),
+        targets: found.targets.map((row) => item(row, slugs.get(row.id))),
+        codes: found.codes.map((row) => item(row, undefined)),
+      }
+    },
+  }),
+
+  'GET /organizations/:organization/rollups': route({
+    summary: 'Calls per step by how they ended, how long they took, and where refused ones stopped',
+    permission: 'traffic.see',
+    query: Type.Object({
+      ...callFilterProperties,
       /** Left out: an hour before the end. */
       from: Type.Optional(Time),
       /** Left out: now. */
       to: Type.Optional(Time),
       /** Left out: a minute. */
       step_ms: Type.Optional(Type.Integer({ minimum: 60_000, maximum: 31 * 24 * 3_600_000 })),
-      target: text(63),
-      key: text(60),
+      /** Tell the upstream's part of the time from ours. */
+      parts: Type.Optional(Type.Boolean()),
     }),
-    answer: Type.Object(
-      {
-        step_ms: Type.Integer(),
-        points: Type.Array(
-          Type.Object({ at: Time, passed: Type.Integer(), refused: Type.Integer() }),
-        ),
-        refused: Type.Object(
-          Object.fromEntries(checks.map((check) => [check, Type.Optional(Type.Integer())])) as {
-            [C in Check]: ReturnType<typeof optionalInteger>
-          },
-        ),
-        answered: Type.Integer(),
-        p95_ms: Type.Optional(Type.Number()),
-      },
-      { title: 'Rollup' },
-    ),
+    answer: Rollup,
     handle: async ({ organization, query }, rooms) => {
-      const { step_ms: stepMs = minuteMs } = query
+      const { step_ms: stepMs = minuteMs, parts, ...narrowed } = query
       const to = query.to === undefined ? rooms.clock.now() : Date.parse(query.to)
       const asked = query.from === undefined ? to - 60 * minuteMs : Date.parse(query.from)
-      const from = Math.floor(asked / stepMs) * stepMs
-      if (!(to > from) || (to - from) / stepMs > mostPoints) {
-        throw new Problem('invalid_input', `A rollup has 1 to ${mostPoints} steps.`)
+      const from = Math.floor(asked / minuteMs) * minuteMs
+      if (!(to > from) || (to - from) / stepMs > maxPoints) {
+        throw new Problem('invalid_input', `A rollup has 1 to ${maxPoints} steps.`)
       }
-      const rollup = await rooms.traffic.rollup(organization.id, {
-        from,
-        to,
-        stepMs,
-        targetId: await targetIdOf(organization, query.target, rooms),
-        keyId: query.key,
-      })
-      return {
-        step_ms: stepMs,
-        points: rollup.points.map((point) => ({ ...point, at: time(point.at) })),
-        refused: rollup.refused,
-        answered: rollup.answered,
-        ...(rollup.p95Ms === undefined ? {} : { p95_ms: rollup.p95Ms }),
-      }
+      const filter = await toCallFilter(organization, narrowed, rooms)
+      const wish = { ...filter, from, to, stepMs, parts }
+      return toRollup(await rooms.traffic.rollup(organization.id, wish), stepMs)
     },
   }),
 }
 
 const minuteMs = 60_000
-const mostPoints = 2000
-
-function optionalInteger() {
-  return Type.Optional(Type.Integer())
-}
+const dayMs = 86_400_000
+const maxPoints = 2000
+const topItems = 5

@@ -1,21 +1,23 @@
 import { isId } from '../../../ids.ts'
 import { Type, type Static } from '../../../http/index.ts'
-import { gatewayPrefix } from '../../../targets/index.ts'
+import { recordedPrefix, type CallFilter } from '../../../store/index.ts'
 import type { RouteOrganization } from '../../core/route.ts'
 import type { Rooms } from '../../core/services.ts'
-import { Time } from '../../core/schemas.ts'
+import { oneOf, Time } from '../../core/schemas.ts'
 
 /** A text of a query that may be left out. */
 export const text = (most: number) => Type.Optional(Type.String({ minLength: 1, maxLength: most }))
 
 /** What calls can be narrowed by. */
 export const callFilterProperties = {
-  /** An id of a call, an address, or what the path begins with. */
+  /** An id of a call, an address, a status, or else what the path or the name of the key holds. */
   q: text(500),
   target: text(63),
   key: text(60),
   /** A check, such as `rules`. */
   stopped_at: text(20),
+  /** Answered below 500, failed at the upstream, or refused by one of our checks. */
+  outcome: Type.Optional(oneOf(['answered', 'upstream_error', 'refused'])),
   status: Type.Optional(Type.String({ pattern: '^[1-5](?:xx|\\d\\d)$' })),
   method: text(20),
   path: text(500),
@@ -23,24 +25,27 @@ export const callFilterProperties = {
   from: Type.Optional(Time),
   to: Type.Optional(Time),
 }
-const CallFilter = Type.Object(callFilterProperties)
+const CallFilterSchema = Type.Object(callFilterProperties)
 
-/** A filter as the store takes it; `q` is an id, an address, or else the beginning of a path. */
+/** A filter as the store takes it. */
 export async function toCallFilter(
   organization: RouteOrganization,
-  query: Static<typeof CallFilter>,
+  query: Static<typeof CallFilterSchema>,
   rooms: Rooms,
-) {
+): Promise<CallFilter> {
   const { q } = query
   const meant = meaningOf(q)
+  const status = query.status ?? (meant === 'status' ? q : undefined)
   return {
     id: meant === 'id' ? q : undefined,
     keyId: query.key,
     targetId: await targetIdOf(organization, query.target, rooms),
     stoppedAt: query.stopped_at,
-    statuses: statusesOf(query.status),
+    outcome: query.outcome,
+    statuses: statusesOf(status),
     method: query.method?.toUpperCase(),
-    path: recordedPath(query.target, query.path ?? (meant === 'path' ? q : undefined)),
+    path: recordedPath(query.target, query.path),
+    words: q === undefined || meant !== 'words' ? undefined : await wordsOf(organization, q, rooms),
     address: query.address ?? (meant === 'address' ? q : undefined),
     from: query.from === undefined ? undefined : Date.parse(query.from),
     to: query.to === undefined ? undefined : Date.parse(query.to),
@@ -48,11 +53,21 @@ export async function toCallFilter(
 }
 
 const addressShape = /^(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f.]*:[0-9a-f:.]*)$/i
+const maxKeysMeant = 50
 
-function meaningOf(q: string | undefined): 'id' | 'address' | 'path' | undefined {
+function meaningOf(q: string | undefined): 'id' | 'address' | 'status' | 'words' | undefined {
   if (q === undefined) return undefined
   if (isId('req', q)) return 'id'
-  return addressShape.test(q) ? 'address' : 'path'
+  if (/^[1-5]\d\d$/.test(q)) return 'status'
+  return addressShape.test(q) ? 'address' : 'words'
+}
+
+/** A text to be found in paths, with the keys that have it in their name. */
+async function wordsOf(organization: RouteOrganization, q: string, rooms: Rooms) {
+  const text = q.startsWith(recordedPrefix) ? q.slice(recordedPrefix.length) : q
+  if (text.includes('/')) return { text, keyIds: [] }
+  const keys = await rooms.keys.list(organization.id, { search: text, limit: maxKeysMeant })
+  return { text, keyIds: keys.map(({ id }) => id) }
 }
 
 /** A name nobody has finds nothing, as a filter should. */
@@ -69,9 +84,9 @@ export async function targetIdOf(
 
 /** How a path that people see begins in the record: below the chosen target, else beginning with a target's name. */
 function recordedPath(target: string | undefined, path: string | undefined): string | undefined {
-  if (path === undefined || path.startsWith(gatewayPrefix)) return path
+  if (path === undefined || path.startsWith(recordedPrefix)) return path
   const below = path.startsWith('/') ? path : `/${path}`
-  return `${gatewayPrefix}${target === undefined ? '' : `/${target}`}${below}`
+  return `${recordedPrefix}${target === undefined ? '' : `/${target}`}${below}`
 }
 
 function statusesOf(status: string | undefined): readonly [number, number] | undefined {

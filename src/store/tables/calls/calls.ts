@@ -1,15 +1,9 @@
-import { CompiledQuery, sql } from 'kysely'
-import {
-  createId,
-  type KeyId,
-  type OrganizationId,
-  type RequestId,
-  type TargetId,
-} from '../../../ids.ts'
+import { CompiledQuery } from 'kysely'
+import type { KeyId, OrganizationId, RequestId, TargetId } from '../../../ids.ts'
 import type { Connection, Transaction } from '../../db/db.ts'
 import type { CallRecord } from './call-record.ts'
 import { insertRowsText, rowsOf, type CallRows } from './call-rows.ts'
-import { stepOf, type SumRange, type TrafficSums } from './traffic.ts'
+import { callsThat, idBefore, type CallFilter } from './call-filter.ts'
 
 export interface CallTable {
   organization_id: string
@@ -47,117 +41,23 @@ export async function insertRows(at: Connection, rows: CallRows): Promise<void> 
 export async function list(
   at: Connection,
   organizationId: OrganizationId,
-  page: {
+  page: CallFilter & {
     /** Ids below (older than) this one. */
     readonly before?: string | undefined
     /** Ids above (newer than) this one. */
     readonly after?: string | undefined
     readonly limit: number
-    readonly id?: string | undefined
-    readonly keyId?: string | undefined
-    readonly targetId?: string | undefined
-    readonly stoppedAt?: string | undefined
-    /** At least, and below. */
-    readonly statuses?: readonly [number, number] | undefined
-    readonly method?: string | undefined
-    /** What the path begins with. */
-    readonly path?: string | undefined
-    readonly address?: string | undefined
-    readonly from?: number | undefined
-    readonly to?: number | undefined
   },
 ): Promise<CallRecord[]> {
   let query = at.query
     .selectFrom('call')
     .selectAll()
-    .where('organization_id', '=', organizationId)
+    .where(callsThat(at, organizationId, page))
     .orderBy('id', 'desc')
     .limit(page.limit)
   if (page.before !== undefined) query = query.where('id', '<', page.before)
   if (page.after !== undefined) query = query.where('id', '>', page.after)
-  if (page.id !== undefined) query = query.where('id', '=', page.id)
-  if (page.keyId !== undefined) query = query.where('key_id', '=', page.keyId)
-  if (page.targetId !== undefined) query = query.where('target_id', '=', page.targetId)
-  if (page.stoppedAt !== undefined) query = query.where('stopped_at', '=', page.stoppedAt)
-  if (page.statuses !== undefined) {
-    const [least, below] = page.statuses
-    query = query.where('status', '>=', least).where('status', '<', below)
-  }
-  if (page.method !== undefined) query = query.where('method', '=', page.method)
-  if (page.path !== undefined) {
-    // Paths are ASCII, so all that begin so lie between it and it with the last character behind.
-    query = query.where('path', '>=', page.path).where('path', '<', `${page.path}\u007f`)
-  }
-  if (page.address !== undefined) query = query.where('address', '=', page.address)
-  if (page.from !== undefined) {
-    query = query.where('at', '>=', page.from).where('id', '>=', idBefore(page.from))
-  }
-  if (page.to !== undefined)
-    query = query.where('at', '<', page.to).where('id', '<', idBehind(page.to))
   return (await query.execute()).map(fromRow)
-}
-
-/** An organization's calls of a key, summed: over steps of time, and by the check they stopped at. */
-export async function sumOfKey(
-  at: Connection,
-  organizationId: OrganizationId,
-  range: SumRange & { readonly keyId: string },
-): Promise<TrafficSums> {
-  let query = at.query
-    .selectFrom('call')
-    .where('organization_id', '=', organizationId)
-    .where('key_id', '=', range.keyId)
-    .where('at', '>=', range.from)
-    .where('at', '<', range.to)
-    .where('id', '>=', idBefore(range.from))
-    .where('id', '<', idBehind(range.to))
-  if (range.targetId !== undefined) query = query.where('target_id', '=', range.targetId)
-  const steps = await query
-    .select([
-      stepOf(sql.ref('at'), range).as('step'),
-      sql<number>`count(case when stopped_at is null then 1 end)`.as('passed'),
-      sql<number>`count(stopped_at)`.as('refused'),
-    ])
-    .groupBy('step')
-    .execute()
-  const checks = await query
-    .select((eb) => ['stopped_at', eb.fn.countAll<number>().as('calls')])
-    .where('stopped_at', 'is not', null)
-    .groupBy('stopped_at')
-    .execute()
-  return {
-    steps,
-    refused: checks.map(({ stopped_at: check, calls }) => ({ check: check ?? '', calls })),
-  }
-}
-
-/** The duration in microseconds that `share` of `count` calls did not exceed. */
-export async function percentile(
-  at: Connection,
-  organizationId: OrganizationId,
-  range: {
-    from: number
-    to: number
-    keyId?: string | undefined
-    targetId?: string | undefined
-    count: number
-    share: number
-  },
-): Promise<number | undefined> {
-  let query = at.query
-    .selectFrom('call')
-    .select('duration_us')
-    .where('organization_id', '=', organizationId)
-    .where('at', '>=', range.from)
-    .where('at', '<', range.to)
-    .where('id', '>=', idBefore(range.from))
-    .where('id', '<', idBehind(range.to))
-    .orderBy('duration_us', 'desc')
-    .offset(Math.floor(range.count * (1 - range.share)))
-    .limit(1)
-  if (range.keyId !== undefined) query = query.where('key_id', '=', range.keyId)
-  if (range.targetId !== undefined) query = query.where('target_id', '=', range.targetId)
-  return (await query.executeTakeFirst())?.duration_us
 }
 
 /** What the rules of a target were asked about, newest first: calls that an earlier check had not refused. */
@@ -242,19 +142,6 @@ export async function forget(
     )
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
-}
-
-// An id is made when the call arrives, and `at` is reckoned back at its end: a clock that is put right in between parts them.
-const clockMarginMs = 60_000
-
-/** An id below those of calls that arrived at a time or later; lists are in the order of ids, so that this is where to begin. */
-function idBefore(at: number): string {
-  return createId('req', Math.max(0, Math.floor(at) - clockMarginMs))
-}
-
-/** An id above those of calls that arrived before a time. */
-function idBehind(at: number): string {
-  return createId('req', Math.max(0, Math.ceil(at) + clockMarginMs))
 }
 
 function fromRow(row: CallTable): CallRecord {

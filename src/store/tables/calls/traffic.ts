@@ -87,16 +87,20 @@ export interface SumRange {
   readonly to: number
   readonly stepMs: number
   readonly targetId?: string | undefined
+  /** Only calls that stopped at this check. */
+  readonly check?: string | undefined
 }
 
-/** Calls over steps of time, counted from 0, and the refused ones by the check they stopped at; what is empty is missing. */
+/** Calls by the step of time they lie in, counted from 0, and the check they stopped at; what is empty is missing. */
 export interface TrafficSums {
-  readonly steps: readonly {
+  readonly rows: readonly {
     readonly step: number
-    readonly passed: number
-    readonly refused: number
+    /** '' for calls that were forwarded whole. */
+    readonly check: string
+    readonly calls: number
+    /** Those with a status of 500 or above. */
+    readonly errors: number
   }[]
-  readonly refused: readonly { readonly check: string; readonly calls: number }[]
 }
 
 /** An organization's calls, summed by the database: there may be a row for each minute, target and check. */
@@ -111,20 +115,17 @@ export async function sum(
     .where('minute', '>=', range.from)
     .where('minute', '<', range.to)
   if (range.targetId !== undefined) query = query.where('target_id', '=', range.targetId)
-  const steps = await query
+  if (range.check !== undefined) query = query.where('stopped_at', '=', range.check)
+  const rows = await query
     .select([
       stepOf(sql.ref('minute'), range).as('step'),
-      sumOf(sql`case when stopped_at = '' then calls else 0 end`).as('passed'),
-      sumOf(sql`case when stopped_at = '' then 0 else calls end`).as('refused'),
+      'stopped_at as check',
+      sumOf(sql.ref('calls')).as('calls'),
+      sumOf(sql.ref('errors')).as('errors'),
     ])
-    .groupBy('step')
+    .groupBy(['step', 'stopped_at'])
     .execute()
-  const refused = await query
-    .select(['stopped_at as check', sumOf(sql.ref('calls')).as('calls')])
-    .where('stopped_at', '!=', '')
-    .groupBy('stopped_at')
-    .execute()
-  return { steps, refused }
+  return { rows }
 }
 
 /** An organization's calls by target since a time, with the upstream's answers and errors since a later one. */
@@ -158,7 +159,10 @@ export async function sumByTarget(
 }
 
 /** In which step a time lies. Numbers are written out: SQLite would divide bound ones with a fraction. */
-export function stepOf(time: Expression<unknown>, range: SumRange): RawBuilder<number> {
+export function stepOf(
+  time: Expression<unknown>,
+  range: Pick<SumRange, 'from' | 'stepMs'>,
+): RawBuilder<number> {
   return sql<number>`(${time} - ${sql.lit(range.from)}) / ${sql.lit(range.stepMs)}`
 }
 

@@ -1,4 +1,4 @@
-import { CompiledQuery } from 'kysely'
+import { CompiledQuery, sql, type SqlBool } from 'kysely'
 import type { KeyId, OrganizationId, UserId } from '../../../ids.ts'
 import type { Rate } from '../../../rate.ts'
 import type { Connection, Transaction } from '../../db/db.ts'
@@ -251,10 +251,11 @@ export async function list(
   if (page.state === 'unused') query = query.where('last_used_at', 'is', null)
   if (page.search !== undefined) {
     const { search } = page
+    const find = sql.raw(at.engine === 'postgres' ? 'strpos' : 'instr')
     query = query.where((eb) =>
       eb.or([
         eb('id', '=', search),
-        eb('name', '=', search),
+        sql<SqlBool>`${find}(lower(name), ${search.toLowerCase()}) > 0`,
         eb(
           'id',
           'in',

@@ -1,32 +1,42 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { callQuery } from '../../api/calls.ts'
 import type { Call } from '../../api/shapes.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
-import { ButtonLink } from '../../parts/Button.tsx'
+import { useSingleKeys } from '../../frame/shortcuts.ts'
+import { Button, ButtonLink } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/Copy.tsx'
 import { Drawer } from '../../parts/Dialogs.tsx'
 import { Captured } from './Captured.tsx'
+import { outcomeOf } from './status.ts'
 import { FullLine } from '../../parts/Line.tsx'
 import { duration, size } from '../../parts/numbers.ts'
 import { Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Facts, Notice } from '../../parts/Surface.tsx'
 import { exact } from '../../parts/Time.tsx'
 
-/** One call with its line of checks, timings and ids. */
+/** One call with its line of checks, timings and ids; j and k turn to the next and the one before. */
 export function CallDrawer({
   organization,
   id,
-  known,
+  calls,
+  onTurn,
   onClose,
 }: {
   readonly organization: string
   readonly id: string
-  readonly known: Call | undefined
+  readonly calls: readonly Call[]
+  readonly onTurn: (id: string) => void
   readonly onClose: () => void
 }) {
+  const place = calls.findIndex((one) => one.id === id)
+  const known = calls[place]
   const read = useQuery({ ...callQuery(organization, id), enabled: known === undefined })
   const call = known ?? read.data
+  const newer = place > 0 ? calls[place - 1]?.id : undefined
+  const older = place === -1 ? undefined : calls[place + 1]?.id
+  useTurning(newer, older, onTurn)
   return (
     <Drawer
       open
@@ -37,6 +47,12 @@ export function CallDrawer({
         ) : (
           <span className="mono">{`${call.method} ${call.path}`}</span>
         )
+      }
+      actions={
+        <>
+          <Turn label={w.previous} icon="up" to={newer} onTurn={onTurn} />
+          <Turn label={w.next} icon="down" to={older} onTurn={onTurn} />
+        </>
       }
     >
       {call === undefined ? (
@@ -50,6 +66,52 @@ export function CallDrawer({
       )}
     </Drawer>
   )
+}
+
+function Turn({
+  label,
+  icon,
+  to,
+  onTurn,
+}: {
+  readonly label: string
+  readonly icon: 'up' | 'down'
+  readonly to: string | undefined
+  readonly onTurn: (id: string) => void
+}) {
+  return (
+    <Button
+      look="quiet"
+      icon={icon}
+      aria-label={label}
+      disabled={to === undefined}
+      onClick={() => to !== undefined && onTurn(to)}
+    />
+  )
+}
+
+/** While the drawer is open, j and k turn wherever the focus is; not where somebody types. */
+function useTurning(
+  newer: string | undefined,
+  older: string | undefined,
+  onTurn: (id: string) => void,
+): void {
+  const [singleKeys] = useSingleKeys()
+  useEffect(() => {
+    if (!singleKeys) return undefined
+    function turn(event: KeyboardEvent) {
+      if (event.ctrlKey || event.metaKey || event.altKey) return
+      if (event.target instanceof Element && event.target.matches('input, textarea, select')) return
+      const to = { j: older, k: newer }[event.key]
+      if (to === undefined) return
+      event.preventDefault()
+      event.stopPropagation()
+      onTurn(to)
+    }
+    // Before the table behind the drawer moves its own focus.
+    document.addEventListener('keydown', turn, true)
+    return () => document.removeEventListener('keydown', turn, true)
+  }, [singleKeys, newer, older, onTurn])
 }
 
 function Details({ organization, call }: { readonly organization: string; readonly call: Call }) {
@@ -146,10 +208,16 @@ function Details({ organization, call }: { readonly organization: string; readon
 }
 
 function Outcome({ call }: { readonly call: Call }) {
-  if (call.code === undefined) return <Notice tone="pass" title={w.forwardedTitle(call.status)} />
+  if (call.code === undefined)
+    return (
+      <Notice
+        tone={outcomeOf(call) === 'answered' ? 'pass' : 'caution'}
+        title={w.forwardedTitle(call.status)}
+      />
+    )
   return (
     <Notice
-      tone="refuse"
+      tone={outcomeOf(call) === 'refused' ? 'refuse' : 'caution'}
       title={call.stopped_at === 'forward' ? w.upstreamTitle(call.code) : w.refusedTitle(call.code)}
     >
       <p>

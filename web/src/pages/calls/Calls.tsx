@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useRef } from 'react'
 import { callsQuery, type CallFilter } from '../../api/calls.ts'
 import { paletteQuery } from '../../api/palette.ts'
@@ -11,15 +11,16 @@ import { whole } from '../../frame/upgrade.ts'
 import { Button, ButtonLink, Lamp } from '../../parts/Button.tsx'
 import { Snippet } from '../../parts/Copy.tsx'
 import { FilterBar, type Filter } from '../../parts/Filters.tsx'
-import { stations } from '../../parts/Line.tsx'
+import { RangePicker } from '../../parts/RangePicker.tsx'
+import { rangeName } from '../../parts/range.ts'
 import { Empty } from '../../parts/States.tsx'
 import { PageHead } from '../../parts/Surface.tsx'
-import { exact } from '../../parts/Time.tsx'
 import classes from './calls.module.css'
 import { CallsTable } from './CallsTable.tsx'
 import { CallsTop } from './CallsTop.tsx'
 import { ExportCalls } from './ExportCalls.tsx'
 import { useLive } from './live.ts'
+import { SavedViews } from './SavedViews.tsx'
 
 const here = getRouteApi('/frame/o/$organization/calls')
 // Most visits look at the list: the drawer comes with the first call that is opened.
@@ -31,6 +32,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 export function Calls() {
   const { slug } = useOrganization()
   const { call: open, live, ...filter } = here.useSearch()
+  const router = useRouter()
   const navigate = here.useNavigate()
   const list = useInfiniteQuery(callsQuery(slug, filter))
   const liveButton = useRef<HTMLButtonElement>(null)
@@ -39,34 +41,58 @@ export function Calls() {
   // The list may be read again while the tail runs: a call that both know is shown once.
   const listed = new Set(known.map((one) => one.id))
   const rows = [...tail.rows.filter((one) => !listed.has(one.id)), ...known]
+  const openedHere = useRef(false)
 
+  /** Each change is a step of the browser's history; what is typed letter by letter is not. */
   const change = useCallback(
-    (patch: Readonly<Record<string, string | undefined>>) => {
-      void navigate({
-        search: (before) => ({ ...before, ...patch, ...fromOf(patch) }),
-        replace: true,
-        resetScroll: false,
-      })
+    (patch: Readonly<Record<string, string | undefined>>, replace = 'q' in patch) => {
+      void navigate({ search: (past) => ({ ...past, ...patch }), replace, resetScroll: false })
     },
     [navigate],
   )
   const toggleLive = useCallback(
-    () => change({ live: live === 'on' ? undefined : 'on' }),
+    // What is live ends with now: a range that has ended gives way.
+    () =>
+      change(live === 'on' ? { live: undefined } : { live: 'on', from: undefined, to: undefined }),
     [change, live],
   )
   useShortcuts(useCallback((key: string) => key === 'l' && (toggleLive(), true), [toggleLive]))
   const filters = useFilters(slug, filter)
+  const { range: _range, from: _from, to: _to, ...narrowed } = filter
+  function close() {
+    // What was opened by a step into the history is closed by a step back.
+    if (openedHere.current) router.history.back()
+    else change({ call: undefined }, true)
+    openedHere.current = false
+  }
 
   return (
     <>
       <PageHead title={w.title} lead={w.lead}>
+        <SavedViews
+          organization={slug}
+          search={filter}
+          onOpen={(search) => void navigate({ search })}
+        />
         <ExportCalls organization={slug} filter={filter} />
         <Button ref={liveButton} aria-pressed={live === 'on'} onClick={toggleLive}>
           <Lamp on={live === 'on'} />
           {w.live}
         </Button>
       </PageHead>
-      <CallsTop organization={slug} target={filter.target} apiKey={filter.key} />
+      <div className={classes.ranges}>
+        <RangePicker
+          search={filter}
+          onRange={(range) => change({ ...range, live: undefined }, false)}
+        />
+      </div>
+      <CallsTop
+        organization={slug}
+        filter={filter}
+        onPick={(from, to) =>
+          change({ range: undefined, live: undefined, from: iso(from), to: iso(to) })
+        }
+      />
       <FilterBar
         search={{ id: 'q', label: w.search, value: filter.q }}
         filters={filters}
@@ -78,13 +104,26 @@ export function Calls() {
           list={list}
           chosen={open}
           fresh={(call) => tail.isFresh(call.id)}
-          onOpen={(call) => change({ call: call.id })}
+          onOpen={(call) => {
+            openedHere.current = true
+            change({ call: call.id })
+          }}
           filtered={{
             what: w.what,
-            count: Object.values(filter).filter(Boolean).length,
-            clear: () => void navigate({ search: {} }),
+            count: Object.values(narrowed).filter(Boolean).length,
+            clear: () => void navigate({ search: { range: filter.range } }),
           }}
-          empty={<NoCalls organization={slug} />}
+          empty={
+            rangeName(filter) === '24h' ? (
+              <NoCalls organization={slug} />
+            ) : (
+              <Empty title={w.noneInRange}>
+                <Button onClick={() => change({ range: '30d', from: undefined, to: undefined })}>
+                  {w.lookFurther}
+                </Button>
+              </Empty>
+            )
+          }
         />
       </div>
       {tail.waiting > 0 ? (
@@ -106,8 +145,9 @@ export function Calls() {
           <CallDrawer
             organization={slug}
             id={open}
-            known={rows.find((row) => row.id === open)}
-            onClose={() => change({ call: undefined })}
+            calls={rows}
+            onTurn={(call) => change({ call }, true)}
+            onClose={close}
           />
         </Suspense>
       )}
@@ -115,63 +155,44 @@ export function Calls() {
   )
 }
 
-/** A span of milliseconds that was chosen, as the moment it reaches back to. */
-function fromOf({ from }: Readonly<Record<string, string | undefined>>) {
-  if (from === undefined || !Object.hasOwn(w.spans, from)) return {}
-  return { from: new Date(Date.now() - Number(from)).toISOString() }
+function iso(ms: number): string {
+  return new Date(ms).toISOString()
 }
 
 function useFilters(organization: string, filter: CallFilter): readonly Filter[] {
   const things = useQuery(paletteQuery(organization))
   const keyName = things.data?.keys.find((key) => key.id === filter.key)?.name
-  const time = (at: string | undefined) => (at === undefined ? {} : { shown: exact(at) })
+  const choices = (texts: Readonly<Record<string, string>>) =>
+    Object.entries(texts).map(([value, label]) => ({ value, label }))
+  const { shape: _shape, ...stations } = words.stations
   return [
     {
-      id: 'target',
-      label: w.filters.target,
-      value: filter.target,
-      options: (things.data?.targets ?? []).map((target) => ({
-        value: target.slug,
-        label: target.slug,
-      })),
+      ...{ id: 'outcome', label: w.filters.outcome, value: filter.outcome },
+      options: choices(w.outcomes),
     },
     {
-      id: 'stopped_at',
-      label: w.filters.stopped_at,
-      value: filter.stopped_at,
-      options: stations
-        .filter((station) => station !== 'shape')
-        .map((station) => ({ value: station, label: words.stations[station] })),
+      ...{ id: 'target', label: w.filters.target, value: filter.target },
+      options: (things.data?.targets ?? []).map(({ slug }) => ({ value: slug, label: slug })),
     },
     {
-      id: 'status',
-      label: w.filters.status,
-      value: filter.status,
-      options: Object.entries(w.statusClasses).map(([value, label]) => ({ value, label })),
+      ...{ id: 'stopped_at', label: w.filters.stopped_at, value: filter.stopped_at },
+      options: choices(stations),
     },
     {
-      id: 'method',
-      label: w.filters.method,
-      value: filter.method,
+      ...{ id: 'status', label: w.filters.status, value: filter.status },
+      options: choices(w.statusClasses),
+    },
+    {
+      ...{ id: 'method', label: w.filters.method, value: filter.method },
       options: methods.map((method) => ({ value: method, label: method })),
     },
     {
-      id: 'key',
-      label: w.filters.key,
-      value: filter.key,
+      ...{ id: 'key', label: w.filters.key, value: filter.key },
       options: (things.data?.keys ?? []).map((key) => ({ value: key.id, label: key.name })),
       ...(keyName === undefined ? {} : { shown: keyName }),
     },
     { id: 'path', label: w.filters.path, value: filter.path },
     { id: 'address', label: w.filters.address, value: filter.address },
-    {
-      id: 'from',
-      label: w.filters.from,
-      value: filter.from,
-      options: Object.entries(w.spans).map(([value, label]) => ({ value, label })),
-      ...time(filter.from),
-    },
-    { id: 'to', label: w.filters.to, value: filter.to, ...time(filter.to) },
   ]
 }
 

@@ -5,8 +5,9 @@ import { DataTable, type Column, type ListState } from '../../parts/DataTable.ts
 import { MiniLine } from '../../parts/Line.tsx'
 import { duration } from '../../parts/numbers.ts'
 import { Time } from '../../parts/Time.tsx'
+import { zoneShort } from '../../parts/zone.ts'
 import { VirtualBody } from '../../parts/VirtualBody.tsx'
-import { statusClass } from './status.ts'
+import { outcomeOf, statusClass } from './status.ts'
 
 interface CallsTableProps {
   readonly calls: readonly Call[]
@@ -38,11 +39,13 @@ export function CallsTable({ calls, without, ...rest }: CallsTableProps) {
 const columns: readonly Column<Call>[] = [
   {
     id: 'time',
-    head: w.columns.time,
-    width: '92px',
+    get head() {
+      return `${w.columns.time} (${zoneShort()})`
+    },
+    width: '132px',
     cell: (call) => (
       <span className="mono">
-        <Time at={call.at} form="clock" />
+        <Time at={call.at} form="row" />
       </span>
     ),
   },
@@ -57,7 +60,9 @@ const columns: readonly Column<Call>[] = [
     head: w.columns.stopped,
     width: '186px',
     hide: 'narrow',
-    cell: (call) => <MiniLine stoppedAt={call.stopped_at} />,
+    cell: (call) => (
+      <MiniLine stoppedAt={call.stopped_at} failed={outcomeOf(call) === 'upstream_error'} />
+    ),
   },
   {
     id: 'call',

@@ -1,59 +1,60 @@
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { CallFilter } from '../../api/calls.ts'
 import { rollupQuery } from '../../api/traffic.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
-import { Bars } from '../../parts/Bars.tsx'
-import { count, duration, percent } from '../../parts/numbers.ts'
+import { TimeChart } from '../../parts/chart/TimeChart.tsx'
+import { duration, short } from '../../parts/numbers.ts'
+import { Segments } from '../../parts/Segments.tsx'
 import { Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Card } from '../../parts/Surface.tsx'
+import { latencySeries, trafficSeries } from '../../parts/traffic-series.ts'
 import classes from './calls.module.css'
+import { Figures } from './Figures.tsx'
 
-const hourMs = 3_600_000
-const minuteMs = 60_000
-
-/** The last hour in three numbers and sixty bars. */
-export function CallsTop({
-  organization,
-  target,
-  apiKey,
-}: {
+interface CallsTopProps {
   readonly organization: string
-  readonly target: string | undefined
-  readonly apiKey: string | undefined
-}) {
-  const rollup = useQuery(
-    rollupQuery(organization, { spanMs: hourMs, stepMs: minuteMs, target, key: apiKey }),
-  )
+  readonly filter: CallFilter
+  readonly onPick: (from: number, to: number) => void
+}
+
+/** The chosen calls in figures and over time: how they ended, or how long they took. */
+export function CallsTop({ organization, filter, onPick }: CallsTopProps) {
+  const rollup = useQuery(rollupQuery(organization, { range: filter, filter }))
+  const [view, setView] = useState<'traffic' | 'latency'>('traffic')
   if (rollup.data === undefined)
     return rollup.isError ? (
       <ProblemNotice error={rollup.error} retry={() => void rollup.refetch()} />
     ) : (
-      <Loading />
+      <div className={classes.waits}>
+        <Loading />
+      </div>
     )
-  const { points, p95_ms: p95Ms } = rollup.data
-  const refused = points.reduce((sum, point) => sum + point.refused, 0)
-  const all = points.reduce((sum, point) => sum + point.passed, refused)
+  const { points, step_ms: stepMs, sampled } = rollup.data
   return (
     <div className={classes.above}>
-      <Card flush label={w.lastHour}>
+      <Card flush label={w.figures}>
         <div className={classes.top}>
-          <dl className={classes.numbers}>
-            <div>
-              <dt>{w.numbers.calls}</dt>
-              <dd>{count(all)}</dd>
-            </div>
-            <div>
-              <dt>{w.numbers.refused}</dt>
-              <dd>
-                {count(refused)} {refused > 0 ? <small>{percent(refused, all)}</small> : undefined}
-              </dd>
-            </div>
-            <div>
-              <dt>{w.numbers.p95}</dt>
-              <dd>{p95Ms === undefined ? '–' : duration(p95Ms)}</dd>
-            </div>
-          </dl>
+          <div className={classes.numbers}>
+            <Figures stacked rollup={rollup.data} />
+          </div>
           <div className={classes.plot}>
-            <Bars bars={points} title={w.lastHour} stepMs={minuteMs} />
+            <TimeChart
+              title={view === 'traffic' ? w.traffic : sampled ? w.latencySampled : w.latency}
+              at={points.map((point) => point.at)}
+              stepMs={stepMs}
+              series={view === 'traffic' ? trafficSeries(points) : latencySeries(points)}
+              format={view === 'traffic' ? short : duration}
+              onPick={onPick}
+              actions={
+                <Segments
+                  label={w.view}
+                  value={view}
+                  options={w.views}
+                  onValue={(next) => setView(next as 'traffic' | 'latency')}
+                />
+              }
+            />
           </div>
         </div>
       </Card>

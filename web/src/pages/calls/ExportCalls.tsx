@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { download } from '../../api/call.ts'
-import type { CallFilter } from '../../api/calls.ts'
+import { askedCalls, type CallFilter } from '../../api/calls.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Menu, MenuItem } from '../../parts/Menu.tsx'
@@ -18,7 +18,7 @@ export function ExportCalls({
     mutationFn: (format: 'ndjson' | 'csv') =>
       download(
         'POST /organizations/:organization/calls/export',
-        { path: { organization }, body: { ...filter, format } },
+        { path: { organization }, body: { ...askedCalls(filter), format } },
         `calls-${organization}.${format}`,
       ),
     onError: sayRefused,

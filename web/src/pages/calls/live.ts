@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { call } from '../../api/call.ts'
-import type { CallFilter } from '../../api/calls.ts'
+import { askedCalls, type CallFilter } from '../../api/calls.ts'
 import type { Call } from '../../api/shapes.ts'
 import { sayRefused } from '../../parts/Toasts.tsx'
 
@@ -39,7 +39,7 @@ export function useLive(
       const wanted = JSON.parse(filterText) as CallFilter
       const answer = await call(
         'GET /organizations/:organization/calls',
-        { path: { organization }, query: { ...wanted, limit: pageSize, newer: after } },
+        { path: { organization }, query: { ...askedCalls(wanted), limit: pageSize, newer: after } },
         { signal: stop.signal, quiet: true },
       )
       failures = 0

@@ -1,8 +1,17 @@
+import type { Outcome } from '../../api/calls.ts'
 import type { Call } from '../../api/shapes.ts'
 import classes from './calls.module.css'
 
+type Ended = Pick<Call, 'status' | 'stopped_at'>
+
+/** How a call ended: refused by one of our checks, failed at the upstream, or answered. */
+export function outcomeOf({ status, stopped_at: stoppedAt }: Ended): Outcome {
+  if (stoppedAt === 'forward' || (stoppedAt === undefined && status >= 500)) return 'upstream_error'
+  return stoppedAt === undefined ? 'answered' : 'refused'
+}
+
 /** The look of a status: refusals of ours are red, the upstream's own errors are ochre, the rest is plain. */
-export function statusClass(call: Pick<Call, 'status' | 'stopped_at'>): string {
-  if (call.stopped_at !== undefined) return classes.refused ?? ''
+export function statusClass(call: Ended): string {
+  if (outcomeOf(call) === 'refused') return classes.refused ?? ''
   return (call.status >= 400 ? classes.odd : undefined) ?? ''
 }

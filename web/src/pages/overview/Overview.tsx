@@ -1,39 +1,51 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { attentionQuery, rollupQuery } from '../../api/traffic.ts'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { rollupQuery } from '../../api/traffic.ts'
 import { words } from '../../../words/en.ts'
 import { overviewWords as w } from '../../../words/en/overview.ts'
 import { useOrganization } from '../../frame/membership.ts'
-import { Bars } from '../../parts/Bars.tsx'
-import { ButtonLink } from '../../parts/Button.tsx'
 import { stations, SumLine, type Station } from '../../parts/Line.tsx'
 import { count } from '../../parts/numbers.ts'
+import type { RangeSearch } from '../../parts/range.ts'
+import { RangePicker } from '../../parts/RangePicker.tsx'
 import { Loading, ProblemNotice } from '../../parts/States.tsx'
-import { Card, Item, Items, PageHead, Pile } from '../../parts/Surface.tsx'
-import { AttentionAction } from './AttentionAction.tsx'
+import { Card, PageHead, Pile } from '../../parts/Surface.tsx'
 import { FirstStepsCard } from './FirstSteps.tsx'
+import { NeedsYou } from './NeedsYou.tsx'
+import { Summary } from './Summary.tsx'
+import { TopCalls } from './TopCalls.tsx'
 
-const dayMs = 86_400_000
-const hourMs = 3_600_000
+const here = getRouteApi('/frame/o/$organization/')
 
-/** What needs me, and where calls stop. Each card fails alone. */
+/** How it goes, what needs me, and where calls stop. Each card fails alone. */
 export function Overview() {
   const { slug, membership } = useOrganization()
+  const range = here.useSearch()
+  const navigate = here.useNavigate()
   return (
     <>
-      <PageHead title={w.title} lead={w.lead(membership.name)} />
+      <PageHead title={w.title} lead={membership.name}>
+        <RangePicker search={range} onRange={(search) => void navigate({ search })} />
+      </PageHead>
       <Pile>
         <FirstStepsCard organization={slug} />
-        <WhereCallsStop organization={slug} />
+        <Summary organization={slug} range={range} />
         <NeedsYou organization={slug} />
-        <Traffic organization={slug} />
+        <WhereCallsStop organization={slug} range={range} />
+        <TopCalls organization={slug} range={range} />
       </Pile>
     </>
   )
 }
 
-function WhereCallsStop({ organization }: { readonly organization: string }) {
-  const rollup = useQuery(rollupQuery(organization, { spanMs: dayMs, stepMs: hourMs }))
+function WhereCallsStop({
+  organization,
+  range,
+}: {
+  readonly organization: string
+  readonly range: RangeSearch
+}) {
+  const rollup = useQuery(rollupQuery(organization, { range }))
   return (
     <Card title={w.whereCallsStop} lead={w.whereLead}>
       {rollup.data === undefined ? (
@@ -48,9 +60,9 @@ function WhereCallsStop({ organization }: { readonly organization: string }) {
             organization={organization}
             refused={rollup.data.refused}
             answered={rollup.data.answered}
-            from={rollup.data.points[0]?.at}
+            range={range}
           />
-          <MostStop organization={organization} refused={rollup.data.refused} />
+          <MostStop organization={organization} refused={rollup.data.refused} range={range} />
         </>
       )}
     </Card>
@@ -60,8 +72,10 @@ function WhereCallsStop({ organization }: { readonly organization: string }) {
 function MostStop({
   organization,
   refused,
+  range,
 }: {
   readonly organization: string
+  readonly range: RangeSearch
   readonly refused: Readonly<Partial<Record<Station, number>>>
 }) {
   const all = stations.reduce((sum, station) => sum + (refused[station] ?? 0), 0)
@@ -70,58 +84,13 @@ function MostStop({
   return (
     <p className="muted above">
       {w.mostStop(count(refused[most] ?? 0), count(all), words.stations[most])}{' '}
-      <Link to="/o/$organization/calls" params={{ organization }} search={{ stopped_at: most }}>
+      <Link
+        to="/o/$organization/calls"
+        params={{ organization }}
+        search={{ ...range, stopped_at: most }}
+      >
         {w.showThese}
       </Link>
     </p>
-  )
-}
-
-function NeedsYou({ organization }: { readonly organization: string }) {
-  const attention = useQuery(attentionQuery(organization))
-  return (
-    <Card flush title={w.needsYou}>
-      {attention.data === undefined ? (
-        attention.isError ? (
-          <div className="pad">
-            <ProblemNotice error={attention.error} retry={() => void attention.refetch()} />
-          </div>
-        ) : (
-          <Loading />
-        )
-      ) : attention.data.items.length === 0 ? (
-        <p className="pad muted">{w.nothingNeeds}</p>
-      ) : (
-        <Items>
-          {attention.data.items.map((item) => (
-            <Item
-              key={`${item.kind} ${item.subject_id}`}
-              mark={item.severity}
-              action={<AttentionAction organization={organization} item={item} />}
-            >
-              <strong>{item.title}</strong>
-              <p className="muted">{item.text}</p>
-            </Item>
-          ))}
-        </Items>
-      )}
-    </Card>
-  )
-}
-
-function Traffic({ organization }: { readonly organization: string }) {
-  const rollup = useQuery(rollupQuery(organization, { spanMs: dayMs, stepMs: hourMs }))
-  if (rollup.data === undefined) return undefined
-  return (
-    <Card
-      title={w.traffic}
-      actions={
-        <ButtonLink small to="/o/$organization/calls" params={{ organization }}>
-          {w.showCalls}
-        </ButtonLink>
-      }
-    >
-      <Bars bars={rollup.data.points} title={w.traffic} stepMs={hourMs} />
-    </Card>
   )
 }

@@ -13,6 +13,7 @@ import { Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Facts, PageHead, Pile } from '../../parts/Surface.tsx'
 import { Tabs } from '../../parts/Tabs.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
+import { TrafficPanel } from '../calls/TrafficPanel.tsx'
 import { Capture } from './Capture.tsx'
 import { Limits } from './Limits.tsx'
 import { Rules } from './Rules.tsx'
@@ -109,6 +110,20 @@ export function TargetPage() {
           tabs={[
             { id: 'rules', label: w.tabs.rules, content: rules },
             {
+              id: 'traffic',
+              label: w.tabs.traffic,
+              content: (
+                <TrafficPanel
+                  organization={slug}
+                  filter={{ target: it.slug }}
+                  range={{ range: search.range, from: search.from, to: search.to }}
+                  onRange={(range) =>
+                    void navigate({ search: (past) => ({ ...past, ...range }), resetScroll: false })
+                  }
+                />
+              ),
+            },
+            {
               id: 'limits',
               label: w.tabs.limits,
               content: <Limits organization={slug} it={it} editable={editable} />,
@@ -161,11 +176,11 @@ function TargetActions({
   })
   return (
     <>
-      <Button look="danger" onClick={() => setAsking(true)}>
-        {w.remove}
-      </Button>
       <Button busy={turn.isPending} onClick={() => turn.mutate(!it.enabled)}>
         {it.enabled ? w.disable : w.enable}
+      </Button>
+      <Button look="danger" onClick={() => setAsking(true)}>
+        {w.remove}
       </Button>
       <ConfirmDialog
         open={asking}

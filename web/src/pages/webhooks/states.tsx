@@ -7,7 +7,7 @@ import type {
   Endpoint,
   EndpointState,
 } from '../../api/webhook-shapes.ts'
-import { StackBar } from '../../parts/Bars.tsx'
+import { StackBar } from '../../parts/StackBar.tsx'
 import { Badge, type Tone } from '../../parts/Surface.tsx'
 
 const endpointTones: Readonly<Record<EndpointState, Tone>> = {

@@ -1,0 +1,86 @@
+import type { Latency, Rollup as RollupRecord } from '../../../calls/index.ts'
+import { Type, type Static } from '../../../http/index.ts'
+import { checks, type Check } from '../../../targets/index.ts'
+import { nullable, Time, time } from '../../core/schemas.ts'
+
+const Percentiles = Type.Object(
+  { p50_ms: Type.Number(), p95_ms: Type.Number(), p99_ms: Type.Number() },
+  { title: 'Latency' },
+)
+
+export const Rollup = Type.Object(
+  {
+    step_ms: Type.Integer(),
+    points: Type.Array(
+      Type.Object(
+        {
+          at: Time,
+          /** Answered by the upstream, below 500. */
+          passed: Type.Integer(),
+          /** The upstream failed, or answered with 500 or above. */
+          errors: Type.Integer(),
+          /** Refused by one of our checks. */
+          refused: Type.Integer(),
+          latency: Type.Optional(Percentiles),
+          /** With `parts`: 95 of 100 upstreams answered, and 95 of 100 calls left us, within so long. */
+          upstream_p95_ms: Type.Optional(Type.Number()),
+          own_p95_ms: Type.Optional(Type.Number()),
+        },
+        { title: 'RollupPoint' },
+      ),
+    ),
+    refused: Type.Object(
+      Object.fromEntries(checks.map((check) => [check, Type.Optional(Type.Integer())])) as {
+        [C in Check]: ReturnType<typeof optionalInteger>
+      },
+    ),
+    answered: Type.Integer(),
+    p95_ms: Type.Optional(Type.Number()),
+    latency: Type.Optional(Percentiles),
+    /** There were so many calls that percentiles are those of the newest 200 of each step. */
+    sampled: Type.Boolean(),
+  },
+  { title: 'Rollup' },
+)
+
+/** What many calls have in common: a key, a target or a code. */
+export const TopItem = Type.Object(
+  {
+    id: Type.String(),
+    /** Today's name of the key or target, as long as it exists. */
+    name: nullable(Type.String()),
+    calls: Type.Integer(),
+    refused: Type.Integer(),
+    errors: Type.Integer(),
+  },
+  { title: 'TopItem' },
+)
+
+/** A rollup as it is answered. */
+export function toRollup(rollup: RollupRecord, stepMs: number): Static<typeof Rollup> {
+  const { latency } = rollup
+  return {
+    step_ms: stepMs,
+    points: rollup.points.map((point) => ({
+      at: time(point.at),
+      passed: point.passed,
+      errors: point.errors,
+      refused: point.refused,
+      ...(point.latency === undefined ? {} : { latency: toPercentiles(point.latency) }),
+      ...(point.upstreamP95Ms === undefined ? {} : { upstream_p95_ms: point.upstreamP95Ms }),
+      ...(point.ownP95Ms === undefined ? {} : { own_p95_ms: point.ownP95Ms }),
+    })),
+    refused: rollup.refused,
+    answered: rollup.answered,
+    ...(latency && { p95_ms: latency.p95Ms, latency: toPercentiles(latency) }),
+    sampled: rollup.sampled,
+  }
+}
+
+function toPercentiles({ p50Ms, p95Ms, p99Ms }: Latency): Static<typeof Percentiles> {
+  return { p50_ms: p50Ms, p95_ms: p95Ms, p99_ms: p99Ms }
+}
+
+function optionalInteger() {
+  return Type.Optional(Type.Integer())
+}

@@ -1,0 +1,209 @@
+// A developer: look at calls over time, and find why a call of yesterday was refused.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { browserForTests, type TestBrowser } from '../harness/browser.ts'
+import { checkState, freshDashboard, visitDashboard } from '../harness/dashboard.ts'
+import { firstOwner, withLinks, type Person } from '../harness/person.ts'
+import { productForTests, type TestProduct } from '../harness/product.ts'
+import { upstreamForTests, type TestUpstream } from '../harness/upstream.ts'
+
+const dayMs = 86_400_000
+
+describe('charts of calls in the dashboard', { timeout: 240_000 }, () => {
+  let product: TestProduct
+  let browser: TestBrowser
+  let owner: Person
+  let upstream: TestUpstream
+  let secret: string
+  before(async () => {
+    freshDashboard()
+    product = await productForTests()
+    owner = await firstOwner(product)
+    upstream = await upstreamForTests((request, response) => {
+      response.statusCode = request.url?.includes('broken') === true ? 503 : 200
+      response.end('ok')
+    })
+    const rules = [
+      { effect: 'deny', methods: ['DELETE'], path: '/*', trial: false },
+      { effect: 'allow', methods: [], path: '/*', trial: false },
+    ]
+    await owner.call('POST /organizations/acme/targets', { slug: 'pay', upstream: upstream.url })
+    const target = await owner.call('GET /organizations/acme/targets/pay')
+    const head = { 'if-match': `"${target.json.version}"` }
+    await owner.call('PUT /organizations/acme/targets/pay/rules', { rules }, head)
+    secret = (await owner.call('POST /organizations/acme/keys', { name: 'night-shift' })).json
+      .secret
+    product.clock.forward(-dayMs)
+    for (const [method, path] of [
+      ['GET', '/orders/1'],
+      ['DELETE', '/orders/2'],
+      ['GET', '/broken'],
+    ])
+      await call(method ?? '', path ?? '')
+    product.clock.forward(dayMs)
+    await call('GET', '/today')
+    const listed = async () => (await owner.call('GET /organizations/acme/calls')).json.items.length
+    for (const until = Date.now() + 15_000; (await listed()) < 4;) assert.ok(Date.now() < until)
+    browser = await browserForTests()
+  })
+  after(async () => {
+    await browser[Symbol.asyncDispose]()
+    await product[Symbol.asyncDispose]()
+    await upstream[Symbol.asyncDispose]()
+  })
+
+  async function call(method: string, path: string): Promise<void> {
+    const headers = { 'X-API-Key': secret }
+    await (
+      await fetch(`${product.baseUrl}/api/v1/intercept/pay${path}`, { method, headers })
+    ).text()
+  }
+
+  async function visit(look: { colorScheme?: 'light' | 'dark'; width?: number } = {}) {
+    const link = await withLinks(product, async (links) => await links.signInLink('olga@acme.test'))
+    return await visitDashboard(browser, { baseUrl: product.baseUrl, link, ...look })
+  }
+
+  test('why a call of yesterday was refused is found in four clicks, and the address keeps each of them', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/calls`)
+    await page.getByTitle('/today').waitFor()
+    await page.getByRole('button', { name: '7 d' }).click()
+    await page.getByTitle('/orders/2').waitFor()
+    await page.getByLabel('Outcome').selectOption('refused')
+    await page.getByTitle('/orders/1').waitFor({ state: 'detached' })
+    await page.getByTitle('/orders/2').click()
+    await page.getByRole('dialog').getByText('Refused: rule_denied').waitFor()
+    const address = new URL(page.url()).searchParams
+    assert.equal(address.get('range'), '7d')
+    assert.equal(address.get('outcome'), 'refused')
+    assert.match(address.get('call') ?? '', /^req_/)
+    await checkState(visitor, 'calls-yesterday-light')
+    await page.goBack()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.goBack()
+    await page.getByTitle('/orders/1').waitFor()
+    await page.goForward()
+    await page.getByTitle('/orders/1').waitFor({ state: 'detached' })
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('figures, chart and list follow one range; a row of another day has its date', async () => {
+    await using visitor = await visit({ colorScheme: 'dark' })
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/calls?range=7d`)
+    const figures = page.getByRole('region', { name: 'Figures of these calls' })
+    await figures.locator('dd').getByText('4', { exact: true }).waitFor()
+    assert.deepEqual(
+      await figures
+        .locator('dd > span:first-child')
+        .allTextContents()
+        .then((all) => all.slice(0, 3)),
+      ['4', '1', '1'],
+    )
+    const old = page.getByRole('row').filter({ has: page.getByTitle('/broken') })
+    assert.match((await old.locator('time').textContent()) ?? '', /^\d\d \w{3}, \d\d:/)
+    await old.getByText('Upstream error').waitFor()
+    await page.getByRole('button', { name: 'Latency' }).click()
+    await figures.getByText('p99', { exact: true }).waitFor()
+    await figures.getByRole('button', { name: 'Show as table' }).click()
+    await figures.getByRole('columnheader', { name: 'p95' }).waitFor()
+    await figures.getByRole('button', { name: 'Show as chart' }).click()
+    await checkState(visitor, 'calls-latency-dark')
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('a range is chosen in the chart by dragging and by keyboard', async () => {
+    await using visitor = await visit({ width: 1360 })
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/calls?range=7d`)
+    const chart = page.getByRole('slider')
+    const box = await chart.boundingBox()
+    assert.ok(box)
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 60)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width * 0.75, box.y + 60, { steps: 4 })
+    await page.mouse.up()
+    await page.waitForURL(/from=.*to=/)
+    await page.goBack()
+    await page.waitForURL(/range=7d/)
+    await chart.focus()
+    for (const key of ['End', 'Enter', 'ArrowLeft', 'ArrowLeft', 'Enter'])
+      await page.keyboard.press(key)
+    await page.waitForURL(/from=.*to=/)
+    const { searchParams } = new URL(page.url())
+    const lasts =
+      Date.parse(searchParams.get('to') ?? '') - Date.parse(searchParams.get('from') ?? '')
+    assert.equal(lasts, 3 * 2 * 3_600_000)
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('what is displayed is found: a path under any target, a key by its name, a status', async () => {
+    await using visitor = await visit({ width: 390 })
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/calls?range=7d`)
+    const search = page.getByRole('searchbox')
+    for (const [text, found, gone] of [
+      ['/orders', '/orders/1', '/today'],
+      ['503', '/broken', '/orders/1'],
+      ['NIGHT', '/orders/1', undefined],
+    ] as const) {
+      await search.fill(text)
+      await page.waitForURL((url) => url.searchParams.get('q') === text)
+      await page.getByTitle(found).waitFor()
+      if (gone !== undefined) await page.getByTitle(gone).waitFor({ state: 'detached' })
+    }
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('j and k turn the open call wherever the focus is', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/calls?range=7d`)
+    await page.getByTitle('/today').click()
+    const title = page.getByRole('dialog').getByRole('heading').first()
+    await title.getByText('GET /today').waitFor()
+    await page.keyboard.press('j')
+    await title.getByText('GET /broken').waitFor()
+    await page.keyboard.press('k')
+    await title.getByText('GET /today').waitFor()
+    await page.getByRole('button', { name: 'Older call' }).click()
+    await title.getByText('GET /broken').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    assert.equal(new URL(page.url()).searchParams.get('call'), null)
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('a view is kept under a name and opened again', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/calls?range=7d&outcome=refused`)
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Save this view…' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Refused this week')
+    await page.getByRole('button', { name: 'Save this view' }).click()
+    await page.goto(`${product.baseUrl}/o/acme/calls`)
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Refused this week', exact: true }).click()
+    await page.waitForURL(/outcome=refused/)
+    assert.match(page.url(), /range=7d/)
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('the overview compares with the period before and leads to the calls behind its figures', async () => {
+    await using visitor = await visit({ colorScheme: 'dark', width: 390 })
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme?range=7d`)
+    const card = page.getByRole('region', { name: 'Calls', exact: true })
+    await card.getByText('p95 latency').waitFor()
+    await page.getByRole('link', { name: 'rule_denied' }).waitFor()
+    await page.getByRole('link', { name: 'night-shift' }).waitFor()
+    await checkState(visitor, 'overview-week-narrow-dark')
+    await page.getByRole('link', { name: 'rule_denied' }).click()
+    await page.getByTitle('/orders/2').waitFor()
+    assert.equal(await page.getByTitle('/orders/1').count(), 0)
+    assert.deepEqual(visitor.findings, [])
+  })
+})

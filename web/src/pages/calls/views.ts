@@ -1,0 +1,36 @@
+/** A range and filters under a name. */
+export interface View {
+  readonly name: string
+  readonly search: Readonly<Record<string, string | undefined>>
+}
+
+const maxViews = 20
+
+/** The views of an organization that this browser keeps; what cannot be read is none. */
+export function readViews(organization: string): readonly View[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(storageName(organization)) ?? '[]')
+    return Array.isArray(kept) ? kept.filter(isView).slice(0, maxViews) : []
+  } catch {
+    return []
+  }
+}
+
+/** Keeps views for the next visit. */
+export function writeViews(organization: string, views: readonly View[]): void {
+  try {
+    localStorage.setItem(storageName(organization), JSON.stringify(views.slice(-maxViews)))
+  } catch {
+    // Storage is closed: the views last as long as the page.
+  }
+}
+
+function isView(value: unknown): value is View {
+  if (typeof value !== 'object' || value === null) return false
+  const { name, search } = value as Partial<View>
+  return typeof name === 'string' && typeof search === 'object'
+}
+
+function storageName(organization: string): string {
+  return `calls-views:${organization}`
+}

@@ -1,0 +1,109 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Answer } from '../../api/call.ts'
+import { topQuery } from '../../api/traffic.ts'
+import { overviewWords as w } from '../../../words/en/overview.ts'
+import { count } from '../../parts/numbers.ts'
+import type { RangeSearch } from '../../parts/range.ts'
+import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { Card } from '../../parts/Surface.tsx'
+import classes from './overview.module.css'
+
+type Row = Answer<'GET /organizations/:organization/calls/top'>['keys'][number]
+
+/** The keys and targets with the most calls, and what they end with most when they fail. */
+export function TopCalls({
+  organization,
+  range,
+}: {
+  readonly organization: string
+  readonly range: RangeSearch
+}) {
+  const top = useQuery(topQuery(organization, range))
+  const params = { organization }
+  if (top.data === undefined)
+    return top.isError ? (
+      <ProblemNotice error={top.error} retry={() => void top.refetch()} />
+    ) : (
+      <Loading />
+    )
+  const { keys, targets, codes } = top.data
+  return (
+    <div className={classes.tops}>
+      <TopList
+        title={w.topKeys}
+        rows={keys}
+        name={(row) => (
+          <Link to="/o/$organization/keys/$key" params={{ organization, key: row.id }}>
+            {row.name ?? w.unknownKey}
+          </Link>
+        )}
+      />
+      <TopList
+        title={w.topTargets}
+        rows={targets}
+        name={(row) =>
+          row.name === undefined ? (
+            <span className="muted">{w.removedTarget}</span>
+          ) : (
+            <Link to="/o/$organization/targets/$target" params={{ organization, target: row.name }}>
+              {row.name}
+            </Link>
+          )
+        }
+      />
+      <TopList
+        title={w.topErrors}
+        rows={codes}
+        none={w.noErrors}
+        name={(row) => (
+          <Link
+            className="mono"
+            to="/o/$organization/calls"
+            params={params}
+            search={{ ...range, outcome: row.errors > 0 ? 'upstream_error' : 'refused' }}
+          >
+            {row.id}
+          </Link>
+        )}
+      />
+    </div>
+  )
+}
+
+function TopList({
+  title,
+  rows,
+  name,
+  none = w.noCalls,
+}: {
+  readonly title: string
+  readonly rows: readonly Row[]
+  readonly name: (row: Row) => ReactNode
+  readonly none?: string
+}) {
+  const most = Math.max(1, ...rows.map((row) => row.calls))
+  return (
+    <Card title={title}>
+      {rows.length === 0 ? (
+        <p className="muted">{none}</p>
+      ) : (
+        <ol className={classes.top}>
+          {rows.map((row) => (
+            <li key={row.id}>
+              <span className={classes.name}>{name(row)}</span>
+              <span className={classes.number}>{count(row.calls)}</span>
+              <span className={classes.bar} aria-hidden="true">
+                <i style={{ flexGrow: row.calls - row.refused - row.errors }} />
+                <i className={classes.errors} style={{ flexGrow: row.errors }} />
+                <i className={classes.refused} style={{ flexGrow: row.refused }} />
+                <i className={classes.rest} style={{ flexGrow: most - row.calls }} />
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,259 @@
+import { useState, type KeyboardEvent, type PointerEvent } from 'react'
+import { words } from '../../../words/en.ts'
+import { cx } from '../cx.ts'
+import { exact, millis } from '../Time.tsx'
+import { formatIn } from '../zone.ts'
+import classes from './chart.module.css'
+import { highest, niceTop, piecesOf, type ChartProps, type Series } from './series.ts'
+import { useWidth } from './width.ts'
+
+const left = 52
+const bottom = 22
+const top = 8
+const dayMs = 86_400_000
+const labelWidth = 84
+
+interface Shape {
+  readonly width: number
+  readonly height: number
+  readonly step: number
+  readonly most: number
+  readonly y: (value: number) => number
+  readonly x: (step: number) => number
+}
+
+/** Where the pointer or the keyboard stands, and where a range was begun. */
+interface Cursor {
+  readonly step: number
+  readonly anchor: number | undefined
+}
+
+/** The drawing: hover or arrow keys read values, dragging or Enter twice picks a range. */
+export function Plot(props: ChartProps) {
+  const { at, series, height = 168, title, format, onPick, stepMs } = props
+  const [box, width] = useWidth()
+  const [cursor, setCursor] = useState<Cursor>()
+  const most = niceTop(highest(series, at.length))
+  const step = at.length === 0 ? 0 : Math.max(0, width - left) / at.length
+  const scale = (height - bottom - top) / most
+  const shape: Shape = {
+    ...{ width, height, step, most },
+    x: (index) => left + index * step,
+    y: (value) => height - bottom - value * scale,
+  }
+  const last = at.length - 1
+
+  function stepAt(event: PointerEvent<SVGSVGElement>): number {
+    const x = event.clientX - event.currentTarget.getBoundingClientRect().left - left
+    return Math.max(0, Math.min(last, Math.floor(x / Math.max(1, step))))
+  }
+  function pick(one: number, other: number) {
+    setCursor(undefined)
+    const from = millis(at[Math.min(one, other)] ?? '')
+    onPick?.(from, millis(at[Math.max(one, other)] ?? '') + stepMs)
+  }
+  function move(event: KeyboardEvent) {
+    const here = cursor?.step ?? last
+    const jumps = { ArrowLeft: here - 1, ArrowRight: here + 1, Home: 0, End: last }
+    if (event.key in jumps) {
+      event.preventDefault()
+      const next = Math.max(0, Math.min(last, jumps[event.key as keyof typeof jumps]))
+      setCursor({ step: next, anchor: cursor?.anchor })
+    } else if (event.key === 'Enter' && onPick !== undefined) {
+      event.preventDefault()
+      if (cursor?.anchor === undefined) setCursor({ step: here, anchor: here })
+      else pick(cursor.anchor, here)
+    } else if (event.key === 'Escape' && cursor !== undefined) {
+      event.preventDefault()
+      event.stopPropagation()
+      setCursor(undefined)
+    }
+  }
+
+  return (
+    <div ref={box} className={classes.box} style={{ minHeight: height }}>
+      {width === 0 || at.length === 0 ? undefined : (
+        <svg
+          className={cx(classes.plot, onPick !== undefined && classes.picks)}
+          height={height}
+          tabIndex={0}
+          role="slider"
+          aria-label={onPick === undefined ? title : words.chartPicks(title)}
+          aria-valuemin={0}
+          aria-valuemax={last}
+          aria-valuenow={cursor?.step ?? last}
+          aria-valuetext={said(props, cursor?.step)}
+          onKeyDown={move}
+          onBlur={() => setCursor(undefined)}
+          onPointerMove={(event) => {
+            const here = stepAt(event)
+            setCursor((before) => ({ step: here, anchor: before?.anchor }))
+          }}
+          onPointerLeave={() => setCursor(undefined)}
+          onPointerDown={(event) => {
+            if (onPick === undefined || event.button !== 0) return
+            event.currentTarget.setPointerCapture(event.pointerId)
+            setCursor({ step: stepAt(event), anchor: stepAt(event) })
+          }}
+          onPointerUp={(event) => {
+            const anchor = cursor?.anchor
+            const end = stepAt(event)
+            // A click alone is no range.
+            if (anchor === undefined || anchor === end) setCursor({ step: end, anchor: undefined })
+            else pick(anchor, end)
+          }}
+        >
+          <Grid shape={shape} format={format} />
+          <Bars shape={shape} steps={at.length} series={series} />
+          {series.map((one) =>
+            one.kind === 'line' ? <Line key={one.id} shape={shape} series={one} /> : undefined,
+          )}
+          <Times shape={shape} at={at} stepMs={stepMs} />
+          {cursor === undefined ? undefined : <Mark shape={shape} cursor={cursor} />}
+        </svg>
+      )}
+      {cursor === undefined || width === 0 ? undefined : (
+        <Tip {...props} step={cursor.step} x={shape.x(cursor.step)} width={width} />
+      )}
+    </div>
+  )
+}
+
+function Grid({
+  shape,
+  format,
+}: {
+  readonly shape: Shape
+  readonly format: (n: number) => string
+}) {
+  return [0, shape.most / 2, shape.most].map((value) => (
+    <g key={value}>
+      <line
+        className={classes.rule}
+        x1={left}
+        x2={shape.width}
+        y1={shape.y(value) + 0.5}
+        y2={shape.y(value) + 0.5}
+      />
+      <text x={left - 8} y={shape.y(value) + 4} textAnchor="end">
+        {format(value)}
+      </text>
+    </g>
+  ))
+}
+
+/** One path a series: thousands of rectangles would cost more than they show. */
+function Bars({
+  shape,
+  steps,
+  series,
+}: {
+  readonly shape: Shape
+  readonly steps: number
+  readonly series: readonly Series[]
+}) {
+  const wide = Math.max(1, shape.step - (shape.step > 5 ? 2 : 1))
+  const floors = Array.from({ length: steps }, () => shape.y(0))
+  return series.map((one) => {
+    if (one.kind !== 'bar') return undefined
+    const parts: string[] = []
+    for (let step = 0; step < steps; step++) {
+      const value = one.values[step] ?? 0
+      const floor = floors[step] ?? 0
+      if (value === 0) continue
+      // What is there is seen, however small, with a gap to what lies below it.
+      const tall = Math.max(one.tone === 'flow' ? 1 : 2, shape.y(0) - shape.y(value))
+      const base = floor === shape.y(0) ? floor : floor - 1
+      parts.push(`M${shape.x(step)} ${base}h${wide}v${-tall}h${-wide}z`)
+      floors[step] = base - tall
+    }
+    return <path key={one.id} className={classes[`${one.tone}Fill`]} d={parts.join('')} />
+  })
+}
+
+function Line({ shape, series }: { readonly shape: Shape; readonly series: Series }) {
+  const x = (step: number) => shape.x(step) + shape.step / 2
+  const d = piecesOf(series.values)
+    .map((piece) => {
+      const points = piece.map(([step, value]) => `${x(step)} ${shape.y(value)}`)
+      // A measurement without neighbours is a dot.
+      return points.length === 1 ? `M${points[0]}h0.01` : `M${points.join('L')}`
+    })
+    .join('')
+  return <path className={cx(classes.line, classes[`${series.tone}Line`])} d={d} />
+}
+
+function Times({
+  shape,
+  at,
+  stepMs,
+}: {
+  readonly shape: Shape
+  readonly at: readonly string[]
+  readonly stepMs: number
+}) {
+  const every = Math.max(1, Math.ceil(labelWidth / Math.max(1, shape.step)))
+  const span = at.length * stepMs
+  return at.map((time, step) =>
+    step % every === 0 && shape.x(step) < shape.width - labelWidth / 2 ? (
+      <text key={time} x={shape.x(step)} y={shape.height - 4}>
+        {axisTime(time, stepMs, span)}
+      </text>
+    ) : undefined,
+  )
+}
+
+function Mark({ shape, cursor }: { readonly shape: Shape; readonly cursor: Cursor }) {
+  const from = Math.min(cursor.step, cursor.anchor ?? cursor.step)
+  const to = Math.max(cursor.step, cursor.anchor ?? cursor.step) + 1
+  return (
+    <rect
+      className={cursor.anchor === undefined ? classes.cursor : classes.chosen}
+      x={shape.x(from)}
+      width={(to - from) * shape.step}
+      y={top}
+      height={shape.height - bottom - top}
+    />
+  )
+}
+
+function Tip({
+  at,
+  series,
+  format,
+  step,
+  x,
+  width,
+}: ChartProps & { readonly step: number; readonly x: number; readonly width: number }) {
+  return (
+    <div
+      className={classes.tip}
+      aria-hidden="true"
+      style={x > width / 2 ? { right: width - x + 8 } : { left: x + 20 }}
+    >
+      <strong>{exact(at[step] ?? 0)}</strong>
+      {series.map((one) => (
+        <span key={one.id}>
+          <i className={classes[one.tone]} /> {one.label}
+          <b>{one.values[step] === undefined ? '–' : format(one.values[step])}</b>
+        </span>
+      ))}
+    </div>
+  )
+}
+
+function said({ at, series, format }: ChartProps, step = at.length - 1): string {
+  const values = series.map(
+    (one) => `${one.label} ${one.values[step] === undefined ? '–' : format(one.values[step])}`,
+  )
+  return `${exact(at[step] ?? 0)}: ${values.join(', ')}`
+}
+
+function axisTime(at: string, stepMs: number, span: number): string {
+  const day = { day: '2-digit', month: 'short' } as const
+  const clock = { hour: '2-digit', minute: '2-digit' } as const
+  if (stepMs >= dayMs) return formatIn('axis-day', day).format(millis(at))
+  return span > dayMs
+    ? formatIn('axis-both', { ...day, ...clock }).format(millis(at))
+    : formatIn('axis-clock', clock).format(millis(at))
+}

@@ -1,0 +1,52 @@
+/** One set of values over the steps of a chart; undefined where nothing was measured. */
+export interface Series {
+  readonly id: string
+  readonly label: string
+  readonly tone: 'flow' | 'caution' | 'refuse' | 'accent' | 'muted'
+  readonly kind: 'bar' | 'line'
+  readonly values: readonly (number | undefined)[]
+}
+
+/** What a chart shows, and how its values read. */
+export interface ChartProps {
+  readonly title: string
+  /** When each step begins. */
+  readonly at: readonly string[]
+  readonly stepMs: number
+  readonly series: readonly Series[]
+  readonly format: (value: number) => string
+  readonly height?: number
+  /** A range that was dragged or chosen by keyboard, in milliseconds since 1970. */
+  readonly onPick?: ((from: number, to: number) => void) | undefined
+}
+
+/** A round number at or above a value, for the top of an axis; halves of it are whole too. */
+export function niceTop(value: number): number {
+  // Calls come whole: a half on the axis would be nonsense.
+  if (value <= 10) return Math.max(2, Math.ceil(value) + (Math.ceil(value) % 2))
+  const power = 10 ** Math.floor(Math.log10(value))
+  return ([1, 2, 3, 4, 5, 6, 8, 10].find((step) => value <= step * power) ?? 10) * power
+}
+
+/** The highest point of stacked bars or of a line. */
+export function highest(series: readonly Series[], steps: number): number {
+  let most = 0
+  for (let step = 0; step < steps; step++) {
+    const stacked = series.reduce(
+      (sum, one) => sum + (one.kind === 'bar' ? (one.values[step] ?? 0) : 0),
+      0,
+    )
+    most = Math.max(most, stacked, ...series.map((one) => one.values[step] ?? 0))
+  }
+  return most
+}
+
+/** The steps of a line as pieces without gaps, each a list of [step, value]. */
+export function piecesOf(values: Series['values']): readonly (readonly [number, number])[][] {
+  const pieces: [number, number][][] = [[]]
+  for (const [step, value] of values.entries()) {
+    if (value !== undefined) pieces.at(-1)?.push([step, value])
+    else if (pieces.at(-1)?.length !== 0) pieces.push([])
+  }
+  return pieces.filter((piece) => piece.length > 0)
+}

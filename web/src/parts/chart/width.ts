@@ -1,0 +1,17 @@
+import { useLayoutEffect, useRef, useState, type RefObject } from 'react'
+
+/** The width of an element, kept up: a drawing that is stretched would stretch its text. */
+export function useWidth(): readonly [RefObject<HTMLDivElement | null>, number] {
+  const box = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(0)
+  useLayoutEffect(() => {
+    const node = box.current
+    if (node === null) return undefined
+    const observer = new ResizeObserver(([entry]) =>
+      setWidth(Math.floor(entry?.contentRect.width ?? 0)),
+    )
+    observer.observe(node)
+    return () => observer.disconnect()
+  }, [])
+  return [box, width]
+}

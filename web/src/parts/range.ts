@@ -1,0 +1,61 @@
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const maxSteps = 100
+
+/** The ranges that one click chooses: how far they reach back, and the steps of their charts. */
+export const ranges = {
+  '1h': { spanMs: hourMs, stepMs: minuteMs },
+  '24h': { spanMs: dayMs, stepMs: 15 * minuteMs },
+  '7d': { spanMs: 7 * dayMs, stepMs: 2 * hourMs },
+  '30d': { spanMs: 30 * dayMs, stepMs: 8 * hourMs },
+} as const
+export type RangeName = keyof typeof ranges
+
+/** A range as the address keeps it: a name, or two moments (ISO 8601); without either it is the last 24 hours. */
+export interface RangeSearch {
+  readonly range?: string | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+}
+
+/** A range in milliseconds since 1970, with the steps of its charts. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+  readonly stepMs: number
+}
+
+/** The named range of an address; undefined where it has moments of its own. */
+export function rangeName({ range, from }: RangeSearch): RangeName | undefined {
+  if (from !== undefined) return undefined
+  return range !== undefined && Object.hasOwn(ranges, range) ? (range as RangeName) : '24h'
+}
+
+/** What a range means now: named ones end with the present step. */
+export function spanOf(search: RangeSearch, now = Date.now()): Span {
+  const name = rangeName(search)
+  if (name !== undefined) {
+    const { spanMs, stepMs } = ranges[name]
+    const to = Math.ceil(now / stepMs) * stepMs
+    return { from: to - spanMs, to, stepMs }
+  }
+  const asked = Date.parse(search.from ?? '')
+  const to = search.to === undefined ? now : Date.parse(search.to)
+  const end = Number.isNaN(to) ? now : to
+  const start = Number.isNaN(asked) || asked >= end ? end - hourMs : asked
+  const stepMs = stepFor(end - start)
+  return { from: Math.floor(start / stepMs) * stepMs, to: Math.ceil(end / stepMs) * stepMs, stepMs }
+}
+
+/** The range of the same length before one. */
+export function before({ from, to }: Span): Span {
+  return { from: from - (to - from), to: from, stepMs: to - from }
+}
+
+const steps = [1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 720, 1440, 2880, 10_080, 43_200]
+
+function stepFor(spanMs: number): number {
+  const fits = steps.find((minutes) => spanMs / (minutes * minuteMs) <= maxSteps)
+  return (fits ?? 43_200) * minuteMs
+}

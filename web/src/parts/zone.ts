@@ -1,0 +1,59 @@
+import { useSyncExternalStore } from 'react'
+
+const storageName = 'time-zone'
+const listeners = new Set<() => void>()
+const local = Intl.DateTimeFormat().resolvedOptions().timeZone
+let utc = read()
+
+/** The zone that times on the pages are in, such as Europe/Berlin; UTC where somebody asked for it. */
+export function zoneName(): string {
+  return utc ? 'UTC' : local
+}
+
+/** The zone as it stands in the head of a column: GMT+1, UTC. */
+export function zoneShort(): string {
+  const parts = formatIn('zone', { timeZoneName: 'short' }).formatToParts(Date.now())
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? zoneName()
+}
+
+/** Whether times are shown in UTC, and the switch. */
+export function useUtc(): readonly [boolean, (on: boolean) => void] {
+  const on = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => utc,
+  )
+  return [on, write]
+}
+
+/** A format in the chosen zone; each is made once. */
+export function formatIn(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const id = `${zoneName()} ${name}`
+  const known = formats.get(id)
+  if (known !== undefined) return known
+  const made = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zoneName() })
+  formats.set(id, made)
+  return made
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function write(on: boolean): void {
+  utc = on
+  try {
+    localStorage.setItem(storageName, on ? 'utc' : 'local')
+  } catch {
+    // Storage is closed: the choice lasts as long as the page.
+  }
+  for (const listener of listeners) listener()
+}
+
+function read(): boolean {
+  try {
+    return localStorage.getItem(storageName) === 'utc'
+  } catch {
+    return false
+  }
+}
