@@ -34,13 +34,13 @@ for (const engine of engines) {
     const mapRole = async (groupId: string, role: string | null) =>
       await admin.call(`PUT /organizations/acme/directory/groups/${groupId}/role`, { role })
 
-    test('every change of a user is one audit entry of the directory and one event', async () => {
+    test('every change of a user is one audit entry of the directory and one event, beside those of the membership', async () => {
       const userName = directory.unique()
       let id = ''
       const made = await toldWhile(directory, async () => {
         id = (await call('POST', '/Users', { schemas: [userUrn], userName })).body.id
       })
-      assert.deepEqual(names(made.audit), ['directory_user.created'])
+      assert.deepEqual(names(made.audit), ['member.joined', 'directory_user.created'])
       assert.deepEqual(names(made.events).toSorted(), ['member.joined', 'scim.user_created'])
       const created = made.events.find(({ name }) => name === 'scim.user_created')
       assert.deepEqual([created?.data.id, created?.data.user_name], [id, userName])
@@ -112,7 +112,7 @@ for (const engine of engines) {
       )
       assert.deepEqual(
         preview.json.items.map((each: Record<string, string>) => [
-          each['membershipId'],
+          each['membership_id'],
           each['before'],
           each['after'],
         ]),
@@ -170,7 +170,7 @@ for (const engine of engines) {
       assert.equal(adopted.status, 201)
       assert.equal(await roleOf(adopted.body.id), 'developer')
       const member = await admin.call(`GET /organizations/acme/members/${adopted.body.id}`)
-      assert.equal(member.json.userId, me.json.id)
+      assert.equal(member.json.user_id, me.json.id)
       const filter = encodeURIComponent(`userName eq "${email}"`)
       assert.equal((await call('GET', `/Users?filter=${filter}`)).body.totalResults, 1)
       assert.equal(
