@@ -30,6 +30,10 @@ interface ProductOptions {
   readonly resolveTxt?: ResolveTxt
 }
 
+/** `HTTP_LANE=standard npm test` and the tortures run everything on that lane. */
+const lane = process.env['HTTP_LANE']
+const laneOfTests = lane === undefined ? {} : { HTTP_LANE: lane }
+
 /** Starts the product on a free port and an empty database; further settings as environment variables. */
 export async function productForTests(options: ProductOptions = {}): Promise<TestProduct> {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-product-'))
@@ -40,6 +44,7 @@ export async function productForTests(options: ProductOptions = {}): Promise<Tes
     PORT: '0',
     DATA_DIR: folder,
     LOG_LEVEL: 'silent',
+    ...laneOfTests,
     LIMIT_FAILED_CREDENTIALS: 'off',
     LIMIT_SCIM: 'off',
     ...(database ? { DATABASE_URL: database.url } : {}),

@@ -15,6 +15,8 @@ export interface ServerProcess extends AsyncDisposable {
 }
 
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'intercept.js')
+const lane = process.env['HTTP_LANE']
+const laneOfTests = lane === undefined ? {} : { HTTP_LANE: lane }
 const startWithinMs = 30_000
 
 /** Starts `intercept serve` as an operator would; resolves when it listens. */
@@ -23,7 +25,7 @@ export async function startServerProcess(
   program = launcher,
 ): Promise<ServerProcess> {
   const child = spawn(process.execPath, [program, 'serve'], {
-    env: { PATH: process.env['PATH'], PORT: '0', LOG_LEVEL: 'info', ...env },
+    env: { PATH: process.env['PATH'], PORT: '0', LOG_LEVEL: 'info', ...laneOfTests, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines: string[] = []

@@ -26,6 +26,9 @@ export interface TunnelEnd {
   closed(): void
 }
 
+/** How much may wait for the upstream before the caller is paused. */
+const waitingBytesAtMost = 64 * 1024
+
 /** One connection to an upstream: at most one request at a time, answers read strictly. */
 export class UpstreamConnection {
   /** Monotonic milliseconds at which the upstream is too late; Infinity when nothing is awaited. */
@@ -86,9 +89,10 @@ export class UpstreamConnection {
   /** Sends a part of the body; false asks to wait for `writable`. */
   write(chunk: Buffer | string): boolean {
     if (this.#dead) return true
-    return typeof chunk === 'string'
-      ? this.#socket.write(chunk, 'latin1')
-      : this.#socket.write(chunk)
+    if (typeof chunk === 'string') this.#socket.write(chunk, 'latin1')
+    else this.#socket.write(chunk)
+    // What the kernel took at once is not waited for.
+    return this.#socket.writableLength <= waitingBytesAtMost
   }
 
   /** Joins the writes until `uncork` into one. */

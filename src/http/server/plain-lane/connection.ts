@@ -236,7 +236,6 @@ export class PlainConnection implements Carrier, FrontConnection {
       this.socket.destroySoon()
       return
     }
-    if (this.socket.isPaused()) this.socket.resume()
     endWithLinger(this.socket, this.#deps.limits.lingerMs)
   }
 

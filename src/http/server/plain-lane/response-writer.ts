@@ -5,6 +5,9 @@ import { renderResponseHead, type ResponseEnding } from './response-head.ts'
 /** Chunks up to this size are joined with what surrounds them into one write. */
 const joinedBytesAtMost = 16 * 1024
 
+/** How much may wait for the caller before the upstream is paused. */
+const waitingBytesAtMost = 64 * 1024
+
 /** Writes the responses of one connection, one after the other, in as few writes as there can be. */
 export class ResponseWriter {
   readonly #socket: Socket
@@ -40,16 +43,18 @@ export class ResponseWriter {
     this.#head = ''
     if (chunk.length <= joinedBytesAtMost) {
       const body = chunk.toString('latin1')
-      return this.#write(head + (this.#isChunked ? chunkOf(body) : body))
+      this.#write(head + (this.#isChunked ? chunkOf(body) : body))
+      return this.#socket.writableLength <= waitingBytesAtMost
     }
     const size = this.#isChunked ? `${chunk.length.toString(16)}\r\n` : ''
     this.#socket.cork()
     if (head !== '' || size !== '') this.#write(head + size)
     // The giver's buffer is used again at once.
-    let flows = this.#socket.write(Buffer.from(chunk))
-    if (this.#isChunked) flows = this.#write('\r\n')
+    this.#socket.write(Buffer.from(chunk))
+    if (this.#isChunked) this.#write('\r\n')
     this.#socket.uncork()
-    return flows
+    // What the kernel took at once is not waited for: a pause for each chunk would cost as much as the chunk.
+    return this.#socket.writableLength <= waitingBytesAtMost
   }
 
   end(trailers: readonly string[]): void {
@@ -65,8 +70,8 @@ export class ResponseWriter {
     if (text !== '') this.#write(text)
   }
 
-  #write(text: string): boolean {
-    return this.#socket.write(text, 'latin1')
+  #write(text: string): void {
+    this.#socket.write(text, 'latin1')
   }
 }
 
