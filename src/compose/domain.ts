@@ -1,3 +1,4 @@
+import { callPartitions } from '../store/index.ts'
 import {
   createLossySender,
   renderLogs,
@@ -113,6 +114,10 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
     }),
   )
 
+  // Before anything is written: making a partition keeps writers waiting.
+  await store
+    .transactionOnCalls(async (tx) => await callPartitions.makePartitions(tx))
+    .catch((err: unknown) => log.warn({ err }, 'calls: partitions are made later'))
   const { postLogs, version } = foundations
   const callLog = postLogs && opened.use(openCallLog({ post: postLogs, version, metrics, log }))
   if (postLogs) opened.use(new AuditExport({ store, post: postLogs, version, metrics, log }))

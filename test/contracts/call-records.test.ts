@@ -3,7 +3,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRecorder } from '../../src/calls/index.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
-import { callPartitions, calls, type CallRecord, type Store } from '../../src/store/index.ts'
+import {
+  callPartitions,
+  calls,
+  traffic,
+  type CallRecord,
+  type Store,
+} from '../../src/store/index.ts'
 import type { RecordChoice } from '../../src/record-choice.ts'
 import { createMetrics } from '../../src/telemetry/index.ts'
 import { engines, steadyClock, storeForTests, type TestClock } from '../harness/store.ts'
@@ -46,6 +52,29 @@ for (const engine of engines) {
         kept.map(({ id }) => id),
         [later.id],
       )
+    })
+
+    test('two nodes that count the same minutes in different orders never wait for each other', async () => {
+      await using place = await storeForTests(engine, steadyClock())
+      const organizationId = createId('org')
+      const minutes = Array.from({ length: 20 }, (_, at) => ({
+        ...{ organizationId, minute: 0, targetId: `tgt_${at}`, stoppedAt: '', calls: 1 },
+        ...{ errors: 0, bytesIn: 0, bytesOut: 0, durationUs: 0 },
+      }))
+      const stores = [place.store, await place.another()]
+      let commits = 0
+      await Promise.all(
+        stores.map(async (store, node) => {
+          const ordered = node === 0 ? minutes : minutes.toReversed()
+          for (let round = 0; round < 20; round++) {
+            await store.transactionOnCalls(async (tx) => {
+              commits += 1
+              await traffic.addMinutes(tx, ordered)
+            })
+          }
+        }),
+      )
+      assert.equal(commits, 40, 'no transaction had to begin again')
     })
 
     test('counts are exact whatever is chosen to be kept', async () => {

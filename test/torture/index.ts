@@ -10,6 +10,7 @@ import { httpKill } from './http-kill.ts'
 import { idle } from './idle.ts'
 import { kill } from './kill.ts'
 import { lanes } from './lanes.ts'
+import { limits } from './limits.ts'
 import { postgres } from './postgres.ts'
 import { postgresAway } from './postgres-away.ts'
 import { power } from './power.ts'
@@ -44,6 +45,7 @@ export const tortures: Readonly<Record<string, Torture>> = {
   clock,
   soak,
   fleet,
+  limits,
   deliveries,
   'deliveries-disk': fullDisk,
 }

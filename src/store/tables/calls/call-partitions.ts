@@ -14,20 +14,30 @@ const lockKey = 7_203_311
  */
 export async function makePartitions(tx: Transaction): Promise<number> {
   if (tx.engine === 'sqlite') return 0
-  await takeLock(tx)
-  const known = new Set(await listPartitions(tx))
   const today = tx.now - (tx.now % dayMs)
+  const wanted = Array.from({ length: daysAhead + 1 }, (_, day) => today + day * dayMs)
+  // Without the lock: nearly always there is nothing to do.
+  if ((await missingOf(tx, wanted)).length === 0) return 0
+  await takeLock(tx)
   let made = 0
-  for (let day = 0; day <= daysAhead; day++) {
-    const from = today + day * dayMs
+  for (const from of await missingOf(tx, wanted)) {
     const name = nameOf(from)
-    if (known.has(name) || (await hasOthers(tx, from))) continue
     const [least, below] = [idBound('req', from), idBound('req', from + dayMs)]
     await sql`create table ${sql.table(name)} partition of call
       for values from (${sql.lit(least)}) to (${sql.lit(below)})`.execute(tx.query)
     made += 1
   }
   return made
+}
+
+/** The days that have no partition and could have one. */
+async function missingOf(tx: Transaction, days: readonly number[]): Promise<number[]> {
+  const known = new Set(await listPartitions(tx))
+  const missing: number[] = []
+  for (const from of days) {
+    if (!known.has(nameOf(from)) && !(await hasOthers(tx, from))) missing.push(from)
+  }
+  return missing
 }
 
 /** Drops one partition of which every record is older than this; returns whether there was one. */

@@ -1,0 +1,244 @@
+// L5: one limit on three nodes of two workers each, on PostgreSQL: even, all on one node, moving; killed, paused, cut off.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { connect, createServer, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { postgresForTests } from '../harness/postgres.ts'
+import { startServerProcess, type ServerProcess } from '../harness/server-process.ts'
+import { command, prepareGuarded, startUpstream } from './guarded.ts'
+import { wait, type Torture } from './torture.ts'
+
+const nodes = 3
+const limitPerSecond = 100
+const offeredPerSecond = 600
+const burst = limitPerSecond
+const slackMs = 50
+
+/** Which node is asked next. */
+type Spread = (call: number, elapsedMs: number) => number
+
+const spreads: Record<string, Spread> = {
+  even: (call) => call % nodes,
+  'one node': () => 0,
+  moving: (_call, elapsedMs) => Math.floor(elapsedMs / 5000) % nodes,
+}
+
+/** Rates keep their bound and are used up to 95 %, and quotas pass exactly. */
+export const limits: Torture = {
+  about: 'L5: one limit over three nodes with two workers each',
+  async run({ short, say }) {
+    const seconds = short ? 4 : 60
+    // Tests run beside others: when an answer is heard there, and how much is asked, says little of the nodes.
+    const leastShare = short ? 0.4 : 0.95
+    const isWindowExact = !short
+    const folder = mkdtempSync(join(tmpdir(), 'intercept-limits-'))
+    const findings: string[] = []
+    const figures: Record<string, number> = {}
+    await using database = await postgresForTests()
+    await using opened = new AsyncDisposableStack()
+    opened.defer(() => rmSync(folder, { recursive: true, force: true }))
+    const direct = { DATA_DIR: folder, DATABASE_URL: database.url }
+    const upstream = opened.use(await startUpstream((_request, response) => response.end('fine')))
+    await prepareGuarded({ ...direct, OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' }, upstream.url)
+    const cutter = opened.use(await startCutter(database.url))
+    const servers: ServerProcess[] = []
+    for (let at = 0; at < nodes; at++) {
+      const url = at === nodes - 1 ? cutter.url : database.url
+      const env = { ...direct, DATABASE_URL: url, WORKERS: '2', LIMIT_FAILED_CREDENTIALS: 'off' }
+      servers.push(opened.use(await startServerProcess(env)))
+    }
+    const agent = new Agent({ keepAlive: true, maxSockets: 64, scheduling: 'fifo' })
+    opened.defer(() => agent.destroy())
+    const issue = async (...words: string[]): Promise<string> =>
+      (await command(direct, 'key', 'issue', 'torture', '--name', 'limited', ...words))['secret'] ??
+      ''
+    const pass = async (node: number, secret: string): Promise<number> =>
+      await ask(servers[node]?.baseUrl ?? '', secret, agent)
+
+    const offer = async (name: string, spread: Spread, forSeconds: number): Promise<void> => {
+      const secret = await issue('--rate', `${limitPerSecond}/s`)
+      const { admitted, seconds: took } = await offerFor(
+        forSeconds,
+        async (call, elapsedMs) => (await pass(spread(call, elapsedMs), secret)) === 200,
+      )
+      const most = maxInWindow(admitted, 1000)
+      figures[`${name}: admitted a second`] = Math.round(admitted.length / forSeconds)
+      figures[`${name}: most in a second`] = most
+      say(`${name}: ${admitted.length} in ${forSeconds} s, ${most} in the fullest second`)
+      const whole = limitPerSecond * forSeconds
+      if (isWindowExact && most > limitPerSecond * (1 + slackMs / 1000) + burst) {
+        findings.push(`${name}: ${most} calls passed within a second`)
+      }
+      const may = limitPerSecond * took + burst
+      if (admitted.length > may + 1) {
+        findings.push(`${name}: ${admitted.length} calls passed, ${Math.round(may)} may`)
+      }
+      if (admitted.length < whole * leastShare) {
+        findings.push(`${name}: only ${admitted.length} of ${whole} calls passed`)
+      }
+    }
+    for (const [name, spread] of Object.entries(spreads)) await offer(name, spread, seconds)
+
+    for (const calls of short ? [100] : [100, 1000, 100_000]) {
+      const secret = await issue('--quota', `${calls}/day`)
+      const passed = await useUp(calls, async (call) => (await pass(call % nodes, secret)) === 200)
+      figures[`quota of ${calls}`] = passed
+      if (passed !== calls) findings.push(`${passed} calls passed a quota of ${calls}`)
+    }
+
+    // The two that are left are asked while the third is paused, cut off and killed.
+    const others: Spread = (call) => call % (nodes - 1)
+    const troubled = servers.at(-1)
+    const troubles: Record<string, { begin: () => void; end: () => void }> = {
+      paused: {
+        begin: () => troubled?.kill('SIGSTOP'),
+        end: () => troubled?.kill('SIGCONT'),
+      },
+      'cut off': { begin: cutter.cut, end: cutter.heal },
+      killed: { begin: () => troubled?.kill('SIGKILL'), end: () => undefined },
+    }
+    for (const [name, trouble] of Object.entries(troubles)) {
+      if (short && name !== 'cut off') continue
+      const secret = await issue('--rate', `${limitPerSecond}/s`)
+      const before = await offerFor(3, async (call) => (await pass(call % nodes, secret)) === 200)
+      trouble.begin()
+      const during = await offerFor(
+        short ? 5 : 10,
+        async (call, elapsedMs) =>
+          (await pass(elapsedMs < 1500 ? call % nodes : others(call, elapsedMs), secret)) === 200,
+      )
+      trouble.end()
+      const first = during.admitted[0] ?? 0
+      const late = during.admitted.filter((at) => at - first > 3000).length
+      const lateSeconds = Math.min(during.seconds, short ? 5 : 10) - 3
+      figures[`${name}: admitted a second by the others`] = Math.round(late / lateSeconds)
+      const most = maxInWindow([...before.admitted, ...during.admitted], 1000)
+      figures[`${name}: most in a second`] = most
+      if (isWindowExact && most > limitPerSecond * (1 + slackMs / 1000) + burst) {
+        findings.push(`${name}: ${most} calls passed within a second`)
+      }
+      if (late < limitPerSecond * lateSeconds * (short ? leastShare : 0.9)) {
+        findings.push(`${name}: the others admit only ${late} calls in ${lateSeconds} s`)
+      }
+      await wait(2000)
+    }
+    return { figures, findings }
+  },
+}
+
+/** Offers calls at an even pace; returns when those that passed were answered, and how long it took in all. */
+async function offerFor(
+  seconds: number,
+  pass: (call: number, elapsedMs: number) => Promise<boolean>,
+): Promise<{ readonly admitted: readonly number[]; readonly seconds: number }> {
+  const startedAt = performance.now()
+  const admitted: number[] = []
+  const open: Promise<void>[] = []
+  // By time, not by number: a machine that is behind offers less, but never for longer.
+  const elapsedMs = (): number => performance.now() - startedAt
+  for (let call = 0; elapsedMs() < seconds * 1000; call++) {
+    while (elapsedMs() < (call * 1000) / offeredPerSecond) await wait(1)
+    open.push(
+      pass(call, elapsedMs()).then((isAdmitted) => {
+        if (isAdmitted) admitted.push(performance.now())
+      }),
+    )
+  }
+  await Promise.all(open)
+  return { admitted: admitted.toSorted((a, b) => a - b), seconds: elapsedMs() / 1000 }
+}
+
+/** Calls at full speed until nothing passes any more; returns how many did. */
+async function useUp(calls: number, pass: (call: number) => Promise<boolean>): Promise<number> {
+  let passed = 0
+  let call = 0
+  await Promise.all(
+    Array.from({ length: 24 }, async () => {
+      // A slice that another process gives back may come late: each client asks a while longer.
+      for (let refused = 0; refused < 20 && passed <= calls;) {
+        if (await pass(call++)) {
+          passed += 1
+          refused = 0
+        } else {
+          refused += 1
+          await wait(100)
+        }
+      }
+    }),
+  )
+  return passed
+}
+
+function maxInWindow(sorted: readonly number[], windowMs: number): number {
+  let most = 0
+  let from = 0
+  for (const [at, time] of sorted.entries()) {
+    while (time - (sorted[from] ?? 0) > windowMs) from += 1
+    most = Math.max(most, at - from + 1)
+  }
+  return most
+}
+
+/** The status of a call; 0 if there was none. */
+async function ask(baseUrl: string, secret: string, agent: Agent): Promise<number> {
+  return await new Promise((resolve) => {
+    const call = request(`${baseUrl}/api/v1/intercept/up/x`, {
+      agent,
+      headers: { 'x-api-key': secret },
+      signal: AbortSignal.timeout(5000),
+    })
+    call.on('response', (response) => {
+      response.resume()
+      response.on('end', () => resolve(response.statusCode ?? 0))
+      response.on('error', () => resolve(0))
+    })
+    call.on('error', () => resolve(0))
+    call.end()
+  })
+}
+
+/** A way to the database that can be cut: what is sent then gets nowhere, and nobody is told. */
+async function startCutter(databaseUrl: string) {
+  // The tests' database listens on a socket in a folder.
+  const to = new URL(databaseUrl)
+  const path = `${to.searchParams.get('host') ?? ''}/.s.PGSQL.${to.port || (to.searchParams.get('port') ?? '5432')}`
+  const sockets = new Set<Socket>()
+  let isCut = false
+  const server = createServer((client) => {
+    const database = connect(path)
+    for (const [one, other] of [
+      [client, database],
+      [database, client],
+    ] as const) {
+      sockets.add(one)
+      one.on('data', (chunk) => void (isCut || other.write(chunk)))
+      one.on('error', () => one.destroy())
+      one.on('close', () => {
+        sockets.delete(one)
+        other.destroy()
+      })
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = new URL(databaseUrl)
+  url.search = ''
+  url.hostname = '127.0.0.1'
+  url.port = String((server.address() as { port: number }).port)
+  return {
+    url: url.href,
+    cut: (): void => void (isCut = true),
+    heal(): void {
+      isCut = false
+      // What was swallowed is missing: each connection begins anew.
+      for (const socket of sockets) socket.destroy()
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
