@@ -138,13 +138,12 @@ async function offerFor(
   const open: Promise<void>[] = []
   // By time, not by number: a machine that is behind offers less, but never for longer.
   const elapsedMs = (): number => performance.now() - startedAt
+  const note = async (call: number): Promise<void> => {
+    if (await pass(call, elapsedMs())) admitted.push(performance.now())
+  }
   for (let call = 0; elapsedMs() < seconds * 1000; call++) {
     while (elapsedMs() < (call * 1000) / offeredPerSecond) await wait(1)
-    open.push(
-      pass(call, elapsedMs()).then((isAdmitted) => {
-        if (isAdmitted) admitted.push(performance.now())
-      }),
-    )
+    open.push(note(call))
   }
   await Promise.all(open)
   return { admitted: admitted.toSorted((a, b) => a - b), seconds: elapsedMs() / 1000 }
