@@ -15,6 +15,7 @@ import { memberRoutes } from './routes/members.ts'
 import { organizationRoutes } from './routes/organizations.ts'
 import { operationRoutes } from './routes/webhooks/operations.ts'
 import type { RoutesOf } from './core/route.ts'
+import { quotaRoutes } from './routes/quotas.ts'
 import { setupRoutes } from './routes/setup.ts'
 import { rulePreviewRoutes } from './routes/rule-preview.ts'
 import { targetRoutes } from './routes/targets.ts'
@@ -30,6 +31,7 @@ export const routes = {
   ...memberRoutes,
   ...invitationRoutes,
   ...keyRoutes,
+  ...quotaRoutes,
   ...connectionRoutes,
   ...domainRoutes,
   ...directoryRoutes,

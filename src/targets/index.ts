@@ -13,7 +13,7 @@ export {
 } from './admission.ts'
 export type { GuardedTarget } from './guarded-target.ts'
 export { createLimits, type Limits } from './limits.ts'
-export { createQuotas, type Quotas } from './quotas.ts'
+export { createQuotas, quotaStanding, type Quotas } from './quotas.ts'
 export { createTargetRegister, type TargetRegister, type TargetsBySlug } from './target-cache.ts'
 export type { RulePreview } from './rule-preview.ts'
 export { parseRule, renderRule } from './rule-text.ts'

@@ -320,6 +320,17 @@ function verdict(holding: Holding, nowMs: number): QuotaVerdict {
 }
 
 /** The first moment of the period that holds a time, UTC. */
+/** How much of a quota is used in the present period, as the nodes have reported it, and when the next one begins. */
+export async function quotaStanding(
+  store: Store,
+  { organizationId, subjectId, quota }: Omit<QuotaSubject, 'kind'>,
+  nowMs: number,
+): Promise<{ readonly used: number; readonly resetsAt: number }> {
+  const periodAt = periodStart(quota.period, nowMs)
+  const used = await traffic.quotaUse(store.slowCallReads, organizationId, { subjectId, periodAt })
+  return { used, resetsAt: periodEnd(quota.period, nowMs) }
+}
+
 function periodStart(period: Quota['period'], nowMs: number): number {
   const now = new Date(nowMs)
   const day = period === 'day' ? now.getUTCDate() : 1

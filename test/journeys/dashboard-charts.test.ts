@@ -206,4 +206,65 @@ describe('charts of calls in the dashboard', { timeout: 240_000 }, () => {
     assert.equal(await page.getByTitle('/orders/1').count(), 0)
     assert.deepEqual(visitor.findings, [])
   })
+
+  test('a key shows its use over time, its grants as a matrix and how far its quota is used', async () => {
+    const wish = {
+      name: 'metered',
+      quota: { calls: 4, period: 'day' },
+      grants: [{ target: 'pay', methods: ['GET', 'POST'] }],
+    }
+    const issued = (await owner.call('POST /organizations/acme/keys', wish)).json
+    const headers = { 'X-API-Key': issued.secret as string }
+    for (let at = 0; at < 3; at++) {
+      const answer = await fetch(`${product.baseUrl}/api/v1/intercept/pay/x`, { headers })
+      assert.equal(answer.status, 200, await answer.text())
+    }
+    const quota = async () => {
+      const answer = await owner.call(`GET /organizations/acme/keys/${issued.key.id}/quota`)
+      assert.equal(answer.status, 200, answer.text)
+      return answer.json.quota
+    }
+    for (const until = Date.now() + 15_000; (await quota()).used < 3;) assert.ok(Date.now() < until)
+    assert.equal((await owner.call('GET /organizations/acme/targets/pay/quota')).json.quota, null)
+    await using visitor = await visit()
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/keys/${issued.key.id}`)
+    await page.getByText('3 of 4 calls today').waitFor()
+    await page.getByRole('meter', { name: 'Quota used' }).waitFor()
+    const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'pay' }) })
+    assert.deepEqual(
+      await row.getByRole('cell').allTextContents(),
+      ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((method) =>
+        ['GET', 'POST'].includes(method) ? 'granted' : 'not granted',
+      ),
+    )
+    await page.getByRole('slider', { name: /^Latency/ }).waitFor()
+    await checkState(visitor, 'key-use-light')
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('the palette finds a key among many by a part of its name, and knows actions', async () => {
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, at) =>
+        owner.call('POST /organizations/acme/keys', { name: `batch-${at}` }),
+      ),
+    )
+    await using visitor = await visit({ colorScheme: 'dark' })
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/calls`)
+    await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: /^Go to a page/ }).fill('SHIFT')
+    await page.getByRole('option', { name: /night-shift/ }).waitFor()
+    await page.getByRole('combobox', { name: /^Go to a page/ }).fill('revoke night')
+    await page.getByRole('option', { name: /Revoke night-shift…/ }).click()
+    await page.getByRole('alertdialog', { name: 'Revoke night-shift?' }).waitFor()
+    await checkState(visitor, 'palette-revoke-dark')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: /^Go to a page/ }).fill('issue')
+    await page.getByRole('option', { name: /Issue key/ }).click()
+    await page.waitForURL(/issue=now/)
+    assert.deepEqual(visitor.findings, [])
+  })
 })

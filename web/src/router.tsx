@@ -124,6 +124,7 @@ const keys = createRoute({
 const key = createRoute({
   getParentRoute: () => organization,
   path: '/keys/$key',
+  validateSearch: texts('range', 'from', 'to', 'do'),
   component: lazyRouteComponent(
     whole(async () => await import('./pages/keys/KeyPage.tsx')),
     'KeyPage',

@@ -52,3 +52,17 @@ export function keyCallersQuery(organization: string, key: string) {
     refetchInterval: (query) => (query.state.status === 'error' ? false : callersMs),
   })
 }
+
+/** How much of a key's quota is used. */
+export function keyQuotaQuery(organization: string, key: string) {
+  return queryOptions({
+    queryKey: [organization, 'keys', key, 'quota'],
+    refetchInterval: callersMs,
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/keys/:key/quota',
+        { path: { organization, key } },
+        { signal },
+      ),
+  })
+}

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
 
 /** Names of everything that Ctrl K reaches. */
@@ -15,5 +15,21 @@ export function paletteQuery(organization: string) {
       ])
       return { keys: keys.items, targets: targets.items, endpoints: endpoints.items }
     },
+  })
+}
+
+/** Keys with a part of a name, found by the server: an organization may have thousands. */
+export function keysNamedQuery(organization: string, search: string) {
+  return queryOptions({
+    queryKey: [organization, 'keys', 'named', search],
+    enabled: search !== '',
+    staleTime: 30_000,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/keys',
+        { path: { organization }, query: { search, limit: 20 } },
+        { signal },
+      ),
   })
 }

@@ -49,3 +49,17 @@ export async function addTarget(
 
 /** The built-in echo as a target: for a first call without an API of one's own. */
 export const echoTarget = { slug: 'echo', upstream: 'http://echo.intercept.internal/' } as const
+
+/** How much of a target's quota is used. */
+export function targetQuotaQuery(organization: string, target: string) {
+  return queryOptions({
+    queryKey: [organization, 'targets', target, 'quota'],
+    refetchInterval: 5000,
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/targets/:target/quota',
+        { path: { organization, target } },
+        { signal },
+      ),
+  })
+}

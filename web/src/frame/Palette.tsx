@@ -1,9 +1,9 @@
 import { Dialog } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useId, useMemo, useState, type KeyboardEvent } from 'react'
+import { useEffect, useId, useMemo, useState, type KeyboardEvent } from 'react'
 import { frameWords } from '../../words/en.ts'
-import { paletteQuery } from '../api/palette.ts'
+import { keysNamedQuery, paletteQuery } from '../api/palette.ts'
 import { Icon, type IconName } from '../parts/Icon.tsx'
 import classes from './frame.module.css'
 import { may, type Membership } from './membership.ts'
@@ -18,6 +18,40 @@ interface Choice {
 }
 
 const mostShown = 40
+const settledMs = 150
+
+/** What the palette begins for somebody: each is a page with its dialog open. */
+const doings = [
+  { name: 'issueKey', needs: 'keys.issue', to: '/o/$organization/keys', search: { issue: 'now' } },
+  {
+    name: 'addTarget',
+    needs: 'targets.manage',
+    to: '/o/$organization/targets',
+    search: { add: 'now' },
+  },
+  {
+    name: 'addEndpoint',
+    needs: 'webhooks.manage',
+    to: '/o/$organization/webhooks',
+    search: { add: 'now' },
+  },
+  {
+    name: 'invite',
+    needs: 'members.manage',
+    to: '/o/$organization/members',
+    search: { tab: 'invitations' },
+  },
+] as const
+
+/** A text as it was when the typing last paused, without the word for an action before it. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState('')
+  useEffect(() => {
+    const timer = window.setTimeout(() => setSettled(text.replace(/^revoke\s*/i, '')), settledMs)
+    return () => window.clearTimeout(timer)
+  }, [text])
+  return settled
+}
 
 /** Ctrl K: every page, key, target and endpoint by name, and pasted ids. */
 export function Palette({
@@ -106,6 +140,7 @@ function useChoices(membership: Membership, text: string, onClose: () => void): 
   const navigate = useNavigate()
   const organization = membership.slug
   const things = useQuery(paletteQuery(organization))
+  const found = useQuery(keysNamedQuery(organization, useSettled(text)))
   return useMemo(() => {
     const params = { organization }
     function go(open: () => Promise<void>): () => void {
@@ -123,7 +158,10 @@ function useChoices(membership: Membership, text: string, onClose: () => void): 
         icon: place.icon,
         open: go(() => navigate({ to: place.to, params })),
       }))
-    const keys: Choice[] = (things.data?.keys ?? []).map((key) => ({
+    const known = things.data?.keys ?? []
+    const ids = new Set(known.map(({ id }) => id))
+    const everyKey = [...known, ...(found.data?.items ?? []).filter(({ id }) => !ids.has(id))]
+    const keys: Choice[] = everyKey.map((key) => ({
       id: key.id,
       label: `${key.name} ${key.hint}`,
       kind: frameWords.paletteKinds.key,
@@ -156,10 +194,39 @@ function useChoices(membership: Membership, text: string, onClose: () => void): 
         }),
       ),
     }))
+    const actions: Choice[] = doings
+      .filter((doing) => may(membership, doing.needs))
+      .map((doing) => ({
+        id: `do-${doing.name}`,
+        label: frameWords.doings[doing.name],
+        kind: frameWords.paletteKinds.action,
+        icon: 'plus',
+        open: go(() => navigate({ to: doing.to, params, search: doing.search })),
+      }))
+    // To revoke something is offered only to those who name it.
+    const wantsRevoke = /^rev/i.test(text)
+    const revocations: Choice[] =
+      wantsRevoke && may(membership, 'keys.issue')
+        ? everyKey
+            .filter((key) => key.state === 'active')
+            .map((key) => ({
+              id: `revoke-${key.id}`,
+              label: frameWords.revokeKey(key.name),
+              kind: frameWords.paletteKinds.action,
+              icon: 'close',
+              open: go(() =>
+                navigate({
+                  to: '/o/$organization/keys/$key',
+                  params: { organization, key: key.id },
+                  search: { do: 'revoke' },
+                }),
+              ),
+            }))
+        : []
     const pasted = pastedChoice(text)
     const wanted = text.toLowerCase()
-    const all = [...pages, ...targets, ...keys, ...endpoints].filter((choice) =>
-      `${choice.label} ${choice.id}`.toLowerCase().includes(wanted),
+    const all = [...pages, ...actions, ...targets, ...keys, ...endpoints, ...revocations].filter(
+      (choice) => `${choice.label} ${choice.id}`.toLowerCase().includes(wanted),
     )
     return [...pasted, ...all].slice(0, mostShown)
 
@@ -206,5 +273,5 @@ function useChoices(membership: Membership, text: string, onClose: () => void): 
         ]
       return []
     }
-  }, [membership, organization, things.data, text, navigate, onClose])
+  }, [membership, organization, things.data, found.data, text, navigate, onClose])
 }

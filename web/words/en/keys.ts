@@ -98,6 +98,9 @@ export const keysWords = {
     notUsed: 'Not used yet',
     notUsedText: 'Call a target with it. The address to call and the header are:',
     grants: 'May call',
+    granted: 'granted',
+    notGranted: 'not granted',
+    use: 'Use over time',
     grantsLead: 'Targets and methods that this key reaches.',
     calls: 'Latest calls',
     showCalls: 'Show all calls of this key',
@@ -151,7 +154,9 @@ export const keysWords = {
     action: 'Revoke key',
     done: 'Key revoked',
     proof: (nodes: number, ms: string) =>
-      `${many(nodes, 'node refuses', 'nodes refuse')} it since ${ms}.`,
+      nodes === 1
+        ? `Refused everywhere within ${ms}.`
+        : `Refused by all ${nodes} nodes within ${ms}.`,
   },
   endOldDialog: {
     title: 'End the old secret?',

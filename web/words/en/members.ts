@@ -115,7 +115,9 @@ export const membersWords = {
     end: 'End session',
     ended: (sessions: number) => `${many(sessions, 'session', 'sessions')} ended`,
     proof: (nodes: number, ms: string) =>
-      `${many(nodes, 'node refuses', 'nodes refuse')} it since ${ms}.`,
+      nodes === 1
+        ? `Refused everywhere within ${ms}.`
+        : `Refused by all ${nodes} nodes within ${ms}.`,
     from: (address: string) => `from ${address}`,
     unknownAddress: 'an unknown address',
     by: (provider: string) => `signed in with ${provider}`,

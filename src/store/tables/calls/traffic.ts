@@ -181,6 +181,22 @@ export async function forgetMinutes(tx: Transaction, before: number): Promise<vo
   await tx.query.deleteFrom('call_minute').where('minute', '<', before).execute()
 }
 
+/** The calls that all nodes have reported of a quota in a period; a node reports about once a second. */
+export async function quotaUse(
+  at: Connection,
+  organizationId: OrganizationId,
+  { subjectId, periodAt }: { readonly subjectId: string; readonly periodAt: number },
+): Promise<number> {
+  const row = await at.query
+    .selectFrom('quota_use')
+    .select('calls')
+    .where('organization_id', '=', organizationId)
+    .where('subject_id', '=', subjectId)
+    .where('period_at', '=', periodAt)
+    .executeTakeFirst()
+  return row?.calls ?? 0
+}
+
 /** What a node spent of a quota, wants to spend and gives back. */
 export interface QuotaClaim {
   readonly organizationId: OrganizationId

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { latestCallsQuery } from '../../api/calls.ts'
-import { keyCallersQuery, keyQuery } from '../../api/keys.ts'
+import { keyCallersQuery, keyQuery, keyQuotaQuery } from '../../api/keys.ts'
 import type { Key } from '../../api/shapes.ts'
 import { targetsQuery } from '../../api/targets.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
@@ -15,9 +15,12 @@ import { count } from '../../parts/numbers.ts'
 import { Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Card, Columns, Facts, Notice, PageHead, Pile } from '../../parts/Surface.tsx'
 import { day, exact, Time } from '../../parts/Time.tsx'
+import { QuotaGauge } from '../../parts/QuotaGauge.tsx'
 import { CallsTable } from '../calls/CallsTable.tsx'
+import { TrafficPanel } from '../calls/TrafficPanel.tsx'
 import { Callers } from './Callers.tsx'
 import { EditKey } from './EditKey.tsx'
+import { GrantMatrix } from './GrantMatrix.tsx'
 import { RevokeKey, RotateKey } from './KeyActions.tsx'
 import { OldSecret } from './OldSecret.tsx'
 import { grantsText, keyHeader, KeyState } from './parts.tsx'
@@ -34,7 +37,12 @@ export function KeyPage() {
   const key = useQuery(keyQuery(slug, id))
   const calls = useQuery(latestCallsQuery(slug, id, latest))
   const callers = useQuery(keyCallersQuery(slug, id))
-  const [doing, setDoing] = useState<'rotate' | 'revoke' | 'edit'>()
+  const { do: asked, ...search } = here.useSearch()
+  const navigate = here.useNavigate()
+  const quota = useQuery({ ...keyQuotaQuery(slug, id), enabled: key.data?.quota !== undefined })
+  const [doing, setDoing] = useState<'rotate' | 'revoke' | 'edit' | undefined>(
+    asked === 'revoke' ? 'revoke' : undefined,
+  )
   const back = (
     <Link to="/o/$organization/keys" params={{ organization: slug }}>
       {w.detail.back}
@@ -73,12 +81,12 @@ export function KeyPage() {
       >
         {allowed && it.state !== 'revoked' ? (
           <>
-            <Button look="danger" onClick={() => setDoing('revoke')}>
-              {w.detail.revoke}
-            </Button>
-            <Button onClick={() => setDoing('edit')}>{w.edit.action}</Button>
             <Button look="primary" onClick={() => setDoing('rotate')}>
               {w.detail.rotate}
+            </Button>
+            <Button onClick={() => setDoing('edit')}>{w.edit.action}</Button>
+            <Button look="danger" onClick={() => setDoing('revoke')}>
+              {w.detail.revoke}
             </Button>
           </>
         ) : undefined}
@@ -91,13 +99,34 @@ export function KeyPage() {
             <KeyFacts it={it} organization={slug} />
           </Card>
           <Card title={w.detail.grants} lead={w.detail.grantsLead}>
-            <Facts facts={[[w.detail.grants, grantsText(it)], ...limits(it)]} />
+            <div className="stack">
+              {it.grants === undefined || it.grants.length === 0 ? (
+                <Facts facts={[[w.detail.grants, grantsText(it)]]} />
+              ) : (
+                <GrantMatrix grants={it.grants} />
+              )}
+              <Facts facts={limits(it)} />
+              {quota.data?.quota === undefined ? undefined : (
+                <QuotaGauge quota={quota.data.quota} />
+              )}
+            </div>
             {it.rate_limit === undefined ? undefined : (
               <RateShares organization={slug} subjectId={it.id} />
             )}
           </Card>
         </Columns>
         {it.last_used_at === undefined && it.state === 'active' ? <NotUsed it={it} /> : undefined}
+        {it.last_used_at === undefined ? undefined : (
+          <section className="stack" aria-label={w.detail.use}>
+            <h2>{w.detail.use}</h2>
+            <TrafficPanel
+              organization={slug}
+              filter={{ key: id }}
+              range={search}
+              onRange={(range) => void navigate({ search: range, resetScroll: false })}
+            />
+          </section>
+        )}
         {it.last_used_at === undefined ? undefined : (
           <Card flush title={w.detail.callers} lead={callersLead(callers.data?.recent_calls)}>
             <Callers

@@ -42,9 +42,6 @@ export function MemberActions({
   })
   return (
     <>
-      <Button look="danger" onClick={() => setAsking('remove')}>
-        {w.remove}
-      </Button>
       {active ? (
         <Button onClick={() => setAsking('deactivate')}>{w.deactivate}</Button>
       ) : (
@@ -52,6 +49,9 @@ export function MemberActions({
           {w.reactivate}
         </Button>
       )}
+      <Button look="danger" onClick={() => setAsking('remove')}>
+        {w.remove}
+      </Button>
       <ConfirmDialog
         open={asking === 'deactivate'}
         onClose={() => setAsking(undefined)}

@@ -1,10 +1,13 @@
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Target } from '../../api/shapes.ts'
+import { targetQuotaQuery } from '../../api/targets.ts'
 import { targetsWords } from '../../../words/en/targets.ts'
 import { SelectField, TextField } from '../../parts/Field.tsx'
 import { fieldError } from '../../parts/States.tsx'
 import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card } from '../../parts/Surface.tsx'
+import { QuotaGauge } from '../../parts/QuotaGauge.tsx'
 import classes from './targets.module.css'
 import { RateShares } from '../../parts/RateShares.tsx'
 import { useEdit } from './useEdit.ts'
@@ -26,6 +29,10 @@ export function Limits({
   const [scope, setScope] = useState<'all' | 'node'>(it.rate_scope)
   const [quota, setQuota] = useState(String(it.quota?.calls ?? ''))
   const [period, setPeriod] = useState<'day' | 'month'>(it.quota?.period ?? 'day')
+  const used = useQuery({
+    ...targetQuotaQuery(organization, it.slug),
+    enabled: it.quota !== undefined,
+  })
   const edit = useEdit(organization, it, w.saved)
   function onSave() {
     edit.mutate({
@@ -91,6 +98,7 @@ export function Limits({
       {it.rate_limit === undefined || it.rate_scope === 'node' ? undefined : (
         <RateShares organization={organization} subjectId={it.id} />
       )}
+      {used.data?.quota === undefined ? undefined : <QuotaGauge quota={used.data.quota} />}
     </Card>
   )
 }

@@ -1,0 +1,62 @@
+import type { Quota } from '../../access/index.ts'
+import { Type } from '../../http/index.ts'
+import type { OrganizationId } from '../../ids.ts'
+import { quotaStanding } from '../../targets/index.ts'
+import { route } from '../core/route.ts'
+import { nullable, oneOf, Time, time } from '../core/schemas.ts'
+import type { Rooms } from '../core/services.ts'
+
+const QuotaUse = Type.Object(
+  {
+    /** null where there is no quota. */
+    quota: nullable(
+      Type.Object({
+        calls: Type.Integer(),
+        period: oneOf(['day', 'month']),
+        /** As the nodes have reported it: about a second behind. */
+        used: Type.Integer(),
+        resets_at: Time,
+      }),
+    ),
+  },
+  { title: 'QuotaUse' },
+)
+
+/** How much of a quota is used. */
+export const quotaRoutes = {
+  'GET /organizations/:organization/keys/:key/quota': route({
+    summary: "How much of a key's quota is used in this period",
+    permission: 'traffic.see',
+    answer: QuotaUse,
+    handle: async ({ organization, param }, rooms) => {
+      const { id, quota } = await rooms.keys.get(organization.id, param('key'))
+      return await useOf({ organizationId: organization.id, subjectId: id, quota }, rooms)
+    },
+  }),
+
+  'GET /organizations/:organization/targets/:target/quota': route({
+    summary: "How much of a target's quota is used in this period",
+    permission: 'traffic.see',
+    answer: QuotaUse,
+    handle: async ({ organization, param }, rooms) => {
+      const { id, settings } = await rooms.targets.get(organization.id, param('target'))
+      const subject = { organizationId: organization.id, subjectId: id, quota: settings.quota }
+      return await useOf(subject, rooms)
+    },
+  }),
+}
+
+async function useOf(
+  subject: {
+    readonly organizationId: OrganizationId
+    readonly subjectId: string
+    readonly quota: Quota | undefined
+  },
+  rooms: Rooms,
+) {
+  const { quota } = subject
+  if (quota === undefined) return { quota: null }
+  const nowMs = rooms.clock.now()
+  const { used, resetsAt } = await quotaStanding(rooms.store, { ...subject, quota }, nowMs)
+  return { quota: { ...quota, used, resets_at: time(resetsAt) } }
+}
