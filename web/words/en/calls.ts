@@ -52,7 +52,7 @@ export const callsWords = {
   traffic: 'Calls',
   latency: 'Latency',
   latencySampled: 'Latency of the newest 200 calls of each step',
-  parts: 'Time at the upstream and in Intercept',
+  parts: 'Upstream and Intercept',
   showCalls: 'Show calls',
   view: 'What the chart shows',
   views: { traffic: 'Calls', latency: 'Latency' },

@@ -105,9 +105,12 @@ export function Plot(props: ChartProps) {
         >
           <Grid shape={shape} format={format} />
           <Bars shape={shape} steps={at.length} series={series} />
-          {series.map((one) =>
-            one.kind === 'line' ? <Line key={one.id} shape={shape} series={one} /> : undefined,
-          )}
+          {/* The first line lies on top: where two are the same, the less telling one is hidden. */}
+          {series
+            .toReversed()
+            .map((one) =>
+              one.kind === 'line' ? <Line key={one.id} shape={shape} series={one} /> : undefined,
+            )}
           <Times shape={shape} at={at} stepMs={stepMs} />
           {cursor === undefined ? undefined : <Mark shape={shape} cursor={cursor} />}
         </svg>
