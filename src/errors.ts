@@ -16,6 +16,7 @@ export const problems = {
   host_invalid: { status: 400, title: 'The Host header is missing, doubled or wrong' },
 
   // The guarded area, in the order of its checks.
+  person_required: { status: 403, title: 'This belongs to a person' },
   credential_missing: { status: 401, title: 'No API key was sent' },
   credential_invalid: { status: 401, title: 'The API key is not valid' },
   credential_wrong_header: { status: 401, title: 'The API key came in the wrong header' },

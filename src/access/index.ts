@@ -1,4 +1,5 @@
 /** Who is calling (principal), by what credential, may they, until when. */
+export { createAccessTokens, type AccessTokens, type TokenPrincipal } from './access-tokens.ts'
 export { cidrContains, parseCidr, type Cidr } from './cidr.ts'
 export { readKey, type PresentedKey } from './credential.ts'
 export { FailedCredentials } from './failed-credentials.ts'
@@ -8,7 +9,15 @@ export { createKeyring, type Keyring } from './key-cache.ts'
 export { checkKeyDefaults, readKeyDefaults, type KeyDefaults } from './key-defaults.ts'
 export type { KeyWish } from './key-input.ts'
 export { createKeys, type Key, type Keys } from './keys.ts'
-export { isRole, may, permissionsOf, roles, type Permission, type Role } from './permissions.ts'
+export {
+  isRole,
+  may,
+  permissions,
+  permissionsOf,
+  roles,
+  type Permission,
+  type Role,
+} from './permissions.ts'
 export type { KeyPrincipal } from './principal.ts'
 export { principalOf } from './trial-principal.ts'
 export { schemeOfKey, schemes, type Grant, type Quota, type Scheme } from './schemes.ts'
@@ -16,6 +25,7 @@ export { openSigningKeys, type SigningKeys } from './signing-keys.ts'
 export { checkMasterKey } from './master-key-check.ts'
 export { countSealed, resealAll, type SealedCounts } from './master-key-rotation.ts'
 export {
+  hasSessionCookie,
   markedSession,
   readSessionCookie,
   sessionCookieName,

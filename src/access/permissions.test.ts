@@ -13,6 +13,7 @@ const promised: Record<Permission, string> = {
   'members.manage': 'oa',
   'audit.see': 'oa',
   'organization.manage': 'oa',
+  'tokens.manage': 'oa',
   'sso.manage': 'oa',
   'owners.manage': 'o',
   'organization.delete': 'o',

@@ -17,6 +17,7 @@ export const permissions = {
   'members.manage': ['owner', 'admin'],
   'audit.see': ['owner', 'admin'],
   'organization.manage': ['owner', 'admin'],
+  'tokens.manage': ['owner', 'admin'],
   'sso.manage': ['owner', 'admin'],
   'owners.manage': ['owner'],
   'organization.delete': ['owner'],

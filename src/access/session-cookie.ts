@@ -29,6 +29,11 @@ export function markedSession(header: string | undefined): string | undefined {
   return cookieValues(header, markerName)[0]
 }
 
+/** Whether a Cookie header carries a session, good or bad. */
+export function hasSessionCookie(header: string | undefined): boolean {
+  return cookieValues(header, sessionCookieName).length > 0
+}
+
 /** The token in a Cookie header; `session_missing`, `session_invalid` (401) where it comes twice. */
 export function readSessionCookie(header: string | undefined): string {
   const [token, second] = cookieValues(header, sessionCookieName)

@@ -26,11 +26,17 @@ export function describeRoutes(
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: `${where.baseUrl}/api/v1` }],
-    security: [{ session: [] }],
+    security: [{ session: [] }, { token: [] }],
     paths,
     components: {
       schemas: { Problem, ...Object.fromEntries(schemas) },
       securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'svc_admin_…',
+          description: 'An access token; what it may do are its permissions.',
+        },
         session: {
           type: 'apiKey',
           in: 'cookie',
@@ -87,6 +93,8 @@ function describeRoute(
   }
   if (route.freshSignIn) described['x-fresh-sign-in'] = true
   if (route.permission === 'anyone') described['security'] = []
+  if (route.permission === 'signed-in') described['security'] = [{ session: [] }]
+  if (route.permission === 'operator') described['security'] = [{ token: [] }]
   if (route.body) {
     const schema = named(route.body, schemas)
     described['requestBody'] = { required: true, content: { 'application/json': { schema } } }

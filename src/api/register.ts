@@ -8,6 +8,7 @@ import {
   type AppRequest,
 } from '../http/index.ts'
 import { admit, noteDenial, type Admitted } from './core/admit.ts'
+import { actorOf, callerId, personOf } from './core/caller.ts'
 import { checkBody, checkText } from './core/body.ts'
 import { once } from './core/idempotency.ts'
 import { parseQuery } from './core/query.ts'
@@ -69,13 +70,17 @@ function registerRoute(
       for (const value of Object.values(params)) checkText(value)
       const caller = {
         cookieHeader: request.headers.cookie,
+        authorization: authorizationOf(request),
         address: needs.addressOf(request),
+        agent: request.headers['user-agent'],
         organization: params['organization'],
         requestId: request.id,
       }
       admitted.set(request, await admit(route, caller, rooms))
       if (hung.method === 'GET') return
-      if (!route.anyOrigin) checkSameOrigin(request.headers, rooms.baseUrl)
+      // A page of another origin cannot send a token that it does not know: only cookies need the check.
+      const isToken = admitted.get(request)?.caller?.kind === 'token'
+      if (!route.anyOrigin && !isToken) checkSameOrigin(request.headers, rooms.baseUrl)
       checkContentType(request.headers, announcesBody(request))
     },
     preValidation: async (request) => {
@@ -114,7 +119,7 @@ async function handleOnce(
     return await how.handle()
   }
   const creation = {
-    person: given.person,
+    callerId: callerId(given.caller),
     key: String(key),
     route: hung.name,
     request: `${request.url} ${JSON.stringify(request.body ?? null)}`,
@@ -138,19 +143,19 @@ function toRouteRequest(
       if (value === undefined) throw new Error(`the route has no parameter ${name}`)
       return value
     },
+    get caller() {
+      if (!admitted?.caller) throw new Error('the route is open to anyone')
+      return admitted.caller
+    },
     get person() {
-      if (!admitted?.person) throw new Error('the route is open to anyone')
-      return admitted.person
+      return personOf(this.caller)
     },
     get organization() {
       if (!admitted?.organization) throw new Error('the route has no organization')
       return admitted.organization
     },
     get actor(): Actor {
-      const person = admitted?.person
-      if (!person) return { kind: 'system', address, requestId: request.id }
-      const { userId: id, name } = person
-      return { kind: 'user', id, name, address, requestId: request.id }
+      return actorOf(admitted?.caller, { address, requestId: request.id })
     },
     expectedVersion: versionOf(request.headers['if-match']),
     address,
@@ -158,6 +163,13 @@ function toRouteRequest(
     requestId: request.id,
     signal: controller.signal,
   }
+}
+
+/** Every Authorization header: Node keeps only the first in `headers`. */
+function authorizationOf({ raw }: AppRequest): string[] {
+  return raw.rawHeaders.filter(
+    (_, at, all) => at % 2 === 1 && all[at - 1]?.toLowerCase() === 'authorization',
+  )
 }
 
 /** The version in `If-Match: "7"`; `*` is any (RFC 9110, section 13.1.1). */

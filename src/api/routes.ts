@@ -1,3 +1,4 @@
+import { accessTokenRoutes } from './routes/access-tokens.ts'
 import { attentionRoutes } from './routes/attention.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { callExportRoutes } from './routes/calls/export.ts'
@@ -11,6 +12,7 @@ import { keyRoutes } from './routes/keys.ts'
 import { limitRoutes } from './routes/limits.ts'
 import { liveRoutes } from './routes/calls/live.ts'
 import { meRoutes } from './routes/me.ts'
+import { operatorRoutes } from './routes/operator.ts'
 import { memberRoutes } from './routes/members.ts'
 import { organizationRoutes } from './routes/organizations.ts'
 import { operationRoutes } from './routes/webhooks/operations.ts'
@@ -28,6 +30,7 @@ export const routes = {
   ...setupRoutes,
   ...meRoutes,
   ...organizationRoutes,
+  ...operatorRoutes,
   ...memberRoutes,
   ...invitationRoutes,
   ...keyRoutes,
@@ -42,6 +45,7 @@ export const routes = {
   ...liveRoutes,
   ...callRoutes,
   ...callExportRoutes,
+  ...accessTokenRoutes,
   ...attentionRoutes,
   ...auditRoutes,
   ...webhookRoutes,

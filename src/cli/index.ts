@@ -27,6 +27,10 @@ export const nouns: Readonly<Record<string, Noun>> = {
     load: async () => await import('./commands/member.ts'),
   },
   key: { about: 'API keys', load: async () => await import('./commands/key.ts') },
+  token: {
+    about: 'access tokens for programs that administer',
+    load: async () => await import('./commands/token.ts'),
+  },
   target: {
     about: 'APIs behind Intercept',
     load: async () => await import('./commands/target.ts'),

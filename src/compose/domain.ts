@@ -9,6 +9,7 @@ import {
 } from '../telemetry/index.ts'
 import {
   checkMasterKey,
+  createAccessTokens,
   createKeyring,
   createKeys,
   createSessions,
@@ -61,6 +62,7 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
     lifetimeMs: config.limits.sessionMs,
     idleMs: config.limits.sessionIdleMs,
   })
+  const accessTokens = createAccessTokens({ store, clock })
   const enabledSchemes = config.keySchemes
   const keyring = createKeyring({ store, clock, enabledSchemes, capacity: keysInMemory })
 
@@ -124,7 +126,7 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
 
   const closing = opened.move()
   return {
-    ...{ signingKeys, keys, sessions, keyring },
+    ...{ signingKeys, keys, sessions, keyring, accessTokens },
     ...{ register, targets, quotas, rates, limits, callLog },
     ...{ people, directories, sso, webhooks },
     organizations: createOrganizations({ store, clock }),

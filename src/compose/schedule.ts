@@ -12,9 +12,21 @@ export function startSchedule(
   config: Config,
   rooms: Infrastructure & Domain & { readonly gateway: Gateway },
 ): AsyncDisposable {
-  const { clock, log, keys, sso, signingKeys, sessions, audit, gateway, directories } = rooms
+  const {
+    clock,
+    log,
+    keys,
+    sso,
+    signingKeys,
+    sessions,
+    audit,
+    gateway,
+    directories,
+    accessTokens,
+  } = rooms
   const { auditMs, callsMs } = config.retention
   const tasks: Record<string, readonly [intervalMs: number, run: () => Promise<unknown>]> = {
+    announceExpiringTokens: [minuteMs, async () => await accessTokens.announceExpiring()],
     announceExpired: [minuteMs, async () => await keys.announceExpired()],
     announceSilent: [minuteMs, async () => await keys.announceSilent()],
     checkDomains: [minuteMs, async () => await sso.domains.checkDue()],

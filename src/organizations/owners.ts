@@ -1,7 +1,7 @@
 import type { Permission } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import type { OrganizationId, UserId } from '../ids.ts'
-import { memberships, users, type Actor, type Transaction } from '../store/index.ts'
+import { accessTokens, memberships, users, type Actor, type Transaction } from '../store/index.ts'
 
 /** Whether somebody is an owner who can act: neither the membership nor the person is deactivated. */
 export async function isActiveOwner(
@@ -28,9 +28,24 @@ export async function isOwner(
   actor: Actor,
 ): Promise<boolean> {
   if (actor.kind === 'operator') return true
-  if (actor.kind !== 'user' || actor.id === undefined) return false
+  if (actor.id === undefined) return false
+  if (actor.kind === 'token') return await mayActAsOwner(tx, organizationId, actor.id)
+  if (actor.kind !== 'user') return false
   await memberships.lock(tx, organizationId, { userId: actor.id })
   return await isActiveOwner(tx, organizationId, actor.id as UserId)
+}
+
+/** An access token stands for an owner where an owner gave it `owners.manage` by name, as long as that member is one. */
+async function mayActAsOwner(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  tokenId: string,
+): Promise<boolean> {
+  const known = await accessTokens.findKnown(tx, organizationId, tokenId)
+  if (known === undefined || known.token.revokedAt !== undefined) return false
+  const { permissions, creatorUserId } = known.token
+  const isBound = creatorUserId !== undefined && known.creatorRole !== 'owner'
+  return permissions.includes('owners.manage') && !isBound
 }
 
 /**

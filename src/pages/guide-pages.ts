@@ -21,6 +21,7 @@ const guides: Readonly<Record<string, string>> = {
   'scim-pingone': 'People from PingOne',
   'receive-webhooks': 'Receive webhooks',
   'export-logs': 'Call records and audit entries in other stores',
+  'access-tokens': 'Administer from a program',
 }
 
 /** The guides of docs/guides, for whoever sets something up without the repository at hand. */

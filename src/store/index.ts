@@ -39,6 +39,7 @@ export * as directoryLists from './tables/directory/directory-lists.ts'
 export * as directoryMembers from './tables/directory/directory-members.ts'
 export * as directoryNewcomers from './tables/directory/directory-newcomers.ts'
 export * as directoryRequests from './tables/directory/directory-requests.ts'
+export * as accessTokens from './tables/access-tokens/access-tokens.ts'
 export * as directoryTokens from './tables/directory/directory-tokens.ts'
 export * as directoryUsers from './tables/directory/directory-users.ts'
 export * as directoryWalks from './tables/directory/directory-walks.ts'
@@ -95,6 +96,12 @@ export type {
 export type { DirectoryPlace, DirectoryQuery } from './tables/directory/directory-lists.ts'
 export type { GroupOfUser } from './tables/directory/directory-members.ts'
 export type { DirectoryRequestRecord } from './tables/directory/directory-requests.ts'
+export type {
+  AccessTokenId,
+  AccessTokenRecord,
+  KnownAccessToken,
+} from './tables/access-tokens/access-tokens.ts'
+export { createFeedCache } from './feed/feed-cache.ts'
 export type { DirectoryTokenRecord, KnownToken } from './tables/directory/directory-tokens.ts'
 export type { DirectoryUserData, DirectoryUserRecord } from './tables/directory/directory-users.ts'
 export type { Feed, HistoryChange } from './feed/feed.ts'

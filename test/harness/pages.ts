@@ -28,10 +28,17 @@ export const organizationPages = {
   audit: '/audit',
   'audit-entry': '/audit?entry={entry}',
   settings: '/settings',
+  'access-tokens': '/settings/access-tokens',
+  'access-tokens-issue': '/settings/access-tokens?issue=now',
 } as const
 
 /** Pages whose address opens a dialog. */
-export const opensDialog: ReadonlySet<string> = new Set(['call', 'keys-issue', 'audit-entry'])
+export const opensDialog: ReadonlySet<string> = new Set([
+  'call',
+  'keys-issue',
+  'audit-entry',
+  'access-tokens-issue',
+])
 
 /** Ids that stand in for what is in braces. */
 export type PageIds = Readonly<

@@ -244,6 +244,16 @@ const settings = createRoute({
   ),
 })
 
+const accessTokens = createRoute({
+  getParentRoute: () => organization,
+  path: '/settings/access-tokens',
+  validateSearch: texts('issue'),
+  component: lazyRouteComponent(
+    whole(async () => await import('./pages/settings/AccessTokens.tsx')),
+    'AccessTokens',
+  ),
+})
+
 const tree = root.addChildren([
   signIn,
   setup,
@@ -270,6 +280,7 @@ const tree = root.addChildren([
       sso,
       audit,
       settings,
+      accessTokens,
     ]),
   ]),
 ])

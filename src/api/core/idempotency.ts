@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../access/index.ts'
+import type { UserId } from '../../ids.ts'
 import { Problem } from '../../errors.ts'
 import { digest } from '../../secrets/index.ts'
 import { idempotentAnswers } from '../../store/index.ts'
@@ -10,7 +10,8 @@ const longestKey = 255
 
 /** A creation that carries an Idempotency-Key. */
 export interface Creation {
-  readonly person: SignedIn
+  /** A user's or a token's id. */
+  readonly callerId: string
   readonly key: string
   readonly route: string
   /** What was asked: path and body, as text. */
@@ -28,7 +29,7 @@ export async function once<T>(
   create: () => Promise<T>,
 ): Promise<T> {
   const { store, sealer } = rooms
-  const { userId } = creation.person
+  const userId = creation.callerId as UserId
   if (creation.key.length > longestKey) {
     throw new Problem('invalid_input', `An Idempotency-Key has at most ${longestKey} characters.`)
   }

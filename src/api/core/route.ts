@@ -2,16 +2,23 @@ import type { Permission, Role, SignedIn } from '../../access/index.ts'
 import type { Static, TSchema } from '../../http/index.ts'
 import type { OrganizationId } from '../../ids.ts'
 import type { Actor } from '../../store/index.ts'
+import type { Caller } from './caller.ts'
 import type { Rooms } from './services.ts'
 
-/** Who may call a route: anybody, anybody signed in, or members of the organization in its path with a permission. */
-export type RouteAccess = 'anyone' | 'signed-in' | Permission
+/**
+ * Who may call a route: anybody, anybody signed in, an operator's access token, or members and access tokens of the
+ * organization in its path with a permission.
+ */
+export type RouteAccess = 'anyone' | 'signed-in' | 'operator' | Permission
 
 /** The organization in a route's path, as the caller may see it. */
 export interface RouteOrganization {
   readonly id: OrganizationId
   readonly slug: string
-  readonly role: Role
+  /** The person's role; undefined for an access token. */
+  readonly role: Role | undefined
+  /** What the access token may do; empty for a person, whose role says it. */
+  readonly permissions: readonly Permission[]
 }
 
 /** What a handler gets: everything checked, typed values only. */
@@ -21,6 +28,8 @@ export interface RouteRequest<Query = unknown, Body = unknown> {
   /** A parameter of the path. */
   readonly param: (name: string) => string
   /** Who calls; throws where the route is open to anyone. */
+  readonly caller: Caller
+  /** The person who calls; `person_required` for a program. */
   readonly person: SignedIn
   /** The organization of the path; throws where there is none. */
   readonly organization: RouteOrganization

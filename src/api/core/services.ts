@@ -1,4 +1,4 @@
-import type { FailedCredentials, Keys, Sessions } from '../../access/index.ts'
+import type { AccessTokens, FailedCredentials, Keys, Sessions } from '../../access/index.ts'
 import type { Audit, Denials } from '../../audit/index.ts'
 import type { Traffic } from '../../calls/index.ts'
 import type { Clock } from '../../clock.ts'
@@ -27,6 +27,7 @@ export interface Rooms {
   readonly jsonDepth: number
   readonly sessions: Sessions
   readonly keys: Keys
+  readonly accessTokens: AccessTokens
   readonly organizations: Organizations
   readonly people: People
   readonly members: Members

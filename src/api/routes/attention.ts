@@ -1,5 +1,6 @@
 import type { Key } from '../../access/index.ts'
 import { Type, type Static } from '../../http/index.ts'
+import { isAllowed } from '../core/caller.ts'
 import { route, type RouteOrganization } from '../core/route.ts'
 import type { Rooms } from '../core/services.ts'
 import { oneOf } from '../core/schemas.ts'
@@ -11,7 +12,7 @@ const Item = Type.Object(
     kind: Type.String(),
     title: Type.String(),
     text: Type.String(),
-    subject_kind: oneOf(['key', 'target', 'endpoint', 'domain']),
+    subject_kind: oneOf(['key', 'target', 'endpoint', 'domain', 'access_token']),
     subject_id: Type.String(),
     /** `refuse`: something is refused or lost now; `waits`: somebody should decide. */
     severity: oneOf(['refuse', 'waits']),
@@ -32,6 +33,7 @@ export const attentionRoutes = {
         ofEndpoints(organization, rooms),
         ofDomains(organization, rooms),
         ofKeys(organization, rooms),
+        ofAccessTokens(organization, rooms),
       ])
       const items = found.flat()
       const gravest = items.filter(({ severity }) => severity === 'refuse')
@@ -132,6 +134,20 @@ async function ofKeys({ id }: RouteOrganization, rooms: Rooms): Promise<Item[]> 
   ]
 }
 
+/** Only for those who can do something about it: the names of tokens are theirs. */
+async function ofAccessTokens(organization: RouteOrganization, rooms: Rooms): Promise<Item[]> {
+  if (!isAllowed(organization, 'tokens.manage')) return []
+  const expiring = await rooms.accessTokens.listExpiring(organization.id, mostLookedAt)
+  return expiring.map(({ id, name, expiresAt }) => ({
+    kind: 'access_token_expiring',
+    title: `The access token ${name} ends soon`,
+    text: `It ends on ${dayAndTime(expiresAt)}; its program is refused from then on. Issue another, and revoke this one.`,
+    subject_kind: 'access_token',
+    subject_id: id,
+    severity: 'waits',
+  }))
+}
+
 /** The old secret of a rotation that was used after the new one was made. */
 function hasStraggler(key: Key, nowMs: number): boolean {
   const [current, ...older] = key.secrets
@@ -142,8 +158,12 @@ function hasStraggler(key: Key, nowMs: number): boolean {
 }
 
 function endsText(key: Key): string {
-  const [day, clock] = new Date(key.expiresAt ?? 0).toISOString().split(/[T.]/)
-  return `It ends on ${day ?? ''} at ${clock ?? ''} UTC; its callers are refused from then on. Give it a later end, or issue another.`
+  return `It ends on ${dayAndTime(key.expiresAt)}; its callers are refused from then on. Give it a later end, or issue another.`
+}
+
+function dayAndTime(ms = 0): string {
+  const [day, clock] = new Date(ms).toISOString().split(/[T.]/)
+  return `${day ?? ''} at ${clock ?? ''} UTC`
 }
 
 function keyItem(key: Key, kind: string, title: string, text: string): Item {

@@ -125,7 +125,7 @@ const checkedEvery = 500
 
 /** Entries as long as the session and the membership that asked for them go on. */
 async function* whileAllowed(
-  request: Pick<RouteRequest, 'person' | 'organization'>,
+  request: Pick<RouteRequest, 'caller' | 'organization'>,
   entries: AsyncIterable<AuditEntry>,
   rooms: Rooms,
 ): AsyncIterable<AuditEntry> {

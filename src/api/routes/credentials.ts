@@ -7,7 +7,7 @@ import { input } from '../core/schemas.ts'
 /** Whoever holds a leaked secret can kill it. */
 export const credentialRoutes = {
   'POST /credentials/revoke': route({
-    summary: 'Revoke a leaked API key or SCIM token by presenting it',
+    summary: 'Revoke a leaked API key, SCIM token or access token by presenting it',
     permission: 'anyone',
     anyOrigin: true,
     status: 200,
@@ -17,6 +17,7 @@ export const credentialRoutes = {
       spendFinding(address, rooms)
       await rooms.keys.revokeLeaked(body.secret, { address, requestId })
       await rooms.directories.tokens.revokeSecret(body.secret, actor)
+      await rooms.accessTokens.revokeSecret(body.secret, actor)
       // The same answer for every secret: it tells a finder nothing about what is still alive.
       return { received: true }
     },

@@ -1,9 +1,9 @@
-import { may } from '../../access/index.ts'
+import { isAllowed } from '../core/caller.ts'
 import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
 import type { OrganizationId } from '../../ids.ts'
 import type { InvitationRecord, OrganizationRecord } from '../../store/index.ts'
-import { checkFresh } from '../core/admit.ts'
+import { checkFreshCaller } from '../core/admit.ts'
 import { route } from '../core/route.ts'
 import type { Rooms } from '../core/services.ts'
 import {
@@ -73,14 +73,14 @@ export const invitationRoutes = {
       /** Whether the operator's mail server took it. */
       mailed: Type.Boolean(),
     }),
-    check: async ({ organization, body, person }, rooms) => {
+    check: async ({ organization, body, caller }, rooms) => {
       if (body.role !== 'owner') return
-      if (!may(organization.role, 'owners.manage')) {
+      if (!isAllowed(organization, 'owners.manage')) {
         throw new Problem('permission_required', 'Only an owner invites owners.', {
           members: { permission: 'owners.manage', role: organization.role },
         })
       }
-      checkFresh(person, rooms)
+      checkFreshCaller(caller, rooms)
     },
     handle: async ({ organization, body, actor }, rooms) => {
       const made = await rooms.invitations.invite(organization.id, body, actor)

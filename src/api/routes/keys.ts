@@ -1,7 +1,8 @@
-import { may, type Key, type KeyWish } from '../../access/index.ts'
+import { type Key, type KeyWish } from '../../access/index.ts'
 import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
 import { ApiKey, KeyCallers, keyWishProperties, toApiKey, toKeyCallers } from './key-schema.ts'
+import { callerId, isAllowed, personOf } from '../core/caller.ts'
 import { route, type RouteRequest } from '../core/route.ts'
 import type { Rooms } from '../core/services.ts'
 import {
@@ -54,14 +55,14 @@ export const keyRoutes = {
       personal: Type.Optional(Type.Boolean()),
     }),
     answer: Type.Object({ key: ApiKey, secret: Type.String() }),
-    handle: async ({ organization, body, person, actor }, rooms) => {
+    handle: async ({ organization, body, caller, actor }, rooms) => {
       const wish = {
         ...toWish(body),
         // What is left out is the organization's default; null is none at all.
         cidrs: body.cidrs,
         expiresAt: body.expires_at == null ? body.expires_at : Date.parse(body.expires_at),
         scheme: body.scheme,
-        personalUserId: body.personal === true ? person.userId : undefined,
+        personalUserId: body.personal === true ? personOf(caller).userId : undefined,
       }
       const { key, secret } = await rooms.keys.issue(organization.id, wish, actor)
       return { key: toApiKey(key, rooms.clock.now()), secret: secret.reveal() }
@@ -153,9 +154,10 @@ export const keyRoutes = {
 
 /** The key of the path, if the caller may change it: everybody's with keys.manage, else one's own. */
 async function reach(request: RouteRequest, rooms: Rooms): Promise<Key> {
-  const { organization, person } = request
+  const { organization, caller } = request
   const key = await rooms.keys.get(organization.id, request.param('key'))
-  if (may(organization.role, 'keys.manage') || key.createdBy === person.userId) return key
+  const isOwn = key.createdBy === callerId(caller)
+  if (isOwn || isAllowed(organization, 'keys.manage')) return key
   throw new Problem('permission_required', 'A developer changes only keys of their own making.', {
     members: { permission: 'keys.manage', role: organization.role },
   })

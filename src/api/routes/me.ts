@@ -123,7 +123,9 @@ export const meRoutes = {
     permission: 'signed-in',
     answer: Type.Object({ items: Type.Array(Session) }),
     handle: async ({ person }, rooms) => ({
-      items: (await rooms.sessions.list(person.userId)).map((one) => toSession(one, person)),
+      items: (await rooms.sessions.list(person.userId)).map((one) =>
+        toSession(one, { kind: 'person', person }),
+      ),
     }),
   }),
 

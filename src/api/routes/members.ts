@@ -1,6 +1,6 @@
 import { Type, type Static } from '../../http/index.ts'
 import type { MemberRecord } from '../../store/index.ts'
-import { checkFresh } from '../core/admit.ts'
+import { checkFreshCaller } from '../core/admit.ts'
 import { route } from '../core/route.ts'
 import { Session, toSession } from './sessions.ts'
 import {
@@ -74,7 +74,7 @@ export const memberRoutes = {
       const { organization, body, actor, expectedVersion } = request
       const id = request.param('member')
       const { members } = rooms
-      const stepUp = (): void => checkFresh(request.person, rooms)
+      const stepUp = (): void => checkFreshCaller(request.caller, rooms)
       if (body.role !== undefined) {
         const { role } = body
         const change = { organizationId: organization.id, id, role, actor, expectedVersion, stepUp }
@@ -94,7 +94,7 @@ export const memberRoutes = {
     handle: async (request, rooms) => {
       const { organization, actor } = request
       const id = request.param('member')
-      const stepUp = (): void => checkFresh(request.person, rooms)
+      const stepUp = (): void => checkFreshCaller(request.caller, rooms)
       const ended = await rooms.members.remove(organization.id, id, actor, stepUp)
       return { ...ended, confirmation: toConfirmed(ended.confirmation) }
     },
@@ -104,9 +104,9 @@ export const memberRoutes = {
     summary: 'Living sessions of a member',
     permission: 'members.manage',
     answer: Type.Object({ items: Type.Array(Session) }),
-    handle: async ({ organization, param, person }, rooms) => {
+    handle: async ({ organization, param, caller }, rooms) => {
       const living = await rooms.members.sessionsOf(organization.id, param('member'))
-      return { items: living.map((session) => toSession(session, person)) }
+      return { items: living.map((session) => toSession(session, caller)) }
     },
   }),
 

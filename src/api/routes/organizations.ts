@@ -6,7 +6,8 @@ import { route } from '../core/route.ts'
 import type { Rooms } from '../core/services.ts'
 import { input, nullable, oneOf, Role, Time, time } from '../core/schemas.ts'
 
-const Organization = Type.Object(
+/** An organization as it is answered. */
+export const Organization = Type.Object(
   {
     id: Type.String(),
     slug: Type.String(),
@@ -133,7 +134,8 @@ export const organizationRoutes = {
   }),
 }
 
-function toOrganization(organization: OrganizationRecord): Static<typeof Organization> {
+/** Renders one. */
+export function toOrganization(organization: OrganizationRecord): Static<typeof Organization> {
   return {
     id: organization.id,
     slug: organization.slug,

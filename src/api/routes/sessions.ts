@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../access/index.ts'
+import type { Caller } from '../core/caller.ts'
 import { Type, type Static } from '../../http/index.ts'
 import type { SessionRecord } from '../../store/index.ts'
 import { nullable, Time, time } from '../core/schemas.ts'
@@ -19,7 +19,7 @@ export const Session = Type.Object(
 )
 
 /** A session as it is answered. */
-export function toSession(session: SessionRecord, person: SignedIn): Static<typeof Session> {
+export function toSession(session: SessionRecord, caller: Caller): Static<typeof Session> {
   return {
     id: session.id,
     provider: session.provider,
@@ -28,6 +28,6 @@ export function toSession(session: SessionRecord, person: SignedIn): Static<type
     started_at: time(session.signedInAt),
     last_seen_at: time(session.lastSeenAt),
     expires_at: time(session.expiresAt),
-    current: session.id === person.sessionId,
+    current: caller.kind === 'person' && session.id === caller.person.sessionId,
   }
 }

@@ -22,7 +22,7 @@ export interface Connection {
 
 /** Who did something, as audit entries and events say it. */
 export interface Actor {
-  readonly kind: 'user' | 'operator' | 'directory' | 'key' | 'system'
+  readonly kind: 'user' | 'operator' | 'directory' | 'key' | 'token' | 'system'
   readonly id?: string | undefined
   readonly name?: string | undefined
   readonly address?: string | undefined
@@ -73,6 +73,7 @@ export type ChangeKind =
   | 'connection'
   | 'domain'
   | 'directory'
+  | 'access_token'
   | 'signing_key'
   | 'node'
 

@@ -13,6 +13,7 @@ import type { DirectoryCountTable, DirectoryTable } from './directory/directory-
 import type { DirectoryGroupTable } from './directory/directory-groups.ts'
 import type { DirectoryMemberTable } from './directory/directory-members.ts'
 import type { DirectoryRequestTable } from './directory/directory-requests.ts'
+import type { AccessTokenTable } from './access-tokens/access-tokens.ts'
 import type { DirectoryTokenTable } from './directory/directory-tokens.ts'
 import type {
   DirectoryDepartedTable,
@@ -69,6 +70,7 @@ export interface Tables {
   directory_group: DirectoryGroupTable
   directory_member: DirectoryMemberTable
   directory_request: DirectoryRequestTable
+  access_token: AccessTokenTable
   directory_token: DirectoryTokenTable
   directory_user: DirectoryUserTable
   directory_walk: DirectoryWalkTable

@@ -80,6 +80,12 @@ const token = {
   name: text('Okta', 'Its name.'),
   hint: text('svc_scim_k3x9Qa2P_…x7Qa', 'What may be shown of the secret.'),
 }
+const accessToken = {
+  token_id: id('tok', 'The access token.'),
+  name: text('terraform', 'Its name.'),
+  hint: text('svc_admin_k3x9Qa2P_…x7Qa', 'What may be shown of the secret.'),
+  expires_at: time('When it ends by itself; null if it does not.'),
+}
 const directoryUser = {
   user_id: id('usr', 'The person.'),
   user_name: text('ada@example.com', 'What the directory calls them.'),
@@ -120,6 +126,18 @@ export const dataOf = {
       last_used_at: time('When the old secret was last used.'),
       valid_until: time('When it ends by itself.'),
     },
+  },
+  'access_token.issued': {
+    description: 'An access token for a program that administers was issued.',
+    data: accessToken,
+  },
+  'access_token.revoked': {
+    description: 'An access token was revoked and is refused everywhere.',
+    data: accessToken,
+  },
+  'access_token.expiring': {
+    description: 'An access token ends within two weeks.',
+    data: accessToken,
   },
   'call.refused': {
     description: 'Calls of a key were refused; one event sums up those of a key, check and code.',

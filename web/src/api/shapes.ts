@@ -11,6 +11,7 @@ export type Permission =
   | 'members.manage'
   | 'audit.see'
   | 'organization.manage'
+  | 'tokens.manage'
   | 'sso.manage'
   | 'owners.manage'
   | 'organization.delete'

@@ -9,6 +9,7 @@ export const auditWords = {
     operator: 'Operator (command line)',
     directory: 'Directory',
     key: 'API key',
+    token: 'Access token',
     system: 'Intercept',
   } as Readonly<Record<string, string | undefined>>,
   emptyTitle: 'Nothing was changed yet',

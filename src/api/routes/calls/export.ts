@@ -52,7 +52,7 @@ export const callExportRoutes = {
 
 /** Page after page, as fast as the caller reads; breaks off with the session and the membership. */
 async function* walk(
-  request: Pick<RouteRequest, 'person' | 'organization' | 'signal'>,
+  request: Pick<RouteRequest, 'caller' | 'organization' | 'signal'>,
   { filter, limit }: { readonly filter: Filter; readonly limit: number },
   rooms: Rooms,
 ): AsyncIterable<readonly Call[]> {

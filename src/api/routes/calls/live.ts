@@ -57,12 +57,13 @@ async function* tail(request: RouteRequest, rooms: Rooms): AsyncIterable<string>
 
 /** Tells when the session of a request may have ended, so that its answer need not wait for its next look. */
 function watchSession(
-  { person }: Pick<RouteRequest, 'person'>,
+  { caller }: Pick<RouteRequest, 'caller'>,
   rooms: Rooms,
 ): { next(): AbortSignal; stop(): void } {
   let change = new AbortController()
   const stop = rooms.sessions.onChange((id) => {
-    if (id === undefined || id === person.sessionId) change.abort()
+    if (caller.kind === 'token') return
+    if (id === undefined || id === caller.person.sessionId) change.abort()
   })
   return {
     stop,
@@ -76,10 +77,12 @@ function watchSession(
 
 /** Whether session and membership of a request go on: a long answer ends with them. */
 async function isStillAllowed(
-  request: Pick<RouteRequest, 'person' | 'organization'>,
+  request: Pick<RouteRequest, 'caller' | 'organization'>,
   rooms: Rooms,
 ): Promise<boolean> {
-  const { person, organization } = request
+  const { caller, organization } = request
+  if (caller.kind === 'token') return await rooms.accessTokens.isGood(caller.token)
+  const { person } = caller
   const living = await rooms.sessions.list(person.userId)
   if (!living.some(({ id }) => id === person.sessionId)) return false
   return (await rooms.members.membershipOf(person, organization.id)) !== undefined
@@ -90,11 +93,14 @@ async function isStillAllowed(
  * without the answer's end, so that nobody takes a part for the whole (RFC 9112, section 8).
  */
 export async function requireStillAllowed(
-  request: Pick<RouteRequest, 'person' | 'organization'>,
+  request: Pick<RouteRequest, 'caller' | 'organization'>,
   rooms: Rooms,
 ): Promise<void> {
   if (await isStillAllowed(request, rooms)) return
-  throw new Problem('session_ended', 'The session or the membership ended before the file did.')
+  throw new Problem(
+    'session_ended',
+    'The session, membership or access token ended before the file did.',
+  )
 }
 
 /** What is no longer looked back at need not be remembered. */

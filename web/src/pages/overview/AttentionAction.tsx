@@ -48,6 +48,12 @@ export function AttentionAction({
           {w.open}
         </ButtonLink>
       )
+    case 'access_token':
+      return (
+        <ButtonLink small to="/o/$organization/settings/access-tokens" params={params}>
+          {w.open}
+        </ButtonLink>
+      )
     default:
       return (
         <ButtonLink small to="/o/$organization/calls" params={params}>

@@ -3,9 +3,10 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { organizationQuery, type Organization } from '../../api/organizations.ts'
+import { accessTokenWords as t } from '../../../words/en/access-tokens.ts'
 import { settingsWords as w } from '../../../words/en/settings.ts'
 import { useOrganization } from '../../frame/membership.ts'
-import { Button } from '../../parts/Button.tsx'
+import { Button, ButtonLink } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/Copy.tsx'
 import { ConfirmDialog } from '../../parts/Dialogs.tsx'
 import { TextField } from '../../parts/Field.tsx'
@@ -36,6 +37,7 @@ export function Settings() {
             <General it={organization.data} />
             <KeyDefaults it={organization.data} />
           </Columns>
+          {may('tokens.manage') ? <TokensCard slug={slug} /> : undefined}
           <Retention it={organization.data} />
           {may('organization.delete') ? <Danger it={organization.data} /> : undefined}
         </Pile>
@@ -87,6 +89,24 @@ function General({ it }: { readonly it: Organization }) {
         <p className="muted small">{w.planHint}</p>
       </SaveForm>
     </Card>
+  )
+}
+
+function TokensCard({ slug }: { readonly slug: string }) {
+  return (
+    <Card
+      title={t.title}
+      lead={t.cardLead}
+      actions={
+        <ButtonLink
+          small
+          to="/o/$organization/settings/access-tokens"
+          params={{ organization: slug }}
+        >
+          {t.open}
+        </ButtonLink>
+      }
+    />
   )
 }
 

@@ -1,0 +1,123 @@
+import { Problem } from '../errors.ts'
+import type { OrganizationId, UserId } from '../ids.ts'
+import type { Actor } from '../store/index.ts'
+import { parseCidr } from './cidr.ts'
+import { permissions, type Permission } from './permissions.ts'
+
+const dayMs = 86_400_000
+const defaultLifetimeMs = 90 * dayMs
+const maxLifetimeMs = 366 * dayMs
+const maxNameLength = 100
+const maxCidrs = 100
+
+/** What stays with people unless an owner names it for a token: owners, deletion, company sign-in and directory. */
+const onlyByOwners: readonly Permission[] = [
+  'owners.manage',
+  'organization.delete',
+  'sso.manage',
+  'tokens.manage',
+]
+
+/** What somebody decides about an access token. */
+export interface AccessTokenInput {
+  readonly name: string
+  readonly permissions?: readonly string[] | undefined
+  readonly cidrs?: readonly string[] | undefined
+  /** Milliseconds since 1970; undefined = in 90 days, null = never, which only owners may say. */
+  readonly expiresAt?: number | null | undefined
+}
+
+/** Who makes a token, and what they may give away. */
+export interface TokenMaker {
+  /** Undefined: the operator, for what belongs to the operator. */
+  readonly organization: { readonly id: OrganizationId } | undefined
+  readonly permissions: readonly Permission[]
+  readonly isOwner: boolean
+  readonly actor: Actor
+  /** For a token that makes a token: the member whose role bounds both. */
+  readonly boundTo?: UserId | undefined
+}
+
+/**
+ * The input as it may be kept: `invalid_input` for values that make no sense, `permission_required` for what the maker
+ * may not give.
+ */
+export function checkTokenInput(input: AccessTokenInput, maker: TokenMaker, nowMs: number) {
+  const name = input.name.trim()
+  if (name === '' || name.length > maxNameLength) {
+    throw new Problem(
+      'invalid_input',
+      `The name of an access token has 1 to ${maxNameLength} characters.`,
+    )
+  }
+  const { cidrs } = input
+  if (cidrs !== undefined && (cidrs.length === 0 || cidrs.length > maxCidrs)) {
+    throw new Problem(
+      'invalid_input',
+      `An access token has 1 to ${maxCidrs} CIDRs; leave them out to allow every address.`,
+    )
+  }
+  for (const cidr of cidrs ?? []) parseCidr(cidr)
+  return {
+    name,
+    cidrs,
+    permissions: checkPermissions(input.permissions, maker),
+    expiresAt: checkExpiry(input.expiresAt, maker, nowMs),
+  }
+}
+
+function checkPermissions(asked: readonly string[] | undefined, maker: TokenMaker): Permission[] {
+  if (maker.organization === undefined) {
+    if (asked === undefined || asked.length === 0) return []
+    throw new Problem(
+      'invalid_input',
+      "An operator's token covers organizations and plans; it has no permissions to choose.",
+    )
+  }
+  const wanted = asked ?? ['traffic.see']
+  if (wanted.length === 0) {
+    throw new Problem('invalid_input', 'An access token has at least one permission.')
+  }
+  return [...new Set(wanted)].map((permission) => checkPermission(permission, maker))
+}
+
+function checkPermission(asked: string, maker: TokenMaker): Permission {
+  if (!isPermission(asked)) {
+    throw new Problem(
+      'invalid_input',
+      `There is no permission ${asked}. There are ${Object.keys(permissions).join(', ')}.`,
+    )
+  }
+  const isReserved = onlyByOwners.includes(asked) && !maker.isOwner
+  if (maker.permissions.includes(asked) && !isReserved) return asked
+  throw new Problem(
+    'permission_required',
+    isReserved
+      ? `Only an owner gives an access token the permission ${asked}.`
+      : `You cannot give the permission ${asked}, which you do not have.`,
+    { members: { permission: asked } },
+  )
+}
+
+function isPermission(text: string): text is Permission {
+  return Object.hasOwn(permissions, text)
+}
+
+function checkExpiry(
+  asked: number | null | undefined,
+  maker: TokenMaker,
+  nowMs: number,
+): number | undefined {
+  const expiresAt = asked === undefined ? nowMs + defaultLifetimeMs : asked
+  if (expiresAt !== null && expiresAt <= nowMs) {
+    throw new Problem('invalid_input', 'An access token ends in the future.')
+  }
+  if ((expiresAt === null || expiresAt - nowMs > maxLifetimeMs) && !maker.isOwner) {
+    throw new Problem(
+      'permission_required',
+      'Only an owner issues an access token that lasts longer than a year.',
+      { members: { permission: 'owners.manage' } },
+    )
+  }
+  return expiresAt ?? undefined
+}

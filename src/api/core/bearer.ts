@@ -1,0 +1,21 @@
+import { Problem } from '../../errors.ts'
+
+/**
+ * The token of `Authorization: Bearer <token>` (RFC 6750, section 2.1); undefined without one. Two such headers are
+ * `credential_ambiguous`: never "the first wins". Other schemes are a proxy's own and say nothing to us.
+ */
+export function readBearer(values: readonly string[]): string | undefined {
+  const [value, ...others] = values.filter((one) => /^\s*bearer\b/i.test(one))
+  if (value === undefined) return undefined
+  if (others.length > 0) {
+    throw new Problem(
+      'credential_ambiguous',
+      'The request carries more than one access token. Send exactly one Authorization header.',
+    )
+  }
+  const token = /^bearer +([^ \t,"]+) *$/i.exec(value)?.[1]
+  if (token !== undefined) return token
+  throw new Problem('credential_invalid', 'The JSON API takes Authorization: Bearer svc_admin_….', {
+    headers: { 'WWW-Authenticate': 'Bearer realm="intercept"' },
+  })
+}

@@ -1,0 +1,52 @@
+import {
+  may,
+  type Permission,
+  type Role,
+  type SignedIn,
+  type TokenPrincipal,
+} from '../../access/index.ts'
+import { Problem } from '../../errors.ts'
+import type { Actor } from '../../store/index.ts'
+
+/** Who calls a route: a person with a session, or a program with an access token. */
+export type Caller =
+  | { readonly kind: 'person'; readonly person: SignedIn }
+  | { readonly kind: 'token'; readonly token: TokenPrincipal }
+
+/** The id that a caller's keys and kept answers belong to. */
+export function callerId(caller: Caller): string {
+  return caller.kind === 'person' ? caller.person.userId : caller.token.tokenId
+}
+
+/** Who stands in audit entries and events for what a caller does. */
+export function actorOf(
+  caller: Caller | undefined,
+  from: { readonly address: string; readonly requestId: string },
+): Actor {
+  if (caller === undefined) return { kind: 'system', ...from }
+  if (caller.kind === 'token') {
+    const { tokenId: id, name } = caller.token
+    return { kind: 'token', id, name, ...from }
+  }
+  const { userId: id, name } = caller.person
+  return { kind: 'user', id, name, ...from }
+}
+
+/** The person who calls; `person_required` (403) for a program. */
+export function personOf(caller: Caller): SignedIn {
+  if (caller.kind === 'person') return caller.person
+  throw new Problem(
+    'person_required',
+    'This belongs to a person: an access token has no account, sessions or invitations of its own.',
+  )
+}
+
+/** Whether a caller has a permission in the organization of the path. */
+export function isAllowed(
+  organization: { readonly role: Role | undefined; readonly permissions: readonly Permission[] },
+  permission: Permission,
+): boolean {
+  return organization.role === undefined
+    ? organization.permissions.includes(permission)
+    : may(organization.role, permission)
+}

@@ -1,0 +1,155 @@
+import { permissions, type Permission } from '../../access/index.ts'
+import { Type, type Static } from '../../http/index.ts'
+import type { AccessTokenRecord } from '../../store/index.ts'
+import { isAllowed } from '../core/caller.ts'
+import { route, type RouteRequest } from '../core/route.ts'
+import {
+  Confirmed,
+  input,
+  limitOf,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  Time,
+  time,
+  toConfirmed,
+  toPage,
+} from '../core/schemas.ts'
+
+const permissionNames = Object.keys(permissions) as Permission[]
+
+const AccessToken = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    /** What may be shown of the secret. */
+    hint: Type.String(),
+    state: oneOf(['active', 'expiring', 'expired', 'revoked']),
+    permissions: Type.Array(oneOf(permissionNames)),
+    /** null = every address. */
+    cidrs: nullable(Type.Array(Type.String())),
+    /** The member who made it and whose role bounds it; null when the operator did. */
+    created_by: nullable(Type.String()),
+    created_at: Time,
+    expires_at: nullable(Time),
+    last_used_at: nullable(Time),
+    last_used_address: nullable(Type.String()),
+    last_used_agent: nullable(Type.String()),
+    revoked_at: nullable(Time),
+  },
+  { title: 'AccessToken' },
+)
+
+const expiringWithinMs = 14 * 86_400_000
+
+/** Access tokens: what programs administer an organization with. */
+export const accessTokenRoutes = {
+  'GET /organizations/:organization/access-tokens': route({
+    summary: 'Access tokens, newest first; revoked and expired ones too',
+    permission: 'tokens.manage',
+    query: Type.Object(pageQuery),
+    answer: pageOf(AccessToken),
+    handle: async ({ organization, query }, rooms) => {
+      const page = { before: query.after, limit: limitOf(query) + 1 }
+      return toPage(query, await rooms.accessTokens.list(organization.id, page), {
+        item: (token) => toAccessToken(token, rooms.clock.now()),
+        cursorOf: ({ id }) => id,
+      })
+    },
+  }),
+
+  'POST /organizations/:organization/access-tokens': route({
+    summary: 'Issue an access token; its secret is in this answer and nowhere else',
+    permission: 'tokens.manage',
+    freshSignIn: true,
+    status: 201,
+    body: input({
+      name: Type.String({ minLength: 1, maxLength: 100 }),
+      /** Left out: only to look (`traffic.see`). */
+      permissions: Type.Optional(Type.Array(oneOf(permissionNames), { minItems: 1 })),
+      cidrs: Type.Optional(nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1 }))),
+      /** Left out: in 90 days. null, or more than a year: only by an owner. */
+      expires_at: Type.Optional(nullable(Time)),
+    }),
+    answer: Type.Object({ access_token: AccessToken, secret: Type.String() }),
+    handle: async (request, rooms) => {
+      const { body } = request
+      const expiresAt = body.expires_at == null ? body.expires_at : Date.parse(body.expires_at)
+      const { token, secret } = await rooms.accessTokens.issue(
+        {
+          name: body.name,
+          permissions: body.permissions,
+          cidrs: body.cidrs ?? undefined,
+          expiresAt,
+        },
+        makerOf(request),
+      )
+      return {
+        access_token: toAccessToken(token, rooms.clock.now()),
+        secret: secret.reveal(),
+      }
+    },
+  }),
+
+  'GET /organizations/:organization/access-tokens/:access_token': route({
+    summary: 'One access token',
+    permission: 'tokens.manage',
+    answer: AccessToken,
+    handle: async ({ organization, param }, rooms) =>
+      toAccessToken(
+        await rooms.accessTokens.get(organization.id, param('access_token')),
+        rooms.clock.now(),
+      ),
+  }),
+
+  'POST /organizations/:organization/access-tokens/:access_token/revoke': route({
+    summary: 'Revoke for good; answers when every node refuses the token',
+    permission: 'tokens.manage',
+    status: 200,
+    answer: Type.Object({ access_token: AccessToken, confirmation: Confirmed }),
+    handle: async ({ organization, param, actor }, rooms) => {
+      const which = { organizationId: organization.id, id: param('access_token') }
+      const { token, confirmation } = await rooms.accessTokens.revoke(which, actor)
+      return {
+        access_token: toAccessToken(token, rooms.clock.now()),
+        confirmation: toConfirmed(confirmation),
+      }
+    },
+  }),
+}
+
+/** What a caller may give away: never more than it may do itself. */
+function makerOf({ organization, caller, actor }: RouteRequest) {
+  return {
+    organization,
+    permissions: permissionNames.filter((permission) => isAllowed(organization, permission)),
+    isOwner: isAllowed(organization, 'owners.manage'),
+    actor,
+    boundTo: caller.kind === 'token' ? caller.token.boundTo : undefined,
+  }
+}
+
+function toAccessToken(token: AccessTokenRecord, nowMs: number): Static<typeof AccessToken> {
+  return {
+    id: token.id,
+    name: token.name,
+    hint: token.hint,
+    state: stateOf(token, nowMs),
+    permissions: [...token.permissions] as Permission[],
+    cidrs: token.cidrs === undefined ? null : [...token.cidrs],
+    created_by: token.creatorUserId ?? null,
+    created_at: time(token.createdAt),
+    expires_at: token.expiresAt === undefined ? null : time(token.expiresAt),
+    last_used_at: token.lastUsedAt === undefined ? null : time(token.lastUsedAt),
+    last_used_address: token.lastUsedAddress ?? null,
+    last_used_agent: token.lastUsedAgent ?? null,
+    revoked_at: token.revokedAt === undefined ? null : time(token.revokedAt),
+  }
+}
+
+function stateOf({ revokedAt, expiresAt }: AccessTokenRecord, nowMs: number) {
+  if (revokedAt !== undefined) return 'revoked'
+  if (expiresAt === undefined || expiresAt - nowMs > expiringWithinMs) return 'active'
+  return expiresAt <= nowMs ? 'expired' : 'expiring'
+}

@@ -1,0 +1,46 @@
+import { Type } from '../../http/index.ts'
+import { route } from '../core/route.ts'
+import { input, limitOf, oneOf, pageOf, pageQuery, toPage } from '../core/schemas.ts'
+import { Organization, toOrganization } from './organizations.ts'
+
+const Plan = oneOf(['standard', 'enterprise'])
+
+/** What belongs to the operator: organizations and plans. Takes an operator's access token. */
+export const operatorRoutes = {
+  'GET /operator/organizations': route({
+    summary: 'Every organization, by slug',
+    permission: 'operator',
+    query: Type.Object(pageQuery),
+    answer: pageOf(Organization),
+    handle: async ({ query }, rooms) => {
+      const page = { after: query.after, limit: limitOf(query) + 1 }
+      return toPage(query, await rooms.organizations.list(page), {
+        item: toOrganization,
+        cursorOf: ({ slug }) => slug,
+      })
+    },
+  }),
+
+  'POST /operator/organizations': route({
+    summary: 'Make an organization',
+    permission: 'operator',
+    status: 201,
+    body: input({
+      slug: Type.String({ minLength: 1, maxLength: 40 }),
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      plan: Type.Optional(Plan),
+    }),
+    answer: Organization,
+    handle: async ({ body, actor }, rooms) =>
+      toOrganization(await rooms.organizations.create(body, actor)),
+  }),
+
+  'PUT /operator/organizations/:organization/plan': route({
+    summary: 'What an organization may use',
+    permission: 'operator',
+    body: input({ plan: Plan }),
+    answer: Organization,
+    handle: async ({ param, body, actor }, rooms) =>
+      toOrganization(await rooms.organizations.setPlan(param('organization'), body.plan, actor)),
+  }),
+}

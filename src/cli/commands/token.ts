@@ -1,0 +1,148 @@
+import { createAccessTokens, permissions, type Permission } from '../../access/index.ts'
+import { createOrganizations } from '../../organizations/index.ts'
+import type { AccessTokenRecord } from '../../store/index.ts'
+import { parseDuration } from '../../units.ts'
+import { command, need, read, UsageError } from '../lib/command.ts'
+import { withRooms, type Rooms } from '../lib/services.ts'
+import { isoTime, renderTable, shortTime } from '../lib/table.ts'
+
+const maxListed = 1000
+const everyPermission = Object.keys(permissions) as Permission[]
+
+const operatorFlag = {
+  type: 'boolean',
+  about: "the operator's own, for organizations and plans",
+} as const
+
+export const commands = {
+  issue: command({
+    usage:
+      '[org] --name NAME [--permission PERMISSION]… [--expires 90d|never] [--cidr RANGE]… [--operator]',
+    about:
+      'a new access token for a program that administers; its secret is printed once. Without --permission it may only look',
+    options: {
+      name: { type: 'string', value: 'NAME', about: 'which program uses it' },
+      permission: {
+        type: 'string',
+        multiple: true,
+        value: 'PERMISSION',
+        about: 'what it may do, such as keys.issue; may be repeated',
+      },
+      expires: { type: 'string', value: '90d', about: 'how long it lives, or never' },
+      cidr: {
+        type: 'string',
+        multiple: true,
+        value: 'RANGE',
+        about: 'addresses it may come from; may be repeated',
+      },
+      operator: operatorFlag,
+    },
+    examples: [
+      'intercept token issue acme --name terraform --permission targets.manage --permission traffic.see',
+      'intercept token issue --operator --name provisioning',
+    ],
+    run: async ({ values, positionals: [slug] }, terminal) => {
+      const { expires, operator = false } = values
+      const input = {
+        name: need('--name', values.name),
+        permissions: values.permission,
+        cidrs: values.cidr,
+        expiresAt: expires === undefined ? undefined : parseEnd(expires),
+      }
+      return await withRooms(terminal, async (rooms) => {
+        const organization = await ownerOf(rooms, { slug, operator })
+        const maker = {
+          organization,
+          permissions: everyPermission,
+          isOwner: true,
+          actor: rooms.actor,
+        }
+        const { token, secret } = await createAccessTokens(rooms).issue(input, maker)
+        const owner = organization?.slug ?? 'the operator'
+        const text = [
+          `Access token ${token.name} (${token.id}) of ${owner}. Its secret is shown now and never again:`,
+          '',
+          `  ${secret.reveal()}`,
+          '',
+          'Send it as Authorization: Bearer <token> to /api/v1.',
+        ]
+        return { data: { ...present(token), secret: secret.reveal() }, text: text.join('\n') }
+      })
+    },
+  }),
+  list: command({
+    usage: '[org] [--operator]',
+    about: 'access tokens, newest first, and when each was last used',
+    options: { operator: operatorFlag },
+    examples: ['intercept token list acme'],
+    run: async ({ values, positionals: [slug] }, terminal) =>
+      await withRooms(terminal, async (rooms) => {
+        const { operator = false } = values
+        const organization = await ownerOf(rooms, { slug, operator })
+        const page = { limit: maxListed }
+        const found = await createAccessTokens(rooms).list(organization?.id, page)
+        const rows = found.map((token) => [
+          token.id,
+          token.name,
+          token.hint,
+          stateOf(token),
+          token.permissions.join(' ') || 'operator',
+          shortTime(token.lastUsedAt),
+          shortTime(token.expiresAt),
+        ])
+        const head = ['ID', 'NAME', 'HINT', 'STATE', 'PERMISSIONS', 'LAST USED (UTC)', 'ENDS']
+        return { data: found.map(present), text: renderTable(head, rows, 'No access token yet.') }
+      }),
+  }),
+  revoke: command({
+    usage: '<token-id>',
+    about: 'end an access token; answers when every node refuses it',
+    examples: ['intercept token revoke tok_01hzy3k9v6m2d8q4t7w0x5c1bn'],
+    run: async ({ positionals: [id = ''] }, terminal) =>
+      await withRooms(terminal, async (rooms) => {
+        const tokens = createAccessTokens(rooms)
+        const { organizationId } = await tokens.find(id)
+        const { token, confirmation } = await tokens.revoke({ organizationId, id }, rooms.actor)
+        const { nodes, silentNodes, tookMs } = confirmation
+        const data = {
+          ...present(token),
+          confirmation: { nodes, silent_nodes: silentNodes, took_ms: tookMs },
+        }
+        return { data, text: `Access token ${token.name} (${token.id}) is revoked.` }
+      }),
+  }),
+}
+
+async function ownerOf(rooms: Rooms, asked: { slug: string | undefined; operator: boolean }) {
+  if (asked.operator) {
+    if (asked.slug === undefined) return undefined
+    throw new UsageError("An operator's token belongs to no organization; leave <org> out")
+  }
+  if (asked.slug === undefined) throw new UsageError('<org> is missing')
+  return await createOrganizations(rooms).get(asked.slug)
+}
+
+function parseEnd(text: string): number | null {
+  return text === 'never' ? null : Date.now() + read('--expires', text, parseDuration)
+}
+
+function stateOf({ revokedAt, expiresAt }: AccessTokenRecord): string {
+  if (revokedAt !== undefined) return 'revoked'
+  return expiresAt !== undefined && expiresAt <= Date.now() ? 'expired' : 'active'
+}
+
+function present(token: AccessTokenRecord) {
+  return {
+    id: token.id,
+    name: token.name,
+    hint: token.hint,
+    state: stateOf(token),
+    permissions: token.permissions,
+    cidrs: token.cidrs ?? null,
+    created_at: isoTime(token.createdAt),
+    expires_at: isoTime(token.expiresAt),
+    last_used_at: isoTime(token.lastUsedAt),
+    last_used_address: token.lastUsedAddress ?? null,
+    revoked_at: isoTime(token.revokedAt),
+  }
+}

@@ -1,0 +1,293 @@
+import type { Id, OrganizationId, UserId } from '../../../ids.ts'
+import type { Connection, Transaction } from '../../db/db.ts'
+
+export interface AccessTokenTable {
+  id: string
+  organization_id: string | null
+  name: string
+  digest: string
+  hint: string
+  permissions: string
+  cidrs: string | null
+  created_at: number
+  created_by: string | null
+  creator_user_id: string | null
+  expires_at: number | null
+  expiring_announced_at: number | null
+  last_used_at: number | null
+  last_used_address: string | null
+  last_used_agent: string | null
+  revoked_at: number | null
+  revoked_by: string | null
+}
+
+export type AccessTokenId = Id<'tok'>
+
+/** An access token as stored: its digest and its hint, never itself. Times are milliseconds since 1970. */
+export interface AccessTokenRecord {
+  readonly id: AccessTokenId
+  /** Undefined: the operator's. */
+  readonly organizationId: OrganizationId | undefined
+  readonly name: string
+  readonly hint: string
+  readonly permissions: readonly string[]
+  /** Undefined = every address. */
+  readonly cidrs: readonly string[] | undefined
+  readonly createdAt: number
+  readonly createdBy: string | undefined
+  /** The member who made it and whose role bounds it; undefined for one made on the command line. */
+  readonly creatorUserId: UserId | undefined
+  readonly expiresAt: number | undefined
+  readonly lastUsedAt: number | undefined
+  readonly lastUsedAddress: string | undefined
+  readonly lastUsedAgent: string | undefined
+  readonly revokedAt: number | undefined
+}
+
+/** What decides what a token may do now. */
+export interface KnownAccessToken {
+  readonly token: AccessTokenRecord
+  readonly organizationSlug: string | undefined
+  /** The creator's role in the organization; undefined when they are no active member of it any more. */
+  readonly creatorRole: string | undefined
+}
+
+type NewToken = Pick<
+  AccessTokenRecord,
+  | 'id'
+  | 'organizationId'
+  | 'name'
+  | 'hint'
+  | 'permissions'
+  | 'cidrs'
+  | 'createdBy'
+  | 'creatorUserId'
+  | 'expiresAt'
+> & { readonly digest: string }
+
+/** Adds a token. */
+export async function insert(tx: Transaction, token: NewToken): Promise<AccessTokenRecord> {
+  const row = await tx.query
+    .insertInto('access_token')
+    .values({
+      id: token.id,
+      organization_id: token.organizationId ?? null,
+      name: token.name,
+      digest: token.digest,
+      hint: token.hint,
+      permissions: JSON.stringify(token.permissions),
+      cidrs: token.cidrs === undefined ? null : JSON.stringify(token.cidrs),
+      created_at: tx.now,
+      created_by: token.createdBy ?? null,
+      creator_user_id: token.creatorUserId ?? null,
+      expires_at: token.expiresAt ?? null,
+      expiring_announced_at: null,
+      last_used_at: null,
+      last_used_address: null,
+      last_used_agent: null,
+      revoked_at: null,
+      revoked_by: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return fromRow(row)
+}
+
+/** How many tokens of an organization are neither revoked nor expired. */
+export async function countActive(
+  tx: Transaction,
+  organizationId: OrganizationId | undefined,
+): Promise<number> {
+  const { active } = await tx.query
+    .selectFrom('access_token')
+    .select((eb) => eb.fn.countAll<number>().as('active'))
+    .where('organization_id', 'is not distinct from', organizationId ?? null)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', tx.now)]))
+    .executeTakeFirstOrThrow()
+  return active
+}
+
+/** The token with this digest, active or not: the one look-up without an organization. */
+export async function findByDigest(
+  at: Connection,
+  digest: string,
+): Promise<KnownAccessToken | undefined> {
+  const row = await withOwners(at).where('access_token.digest', '=', digest).executeTakeFirst()
+  return row && known(row)
+}
+
+/** The same by its id, within its organization. */
+export async function findKnown(
+  at: Connection,
+  organizationId: OrganizationId | undefined,
+  id: string,
+): Promise<KnownAccessToken | undefined> {
+  const row = await withOwners(at)
+    .where('access_token.organization_id', 'is not distinct from', organizationId ?? null)
+    .where('access_token.id', '=', id)
+    .executeTakeFirst()
+  return row && known(row)
+}
+
+/** Any token by its id: only the operator asks without an organization. */
+export async function find(at: Connection, id: string): Promise<AccessTokenRecord | undefined> {
+  const row = await at.query
+    .selectFrom('access_token')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** A page of an organization's tokens, newest first; revoked and expired ones too. */
+export async function list(
+  at: Connection,
+  organizationId: OrganizationId | undefined,
+  page: { readonly before?: string | undefined; readonly limit: number },
+): Promise<AccessTokenRecord[]> {
+  const rows = await at.query
+    .selectFrom('access_token')
+    .selectAll()
+    .where('organization_id', 'is not distinct from', organizationId ?? null)
+    .$if(page.before !== undefined, (query) => query.where('id', '<', page.before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** Revokes a token; undefined if there is none that is active. */
+export async function revoke(
+  tx: Transaction,
+  token: { readonly organizationId: OrganizationId | undefined; readonly id: string },
+  revokedBy: string | undefined,
+): Promise<AccessTokenRecord | undefined> {
+  const row = await tx.query
+    .updateTable('access_token')
+    .set({ revoked_at: tx.now, revoked_by: revokedBy ?? null })
+    .where('organization_id', 'is not distinct from', token.organizationId ?? null)
+    .where('id', '=', token.id)
+    .where('revoked_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** Notes when and from where a token was last used. */
+export async function noteUse(
+  tx: Transaction,
+  use: { id: string; at: number; address: string | undefined; agent: string | undefined },
+): Promise<void> {
+  await tx.query
+    .updateTable('access_token')
+    .set({
+      last_used_at: use.at,
+      last_used_address: use.address ?? null,
+      last_used_agent: use.agent ?? null,
+    })
+    .where('id', '=', use.id)
+    .execute()
+}
+
+/** Takes up to `limit` living tokens that end before `before` and have not been announced, marking them announced. */
+export async function takeExpiring(
+  tx: Transaction,
+  before: number,
+  limit: number,
+): Promise<AccessTokenRecord[]> {
+  const rows = await tx.query
+    .updateTable('access_token')
+    .set({ expiring_announced_at: tx.now })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('access_token')
+        .select('id')
+        .where('revoked_at', 'is', null)
+        .where('expiring_announced_at', 'is', null)
+        .where('expires_at', '<', before)
+        .where('expires_at', '>', tx.now)
+        .limit(limit),
+    )
+    .returningAll()
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** Tokens of an organization that end before a time and are alive, soonest first. */
+export async function listExpiring(
+  at: Connection,
+  organizationId: OrganizationId,
+  between: { readonly after: number; readonly before: number; readonly limit: number },
+): Promise<AccessTokenRecord[]> {
+  const rows = await at.query
+    .selectFrom('access_token')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', between.after)
+    .where('expires_at', '<', between.before)
+    .orderBy('expires_at')
+    .limit(between.limit)
+    .execute()
+  return rows.map(fromRow)
+}
+
+function withOwners(at: Connection) {
+  return at.query
+    .selectFrom('access_token')
+    .leftJoin('organization', 'organization.id', 'access_token.organization_id')
+    .leftJoin('membership', (join) =>
+      join
+        .onRef('membership.organization_id', '=', 'access_token.organization_id')
+        .onRef('membership.user_id', '=', 'access_token.creator_user_id')
+        .on('membership.deactivated_at', 'is', null),
+    )
+    .leftJoin('user', (join) =>
+      join
+        .onRef('user.id', '=', 'access_token.creator_user_id')
+        .on('user.deactivated_at', 'is', null),
+    )
+    .selectAll('access_token')
+    .select(['organization.slug', 'membership.role', 'user.id as active_user_id'])
+    .where((eb) =>
+      eb.or([
+        eb('access_token.organization_id', 'is', null),
+        eb.and([eb('organization.id', 'is not', null), eb('organization.deleted_at', 'is', null)]),
+      ]),
+    )
+}
+
+function known(
+  row: AccessTokenTable & {
+    slug: string | null
+    role: string | null
+    active_user_id: string | null
+  },
+): KnownAccessToken {
+  const isActive = row.active_user_id !== null
+  return {
+    token: fromRow(row),
+    organizationSlug: row.slug ?? undefined,
+    creatorRole: isActive ? (row.role ?? undefined) : undefined,
+  }
+}
+
+function fromRow(row: AccessTokenTable): AccessTokenRecord {
+  return {
+    id: row.id as AccessTokenId,
+    organizationId: (row.organization_id ?? undefined) as OrganizationId | undefined,
+    name: row.name,
+    hint: row.hint,
+    permissions: JSON.parse(row.permissions) as string[],
+    cidrs: row.cidrs === null ? undefined : (JSON.parse(row.cidrs) as string[]),
+    createdAt: row.created_at,
+    createdBy: row.created_by ?? undefined,
+    creatorUserId: (row.creator_user_id ?? undefined) as UserId | undefined,
+    expiresAt: row.expires_at ?? undefined,
+    lastUsedAt: row.last_used_at ?? undefined,
+    lastUsedAddress: row.last_used_address ?? undefined,
+    lastUsedAgent: row.last_used_agent ?? undefined,
+    revokedAt: row.revoked_at ?? undefined,
+  }
+}

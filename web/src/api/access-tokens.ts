@@ -1,0 +1,30 @@
+import { call, type Answer, type Input } from './call.ts'
+import { listQuery } from './list.ts'
+
+export type AccessToken = Answer<'GET /organizations/:organization/access-tokens/:access_token'>
+export type AccessTokenInput = Input<'POST /organizations/:organization/access-tokens'>['body']
+
+/** Access tokens, newest first; revoked and expired ones too. */
+export function accessTokensQuery(organization: string) {
+  return listQuery(
+    [organization, 'access-tokens'],
+    'GET /organizations/:organization/access-tokens',
+    { organization },
+    {},
+  )
+}
+
+/** Issues one; its secret is in this answer only. */
+export async function issueAccessToken(organization: string, body: AccessTokenInput) {
+  return await call('POST /organizations/:organization/access-tokens', {
+    path: { organization },
+    body,
+  })
+}
+
+/** Revokes one; answers when every node refuses it. */
+export async function revokeAccessToken(organization: string, id: string) {
+  return await call('POST /organizations/:organization/access-tokens/:access_token/revoke', {
+    path: { organization, access_token: id },
+  })
+}
