@@ -40,6 +40,7 @@ const mayImport: Record<string, readonly string[]> = {
   directory: [...infrastructure, 'access', 'organizations', 'sso', 'webhooks', 'audit'],
   targets: [...infrastructure, 'access', 'webhooks', 'audit'],
   calls: [...infrastructure, 'access', 'targets', 'webhooks', 'audit'],
+  configuration: [...infrastructure, 'access', 'organizations', 'targets', 'audit'],
 }
 const domain = [
   'access',
@@ -50,6 +51,7 @@ const domain = [
   'calls',
   'webhooks',
   'audit',
+  'configuration',
 ]
 for (const entry of entryPoints) mayImport[entry] = [...infrastructure, ...domain]
 mayImport['compose'] = [...infrastructure, ...domain, ...entryPoints, 'config']
@@ -70,6 +72,7 @@ const keepers: Record<string, readonly string[]> = {
   fastify: ['http'],
   undici: ['http'],
   typebox: ['http'],
+  yaml: ['configuration'],
   // Settings need isIP and nothing else of it.
   'node:net': ['http', 'setting'],
   // The demo's upstream and the receiver of the command line are servers of their own.

@@ -79,6 +79,18 @@ export const nouns: Readonly<Record<string, Noun>> = {
     about: 'who changed what; check the audit chain',
     load: async () => await import('./commands/audit.ts'),
   },
+  export: {
+    about: "an organization's configuration as a file",
+    load: async () => await import('./commands/configuration/export.ts'),
+  },
+  plan: {
+    about: 'what applying a file would change',
+    load: async () => await import('./commands/configuration/plan.ts'),
+  },
+  apply: {
+    about: 'make an organization what a file says',
+    load: async () => await import('./commands/configuration/apply.ts'),
+  },
   backup: { about: 'copy the database', load: async () => await import('./commands/backup.ts') },
   restore: {
     about: 'put a backup in place',

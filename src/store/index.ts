@@ -322,3 +322,19 @@ export async function openStore(options: {
     },
   }
 }
+
+/**
+ * The store as it is inside a transaction that is under way: what asks for a transaction of its own becomes a part of
+ * that one, so that several works are committed together or not at all.
+ */
+export function storeWithin(store: Store, tx: Transaction): Store {
+  return {
+    ...store,
+    query: tx.query,
+    transaction: async (work) => await work(tx),
+    async transactionConfirmed(work) {
+      // Whoever opened the transaction waits for its confirmation.
+      return { result: await work(tx), confirmation: { nodes: 0, silentNodes: 0, tookMs: 0 } }
+    },
+  }
+}

@@ -81,3 +81,9 @@ function parseUpstream(text: string): Upstream {
     basePath: url.pathname.replace(/\/+$/, ''),
   }
 }
+
+/** The secret that a target's calls carry; undefined without one. Throws if it can't be opened. */
+export function openCredential(record: TargetRecord, sealer: Sealer): string | undefined {
+  const { credentialSealed: sealed } = record
+  return sealed === undefined ? undefined : sealer.open(sealed, credentialContext(record))
+}

@@ -11,7 +11,7 @@ export {
   type Asked,
   type Check,
 } from './admission.ts'
-export type { GuardedTarget } from './guarded-target.ts'
+export { openCredential, type GuardedTarget } from './guarded-target.ts'
 export { createLimits, type Limits } from './limits.ts'
 export { createQuotas, quotaStanding, type Quotas } from './quotas.ts'
 export { createTargetRegister, type TargetRegister, type TargetsBySlug } from './target-cache.ts'
