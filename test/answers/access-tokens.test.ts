@@ -20,6 +20,7 @@ const answeredOtherwise: Readonly<Record<string, string>> = {
   'PUT /organizations/:organization/sso': 'break_glass_missing',
   'POST /organizations/:organization/targets/:target/reach': 'upstream_unreachable',
   'GET /organizations/:organization/calls/:call': 'not_found',
+  'GET /organizations/:organization/directory/users/:user': 'not_found',
   'POST /organizations/:organization/webhooks/endpoints/:endpoint/ping': 'conflict',
   'POST /organizations/:organization/webhooks/endpoints/:endpoint/sample': 'conflict',
   'GET /organizations/:organization/webhooks/deliveries/:delivery': 'not_found',
