@@ -32,18 +32,18 @@ export async function verifyChain(
   organizationId: string,
   against: SignedHead | undefined,
 ): Promise<ChainReport> {
-  let head = await auditEntries.headOf(store, organizationId)
-  const anchor = await auditEntries.anchorOf(store, organizationId)
+  let head = await auditEntries.headOf(store.aside, organizationId)
+  const anchor = await auditEntries.anchorOf(store.aside, organizationId)
   const walk = new ChainWalk(anchor, against)
   if (!anchor.isSealed) return walk.broken(anchor.sequence, 'where the log begins was forged')
   if (against !== undefined && !isOurs(store, against)) {
     return walk.broken(against.sequence, 'the head to compare with was not signed here')
   }
   for (let next = firstNumber; ;) {
-    const rows = await auditEntries.listFrom(store, organizationId, next, pageSize)
+    const rows = await auditEntries.listFrom(store.aside, organizationId, next, pageSize)
     for (const row of rows) {
       // Entries and head are one commit: what was added meanwhile is behind a newer head.
-      if (row.sequence > head.sequence) head = await auditEntries.headOf(store, organizationId)
+      if (row.sequence > head.sequence) head = await auditEntries.headOf(store.aside, organizationId)
       const fault = walk.take(row, head)
       if (fault !== undefined) return walk.broken(fault.at, fault.reason)
     }

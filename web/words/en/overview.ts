@@ -27,6 +27,8 @@ export const overviewWords = {
     domain_lost: (number: number) =>
       many(number, 'domain is no longer verified', 'domains are no longer verified'),
     target_failing: (number: number) => many(number, 'target is failing', 'targets are failing'),
+    access_token_expiring: (number: number) =>
+      many(number, 'access token ends soon', 'access tokens end soon'),
     other: (number: number) => many(number, 'more thing', 'more things'),
   },
   topKeys: 'Top keys',

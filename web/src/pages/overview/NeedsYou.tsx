@@ -122,5 +122,11 @@ function AttentionLink({
           {item.title}
         </Link>
       )
+    case 'access_token':
+      return (
+        <Link to="/o/$organization/settings/access-tokens" params={{ organization }}>
+          {item.title}
+        </Link>
+      )
   }
 }
