@@ -279,7 +279,7 @@ export async function openStore(options: {
       transaction: async (work) => (await transact(work, handle.apart)).result,
     },
     calls: handle.calls,
-    aside: handle.aside,
+    aside: { ...handle.aside, authenticator },
     slowCallReads: handle.slowCallReads,
     feed,
     clock,
