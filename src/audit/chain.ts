@@ -43,7 +43,8 @@ export async function verifyChain(
     const rows = await auditEntries.listFrom(store.aside, organizationId, next, pageSize)
     for (const row of rows) {
       // Entries and head are one commit: what was added meanwhile is behind a newer head.
-      if (row.sequence > head.sequence) head = await auditEntries.headOf(store.aside, organizationId)
+      if (row.sequence > head.sequence)
+        head = await auditEntries.headOf(store.aside, organizationId)
       const fault = walk.take(row, head)
       if (fault !== undefined) return walk.broken(fault.at, fault.reason)
     }
