@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { createKeys } from '../../src/access/index.ts'
+import { createAccessTokens, createKeys } from '../../src/access/index.ts'
 import type { TxtAnswer } from '../../src/http/index.ts'
 import { eventTypes } from '../../src/webhooks/index.ts'
 import { groupUrn, patchUrn, scimCall, userUrn } from '../conformance/scim/directory.ts'
@@ -216,6 +216,21 @@ describe('every type of event comes about by its cause', () => {
     await comes('webhook.endpoint_enabled', { endpoint_id: id })
     await comes('webhook.ping', { endpoint_id: id })
     await comes('organization.plan_changed', { before: 'standard', after: 'enterprise' })
+  })
+
+  test('access tokens: issued, about to end, revoked', async () => {
+    const at = '/organizations/acme/access-tokens'
+    const expires_at = new Date(product.clock.now() + 3_600_000).toISOString()
+    const made = await owner.call(`POST ${at}`, { name: 'ci', expires_at })
+    assert.equal(made.status, 201, made.text)
+    const { id } = made.json.access_token
+    await comes('access_token.issued', { token_id: id })
+    await withStore(product, async (store) => {
+      await createAccessTokens({ store, clock: product.clock }).announceExpiring()
+    })
+    await comes('access_token.expiring', { token_id: id })
+    await owner.call(`POST ${at}/${id}/revoke`)
+    await comes('access_token.revoked', { token_id: id })
   })
 
   test('so no type of the catalogue is missing, and each body is what its schema says', async () => {
