@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createKeyring, readKey, schemes } from '../src/access/index.ts'
+import { createKeyCache, readKey, schemes } from '../src/access/index.ts'
 import { systemClock } from '../src/clock.ts'
 import { createId, type OrganizationId } from '../src/ids.ts'
 import { digest, mintCredential } from '../src/secrets/index.ts'
@@ -22,21 +22,21 @@ try {
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
   console.log(`${total} keys (made in ${seconds} s), ${probes} of them asked for`)
   await using store = await openStore({ folder, clock: systemClock, isNode: false })
-  const keyring = createKeyring({ store, clock: systemClock, enabledSchemes, capacity: total })
+  const keyCache = createKeyCache({ store, clock: systemClock, enabledSchemes, capacity: total })
 
   const before = heapUsed()
   await report('not remembered (SQLite)', secrets, async (text) => {
-    await keyring.identify(presented(text))
+    await keyCache.identify(presented(text))
   })
-  const each = (heapUsed() - before) / keyring.size
+  const each = (heapUsed() - before) / keyCache.size
   let waited = 0
   const remembered = (text: string) => {
-    if (keyring.identify(presented(text)) instanceof Promise) waited++
+    if (keyCache.identify(presented(text)) instanceof Promise) waited++
   }
   await report('remembered', secrets, remembered)
   if (waited > 0) console.log(`  (${waited} of them were asked of the database after all)`)
   console.log(
-    `  memory per remembered key          ${Math.round(each)} B (${keyring.size} remembered${globalThis.gc === undefined ? '; run with --expose-gc for an exact figure' : ''})`,
+    `  memory per remembered key          ${Math.round(each)} B (${keyCache.size} remembered${globalThis.gc === undefined ? '; run with --expose-gc for an exact figure' : ''})`,
   )
   await report('malformed: a character', secrets.map(withWrongCharacter), refused)
   await report('malformed: the checksum', secrets.map(withWrongChecksum), refused)

@@ -25,8 +25,8 @@ export class RateLimiter {
   readonly #wholeAt = new Map<string, number>()
   readonly #subjectsAtMost: number
 
-  constructor(subjectsAtMost = 200_000) {
-    this.#subjectsAtMost = subjectsAtMost
+  constructor(maxSubjects = 200_000) {
+    this.#subjectsAtMost = maxSubjects
   }
 
   /** Subjects that are remembered. */

@@ -73,10 +73,10 @@ export function parseOneOf<const T extends string>(choices: readonly T[]): (text
 }
 
 /** A duration with a ceiling, in milliseconds. */
-export function parseDurationUpTo(mostMs: number): (text: string) => number {
+export function parseDurationUpTo(maxMs: number): (text: string) => number {
   return (text) => {
     const ms = parseDuration(text)
-    if (ms > mostMs) throw new Error(`must be at most ${mostMs / 3_600_000}h`)
+    if (ms > maxMs) throw new Error(`must be at most ${maxMs / 3_600_000}h`)
     return ms
   }
 }

@@ -5,9 +5,9 @@ export { readKey, type PresentedKey } from './credential.ts'
 export { FailedCredentials } from './failed-credentials.ts'
 export type { RateSubject } from './rates/holding.ts'
 export { SharedRates } from './rates/shared-rates.ts'
-export { createKeyring, type Keyring } from './key-cache.ts'
+export { createKeyCache, type KeyCache } from './key-cache.ts'
 export { checkKeyDefaults, readKeyDefaults, type KeyDefaults } from './key-defaults.ts'
-export type { KeyWish } from './key-input.ts'
+export type { KeyInput } from './key-input.ts'
 export { createKeys, type Key, type Keys } from './keys.ts'
 export {
   isRole,

@@ -7,10 +7,10 @@ import { challenge, invalid, type PresentedKey } from './credential.ts'
 import type { KeyPrincipal } from './principal.ts'
 import type { Scheme } from './schemes.ts'
 
-const readsAtMost = 3
+const maxReads = 3
 
 /** Tells who is calling by an API key; remembers keys that are in use. */
-export interface Keyring {
+export interface KeyCache {
   /**
    * The principal of a presented key. Answers without waiting when the key is remembered and the change feed is
    * current; else reads the database. `credential_invalid`, `credential_revoked`, `credential_expired` (401),
@@ -29,13 +29,13 @@ export interface Keyring {
 }
 
 /** A keyring that remembers at most `capacity` keys; the longest remembered are forgotten first. */
-export function createKeyring(needs: {
+export function createKeyCache(deps: {
   store: Store
   clock: Clock
   enabledSchemes: readonly Scheme[]
   capacity: number
-}): Keyring {
-  const { store, clock, enabledSchemes } = needs
+}): KeyCache {
+  const { store, clock, enabledSchemes } = deps
   // By digest, nothing secret. A Map keeps insertion order: the longest remembered are forgotten first.
   const remembered = new Map<string, KeyPrincipal>()
   const revoked = new WeakSet<KeyPrincipal>()
@@ -122,7 +122,7 @@ export function createKeyring(needs: {
       if (!found) throw invalid(enabledSchemes)
       // A change that came in while we read may not be in what we read.
       if (before === generation) remember(keyDigest, found)
-      else if (reads < readsAtMost) continue
+      else if (reads < maxReads) continue
       return admit(found)
     }
   }
@@ -170,7 +170,7 @@ export function createKeyring(needs: {
   }
 
   function remember(keyDigest: string, found: KeyPrincipal): void {
-    if (remembered.size >= needs.capacity) {
+    if (remembered.size >= deps.capacity) {
       const [oldest] = remembered.keys()
       if (oldest !== undefined) forget(oldest)
     }

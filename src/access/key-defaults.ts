@@ -2,12 +2,12 @@ import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
 import { organizations, type Connection } from '../store/index.ts'
 import { parseCidr } from './cidr.ts'
-import type { KeyWish } from './key-input.ts'
+import type { KeyInput } from './key-input.ts'
 import type { Scheme } from './schemes.ts'
 
 const dayMs = 24 * 3_600_000
-const longestMs = 3650 * dayMs
-const mostCidrs = 100
+const maxMs = 3650 * dayMs
+const maxCidrs = 100
 
 /** What a new key of an organization is like where nobody says otherwise. */
 export interface KeyDefaults {
@@ -19,7 +19,7 @@ export interface KeyDefaults {
 }
 
 /** A wish that may leave things to the organization: undefined = its default, null = none at all. */
-export interface IssueWish extends Omit<KeyWish, 'expiresAt' | 'cidrs'> {
+export interface IssueInput extends Omit<KeyInput, 'expiresAt' | 'cidrs'> {
   readonly scheme?: Scheme | undefined
   readonly cidrs?: readonly string[] | null | undefined
   /** Milliseconds since 1970. */
@@ -39,11 +39,11 @@ export function readKeyDefaults(settings: Readonly<Record<string, unknown>>): Ke
 /** The defaults as they may be kept; `invalid_input` for ranges that are none and ends that make no sense. */
 export function checkKeyDefaults(defaults: KeyDefaults): KeyDefaults {
   const { expiresAfterMs: end, cidrs } = defaults
-  if (end !== undefined && !(Number.isSafeInteger(end) && end >= dayMs && end <= longestMs)) {
+  if (end !== undefined && !(Number.isSafeInteger(end) && end >= dayMs && end <= maxMs)) {
     throw new Problem('invalid_input', 'New keys end after 1 to 3650 days, or never.')
   }
-  if (cidrs !== undefined && (cidrs.length === 0 || cidrs.length > mostCidrs)) {
-    throw new Problem('invalid_input', `New keys have 1 to ${mostCidrs} CIDRs, or any address.`)
+  if (cidrs !== undefined && (cidrs.length === 0 || cidrs.length > maxCidrs)) {
+    throw new Problem('invalid_input', `New keys have 1 to ${maxCidrs} CIDRs, or any address.`)
   }
   for (const cidr of cidrs ?? []) parseCidr(cidr)
   return defaults
@@ -53,9 +53,9 @@ export function checkKeyDefaults(defaults: KeyDefaults): KeyDefaults {
 export async function withKeyDefaults(
   at: Connection,
   organizationId: OrganizationId,
-  wish: IssueWish,
+  wish: IssueInput,
   nowMs: number,
-): Promise<KeyWish & { readonly scheme: Scheme }> {
+): Promise<KeyInput & { readonly scheme: Scheme }> {
   const organization = await organizations.find(at, organizationId)
   const { scheme, expiresAfterMs, cidrs } = readKeyDefaults(organization?.settings ?? {})
   const end = expiresAfterMs === undefined ? undefined : nowMs + expiresAfterMs

@@ -5,12 +5,12 @@ import { parseCidr } from './cidr.ts'
 import type { Rate } from '../rate.ts'
 import type { Grant, Quota } from './schemes.ts'
 
-const longestName = 100
-const mostGrants = 100
-const mostCidrs = 100
+const maxNameLength = 100
+const maxGrants = 100
+const maxCidrs = 100
 
 /** What a person decides about a key. */
-export interface KeyWish {
+export interface KeyInput {
   readonly name: string
   readonly grants?: readonly Grant[] | undefined
   readonly cidrs?: readonly string[] | undefined
@@ -21,18 +21,18 @@ export interface KeyWish {
 }
 
 /** A wish as it may be kept; `invalid_input` for values that make no sense. */
-export function checkWish(wish: KeyWish, nowMs: number) {
+export function checkInput(wish: KeyInput, nowMs: number) {
   const name = wish.name.trim()
-  if (name === '' || name.length > longestName) {
-    throw new Problem('invalid_input', `A key's name has 1 to ${longestName} characters.`)
+  if (name === '' || name.length > maxNameLength) {
+    throw new Problem('invalid_input', `A key's name has 1 to ${maxNameLength} characters.`)
   }
   if (wish.expiresAt !== undefined && wish.expiresAt <= nowMs) {
     throw new Problem('invalid_input', 'A key ends in the future.')
   }
-  if ((wish.grants?.length ?? 0) > mostGrants || (wish.cidrs?.length ?? 0) > mostCidrs) {
+  if ((wish.grants?.length ?? 0) > maxGrants || (wish.cidrs?.length ?? 0) > maxCidrs) {
     throw new Problem(
       'invalid_input',
-      `A key has at most ${mostGrants} grants and ${mostCidrs} CIDRs.`,
+      `A key has at most ${maxGrants} grants and ${maxCidrs} CIDRs.`,
     )
   }
   if (wish.cidrs?.length === 0 || wish.grants?.length === 0) {

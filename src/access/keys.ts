@@ -17,8 +17,8 @@ import {
   type Transaction,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
-import { withKeyDefaults, type IssueWish } from './key-defaults.ts'
-import { checkWish, type KeyWish, checkGrantedTargets } from './key-input.ts'
+import { withKeyDefaults, type IssueInput } from './key-defaults.ts'
+import { checkInput, type KeyInput, checkGrantedTargets } from './key-input.ts'
 import { schemeOfKey, schemes } from './schemes.ts'
 
 /** A key with its secrets, newest first; the first is the current one. */
@@ -34,14 +34,14 @@ export interface Keys {
    */
   issue(
     organizationId: OrganizationId,
-    wish: IssueWish & { personalUserId?: UserId | undefined },
+    wish: IssueInput & { personalUserId?: UserId | undefined },
     actor: Actor,
   ): Promise<{ key: Key; secret: Secret }>
   /** Changes a key; `not_found`, `version_conflict`, `invalid_input`. */
   edit(
     organizationId: OrganizationId,
     id: string,
-    wish: KeyWish,
+    wish: KeyInput,
     actor: Actor,
     expectedVersion?: number,
   ): Promise<Key>
@@ -95,8 +95,8 @@ export interface Keys {
 }
 
 /** Opens the keys' rules. */
-export function createKeys(needs: { store: Store; clock: Clock }): Keys {
-  const { store, clock } = needs
+export function createKeys(deps: { store: Store; clock: Clock }): Keys {
+  const { store, clock } = deps
 
   async function get(organizationId: OrganizationId, id: string): Promise<Key> {
     const key = await keys.find(store, organizationId, id)
@@ -117,7 +117,7 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
     },
     async issue(organizationId, asked, actor) {
       const wish = await withKeyDefaults(store, organizationId, asked, clock.now())
-      const checked = checkWish(wish, clock.now())
+      const checked = checkInput(wish, clock.now())
       const minted = mintCredential(schemes[wish.scheme].prefix)
       const id = createId('key', clock.now())
       const key = await store.transaction(async (tx) => {
@@ -137,7 +137,7 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
       return { key: await withSecrets(key), secret: minted.secret }
     },
     async edit(organizationId, id, wish, actor, expectedVersion) {
-      const checked = checkWish(wish, clock.now())
+      const checked = checkInput(wish, clock.now())
       const edited = await store.transactionConfirmed(async (tx) => {
         const before = await getLiving(tx, organizationId, id)
         await checkGrantedTargets(tx, organizationId, checked.grants, before.grants)
@@ -149,7 +149,7 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
       return await withSecrets(edited.result)
     },
     async rotate(organizationId, id, overlapMs, actor) {
-      if (!Number.isSafeInteger(overlapMs) || overlapMs < 0 || overlapMs > longestOverlapMs) {
+      if (!Number.isSafeInteger(overlapMs) || overlapMs < 0 || overlapMs > maxOverlapMs) {
         throw new Problem('invalid_input', 'The overlap is between 0 and 90 days.')
       }
       const rotated = await store.transactionConfirmed(async (tx) => {
@@ -264,7 +264,7 @@ export function createKeys(needs: { store: Store; clock: Clock }): Keys {
   }
 }
 
-const longestOverlapMs = 90 * 24 * 3600 * 1000
+const maxOverlapMs = 90 * 24 * 3600 * 1000
 const announcedAtOnce = 100
 const callsLookedAt = 1000
 const silentAfterMs = 3_600_000

@@ -1,10 +1,10 @@
 import type { SessionId, UserId } from '../ids.ts'
 import type { Feed, SessionWithUser } from '../store/index.ts'
 
-const readsAtMost = 3
+const maxReads = 3
 
 /** Sessions in use, as the database last told of them; the change feed takes them out again. */
-export interface SessionMemory {
+export interface SessionCache {
   /** What is remembered, if it may be trusted at the moment. */
   find(digest: string): SessionWithUser | undefined
   /** Reads a row and remembers it, unless a change came in meanwhile. */
@@ -17,7 +17,7 @@ export interface SessionMemory {
 }
 
 /** A memory of at most `capacity` sessions; the longest remembered are forgotten first. */
-export function createSessionMemory(feed: Feed, capacity: number): SessionMemory {
+export function createSessionCache(feed: Feed, capacity: number): SessionCache {
   const byDigest = new Map<string, SessionWithUser>()
   const listeners = new Set<(sessionId: SessionId | undefined) => void>()
   // Counts changes, so that a read that overlaps one is not remembered.
@@ -58,7 +58,7 @@ export function createSessionMemory(feed: Feed, capacity: number): SessionMemory
       for (let reads = 1; ; reads++) {
         const before = generation
         const session = await read()
-        if (before !== generation && reads < readsAtMost) continue
+        if (before !== generation && reads < maxReads) continue
         byDigest.delete(digest)
         if (session && before === generation) {
           const [oldest] = byDigest.keys()

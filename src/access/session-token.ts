@@ -25,11 +25,11 @@ interface Needs {
 // An explicit type keeps assertions to upstreams and hand-over codes from passing as sessions (RFC 8725, section 3.11).
 const jwtType = 'session+jwt'
 const opaqueShape = /^[A-Za-z0-9_-]{43}$/
-const longestToken = 3000
+const maxTokenLength = 3000
 
 /** Session tokens in the format that the operator chose. */
-export function createSessionTokens(needs: Needs): SessionTokens {
-  return needs.format === 'jwt' ? jwtTokens(needs) : opaqueTokens()
+export function createSessionTokens(deps: Needs): SessionTokens {
+  return deps.format === 'jwt' ? jwtTokens(deps) : opaqueTokens()
 }
 
 /** What the database knows a session token by. */
@@ -49,7 +49,7 @@ function jwtTokens({ signingKeys, clock, issuer, audience }: Needs): SessionToke
         exp: Math.floor(expiresAt / 1000),
       }),
     async isGenuine(token) {
-      if (token.length > longestToken) return false
+      if (token.length > maxTokenLength) return false
       // The row decides when a session is over and is marked so then, which a clock that is set back cannot undo (S6).
       const expected = { typ: jwtType, issuer, audience, nowMs: 0 }
       return (await verifyToken(token, signingKeys.publicJwkOf, expected)) !== undefined

@@ -11,12 +11,12 @@ import {
   type Store,
   type Transaction,
 } from '../store/index.ts'
-import { createSessionMemory } from './session-cache.ts'
+import { createSessionCache } from './session-cache.ts'
 import { createSessionTokens, tokenDigest, type SessionFormat } from './session-token.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 const noteSeenEveryMs = 60_000
-const mostRemembered = 50_000
+const maxRemembered = 50_000
 
 /** Who is signed in, proven by a session. */
 export interface SignedIn {
@@ -34,13 +34,13 @@ export interface SignedIn {
 }
 
 /** A sign-in that has been proven and becomes a session. */
-export interface SessionWish {
+export interface SessionInput {
   readonly userId: UserId
   readonly provider: string
   readonly identityId?: string | undefined
   readonly connectionId?: string | undefined
   /** Ends earlier than others do. */
-  readonly maximumMs?: number | undefined
+  readonly maxMs?: number | undefined
   readonly address?: string | undefined
   readonly agent?: string | undefined
   readonly requestId?: string | undefined
@@ -65,7 +65,7 @@ export interface SessionChoice {
 /** Sessions of people: start, identify, list, end. */
 export interface Sessions {
   /** Starts a session; the token is in this answer and nowhere else. */
-  start(wish: SessionWish): Promise<{ token: string; session: SessionRecord }>
+  start(wish: SessionInput): Promise<{ token: string; session: SessionRecord }>
   /**
    * Who a token belongs to; remembered while the change feed is current, else read.
    * `session_invalid`, `session_ended` (401), `storage_unavailable` (503).
@@ -113,10 +113,10 @@ interface Needs {
 }
 
 /** Opens the sessions. */
-export function createSessions(needs: Needs): Sessions {
-  const { store, clock } = needs
-  const tokens = createSessionTokens(needs)
-  const memory = createSessionMemory(store.feed, mostRemembered)
+export function createSessions(deps: Needs): Sessions {
+  const { store, clock } = deps
+  const tokens = createSessionTokens(deps)
+  const memory = createSessionCache(store.feed, maxRemembered)
   // A clock that is set back revives nothing (S6).
   let latestMs = 0
 
@@ -126,8 +126,8 @@ export function createSessions(needs: Needs): Sessions {
   }
 
   function endsAt(session: SessionRecord): number {
-    if (needs.format === 'jwt') return session.expiresAt
-    return Math.min(session.expiresAt, session.lastSeenAt + needs.idleMs)
+    if (deps.format === 'jwt') return session.expiresAt
+    return Math.min(session.expiresAt, session.lastSeenAt + deps.idleMs)
   }
 
   async function read(digest: string): Promise<ReturnType<typeof memory.find>> {
@@ -194,12 +194,12 @@ export function createSessions(needs: Needs): Sessions {
     endIn: endSessions,
     async start(wish) {
       const id = createId('ses', clock.now())
-      const lifetimeMs = Math.min(needs.lifetimeMs, wish.maximumMs ?? needs.lifetimeMs)
+      const lifetimeMs = Math.min(deps.lifetimeMs, wish.maxMs ?? deps.lifetimeMs)
       const expiresAt = clock.now() + lifetimeMs
       const token = await tokens.mint({ id, userId: wish.userId, expiresAt })
       const session = await store.transaction(async (tx) => {
         const { userId, provider, identityId, connectionId, address } = wish
-        const agent = wish.agent?.slice(0, longestAgent)
+        const agent = wish.agent?.slice(0, maxAgentLength)
         const digest = tokenDigest(token)
         const who = { userId, provider, identityId, connectionId, address, agent }
         const started = await sessions.insert(tx, { id, digest, expiresAt, ...who })
@@ -266,7 +266,7 @@ async function recordStart(
   }
 }
 
-const longestAgent = 300
+const maxAgentLength = 300
 const keptMs = 30 * 24 * 3600 * 1000
 
 function invalid(): Problem {

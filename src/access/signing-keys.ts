@@ -21,12 +21,12 @@ export interface SigningKeys {
 }
 
 /** Opens the signing keys; makes the first one. */
-export async function openSigningKeys(needs: {
+export async function openSigningKeys(deps: {
   store: Store
   sealer: Sealer
   clock: Clock
 }): Promise<SigningKeys> {
-  const { store, sealer, clock } = needs
+  const { store, sealer, clock } = deps
   let published = new Map<string, string>()
   let current: Signer | undefined
   let currentSince = 0

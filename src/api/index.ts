@@ -4,10 +4,10 @@ import type { App, AppRequest } from '../http/index.ts'
 import { describeRoutes } from './openapi.ts'
 import { referenceStyle, renderReference } from './reference.ts'
 import { registerRoutes } from './register.ts'
-import type { Rooms } from './core/services.ts'
+import type { Services } from './core/services.ts'
 import { routes } from './routes.ts'
 
-export type { Rooms } from './core/services.ts'
+export type { Services } from './core/services.ts'
 export type { Routes } from './routes.ts'
 
 const prefix = '/api/v1'
@@ -17,18 +17,18 @@ const contentSecurityPolicy =
 /** Hangs the JSON API and its description on the app. */
 export function registerApi(
   app: App,
-  needs: {
-    readonly rooms: Rooms
+  deps: {
+    readonly services: Services
     readonly version: string
     readonly addressOf: (request: AppRequest) => string
   },
 ): void {
-  const { rooms } = needs
-  registerRoutes(app, routes, { prefix, rooms, addressOf: needs.addressOf })
-  const { baseUrl } = rooms
+  const { services } = deps
+  registerRoutes(app, routes, { prefix, services, addressOf: deps.addressOf })
+  const { baseUrl } = services
   // Two megabytes of text that most nodes are never asked for.
   const description = onceAsked(() =>
-    JSON.stringify(describeRoutes(routes, { baseUrl, version: needs.version })),
+    JSON.stringify(describeRoutes(routes, { baseUrl, version: deps.version })),
   )
   const reference = onceAsked(() => renderReference(routes, baseUrl))
   app.get(`${prefix}/openapi.json`, async (_request, reply) =>

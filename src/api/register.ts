@@ -13,7 +13,7 @@ import { checkBody, checkText } from './core/body.ts'
 import { once } from './core/idempotency.ts'
 import { parseQuery } from './core/query.ts'
 import type { Actor } from '../store/index.ts'
-import type { Rooms } from './core/services.ts'
+import type { Services } from './core/services.ts'
 import {
   Answered,
   Streamed,
@@ -28,15 +28,15 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export function registerRoutes(
   app: App,
   table: RouteTable,
-  needs: {
+  deps: {
     readonly prefix: string
-    readonly rooms: Rooms
+    readonly services: Services
     readonly addressOf: (request: AppRequest) => string
   },
 ): void {
   for (const [name, route] of Object.entries(table)) {
     const [method, path] = name.split(' ') as [Method, string]
-    registerRoute(app, { name, method, url: needs.prefix + path, route }, needs)
+    registerRoute(app, { name, method, url: deps.prefix + path, route }, deps)
   }
 }
 
@@ -50,10 +50,10 @@ interface Hung {
 function registerRoute(
   app: App,
   hung: Hung,
-  needs: { readonly rooms: Rooms; readonly addressOf: (request: AppRequest) => string },
+  deps: { readonly services: Services; readonly addressOf: (request: AppRequest) => string },
 ): void {
   const { route } = hung
-  const { rooms } = needs
+  const { services } = deps
   const admitted = new WeakMap<AppRequest, Admitted>()
   app.route({
     method: hung.method,
@@ -71,36 +71,36 @@ function registerRoute(
       const caller = {
         cookieHeader: request.headers.cookie,
         authorization: authorizationOf(request),
-        address: needs.addressOf(request),
+        address: deps.addressOf(request),
         agent: request.headers['user-agent'],
         organization: params['organization'],
         requestId: request.id,
       }
-      admitted.set(request, await admit(route, caller, rooms))
+      admitted.set(request, await admit(route, caller, services))
       if (hung.method === 'GET') return
       // A page of another origin cannot send a token that it does not know: only cookies need the check.
       const isToken = admitted.get(request)?.caller?.kind === 'token'
-      if (!route.anyOrigin && !isToken) checkSameOrigin(request.headers, rooms.baseUrl)
+      if (!route.anyOrigin && !isToken) checkSameOrigin(request.headers, services.baseUrl)
       checkContentType(request.headers, announcesBody(request))
     },
     preValidation: async (request) => {
       const search = request.url.split('?')[1] ?? ''
       checkText(search)
       request.query = parseQuery(route.query, search)
-      checkBody(request.query, rooms.jsonDepth)
-      checkBody(request.body, rooms.jsonDepth)
+      checkBody(request.query, services.jsonDepth)
+      checkBody(request.body, services.jsonDepth)
     },
     handler: async (request, reply) => {
       checkValidation(request)
       const who = admitted.get(request)
-      const address = needs.addressOf(request)
+      const address = deps.addressOf(request)
       const given = toRouteRequest(request, reply, { admitted: who, address })
       try {
-        await route.check?.(given as never, rooms)
-        const handle = async () => await route.handle(given as never, rooms)
-        return await send(reply, hung, await handleOnce(hung, request, given, { rooms, handle }))
+        await route.check?.(given as never, services)
+        const handle = async () => await route.handle(given as never, services)
+        return await send(reply, hung, await handleOnce(hung, request, given, { services, handle }))
       } catch (error) {
-        noteDenial(error, { organization: who?.organization, actor: given.actor }, rooms)
+        noteDenial(error, { organization: who?.organization, actor: given.actor }, services)
         throw error
       }
     },
@@ -112,7 +112,7 @@ async function handleOnce(
   hung: Hung,
   request: AppRequest,
   given: RouteRequest,
-  how: { readonly rooms: Rooms; readonly handle: () => Promise<unknown> },
+  how: { readonly services: Services; readonly handle: () => Promise<unknown> },
 ): Promise<unknown> {
   const key = request.headers['idempotency-key']
   if (hung.route.status !== 201 || hung.route.permission === 'anyone' || key === undefined) {
@@ -124,7 +124,7 @@ async function handleOnce(
     route: hung.name,
     request: `${request.url} ${JSON.stringify(request.body ?? null)}`,
   }
-  return await once(how.rooms, creation, how.handle)
+  return await once(how.services, creation, how.handle)
 }
 
 function toRouteRequest(

@@ -3,7 +3,7 @@ import type { Actor, Store } from '../store/index.ts'
 import { record } from './record.ts'
 
 const againAfterMs = 10 * 60_000
-const mostRemembered = 10_000
+const maxRemembered = 10_000
 
 /** Records what members were denied: once in ten minutes for the same person and thing, for pages ask again and again. */
 export interface Denials {
@@ -11,19 +11,19 @@ export interface Denials {
 }
 
 /** Opens the record of denials; nobody waits for it. */
-export function createDenials(needs: {
+export function createDenials(deps: {
   store: Store
   clock: Clock
   log: { error(fields: object, text: string): void }
 }): Denials {
-  const { store, clock, log } = needs
+  const { store, clock, log } = deps
   const noted = new Map<string, number>()
 
   return {
     note(organizationId, actor, denied) {
       const what = `${organizationId} ${actor.id} ${denied.permission}`
       if (clock.now() - (noted.get(what) ?? Number.NEGATIVE_INFINITY) < againAfterMs) return
-      if (noted.size >= mostRemembered) noted.clear()
+      if (noted.size >= maxRemembered) noted.clear()
       noted.set(what, clock.now())
       store
         .transaction(async (tx) => {

@@ -50,8 +50,8 @@ export interface Audit {
 const pageSize = 250
 
 /** Opens the audit log. */
-export function createAudit(needs: { store: Store }): Audit {
-  const { store } = needs
+export function createAudit(deps: { store: Store }): Audit {
+  const { store } = deps
 
   return {
     async list(organizationId, page) {

@@ -49,7 +49,7 @@ export interface Rollup {
 }
 
 /** What a rollup is about; times in milliseconds since 1970. */
-export interface RollupWish extends CallFilter {
+export interface RollupInput extends CallFilter {
   readonly from: number
   readonly to: number
   readonly stepMs: number
@@ -74,7 +74,7 @@ export interface TargetTraffic {
 
 /** What passed through, counted. */
 export interface Traffic {
-  rollup(organizationId: OrganizationId, wish: RollupWish): Promise<Rollup>
+  rollup(organizationId: OrganizationId, wish: RollupInput): Promise<Rollup>
   top(organizationId: OrganizationId, filter: CallFilter, limit: number): Promise<TopOfCalls>
   /** By target id; a target without calls is missing. */
   ofTargets(organizationId: OrganizationId): Promise<ReadonlyMap<string, TargetTraffic>>
@@ -83,12 +83,12 @@ export interface Traffic {
 }
 
 /** Opens the counts. */
-export function createTraffic(needs: { store: Store; clock: { now(): number } }): Traffic {
-  const { store, clock } = needs
+export function createTraffic(deps: { store: Store; clock: { now(): number } }): Traffic {
+  const { store, clock } = deps
   const at = store.slowCallReads
 
   /** What the minutes tell comes from them; what they do not know is counted from the calls themselves. */
-  async function sumsOf(organizationId: OrganizationId, wish: RollupWish): Promise<SummedRow[]> {
+  async function sumsOf(organizationId: OrganizationId, wish: RollupInput): Promise<SummedRow[]> {
     const { from, to, stepMs, targetId, stoppedAt, outcome, parts: _parts, ...finer } = wish
     const range = { from, to, stepMs, targetId }
     const { rows } = Object.values(finer).every((value) => value === undefined)
@@ -99,7 +99,7 @@ export function createTraffic(needs: { store: Store; clock: { now(): number } })
 
   async function timesOf(
     organizationId: OrganizationId,
-    wish: RollupWish,
+    wish: RollupInput,
     of: { readonly count: number; readonly part: TimedPart },
   ) {
     if (of.count === 0) return { steps: new Map<number, Percentiles>(), sampled: false }
@@ -214,7 +214,7 @@ function roundedMs(us: number): number {
   return Math.round(us / 100) / 10
 }
 
-function emptyPoints({ from, to, stepMs }: RollupWish) {
+function emptyPoints({ from, to, stepMs }: RollupInput) {
   const steps = Math.ceil((to - from) / stepMs)
   return Array.from({ length: steps }, (_, step) => ({
     at: from + step * stepMs,

@@ -26,8 +26,8 @@ interface Sum {
 
 const exposedEveryMs = 3_600_000
 const refusedEveryMs = 60_000
-const sumsAtMost = 5000
-const keysAtMost = 10_000
+const maxSums = 5000
+const maxKeys = 10_000
 const failuresToUnhealthy = 5
 
 /** Opens the announcer. */
@@ -39,14 +39,14 @@ export function createAnnouncer(store: Store): Announcer {
   const failures = new Map<string, number>()
 
   function announce(sum: Sum): void {
-    if (due.length < sumsAtMost) due.push(sum)
+    if (due.length < maxSums) due.push(sum)
   }
 
   return {
     exposed(call) {
       // Once an hour and key: the rest is in the call records.
       if (call.at - (exposedAt.get(call.keyId) ?? -Infinity) < exposedEveryMs) return
-      if (exposedAt.size >= keysAtMost) exposedAt.clear()
+      if (exposedAt.size >= maxKeys) exposedAt.clear()
       exposedAt.set(call.keyId, call.at)
       announce({
         ...once(call),
@@ -62,7 +62,7 @@ export function createAnnouncer(store: Store): Announcer {
       if (sum !== undefined) {
         sum.count++
         sum.lastAt = call.at
-      } else if (refusals.size < sumsAtMost) {
+      } else if (refusals.size < maxSums) {
         refusals.set(name, {
           ...once(call),
           publish: (tx, summed) => publishRefused(tx, call, summed),
@@ -77,7 +77,7 @@ export function createAnnouncer(store: Store): Announcer {
         if (before >= failuresToUnhealthy) announce(healthSum(target, 'target.recovered'))
         return
       }
-      if (failures.size >= keysAtMost && before === 0) return
+      if (failures.size >= maxKeys && before === 0) return
       failures.set(target.id, before + 1)
       if (before + 1 === failuresToUnhealthy) announce(healthSum(target, 'target.unhealthy'))
     },
@@ -96,7 +96,7 @@ export function createAnnouncer(store: Store): Announcer {
         })
       } catch (error) {
         // Said later, when the database is there again.
-        due = [...batch, ...due].slice(0, sumsAtMost)
+        due = [...batch, ...due].slice(0, maxSums)
         throw error
       }
     },

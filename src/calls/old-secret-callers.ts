@@ -1,9 +1,9 @@
 import { keyCallers, type CallRecord, type Store } from '../store/index.ts'
 
-const waitingAtMost = 2000
+const maxWaiting = 2000
 
 /** Who calls with old secrets: kept apart by address and agent, written now and then. */
-export interface Stragglers {
+export interface OldSecretCallers {
   note(digest: string, call: CallRecord): void
   /** Writes what was noted; what cannot be written is noted on. */
   write(store: Store): Promise<void>
@@ -12,7 +12,7 @@ export interface Stragglers {
 type Use = { -readonly [K in keyof keyCallers.StragglerUse]: keyCallers.StragglerUse[K] }
 
 /** Begins to note; more callers than fit between two writes are left out. */
-export function createStragglers(): Stragglers {
+export function createOldSecretCallers(): OldSecretCallers {
   let noted = new Map<string, Use>()
 
   function note(digest: string, call: CallRecord): void {
@@ -23,7 +23,7 @@ export function createStragglers(): Stragglers {
       known.calls++
       known.lastSeenAt = Math.max(known.lastSeenAt, call.at)
       known.targetId = call.targetId
-    } else if (noted.size < waitingAtMost) {
+    } else if (noted.size < maxWaiting) {
       const { organizationId, keyId, targetId, at } = call
       const seen = { calls: 1, firstSeenAt: at, lastSeenAt: at }
       noted.set(name, { digest, address, agent, organizationId, keyId, targetId, ...seen })

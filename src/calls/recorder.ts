@@ -15,7 +15,7 @@ import {
   type KeyUse,
   type Store,
 } from '../store/index.ts'
-import { createStragglers } from './old-secret-callers.ts'
+import { createOldSecretCallers } from './old-secret-callers.ts'
 
 /** The secret that a call was made with. */
 export interface UsedSecret {
@@ -39,7 +39,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 type Minute = Mutable<traffic.MinuteCounts>
 type RuleDay = Mutable<traffic.RuleCounts>
 
-const waitingAtMost = 100_000
+const maxWaiting = 100_000
 const rowsInCommit = 512
 const flushMs = 250
 /** A node that nobody has called for five minutes is not woken any more. */
@@ -50,14 +50,14 @@ const partitionsEveryMs = 3_600_000
 const dayMs = 86_400_000
 
 /** Opens the recorder; `also` is done with each flush. */
-export function createRecorder(needs: {
+export function createRecorder(deps: {
   store: Store
   clock: Clock
   metrics: Metrics
   log: { error(fields: object, text: string): void }
   also: () => Promise<void>
 }): Recorder {
-  const { store, clock, metrics, log } = needs
+  const { store, clock, metrics, log } = deps
   const choose = createRecordChoice()
   const dropped = metrics.counter(
     'intercept_calls_dropped_total',
@@ -71,7 +71,7 @@ export function createRecorder(needs: {
   let last: Minute | undefined
   let ruleDays = new Map<string, RuleDay>()
   let uses = new Map<string, CallRecord>()
-  const stragglers = createStragglers()
+  const stragglers = createOldSecretCallers()
   let usesDueAt = 0
   let partitionsDueAt = 0
   let flushing: Promise<void> | undefined
@@ -98,7 +98,7 @@ export function createRecorder(needs: {
     quietTurns = 0
     timer ??= setInterval(turn, flushMs).unref()
     if (choose(entry, choice)) {
-      if (waiting >= waitingAtMost) dropped.add()
+      if (waiting >= maxWaiting) dropped.add()
       else {
         rows.add(entry)
         waiting++
@@ -168,7 +168,7 @@ export function createRecorder(needs: {
     await writeCounts()
     await writeCalls()
     await writeUses(false)
-    await needs.also()
+    await deps.also()
   }
 
   /** Made ahead by whoever writes, so that they are there whichever nodes run; a day without one has a place too. */
@@ -234,7 +234,7 @@ export function createRecorder(needs: {
     // Ids begin with their time, so that an id of the moment parts the old from the young.
     const before = createId('req', olderThanMs)
     await store.transactionOnCalls(async (tx) => await traffic.forgetMinutes(tx, olderThanMs))
-    await store.transaction(async (tx) => await keyCallers.forgetStragglers(tx, olderThanMs))
+    await store.transaction(async (tx) => await keyCallers.forgetOldSecretCallers(tx, olderThanMs))
     let isDropped = true
     while (isDropped) {
       isDropped = await store.transactionOnCalls(

@@ -10,7 +10,7 @@ import {
 import {
   checkMasterKey,
   createAccessTokens,
-  createKeyring,
+  createKeyCache,
   createKeys,
   createSessions,
   openSigningKeys,
@@ -33,7 +33,7 @@ import { createSso } from '../sso/index.ts'
 import {
   createLimits,
   createQuotas,
-  createTargetRegister,
+  createTargetCache,
   createTargets,
   defaultSettings,
 } from '../targets/index.ts'
@@ -64,11 +64,11 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
   })
   const accessTokens = createAccessTokens({ store, clock })
   const enabledSchemes = config.keySchemes
-  const keyring = createKeyring({ store, clock, enabledSchemes, capacity: keysInMemory })
+  const keyCache = createKeyCache({ store, clock, enabledSchemes, capacity: keysInMemory })
 
   // Targets.
   const defaults = defaultSettings(config.limits.bodyBytes, config.callRecords)
-  const register = createTargetRegister({ store, sealer, defaults })
+  const register = createTargetCache({ store, sealer, defaults })
   const targets = createTargets({ store, sealer, clock, guard, defaults })
   const quotas = opened.use(createQuotas({ store, clock }))
   const onError = (err: unknown): void => log.warn({ err }, 'rates: shared again later')
@@ -96,7 +96,7 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
   const directories = opened.use(
     createDirectories({
       ...{ store, clock, sealer },
-      mostTokens: config.limits.scimTokens,
+      maxTokens: config.limits.scimTokens,
       cursorTimeoutMs: dayMs,
     }),
   )
@@ -112,7 +112,7 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
     createWebhooks({
       ...{ store, sealer, clock, outbound, log, metrics },
       deliveriesKeptMs: config.retention.deliveriesMs,
-      endpointsMost: config.limits.webhookEndpoints,
+      maxEndpoints: config.limits.webhookEndpoints,
     }),
   )
 
@@ -126,7 +126,7 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
 
   const closing = opened.move()
   return {
-    ...{ signingKeys, keys, sessions, keyring, accessTokens },
+    ...{ signingKeys, keys, sessions, keyCache, accessTokens },
     ...{ register, targets, quotas, rates, limits, callLog },
     ...{ people, directories, sso, webhooks },
     organizations: createOrganizations({ store, clock }),

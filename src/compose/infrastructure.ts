@@ -71,7 +71,7 @@ export async function openInfrastructure(
           followsDatabaseClock: surroundings.clock === undefined,
           onHistory: tellHistory({ log, metrics }),
           isNode: true,
-          eventBytesMost: config.limits.webhookBodyBytes,
+          maxEventBytes: config.limits.webhookBodyBytes,
           authenticator: sealer,
         }),
     ),

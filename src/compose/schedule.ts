@@ -10,7 +10,7 @@ const hourMs = 60 * minuteMs
 /** Starts what has to be done again and again; each node does it, and each task may run on several at once. */
 export function startSchedule(
   config: Config,
-  rooms: Infrastructure & Domain & { readonly gateway: Gateway },
+  services: Infrastructure & Domain & { readonly gateway: Gateway },
 ): AsyncDisposable {
   const {
     clock,
@@ -23,7 +23,7 @@ export function startSchedule(
     gateway,
     directories,
     accessTokens,
-  } = rooms
+  } = services
   const { auditMs, callsMs } = config.retention
   const tasks: Record<string, readonly [intervalMs: number, run: () => Promise<unknown>]> = {
     announceExpiringTokens: [minuteMs, async () => await accessTokens.announceExpiring()],

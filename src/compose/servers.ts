@@ -23,13 +23,13 @@ export interface Servers extends AsyncDisposable {
 /** Hangs the doors: sign-in, SCIM, dashboard and operations on the app, the gateway beside it, one front before all. */
 export async function openServers(
   config: Config,
-  rooms: Infrastructure & Domain,
+  services: Infrastructure & Domain,
 ): Promise<Servers> {
   await using opened = new AsyncDisposableStack()
-  const { clock, log, metrics, store } = rooms
+  const { clock, log, metrics, store } = services
   const { baseUrl, authUrl } = config
   const translate = asStorageProblem
-  const providers = openProviders(config, rooms)
+  const providers = openProviders(config, services)
   // `leaving`: load balancers are told; `stopping`: what has no end of its own is ended.
   let leaving = false
   const stopping = new AbortController()
@@ -39,35 +39,35 @@ export async function openServers(
     isDraining: () => leaving,
   })
   const bodyLimitBytes = config.limits.jsonBodyBytes
-  const { refusedByStorage } = rooms
-  const appNeeds = { baseUrl, bodyLimitBytes, requestIdOf, translate, log, refusedByStorage }
+  const { refusedByStorage } = services
+  const appDeps = { baseUrl, bodyLimitBytes, requestIdOf, translate, log, refusedByStorage }
 
   const ownRefusals = [scimRefusals]
-  const app = createApp({ ...appNeeds, ownRefusals })
+  const app = createApp({ ...appDeps, ownRefusals })
   const refuseOtherMethods = watchMethods(app)
   registerSignin(app, {
-    ...{ ...rooms, baseUrl, authUrl, providers, translate },
+    ...{ ...services, baseUrl, authUrl, providers, translate },
     failures: config.limits.failedCredentials,
-    part: rooms.rates.part,
+    part: services.rates.part,
   })
   registerScim(app, {
-    ...{ ...rooms, baseUrl, translate },
+    ...{ ...services, baseUrl, translate },
     limits: scimLimits(config.limits),
     failedCredentials: config.limits.failedCredentials,
   })
   registerApi(app, {
-    ...rooms,
-    rooms: {
-      ...rooms,
-      ...{ baseUrl, stopping: stopping.signal, targetRegister: rooms.register },
+    ...services,
+    services: {
+      ...services,
+      ...{ baseUrl, stopping: stopping.signal, targetCache: services.register },
       jsonDepth: config.limits.jsonDepth,
-      scimTokensMost: config.limits.scimTokens,
+      maxScimTokens: config.limits.scimTokens,
       signUp: config.signUp,
       retention: config.retention,
       findings: new FailedCredentials({
         clock,
         failures: config.limits.failedCredentials,
-        part: rooms.rates.part,
+        part: services.rates.part,
       }),
       providers: providers.map(({ name }) => name),
     },
@@ -79,7 +79,7 @@ export async function openServers(
 
   const gateway = opened.use(
     createGateway({
-      ...{ ...rooms, baseUrl, authUrl },
+      ...{ ...services, baseUrl, authUrl },
       enabledSchemes: config.keySchemes,
       failedCredentials: config.limits.failedCredentials,
       callRecords: config.callRecords,
@@ -100,7 +100,7 @@ export async function openServers(
       await using listening = new AsyncDisposableStack()
       // Opened first, so that probes are answered until the last request has ended.
       if (config.metricsPort !== undefined) {
-        const own = createApp(appNeeds)
+        const own = createApp(appDeps)
         const refuseOthers = watchMethods(own)
         registerMetrics(own, { readiness, metrics })
         refuseOthers()
@@ -114,7 +114,7 @@ export async function openServers(
         stopping.abort()
         gateway.endStreams()
         // Attempts under way take up to their own deadline: beside the requests, not behind them.
-        rooms.webhooks.stopSending()
+        services.webhooks.stopSending()
         await front.drain(config.limits.drainMs)
       })
       const ending = listening.move()

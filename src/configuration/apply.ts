@@ -20,7 +20,7 @@ import {
   type Target,
   type Targets,
   type TargetSettings,
-  type TargetWish,
+  type TargetInput,
 } from '../targets/index.ts'
 import { settingNames, type Configuration, type TargetEntry } from './configuration.ts'
 import { presentConfiguration } from './export.ts'
@@ -167,7 +167,7 @@ async function put(
   },
 ): Promise<void> {
   const { entry, before, actor, secrets } = what
-  const wish = toWish(entry, before, secrets.get(entry.slug))
+  const wish = toInput(entry, before, secrets.get(entry.slug))
   if (before !== undefined) {
     await targets.edit(id, before.id, wish, actor)
     return
@@ -176,11 +176,11 @@ async function put(
 }
 
 /** Everything is said: what the file leaves out goes back to its default. */
-function toWish(
+function toInput(
   entry: TargetEntry,
   before: Target | undefined,
   secret: string | undefined,
-): TargetWish {
+): TargetInput {
   const { name, upstream, credential, otherwise, disabled } = entry
   const settings = Object.keys(settingNames).map((one) => [one, entry.settings[one] ?? null])
   const ids = new Map(before?.rules.map((rule) => [renderRule(rule), rule.id]))
@@ -188,7 +188,7 @@ function toWish(
     name,
     upstream,
     credential: credential === null ? null : { header: credential.header, value: secret ?? '' },
-    settings: Object.fromEntries(settings) as NonNullable<TargetWish['settings']>,
+    settings: Object.fromEntries(settings) as NonNullable<TargetInput['settings']>,
     otherwise,
     rules: entry.rules.map((line) => ({ ...parseRule(line), id: ids.get(line) })),
     disabled,

@@ -3,12 +3,12 @@ import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
 
 /** What directories need of the rest of the house. */
-export interface DirectoryNeeds {
+export interface DirectoryDeps {
   readonly store: Store
   readonly clock: Clock
   readonly sealer: Sealer
   /** Active SCIM tokens of an organization, at most. */
-  readonly mostTokens: number
+  readonly maxTokens: number
   /** Milliseconds for which a cursor stays good. */
   readonly cursorTimeoutMs: number
 }

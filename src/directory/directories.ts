@@ -1,4 +1,4 @@
-import type { DirectoryNeeds } from './deps.ts'
+import type { DirectoryDeps } from './deps.ts'
 import { createDirectoryGroups, type DirectoryGroups } from './groups.ts'
 import { createDirectoryLists, type DirectoryLists } from './lists.ts'
 import { createDirectoryLog, type DirectoryLog } from './request-log.ts'
@@ -21,16 +21,16 @@ export interface Directories extends AsyncDisposable {
 }
 
 /** Opens the directories' rules. */
-export function createDirectories(needs: DirectoryNeeds): Directories {
-  const tokens = createDirectoryTokens(needs)
+export function createDirectories(deps: DirectoryDeps): Directories {
+  const tokens = createDirectoryTokens(deps)
   const roles = createDirectoryRoles()
   const people = createDirectoryMemberships()
-  const log = createDirectoryLog(needs)
+  const log = createDirectoryLog(deps)
   return {
     tokens,
-    users: createDirectoryUsers(needs, { tokens, people, roles }),
-    groups: createDirectoryGroups(needs, { tokens, roles }),
-    lists: createDirectoryLists(needs),
+    users: createDirectoryUsers(deps, { tokens, people, roles }),
+    groups: createDirectoryGroups(deps, { tokens, roles }),
+    lists: createDirectoryLists(deps),
     log,
     signIn: createSignInLookup(),
     [Symbol.asyncDispose]: async () => await log[Symbol.asyncDispose](),

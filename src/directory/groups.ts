@@ -12,7 +12,7 @@ import {
   type Transaction,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
-import type { DirectoryNeeds } from './deps.ts'
+import type { DirectoryDeps } from './deps.ts'
 import type { DirectoryRoles, RoleChange } from './roles.ts'
 import type { DirectoryTokens } from './tokens.ts'
 
@@ -24,7 +24,7 @@ export type MemberChange =
   | { readonly kind: 'removeWhere'; readonly fits: (id: string) => boolean }
 
 /** What the directory wants a group to be. */
-export interface DirectoryGroupWish {
+export interface DirectoryGroupInput {
   readonly data: DirectoryGroupData
   readonly members: readonly MemberChange[]
 }
@@ -34,7 +34,7 @@ export interface DirectoryGroups {
   /** `conflict` for a name that a group has already, unless both have external ids and they differ; `invalid_input` for unknown members. */
   create(
     organizationId: OrganizationId,
-    wish: DirectoryGroupWish,
+    wish: DirectoryGroupInput,
     actor: Actor,
   ): Promise<DirectoryGroupRecord>
   /** `not_found`. */
@@ -52,7 +52,7 @@ export interface DirectoryGroups {
   change(
     organizationId: OrganizationId,
     id: string,
-    next: (current: DirectoryGroupRecord) => DirectoryGroupWish,
+    next: (current: DirectoryGroupRecord) => DirectoryGroupInput,
     actor: Actor,
   ): Promise<DirectoryGroupRecord>
   /** `not_found`. */
@@ -79,7 +79,7 @@ export interface DirectoryGroups {
 
 /** Opens the groups' rules. */
 export function createDirectoryGroups(
-  { store }: DirectoryNeeds,
+  { store }: DirectoryDeps,
   rules: { readonly tokens: Pick<DirectoryTokens, 'whileGood'>; readonly roles: DirectoryRoles },
 ): DirectoryGroups {
   const { tokens, roles } = rules

@@ -7,7 +7,7 @@ import {
   type DirectoryPlace,
   type DirectoryQuery,
 } from '../store/index.ts'
-import type { DirectoryNeeds } from './deps.ts'
+import type { DirectoryDeps } from './deps.ts'
 
 /** What is listed: users or groups. */
 export type DirectoryKind = 'user' | 'group'
@@ -56,8 +56,8 @@ export interface DirectoryLists {
 }
 
 /** Opens the lists' rules. */
-export function createDirectoryLists(needs: DirectoryNeeds): DirectoryLists {
-  const { store, sealer, clock } = needs
+export function createDirectoryLists(deps: DirectoryDeps): DirectoryLists {
+  const { store, sealer, clock } = deps
 
   async function places(
     listing: DirectoryListing,
@@ -137,7 +137,7 @@ export function createDirectoryLists(needs: DirectoryNeeds): DirectoryLists {
         } catch {
           return 'invalid'
         }
-        if (clock.now() - start.at > needs.cursorTimeoutMs) return 'expired'
+        if (clock.now() - start.at > deps.cursorTimeoutMs) return 'expired'
       }
       const after = start?.place
       const found = await places(listing, { after, offset: 0, limit: count + 1 })

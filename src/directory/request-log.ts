@@ -2,8 +2,8 @@ import type { OrganizationId } from '../ids.ts'
 import { directoryRequests, type DirectoryRequestRecord, type Store } from '../store/index.ts'
 
 const flushAfterMs = 200
-const mostWaiting = 2000
-const mostOfOrganization = 1000
+const maxWaiting = 2000
+const maxOfOrganization = 1000
 
 /** The request log of directories: what an IdP asked and what we did; the last thousand of each organization. */
 export interface DirectoryLog extends AsyncDisposable {
@@ -17,8 +17,8 @@ export interface DirectoryLog extends AsyncDisposable {
 }
 
 /** Opens the log. */
-export function createDirectoryLog(needs: { store: Store }): DirectoryLog {
-  const { store } = needs
+export function createDirectoryLog(deps: { store: Store }): DirectoryLog {
+  const { store } = deps
   let waiting = new Map<OrganizationId, DirectoryRequestRecord[]>()
   let amount = 0
   let timer: NodeJS.Timeout | undefined
@@ -27,7 +27,7 @@ export function createDirectoryLog(needs: { store: Store }): DirectoryLog {
   async function write(batch: Map<OrganizationId, DirectoryRequestRecord[]>): Promise<void> {
     for (const [organizationId, requests] of batch) {
       await store.transaction(async (tx) => {
-        const last = requests.slice(-mostOfOrganization)
+        const last = requests.slice(-maxOfOrganization)
         await directoryRequests.insertAll(tx, organizationId, last)
       })
     }
@@ -50,7 +50,7 @@ export function createDirectoryLog(needs: { store: Store }): DirectoryLog {
       if (own === undefined) waiting.set(organizationId, [request])
       else own.push(request)
       amount += 1
-      if (amount >= mostWaiting) void flush()
+      if (amount >= maxWaiting) void flush()
       else timer ??= setTimeout(() => void flush(), flushAfterMs).unref()
     },
     async list(organizationId, page) {

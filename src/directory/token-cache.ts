@@ -1,10 +1,10 @@
 import type { OrganizationId } from '../ids.ts'
 import { directoryTokens, type KnownToken, type Store, type Transaction } from '../store/index.ts'
 
-const rememberedAtMost = 10_000
+const maxRemembered = 10_000
 
 /** SCIM tokens in use, as the database last told of them; the change feed takes them out again. */
-export interface TokenMemory {
+export interface TokenCache {
   /** The token with this digest, revoked ones too, from the database unless the memory may be trusted. */
   find(digest: string): Promise<KnownToken | undefined>
   /** The same in the middle of a work, for a token that has been found before. */
@@ -16,7 +16,7 @@ export interface TokenMemory {
 }
 
 /** A memory that forgets an organization's tokens at every change of it or of its directory. */
-export function createTokenMemory(store: Store): TokenMemory {
+export function createTokenCache(store: Store): TokenCache {
   const byDigest = new Map<string, KnownToken>()
   const byId = new Map<string, KnownToken>()
   // Counts changes, so that a read that overlaps one is not remembered.
@@ -49,7 +49,7 @@ export function createTokenMemory(store: Store): TokenMemory {
       if (found === undefined || found.token.revokedAt !== undefined) return found
       if (before === generation) {
         const [oldest] = byDigest
-        if (byDigest.size >= rememberedAtMost && oldest !== undefined) {
+        if (byDigest.size >= maxRemembered && oldest !== undefined) {
           byDigest.delete(oldest[0])
           byId.delete(oldest[1].token.id)
         }

@@ -14,10 +14,10 @@ import {
   type Transaction,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
-import { createTokenMemory } from './token-cache.ts'
+import { createTokenCache } from './token-cache.ts'
 
 const { prefix } = credentialFormats.scimToken
-const longestName = 100
+const maxNameLength = 100
 const noteUseEveryMs = 60_000
 
 /** A directory that calls, proven by its token. */
@@ -74,13 +74,13 @@ export interface DirectoryTokens {
 }
 
 /** Opens the tokens' rules. */
-export function createDirectoryTokens(needs: {
+export function createDirectoryTokens(deps: {
   store: Store
   clock: Clock
-  mostTokens: number
+  maxTokens: number
 }): DirectoryTokens {
-  const { store, clock } = needs
-  const memory = createTokenMemory(store)
+  const { store, clock } = deps
+  const memory = createTokenCache(store)
   const notedAt = new Map<string, number>()
   const refusedAt = new Map<string, number>()
 
@@ -111,8 +111,8 @@ export function createDirectoryTokens(needs: {
     async issue(organization, wish, actor) {
       requirePlan(organization.plan)
       const name = wish.name.trim()
-      if (name === '' || name.length > longestName) {
-        throw new Problem('invalid_input', `A name has 1 to ${longestName} characters.`)
+      if (name === '' || name.length > maxNameLength) {
+        throw new Problem('invalid_input', `A name has 1 to ${maxNameLength} characters.`)
       }
       const { secret } = mintCredential(prefix)
       const token = await store.transaction(async (tx) => {
@@ -127,12 +127,12 @@ export function createDirectoryTokens(needs: {
             createdBy: actor.id,
             digest: digest(secret.reveal()),
           },
-          needs.mostTokens,
+          deps.maxTokens,
         )
         if (!issued) {
           throw new Problem(
             'conflict',
-            `${needs.mostTokens} SCIM tokens are active. Revoke one before issuing another.`,
+            `${deps.maxTokens} SCIM tokens are active. Revoke one before issuing another.`,
           )
         }
         record(tx, { ...entry(issued, actor), action: 'scim_token.issued' })

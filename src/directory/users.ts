@@ -14,7 +14,7 @@ import {
   type Transaction,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
-import type { DirectoryNeeds } from './deps.ts'
+import type { DirectoryDeps } from './deps.ts'
 import type { DirectoryMemberships, DirectoryPerson } from './people.ts'
 import type { DirectoryRoles } from './roles.ts'
 import type { DirectoryTokens } from './tokens.ts'
@@ -27,7 +27,7 @@ export interface DirectoryUser extends DirectoryUserRecord {
 }
 
 /** What the directory wants a user to be. */
-export interface DirectoryUserWish {
+export interface DirectoryUserInput {
   readonly data: DirectoryUserData
   readonly person: DirectoryPerson
 }
@@ -42,7 +42,7 @@ export interface DirectoryUsers {
    */
   create(
     organizationId: OrganizationId,
-    wish: DirectoryUserWish,
+    wish: DirectoryUserInput,
     actor: Actor,
   ): Promise<DirectoryUser>
   /** `not_found`. */
@@ -70,7 +70,7 @@ export interface DirectoryUsers {
   change(
     organizationId: OrganizationId,
     id: string,
-    next: (current: DirectoryUser) => DirectoryUserWish,
+    next: (current: DirectoryUser) => DirectoryUserInput,
     actor: Actor,
   ): Promise<DirectoryUser>
   /** Deactivates and deletes; never refused but by `check`, which may throw. `not_found`. */
@@ -84,7 +84,7 @@ export interface DirectoryUsers {
 
 /** Opens the users' rules. */
 export function createDirectoryUsers(
-  needs: DirectoryNeeds,
+  deps: DirectoryDeps,
   rules: {
     readonly tokens: Pick<DirectoryTokens, 'whileGood'>
     readonly people: DirectoryMemberships
@@ -92,7 +92,7 @@ export function createDirectoryUsers(
   },
 ): DirectoryUsers {
   const { tokens, people, roles } = rules
-  const { store } = needs
+  const { store } = deps
 
   async function loadIn(
     tx: Transaction,
@@ -108,7 +108,7 @@ export function createDirectoryUsers(
   async function changeIn(
     tx: Transaction,
     current: DirectoryUser,
-    wish: DirectoryUserWish,
+    wish: DirectoryUserInput,
     actor: Actor,
     how?: string,
   ): Promise<DirectoryUser> {
@@ -247,7 +247,7 @@ export function createDirectoryUsers(
 }
 
 // The directory's own id for the person, not the name, says that somebody is back: names are given again.
-function isProven(same: DirectoryUserRecord, wish: DirectoryUserWish): boolean {
+function isProven(same: DirectoryUserRecord, wish: DirectoryUserInput): boolean {
   return same.externalId !== undefined && same.externalId === wish.data.externalId
 }
 
@@ -255,7 +255,7 @@ function isProven(same: DirectoryUserRecord, wish: DirectoryUserWish): boolean {
 async function findSame(
   tx: Transaction,
   organizationId: OrganizationId,
-  wish: DirectoryUserWish,
+  wish: DirectoryUserInput,
 ): Promise<DirectoryUserRecord | undefined> {
   const { userNameKey, externalId, active } = wish.data
   const byName = await directoryUsers.findByName(tx, organizationId, userNameKey)

@@ -6,18 +6,18 @@ import type { GuardedTarget } from '../targets/index.ts'
 const lifetimeS = 60
 // A token is handed out again for half its life: a signature costs more than all other checks together.
 const reusedMs = 30_000
-const rememberedAtMost = 10_000
+const maxRemembered = 10_000
 
 /** The value of Intercept-Assertion for a call: who is calling, signed for the upstream, good for at most 60 s. */
 export type Assert = (principal: KeyPrincipal, target: GuardedTarget) => string | Promise<string>
 
 /** Signs assertions (ES256 JWT; verifiable with {auth_url}/.well-known/jwks.json). */
-export function createAssert(needs: {
+export function createAssert(deps: {
   signingKeys: SigningKeys
   authUrl: string
   clock: Clock
 }): Assert {
-  const { signingKeys, authUrl, clock } = needs
+  const { signingKeys, authUrl, clock } = deps
   const remembered = new Map<string, { token: string; until: number }>()
 
   async function sign(
@@ -37,7 +37,7 @@ export function createAssert(needs: {
       iat,
       exp: iat + lifetimeS,
     })
-    if (remembered.size >= rememberedAtMost) remembered.clear()
+    if (remembered.size >= maxRemembered) remembered.clear()
     remembered.set(name, { token, until: nowMs + reusedMs })
     return token
   }

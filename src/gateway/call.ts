@@ -84,9 +84,11 @@ export class Call {
   }
 }
 
-const longestAgent = 200
+const maxAgentLength = 200
 
 /** A User-Agent fit for a column: header bytes are latin1, so that no lone surrogate and no NUL can be in it. */
 function agentOf(agent: string | undefined): string | undefined {
-  return agent !== undefined && agent.length > longestAgent ? agent.slice(0, longestAgent) : agent
+  return agent !== undefined && agent.length > maxAgentLength
+    ? agent.slice(0, maxAgentLength)
+    : agent
 }

@@ -83,7 +83,7 @@ function keptHeaders(
     const before = kept.get(name)
     const value = headers[at + 1] ?? ''
     const joined = before === undefined ? value : `${before}, ${value}`
-    kept.set(name, joined.slice(0, longestValue))
+    kept.set(name, joined.slice(0, maxValueLength))
   }
   return Object.fromEntries([...kept].map(([name, value]) => [name, redactBody(value, [])]))
 }
@@ -97,4 +97,4 @@ function isEncoded(headers: readonly string[]): boolean {
   return false
 }
 
-const longestValue = 1024
+const maxValueLength = 1024

@@ -16,7 +16,7 @@ import { createCapture } from './capture.ts'
 import type { Origins } from './origins.ts'
 import { passTraceparentOn, placeInTrace, renderTraceparent } from './trace.ts'
 
-export interface PassOnNeeds {
+export interface PassOnDeps {
   readonly origins: Origins
   readonly assert: Assert
   readonly announcer: Announcer
@@ -28,7 +28,7 @@ export interface PassOnNeeds {
 }
 
 /** What a call needs to be passed on. */
-export interface Passage {
+export interface Forwarding {
   readonly principal: KeyPrincipal
   readonly target: GuardedTarget
   /** Path below the target, byte for byte. */
@@ -36,24 +36,28 @@ export interface Passage {
 }
 
 /** Passes a call on to its upstream and back: 413 502 504. */
-export async function passOn(call: Call, passage: Passage, needs: PassOnNeeds): Promise<void> {
+export async function forwardCall(
+  call: Call,
+  forwarding: Forwarding,
+  deps: PassOnDeps,
+): Promise<void> {
   const { exchange } = call
-  const { target } = passage
+  const { target } = forwarding
   const { settings } = target
-  const assertion = settings.assertion ? await needs.assert(passage.principal, target) : undefined
+  const assertion = settings.assertion ? await deps.assert(forwarding.principal, target) : undefined
   // Revoked while the checks or the signature took their time: the caller has its 401, the upstream hears nothing.
   if (exchange.finished || exchange.gone) return
   const capture = createCapture(exchange.rawHeaders, settings.capture)
   try {
-    const result = await forward(exchange, needs.origins.of(target), {
+    const result = await forward(exchange, deps.origins.of(target), {
       head: renderRequestHead({
         method: exchange.method,
-        path: upstreamPath(target, passage.path, exchange.url),
+        path: upstreamPath(target, forwarding.path, exchange.url),
         host: target.upstream.authority,
         rawHeaders: exchange.rawHeaders,
         connectionNames: exchange.head.connectionNames,
         injectedName: target.credential?.name,
-        own: ownHeaders(call, passage, assertion, needs),
+        own: ownHeaders(call, forwarding, assertion, deps),
       }),
       timeouts: settings,
       bodyBytes: settings.bodyBytes,
@@ -63,10 +67,10 @@ export async function passOn(call: Call, passage: Passage, needs: PassOnNeeds): 
       tap: capture,
     })
     settle(call, result)
-    needs.announcer.upstream(target, true)
+    deps.announcer.upstream(target, true)
   } catch (error) {
     if (error instanceof Problem && upstreamFailures.has(error.code)) {
-      needs.announcer.upstream(target, false)
+      deps.announcer.upstream(target, false)
     }
     throw error
   } finally {
@@ -94,9 +98,9 @@ function upstreamPath(target: GuardedTarget, path: string, url: string): string 
 
 function ownHeaders(
   call: Call,
-  { principal, target }: Passage,
+  { principal, target }: Forwarding,
   assertion: string | undefined,
-  { addresses, protocol, isTraced }: PassOnNeeds,
+  { addresses, protocol, isTraced }: PassOnDeps,
 ): string {
   const { exchange } = call
   const { head } = exchange

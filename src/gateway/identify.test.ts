@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KeyPrincipal, Keyring, Scheme } from '../access/index.ts'
+import type { KeyPrincipal, KeyCache, Scheme } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import type { Call } from './call.ts'
 import { createIdentify } from './identify.ts'
@@ -15,7 +15,7 @@ function identifyForTests() {
   let reads = 0
   const clock = { now: () => nowMs, monotonic: () => nowMs }
   const principal = { kind: 'key' } as KeyPrincipal
-  const keyring: Keyring = {
+  const keyCache: KeyCache = {
     identify(presented, beforeReading) {
       if (presented.text === known) return principal
       beforeReading?.()
@@ -27,7 +27,7 @@ function identifyForTests() {
     size: 1,
   }
   const identify = createIdentify({
-    ...{ keyring, enabledSchemes: schemes, clock },
+    ...{ keyCache, enabledSchemes: schemes, clock },
     failures: { calls: 20, perSeconds: 1, burst: 100 },
   })
   return {

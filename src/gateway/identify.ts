@@ -2,7 +2,7 @@ import {
   FailedCredentials,
   readKey,
   type KeyPrincipal,
-  type Keyring,
+  type KeyCache,
   type PresentedKey,
   type Scheme,
 } from '../access/index.ts'
@@ -20,8 +20,8 @@ export type Identify = (call: Call) => KeyPrincipal | Promise<KeyPrincipal>
  * Identifies by the one key a request carries. Failures are limited per source; beyond the limit they cost no look-up
  * and are told 429. Keys that this node remembers never notice.
  */
-export function createIdentify(needs: {
-  keyring: Keyring
+export function createIdentify(deps: {
+  keyCache: KeyCache
   enabledSchemes: readonly Scheme[]
   clock: Clock
   /** How many failures a source may have; undefined = no limit. */
@@ -29,8 +29,8 @@ export function createIdentify(needs: {
   /** This node's part of that limit. */
   part?: (() => number) | undefined
 }): Identify {
-  const { keyring, enabledSchemes } = needs
-  const failures = new FailedCredentials({ ...needs, spare: spareReads })
+  const { keyCache, enabledSchemes } = deps
+  const failures = new FailedCredentials({ ...deps, spare: spareReads })
 
   function noteFailure(call: Call, error: unknown): unknown {
     if (!(error instanceof Problem) || !guesses.has(error.code)) return error
@@ -70,7 +70,7 @@ export function createIdentify(needs: {
   return (call) => {
     const presented = present(call)
     call.check = 'key'
-    const found = keyring.identify(presented, () => mayRead(call))
+    const found = keyCache.identify(presented, () => mayRead(call))
     return found instanceof Promise ? settle(call, found) : found
   }
 }

@@ -1,5 +1,5 @@
 /** The guarded area, /api/v1/intercept/…: identify, check, forward, record. */
-import type { KeyPrincipal, Keyring, Scheme, SigningKeys, SharedRates } from '../access/index.ts'
+import type { KeyPrincipal, KeyCache, Scheme, SigningKeys, SharedRates } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { ClientAddresses, Exchange, Upstreams } from '../http/index.ts'
@@ -15,7 +15,7 @@ import {
   type Asked,
   type Limits,
   type Quotas,
-  type TargetRegister,
+  type TargetCache,
 } from '../targets/index.ts'
 import type { Rate } from '../rate.ts'
 import type { RecordChoice } from '../record-choice.ts'
@@ -28,13 +28,13 @@ import { createIdentify } from './identify.ts'
 import { createOpenCalls } from './open-calls.ts'
 import { createOrigins } from './origins.ts'
 import { answerAllowed, answerWhoAmI } from './whoami.ts'
-import { passOn, type Passage } from './forward-call.ts'
+import { forwardCall, type Forwarding } from './forward-call.ts'
 import { callLogOf, createRecorder } from '../calls/index.ts'
 import { spanOf } from './span.ts'
 
 const checkPath = '/-/check'
 
-export interface GatewayNeeds {
+export interface GatewayDeps {
   readonly store: Store
   readonly clock: Clock
   readonly log: {
@@ -48,9 +48,9 @@ export interface GatewayNeeds {
   readonly tracer: Pick<Tracer, 'add'> | undefined
   /** Where call records go besides, if anywhere. */
   readonly callLog: Pick<LossySender<LogRecord>, 'add'> | undefined
-  readonly keyring: Keyring
+  readonly keyCache: KeyCache
   readonly signingKeys: SigningKeys
-  readonly register: TargetRegister
+  readonly register: TargetCache
   readonly limits: Limits
   readonly quotas: Quotas
   readonly upstreams: Upstreams
@@ -78,24 +78,24 @@ export interface Gateway extends AsyncDisposable {
 }
 
 /** Opens the gateway. */
-export function createGateway(needs: GatewayNeeds): Gateway {
-  const { store, clock, log, metrics, register, limits, quotas, addresses, baseUrl } = needs
+export function createGateway(deps: GatewayDeps): Gateway {
+  const { store, clock, log, metrics, register, limits, quotas, addresses, baseUrl } = deps
   const identify = createIdentify({
-    ...needs,
-    failures: needs.failedCredentials,
-    part: needs.rates.part,
+    ...deps,
+    failures: deps.failedCredentials,
+    part: deps.rates.part,
   })
-  const openCalls = createOpenCalls(needs)
-  const origins = createOrigins(needs.upstreams)
+  const openCalls = createOpenCalls(deps)
+  const origins = createOrigins(deps.upstreams)
   const announcer = createAnnouncer(store)
   const recorder = createRecorder({ store, clock, metrics, log, also: flushSums })
-  const passNeeds = {
+  const forwardDeps = {
     origins,
     announcer,
     addresses,
-    assert: createAssert(needs),
+    assert: createAssert(deps),
     protocol: new URL(baseUrl).protocol.slice(0, -1),
-    isTraced: needs.tracer !== undefined,
+    isTraced: deps.tracer !== undefined,
   }
   const refusals = metrics.counter('intercept_calls_refused_total', 'Calls refused, by code.')
   let finished = 0
@@ -109,9 +109,9 @@ export function createGateway(needs: GatewayNeeds): Gateway {
     const principal = await identify(call) // 400 401 429 503
     call.principal = principal
     openCalls.add(call, principal.keyId) // 429
-    const passage = await judge(call, principal, askedOf(belowPrefix(call)), [call.method]) // 400 403 404 429
+    const forwarding = await judge(call, principal, askedOf(belowPrefix(call)), [call.method]) // 400 403 404 429
     call.check = 'forward'
-    if (!call.exchange.gone) await passOn(call, passage, passNeeds) // 413 502 504
+    if (!call.exchange.gone) await forwardCall(call, forwarding, forwardDeps) // 413 502 504
   }
 
   /** Every check of an identified call, in order. */
@@ -120,7 +120,7 @@ export function createGateway(needs: GatewayNeeds): Gateway {
     principal: KeyPrincipal,
     asked: Asked,
     methods: readonly string[],
-  ): Promise<Passage> {
+  ): Promise<Forwarding> {
     const found = register.of(principal.organizationId)
     const targets = found instanceof Promise ? await found : found
     checkOrigin(call, principal, targets.get(asked.slug)) // 403
@@ -219,7 +219,7 @@ export function createGateway(needs: GatewayNeeds): Gateway {
     } else if (problem.status >= 500) {
       const { code, cause } = problem
       if (code === 'storage_unavailable' || code === 'credential_unverifiable')
-        needs.refusedByStorage(cause)
+        deps.refusedByStorage(cause)
       else log.warn({ code, err: cause, request_id: call.exchange.requestId }, 'a call was refused')
     }
     call.refuse(problem ?? error)
@@ -233,10 +233,10 @@ export function createGateway(needs: GatewayNeeds): Gateway {
     openCalls.remove(call, principal.keyId)
     const record = call.record(clock.now(), clock.monotonic())
     if (record === undefined) return
-    needs.callLog?.add(callLogOf(record))
-    recorder.record(record, principal, call.target?.settings.records ?? needs.callRecords)
-    const span = needs.tracer && spanOf(call, record)
-    if (span) needs.tracer?.add(span)
+    deps.callLog?.add(callLogOf(record))
+    recorder.record(record, principal, call.target?.settings.records ?? deps.callRecords)
+    const span = deps.tracer && spanOf(call, record)
+    if (span) deps.tracer?.add(span)
     if (refusal === undefined) return
     if (refusal === 'browser_origin_refused') announcer.exposed(record)
     announcer.refused(record)

@@ -1,4 +1,4 @@
-import type { Keyring } from '../access/index.ts'
+import type { KeyCache } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { KeyId } from '../ids.ts'
@@ -15,20 +15,20 @@ export interface OpenCalls {
   [Symbol.dispose](): void
 }
 
-const perKeyAtMost = 1000
+const maxPerKey = 1000
 const expirySweepMs = 500
 
 /** Opens the book of open calls; it listens for changes of keys by itself. */
-export function createOpenCalls(needs: {
-  keyring: Keyring
+export function createOpenCalls(deps: {
+  keyCache: KeyCache
   clock: Clock
   log: { error(fields: object, text: string): void }
 }): OpenCalls {
-  const { keyring, clock, log } = needs
+  const { keyCache, clock, log } = deps
   const byKey = new Map<KeyId, Set<Call>>()
   let size = 0
 
-  keyring.onChange((keyId) => {
+  keyCache.onChange((keyId) => {
     const concerned = keyId === undefined ? [...byKey.keys()] : [keyId]
     for (const id of concerned) {
       const calls = byKey.get(id)
@@ -48,7 +48,7 @@ export function createOpenCalls(needs: {
     for (const call of calls) {
       const { principal } = call
       if (principal === undefined) continue
-      const asked = verdicts.get(principal.digest) ?? keyring.recheck(principal)
+      const asked = verdicts.get(principal.digest) ?? keyCache.recheck(principal)
       verdicts.set(principal.digest, asked)
       try {
         const problem = await asked
@@ -83,7 +83,7 @@ export function createOpenCalls(needs: {
     add(call, keyId) {
       const calls = byKey.get(keyId)
       if (calls === undefined) byKey.set(keyId, new Set([call]))
-      else if (calls.size < perKeyAtMost) calls.add(call)
+      else if (calls.size < maxPerKey) calls.add(call)
       else throw tooManyAtOnce()
       size++
     },
@@ -110,7 +110,7 @@ function cut(call: Call, problem: Problem): void {
 }
 
 function tooManyAtOnce(): Problem {
-  return new Problem('rate_limited', `The key has ${perKeyAtMost} calls under way already.`, {
+  return new Problem('rate_limited', `The key has ${maxPerKey} calls under way already.`, {
     headers: { 'Retry-After': '1' },
   })
 }

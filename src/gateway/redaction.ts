@@ -1,7 +1,7 @@
 import { redact } from '../telemetry/index.ts'
 
 /** How many texts within texts are looked into: JSON in a string of JSON. */
-const depthAtMost = 4
+const maxDepth = 4
 
 /**
  * A kept body without the values of the named members and fields, and without our own credentials wherever they stand.
@@ -110,7 +110,7 @@ function innerText(
   depth: number,
 ): string | undefined {
   const raw = text.slice(start, end)
-  if (depth >= depthAtMost || !/\\|=/.test(raw)) return undefined
+  if (depth >= maxDepth || !/\\|=/.test(raw)) return undefined
   const inner = unescaped(raw)
   const cleaned = withoutFields(withoutMembers(inner, wanted, depth + 1), wanted)
   return cleaned === inner ? undefined : JSON.stringify(cleaned)

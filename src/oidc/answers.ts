@@ -33,7 +33,7 @@ export interface Call {
   readonly statuses?: readonly number[]
   /** What a 404 or 410 means here. */
   readonly absent?: string
-  readonly maximumBytes: number
+  readonly maxBytes: number
   readonly timeoutMs: number
   /** Ends the call early: the budget of the whole sign-in. */
   readonly signal?: AbortSignal | undefined
@@ -114,8 +114,8 @@ async function readBody(answer: Answer, request: Call, signal: AbortSignal): Pro
   let size = 0
   for await (const part of answer.body ?? []) {
     size += part.byteLength
-    if (size > request.maximumBytes) {
-      throw fault('too_large', request.step, `More than ${request.maximumBytes} bytes.`)
+    if (size > request.maxBytes) {
+      throw fault('too_large', request.step, `More than ${request.maxBytes} bytes.`)
     }
     parts.push(part)
     signal.throwIfAborted()

@@ -12,7 +12,7 @@ export interface AuthorizationRequest {
   readonly loginHint?: string | undefined
   /** `login` makes the provider ask again. */
   readonly prompt?: 'login' | 'select_account' | undefined
-  readonly maximumAgeSeconds?: number | undefined
+  readonly maxAgeSeconds?: number | undefined
 }
 
 /** Where the browser goes: code flow with PKCE S256, answer in the query (OpenID Connect Core 1.0, 3.1.2.1; RFC 7636). */
@@ -33,7 +33,7 @@ export function authorizationUrl(
     code_challenge_method: 'S256',
     login_hint: request.loginHint,
     prompt: request.prompt,
-    max_age: request.maximumAgeSeconds?.toString(),
+    max_age: request.maxAgeSeconds?.toString(),
   }
   for (const [name, value] of Object.entries(parameters)) {
     // `set`: the provider's own address may already hold parameters, but never ours.

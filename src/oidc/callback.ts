@@ -8,7 +8,7 @@ export interface CallbackAnswer {
 
 const known = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'] as const
 const foreign = ['id_token', 'access_token', 'token_type', 'response'] as const
-const maximumLength = 8_192
+const maxLength = 8_192
 
 /** Checks the parameters of the redirect before anything is sent to the token endpoint (RFC 6749, 4.1.2; RFC 9207). */
 export function readCallback(
@@ -22,7 +22,7 @@ export function readCallback(
 
 /** The parameters of a redirect that is well formed and carries this state, which is what proves it is an answer to us. */
 export function readState(query: string, state: string): URLSearchParams {
-  if (query.length > maximumLength) throw fault('parameter_syntax', 'callback')
+  if (query.length > maxLength) throw fault('parameter_syntax', 'callback')
   const parameters = new URLSearchParams(query)
   for (const name of known) {
     if (parameters.getAll(name).length > 1)

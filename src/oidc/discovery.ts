@@ -25,25 +25,25 @@ export interface Provider {
   readonly scopes: readonly string[] | undefined
 }
 
-const maximumBytes = 256 * 1024
+const maxBytes = 256 * 1024
 const timeoutMs = 5_000
 
 /** Fetches and checks the discovery document of an issuer (OpenID Connect Discovery 1.0, section 4). */
 export async function discover(
   issuer: string,
-  needs: { fetch: Fetch; allowLoopback: boolean },
+  deps: { fetch: Fetch; allowLoopback: boolean },
 ): Promise<Provider> {
-  const base = checkedIssuer(issuer, needs.allowLoopback)
-  const answer = await call(needs.fetch, {
+  const base = checkedIssuer(issuer, deps.allowLoopback)
+  const answer = await call(deps.fetch, {
     step: 'discovery',
     url: `${base.replace(/\/$/, '')}/.well-known/openid-configuration`,
     contentTypes: ['application/json'],
-    maximumBytes,
+    maxBytes,
     timeoutMs,
     absent:
       'There is no discovery document: the issuer is the part of its address before /.well-known/openid-configuration, with the realm, tenant or server in its path.',
   })
-  return checkedDocument(objectOf(answer, 'discovery'), issuer, needs.allowLoopback)
+  return checkedDocument(objectOf(answer, 'discovery'), issuer, deps.allowLoopback)
 }
 
 /** The issuer as it must be compared: an https address (http only on loopback where that is open), no query, no fragment. */

@@ -13,14 +13,14 @@ export interface Expected {
   readonly accessToken: string
   readonly code: string
   /** Seconds since authentication at most, if that was asked for. */
-  readonly maximumAgeSeconds?: number | undefined
+  readonly maxAgeSeconds?: number | undefined
   readonly nowMs: number
 }
 
 // Clocks differ by up to a minute. Entra issues tokens "five minutes ago", so the age allows for that.
 const skewSeconds = 60
-const maximumAgeSeconds = 600
-const maximumSubjectLength = 255
+const maxAgeSeconds = 600
+const maxSubjectLength = 255
 
 /** Checks the claims of an id_token one by one, in the order of OpenID Connect Core 1.0, section 3.1.3.7. */
 export function checkIdToken(
@@ -80,7 +80,7 @@ export function checkIssuedAt(iat: unknown, nowMs: number, step: Step): void {
   const now = nowMs / 1000
   if (!isTime(iat)) throw fault('issued_at', step)
   if (iat > now + skewSeconds) throw fault('issued_at', step, ahead(iat, now))
-  if (iat < now - maximumAgeSeconds - skewSeconds) {
+  if (iat < now - maxAgeSeconds - skewSeconds) {
     throw fault('issued_at', step, `By our clock that was ${off(now, iat)} ago.`)
   }
 }
@@ -90,7 +90,7 @@ export function subjectOf(claims: JsonObject, step: Step): string {
   const { sub } = claims
   if (
     typeof sub !== 'string' ||
-    sub.length > maximumSubjectLength ||
+    sub.length > maxSubjectLength ||
     !/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(sub)
   ) {
     throw fault('subject', step)
@@ -109,7 +109,7 @@ function checkHash(
 }
 
 function checkAuthenticationTime(time: unknown, expected: Expected): void {
-  const limit = expected.maximumAgeSeconds
+  const limit = expected.maxAgeSeconds
   if (time === undefined && limit === undefined) return
   const now = expected.nowMs / 1000
   const proven = isTime(time) && time <= now + skewSeconds

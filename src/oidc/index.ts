@@ -39,7 +39,7 @@ export interface Grant {
   readonly code: string
   readonly verifier: string
   readonly nonce: string
-  readonly maximumAgeSeconds?: number | undefined
+  readonly maxAgeSeconds?: number | undefined
 }
 
 /** The relying party: everything that is asked of an OpenID provider, every answer checked. Fails with the problems of `faults.ts`. */
@@ -70,11 +70,11 @@ interface Needs {
 
 const providerLifetimeMs = 10 * 60_000
 const failureLifetimeMs = 2_000
-const maximumProviders = 2_000
+const maxProviders = 2_000
 
 /** Opens the room: caches of discovery documents and keys, nothing else. */
-export function createRelyingParty(needs: Needs): RelyingParty {
-  const { fetch, clock } = needs
+export function createRelyingParty(deps: Needs): RelyingParty {
+  const { fetch, clock } = deps
   const keys = createKeys({ fetch, clock })
   const providers = new Map<string, { provider: Provider; at: number }>()
   const asking = new Map<string, Promise<Provider>>()
@@ -111,14 +111,14 @@ export function createRelyingParty(needs: Needs): RelyingParty {
 
   async function ask(issuer: string): Promise<Provider> {
     try {
-      const { allowLoopback } = needs
+      const { allowLoopback } = deps
       const found = await discover(issuer, { fetch, allowLoopback })
-      if (providers.size >= maximumProviders) providers.clear()
+      if (providers.size >= maxProviders) providers.clear()
       providers.set(issuer, { provider: found, at: clock.now() })
       failures.delete(issuer)
       return found
     } catch (error) {
-      if (failures.size >= maximumProviders) failures.clear()
+      if (failures.size >= maxProviders) failures.clear()
       failures.set(issuer, { error, at: clock.now() })
       throw error
     }
@@ -134,7 +134,7 @@ export function createRelyingParty(needs: Needs): RelyingParty {
     const tokens = await exchangeCode(from, client, grant, {
       fetch,
       nowMs: clock.now(),
-      tokenId: needs.mintTokenId(),
+      tokenId: deps.mintTokenId(),
       signal,
     })
     options.passed?.('token')
@@ -152,7 +152,7 @@ export function createRelyingParty(needs: Needs): RelyingParty {
       nonce: grant.nonce,
       accessToken: tokens.accessToken,
       code: grant.code,
-      maximumAgeSeconds: grant.maximumAgeSeconds,
+      maxAgeSeconds: grant.maxAgeSeconds,
       nowMs: clock.now(),
     })
     options.passed?.('id_token')

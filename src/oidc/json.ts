@@ -4,7 +4,7 @@ import type { Step } from './faults.ts'
 /** A JSON object whose members are unproven. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-const maximumDepth = 16
+const maxDepth = 16
 
 /**
  * Reads bytes as one JSON object: strict UTF-8, no member named twice at any depth, bounded depth.
@@ -59,7 +59,7 @@ function refuseDoubledMembers(text: string, step: Step): void {
       }
       at = end
     }
-    if (open.length > maximumDepth) throw fault('json_depth', step)
+    if (open.length > maxDepth) throw fault('json_depth', step)
   }
 }
 

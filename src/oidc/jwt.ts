@@ -12,7 +12,7 @@ export interface VerifiedToken {
   readonly algorithm: SignatureAlgorithm
 }
 
-const maximumLength = 64 * 1024
+const maxLength = 64 * 1024
 
 /**
  * Reads a compact signed token and checks its signature. The algorithm must be one that the provider announced;
@@ -51,7 +51,7 @@ export async function verifyToken(
 }
 
 function splitToken(token: string, step: Step): { header: JsonObject; claims: string } {
-  if (token.length > maximumLength) throw fault('token_size', step)
+  if (token.length > maxLength) throw fault('token_size', step)
   const parts = token.split('.')
   if (parts.length === 5) throw fault('token_encrypted', step)
   const [header, claims, signature] = parts

@@ -38,18 +38,18 @@ interface Budget {
 const lifetimeMs = 10 * 60_000
 const budgetSize = 3
 const refillMs = 30_000
-const maximumKeys = 64
-const maximumProviders = 2_000
-const maximumBytes = 256 * 1024
+const maxKeys = 64
+const maxProviders = 2_000
+const maxBytes = 256 * 1024
 const timeoutMs = 5_000
 
 /** Keeps the key sets of up to 2,000 providers in memory. */
-export function createKeys(needs: { fetch: Fetch; clock: Clock }): Keys {
+export function createKeys(deps: { fetch: Fetch; clock: Clock }): Keys {
   const entries = new Map<string, Entry>()
 
   async function find(address: string, wanted: Wanted, again: boolean): Promise<PublicJwk> {
-    const entry = entryOf(entries, address, needs.clock.now())
-    const age = needs.clock.now() - entry.fetchedAt
+    const entry = entryOf(entries, address, deps.clock.now())
+    const age = deps.clock.now() - entry.fetchedAt
     const fresh = age >= 0 && age < lifetimeMs && entry.keys.length > 0
     if (!fresh) {
       const found = fitting(await refresh(entry, address, wanted.signal), wanted)
@@ -72,12 +72,11 @@ export function createKeys(needs: { fetch: Fetch; clock: Clock }): Keys {
     wanted: Wanted,
   ): Promise<PublicJwk | undefined> {
     const joins = entry.running !== undefined
-    if (!joins && !spend(budgetOf(entry, wanted), needs.clock.now())) return undefined
+    if (!joins && !spend(budgetOf(entry, wanted), deps.clock.now())) return undefined
     const found = fitting(await refresh(entry, address, wanted.signal), wanted)
     // The fetch that was joined may have left before the key was published.
     if (found !== undefined || !joins) return found
-    const isSpent =
-      entry.running === undefined && !spend(budgetOf(entry, wanted), needs.clock.now())
+    const isSpent = entry.running === undefined && !spend(budgetOf(entry, wanted), deps.clock.now())
     return isSpent ? undefined : fitting(await refresh(entry, address, wanted.signal), wanted)
   }
 
@@ -86,12 +85,12 @@ export function createKeys(needs: { fetch: Fetch; clock: Clock }): Keys {
     address: string,
     signal: AbortSignal | undefined,
   ): Promise<readonly PublicJwk[]> {
-    entry.running ??= fetchKeys(needs.fetch, address).finally(() => {
+    entry.running ??= fetchKeys(deps.fetch, address).finally(() => {
       entry.running = undefined
     })
     const keys = await within(entry.running, signal)
     entry.keys = keys
-    entry.fetchedAt = needs.clock.now()
+    entry.fetchedAt = deps.clock.now()
     return keys
   }
 
@@ -117,12 +116,12 @@ async function fetchKeys(fetch: Fetch, address: string): Promise<readonly Public
     step: 'keys',
     url: address,
     contentTypes: ['application/json', 'application/jwk-set+json'],
-    maximumBytes,
+    maxBytes,
     timeoutMs,
   })
   const { keys } = objectOf(answer, 'keys')
   if (!Array.isArray(keys) || !keys.every(isObject)) throw fault('keys_shape', 'keys')
-  if (keys.length > maximumKeys) throw fault('keys_too_many', 'keys')
+  if (keys.length > maxKeys) throw fault('keys_too_many', 'keys')
   // A provider whose private key everybody can read vouches for nobody.
   if (keys.some((key) => key['kty'] !== 'oct' && key['d'] !== undefined)) {
     throw fault('key_private', 'keys')
@@ -175,7 +174,7 @@ function spend(budget: Budget, now: number): boolean {
 function entryOf(entries: Map<string, Entry>, address: string, now: number): Entry {
   const known = entries.get(address)
   if (known !== undefined) return known
-  if (entries.size >= maximumProviders) {
+  if (entries.size >= maxProviders) {
     const oldest = entries.keys().next()
     if (oldest.done !== true) entries.delete(oldest.value)
   }

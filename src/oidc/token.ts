@@ -25,7 +25,7 @@ export interface Tokens {
   readonly accessToken: string
 }
 
-const maximumBytes = 256 * 1024
+const maxBytes = 256 * 1024
 const timeoutMs = 5_000
 const assertionLifetimeSeconds = 60
 
@@ -34,7 +34,7 @@ export async function exchangeCode(
   provider: Provider,
   client: Client,
   grant: { code: string; verifier: string },
-  needs: { fetch: Fetch; nowMs: number; tokenId: string; signal?: AbortSignal | undefined },
+  deps: { fetch: Fetch; nowMs: number; tokenId: string; signal?: AbortSignal | undefined },
 ): Promise<Tokens> {
   const form = new URLSearchParams({
     grant_type: 'authorization_code',
@@ -42,17 +42,17 @@ export async function exchangeCode(
     redirect_uri: client.redirectUri,
     code_verifier: grant.verifier,
   })
-  const headers = await proveClient(form, provider, client, needs)
-  const answer = await call(needs.fetch, {
+  const headers = await proveClient(form, provider, client, deps)
+  const answer = await call(deps.fetch, {
     step: 'token',
     url: provider.tokenEndpoint,
     form,
     headers,
     contentTypes: ['application/json'],
     statuses: [200, 400, 401, 403],
-    maximumBytes,
+    maxBytes,
     timeoutMs,
-    signal: needs.signal,
+    signal: deps.signal,
   })
   const body = objectOf(answer, 'token')
   if (answer.status !== 200 || body['error'] !== undefined) throw refused(body, answer.status)
@@ -63,7 +63,7 @@ async function proveClient(
   form: URLSearchParams,
   provider: Provider,
   client: Client,
-  needs: { nowMs: number; tokenId: string },
+  deps: { nowMs: number; tokenId: string },
 ): Promise<Record<string, string>> {
   const { credential, clientId } = client
   const way = clientAuthenticationFor(provider, credential.kind)
@@ -77,7 +77,7 @@ async function proveClient(
     form.set('client_secret', credential.secret)
     return {}
   }
-  const now = Math.floor(needs.nowMs / 1000)
+  const now = Math.floor(deps.nowMs / 1000)
   form.set('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer')
   form.set(
     'client_assertion',
@@ -87,7 +87,7 @@ async function proveClient(
         sub: clientId,
         // The key is this connection's own, so an audience that another provider chose gains nothing.
         aud: provider.tokenEndpoint,
-        jti: needs.tokenId,
+        jti: deps.tokenId,
         iat: now,
         nbf: now,
         exp: now + assertionLifetimeSeconds,

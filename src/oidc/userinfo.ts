@@ -7,28 +7,28 @@ import type { JsonObject } from './json.ts'
 import { verifyToken } from './jwt.ts'
 import type { Keys } from './keys.ts'
 
-const maximumBytes = 256 * 1024
+const maxBytes = 256 * 1024
 const timeoutMs = 5_000
 
 /** Asks UserInfo (OpenID Connect Core 1.0, section 5.3); its claims count only for the id_token's subject. */
 export async function fetchUserInfo(
   provider: Provider,
   session: { accessToken: string; subject: string; clientId: string },
-  needs: { fetch: Fetch; keys: Keys; signal?: AbortSignal | undefined },
+  deps: { fetch: Fetch; keys: Keys; signal?: AbortSignal | undefined },
 ): Promise<JsonObject | undefined> {
   if (provider.userinfoEndpoint === undefined) return undefined
-  const answer = await call(needs.fetch, {
+  const answer = await call(deps.fetch, {
     step: 'userinfo',
     url: provider.userinfoEndpoint,
     headers: { authorization: `Bearer ${session.accessToken}` },
     contentTypes: ['application/json', 'application/jwt'],
-    maximumBytes,
+    maxBytes,
     timeoutMs,
-    signal: needs.signal,
+    signal: deps.signal,
   })
   const claims =
     answer.contentType === 'application/jwt'
-      ? await signedClaims(Buffer.from(answer.bytes).toString('latin1'), provider, session, needs)
+      ? await signedClaims(Buffer.from(answer.bytes).toString('latin1'), provider, session, deps)
       : objectOf(answer, 'userinfo')
   if (claims['sub'] !== session.subject) throw fault('userinfo_subject', 'userinfo')
   return claims
@@ -38,15 +38,15 @@ async function signedClaims(
   token: string,
   provider: Provider,
   session: { clientId: string },
-  needs: { keys: Keys; signal?: AbortSignal | undefined },
+  deps: { keys: Keys; signal?: AbortSignal | undefined },
 ): Promise<JsonObject> {
   const { claims } = await verifyToken(token, {
     step: 'userinfo',
     types: ['jwt'],
     algorithms: provider.algorithms,
     keysAddress: provider.keysAddress,
-    keys: needs.keys,
-    signal: needs.signal,
+    keys: deps.keys,
+    signal: deps.signal,
   })
   // A signed answer must say who made it and for whom (section 5.3.2).
   checkIssuerAndAudience(

@@ -12,44 +12,44 @@ export interface Readiness {
 }
 
 /** What the door asks of the rest. */
-export interface OperationsNeeds {
+export interface OperationsDeps {
   readonly readiness: () => Readiness
   readonly metrics: Metrics
 }
 
 /** Judges readiness: not while stopping, and not while the database has been silent for a second. */
-export function createReadiness(needs: {
+export function createReadiness(deps: {
   feed: { isCurrent(): boolean }
   status: () => { readonly clockOffsetMs: number; readonly isClockOff: boolean }
   isDraining: () => boolean
 }) {
   return (): Readiness => {
-    if (needs.isDraining()) return { isReady: false, state: 'draining' }
-    if (!needs.feed.isCurrent()) return { isReady: false, state: 'storage_unavailable' }
-    const { isClockOff, clockOffsetMs } = needs.status()
+    if (deps.isDraining()) return { isReady: false, state: 'draining' }
+    if (!deps.feed.isCurrent()) return { isReady: false, state: 'storage_unavailable' }
+    const { isClockOff, clockOffsetMs } = deps.status()
     const remark = isClockOff ? `clock_offset_ms ${clockOffsetMs}` : undefined
     return { isReady: true, state: 'ready', remark }
   }
 }
 
 /** Registers what everybody may see: liveness and readiness. */
-export function registerOperations(app: App, needs: OperationsNeeds): void {
-  registerHealth(app, needs)
+export function registerOperations(app: App, deps: OperationsDeps): void {
+  registerHealth(app, deps)
 }
 
 /** Hangs what only operators may see; this app listens on METRICS_PORT. */
-export function registerMetrics(app: App, needs: OperationsNeeds): void {
-  registerHealth(app, needs)
+export function registerMetrics(app: App, deps: OperationsDeps): void {
+  registerHealth(app, deps)
   app.get('/metrics', async (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send(needs.metrics.render()),
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(deps.metrics.render()),
   )
 }
 
 // Liveness says nothing of versions, names or the database: a process that answers is alive.
-function registerHealth(app: App, needs: OperationsNeeds): void {
+function registerHealth(app: App, deps: OperationsDeps): void {
   app.get('/healthz', async (_request, reply) => reply.type('text/plain').send('ok\n'))
   app.get('/readyz', async (_request, reply) => {
-    const { isReady, state, remark } = needs.readiness()
+    const { isReady, state, remark } = deps.readiness()
     return reply
       .code(isReady ? 200 : 503)
       .type('text/plain')

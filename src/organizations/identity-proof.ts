@@ -39,12 +39,12 @@ interface Proof extends ProofHolder {
 }
 
 /** Opens the proofs; nothing is stored until one is used. */
-export function createIdentityProofs(needs: {
+export function createIdentityProofs(deps: {
   store: Store
   sealer: Sealer
   clock: Clock
 }): IdentityProofs {
-  const { store, sealer, clock } = needs
+  const { store, sealer, clock } = deps
 
   function read(proof: string, holder: ProofHolder): Proof {
     const found = open(sealer, proof)

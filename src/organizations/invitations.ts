@@ -63,13 +63,13 @@ interface Proof {
 }
 
 /** Opens the invitations' rules. */
-export function createInvitations(needs: {
+export function createInvitations(deps: {
   store: Store
   clock: Clock
   baseUrl: string
   post: Post
 }): Invitations {
-  const { store, clock, baseUrl } = needs
+  const { store, clock, baseUrl } = deps
 
   async function find(token: string): Promise<InvitationRecord> {
     const invitation = await invitations.findByDigest(store, digest(token))
@@ -162,7 +162,7 @@ export function createInvitations(needs: {
       const organization = await organizationOf(invitation)
       const link = `${baseUrl}/invitations/${token}`
       const letter = { to: email, organization: organization.name, role: wish.role, link }
-      const mailed = await needs.post.sendInvitation(letter)
+      const mailed = await deps.post.sendInvitation(letter)
       return { invitation, link, mailed }
     },
     list: async (organizationId, page) => await invitations.list(store, organizationId, page),

@@ -56,8 +56,8 @@ export interface Links {
 }
 
 /** Opens the links' rules. */
-export function createLinks(needs: { store: Store; clock: Clock; baseUrl: string }): Links {
-  const { store, clock, baseUrl } = needs
+export function createLinks(deps: { store: Store; clock: Clock; baseUrl: string }): Links {
+  const { store, clock, baseUrl } = deps
 
   return {
     async setupLink(wish) {

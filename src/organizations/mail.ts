@@ -15,18 +15,18 @@ export interface Post extends Disposable {
 }
 
 /** Opens the way to a mail server (smtp://user:password@host:port); without one, no mail is sent. */
-export async function createPost(needs: {
+export async function createPost(deps: {
   smtpUrl: string | undefined
   baseUrl: string
   log: { warn(fields: object, text: string): void }
 }): Promise<Post> {
-  if (needs.smtpUrl === undefined) {
+  if (deps.smtpUrl === undefined) {
     return { sendInvitation: async () => false, [Symbol.dispose]() {} }
   }
   // Loaded only where there is a mail server.
   const { createTransport } = await import('nodemailer')
-  const transport = createTransport(needs.smtpUrl, {
-    from: `Intercept <intercept@${new URL(needs.baseUrl).hostname}>`,
+  const transport = createTransport(deps.smtpUrl, {
+    from: `Intercept <intercept@${new URL(deps.baseUrl).hostname}>`,
     // Nothing that somebody typed ever makes us read a file or call an address.
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -37,7 +37,7 @@ export async function createPost(needs: {
         await Promise.race([transport.sendMail(written(letter)), late()])
         return true
       } catch (error) {
-        needs.log.warn({ err: error }, 'an invitation could not be mailed')
+        deps.log.warn({ err: error }, 'an invitation could not be mailed')
         return false
       }
     },

@@ -117,8 +117,8 @@ interface Needs {
 }
 
 /** Opens the members' rules. */
-export function createMembers(needs: Needs): Members {
-  const { store, clock } = needs
+export function createMembers(deps: Needs): Members {
+  const { store, clock } = deps
 
   async function get(organizationId: OrganizationId, id: string): Promise<MemberRecord> {
     const member = await memberships.find(store, organizationId, id)
@@ -137,7 +137,7 @@ export function createMembers(needs: Needs): Members {
       })
       if (!found) return undefined
       const { organization, membership } = found
-      if (!(await needs.policies.reaches(person, organization, membership))) return undefined
+      if (!(await deps.policies.reaches(person, organization, membership))) return undefined
       return { id: organization.id, slug: organization.slug, role: membership.role }
     },
     async organizationsOf(person) {
@@ -145,7 +145,7 @@ export function createMembers(needs: Needs): Members {
       const reached = []
       for (const { organization, membership } of joined) {
         if (membership.deactivatedAt !== undefined) continue
-        const reach = await needs.policies.reachOf(person, organization, membership)
+        const reach = await deps.policies.reachOf(person, organization, membership)
         if (reach === 'elsewhere') continue
         const ssoRequired = reach === 'sso_required'
         reached.push({ organization, role: membership.role, ssoRequired })
@@ -205,13 +205,13 @@ export function createMembers(needs: Needs): Members {
       return { ...done.result, confirmation: done.confirmation }
     },
     async sessionsOf(organizationId, id) {
-      return await needs.sessions.list((await get(organizationId, id)).userId)
+      return await deps.sessions.list((await get(organizationId, id)).userId)
     },
     async endSessions(organizationId, id, which, actor) {
       const done = await store.transactionConfirmed(async (tx) => {
         const member = await getIn(tx, organizationId, id)
         const why = { by: actor.id, reason: 'ended_by_administrator' }
-        const ended = await needs.sessions.endIn(tx, member.userId, which, why)
+        const ended = await deps.sessions.endIn(tx, member.userId, which, why)
         if (which.id !== undefined && ended.length === 0) {
           throw new Problem('not_found', 'The member has no such living session.')
         }

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 
-const longestName = 100
+const maxNameLength = 100
 
 /** A name as it is kept: trimmed, without control characters, at most 100 characters. */
 export function nameOf(text: string): string {
@@ -9,16 +9,16 @@ export function nameOf(text: string): string {
     .replaceAll(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]/g, ' ')
     .trim()
   if (name === '') throw new Problem('invalid_input', 'A name has at least one character.')
-  return name.slice(0, longestName)
+  return name.slice(0, maxNameLength)
 }
 
 const emailShape = /^[^\s@\u0000-\u001F<>(),;:"[\]\\]+@[^\s@\u0000-\u001F<>(),;:"[\]\\]+$/
-const longestEmail = 254
+const maxEmailLength = 254
 
 /** An e-mail address as it is kept; `invalid_input` for what is none. */
 export function emailOf(text: string): string {
   const email = text.trim().normalize('NFC')
-  if (email.length > longestEmail || !emailShape.test(email)) {
+  if (email.length > maxEmailLength || !emailShape.test(email)) {
     throw new Problem('invalid_input', 'This is not an e-mail address.')
   }
   return email

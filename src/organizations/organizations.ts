@@ -20,11 +20,11 @@ const onlyOwners = {
   permission: 'organization.delete',
   detail: 'Only an owner deletes the organization.',
 } as const
-const longestName = 100
+const maxNameLength = 100
 const slugShape = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/
 
 /** What a new organization is made of. */
-export interface OrganizationWish {
+export interface OrganizationInput {
   readonly slug: string
   readonly name?: string | undefined
   readonly plan?: Plan | undefined
@@ -39,7 +39,7 @@ export interface OrganizationChange {
 /** Organizations: create, find, change, set the plan. */
 export interface Organizations {
   /** `invalid_input`, `conflict` if the slug is taken. */
-  create(wish: OrganizationWish, actor: Actor): Promise<OrganizationRecord>
+  create(wish: OrganizationInput, actor: Actor): Promise<OrganizationRecord>
   /** By slug or id; `not_found`. */
   get(slugOrId: string): Promise<OrganizationRecord>
   list(page: { after?: string | undefined; limit: number }): Promise<OrganizationRecord[]>
@@ -57,8 +57,8 @@ export interface Organizations {
 }
 
 /** Opens the organizations' rules. */
-export function createOrganizations(needs: { store: Store; clock: Clock }): Organizations {
-  const { store } = needs
+export function createOrganizations(deps: { store: Store; clock: Clock }): Organizations {
+  const { store } = deps
 
   async function get(slugOrId: string): Promise<OrganizationRecord> {
     const found =
@@ -192,7 +192,7 @@ export async function insertOrganization(
 }
 
 /** Slug and name as they are kept; `invalid_input`. */
-export function checkOrganization(wish: OrganizationWish): { slug: string; name: string } {
+export function checkOrganization(wish: OrganizationInput): { slug: string; name: string } {
   if (!slugShape.test(wish.slug)) {
     throw new Problem(
       'invalid_input',
@@ -200,8 +200,8 @@ export function checkOrganization(wish: OrganizationWish): { slug: string; name:
     )
   }
   const name = (wish.name ?? wish.slug).trim()
-  if (name === '' || name.length > longestName) {
-    throw new Problem('invalid_input', `A name has 1 to ${longestName} characters.`)
+  if (name === '' || name.length > maxNameLength) {
+    throw new Problem('invalid_input', `A name has 1 to ${maxNameLength} characters.`)
   }
   return { slug: wish.slug, name }
 }

@@ -51,15 +51,15 @@ export interface People {
 }
 
 /** Opens the people's rules. */
-export function createPeople(needs: {
+export function createPeople(deps: {
   store: Store
   clock: Clock
   sealer: Sealer
   sessions: Sessions
   signUp: 'invited' | 'open'
 }): People {
-  const { store, clock } = needs
-  const proofs = createIdentityProofs(needs)
+  const { store, clock } = deps
+  const proofs = createIdentityProofs(deps)
 
   async function recognize(proven: ProvenIdentity, actor: Actor): Promise<Recognized> {
     try {
@@ -116,7 +116,7 @@ export function createPeople(needs: {
         'There is an account with this e-mail address. Sign in the way you did before, then add this identity on your own page.',
       )
     }
-    if (invited.length === 0 && needs.signUp !== 'open') {
+    if (invited.length === 0 && deps.signUp !== 'open') {
       throw new Problem(
         'sign_in_refused',
         'Nobody has invited this e-mail address. Ask an administrator of your organization.',
@@ -210,7 +210,7 @@ export function createPeople(needs: {
             detail: { identity_id: id },
           })
         }
-        await needs.sessions.endIn(tx, userId, {}, { by: actor.id, reason: 'identity_removed' })
+        await deps.sessions.endIn(tx, userId, {}, { by: actor.id, reason: 'identity_removed' })
       })
     },
     async rename(userId, name, actor, expectedVersion) {

@@ -46,7 +46,7 @@ const missing = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name
  */
 export function addPages(
   app: App,
-  needs: {
+  deps: {
     /** The folder `web` of the product. */
     readonly webFolder: string
     readonly baseUrl: string
@@ -56,8 +56,8 @@ export function addPages(
     }
   },
 ): void {
-  const dist = join(needs.webFolder, 'dist')
-  const headers = pageHeaders(needs.baseUrl)
+  const dist = join(deps.webFolder, 'dist')
+  const headers = pageHeaders(deps.baseUrl)
   let files: ReadonlyMap<string, PageFile> | undefined
   let building = false
   const firstRead = read()
@@ -71,12 +71,12 @@ export function addPages(
     // Until that is known, a page without files waits instead of saying that they are missing.
     building = true
     try {
-      if (!(await isStale(needs.webFolder))) return await read()
-      needs.log.info({}, 'building the dashboard in the background')
-      await build(needs.webFolder)
+      if (!(await isStale(deps.webFolder))) return await read()
+      deps.log.info({}, 'building the dashboard in the background')
+      await build(deps.webFolder)
       await read()
     } catch (error) {
-      needs.log.error({ err: error }, 'the dashboard could not be built')
+      deps.log.error({ err: error }, 'the dashboard could not be built')
     } finally {
       building = false
     }

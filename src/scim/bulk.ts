@@ -1,5 +1,5 @@
 import { errorBody, refuse, ScimError, type ScimType } from './protocol/errors.ts'
-import type { ScimAnswer, ScimNeeds, ScimRequest } from './exchange.ts'
+import type { ScimAnswer, ScimDeps, ScimRequest } from './exchange.ts'
 import { isObject, memberOf, type Json, type JsonObject } from './protocol/json.ts'
 import { checkSchemas } from './schema/resource.ts'
 
@@ -23,12 +23,12 @@ type Result = Record<string, unknown>
  * operations that wait for each other are refused (section 3.7.1).
  */
 export async function answerBulk(
-  needs: ScimNeeds,
+  deps: ScimDeps,
   request: ScimRequest,
   perform: (request: ScimRequest) => Promise<ScimAnswer>,
   explain: (error: unknown) => { status: number; scimType: ScimType | undefined; detail: string },
 ): Promise<ScimAnswer> {
-  const { operations, failOnErrors } = readBulk(request.body, needs.limits.bulkOperations)
+  const { operations, failOnErrors } = readBulk(request.body, deps.limits.bulkOperations)
   const results = new Map<number, Result>()
   const ids = new Map<string, string>()
   let failures = 0
@@ -75,14 +75,14 @@ export async function answerBulk(
 
 function readBulk(
   body: Json | undefined,
-  mostOperations: number,
+  maxOperations: number,
 ): { operations: Operation[]; failOnErrors: number } {
   if (!isObject(body)) throw refuse('invalidSyntax', 'The body must be a JSON object.')
   checkSchemas(body, requestUrn)
   const list = memberOf(body, 'Operations')
   if (!Array.isArray(list)) throw refuse('invalidSyntax', "'Operations' must be a list.")
-  if (list.length > mostOperations) {
-    throw new ScimError(413, 'tooMany', `At most ${mostOperations} operations are taken at once.`)
+  if (list.length > maxOperations) {
+    throw new ScimError(413, 'tooMany', `At most ${maxOperations} operations are taken at once.`)
   }
   const failOnErrors = memberOf(body, 'failOnErrors') ?? 0
   if (typeof failOnErrors !== 'number' || !Number.isSafeInteger(failOnErrors) || failOnErrors < 0) {

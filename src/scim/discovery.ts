@@ -1,5 +1,5 @@
 import type { Attribute, ResourceType, Schema } from './schema/attributes.ts'
-import type { ScimNeeds } from './exchange.ts'
+import type { ScimDeps } from './exchange.ts'
 import {
   providerConfigSchema,
   resourceTypeSchema,
@@ -23,19 +23,19 @@ type Json = Record<string, unknown>
  * returned on request.
  */
 export function providerConfig(
-  needs: Pick<ScimNeeds, 'limits' | 'baseUrl'>,
+  deps: Pick<ScimDeps, 'limits' | 'baseUrl'>,
   base: string,
   attributes: readonly string[],
 ): Json {
-  const guide = `${needs.baseUrl}/guides/scim`
+  const guide = `${deps.baseUrl}/guides/scim`
   return {
     schemas: [providerConfigSchema.id],
     documentationUri: guide,
     patch: { supported: true },
     bulk: {
       supported: true,
-      maxOperations: needs.limits.bulkOperations,
-      maxPayloadSize: needs.limits.bulkBodyBytes,
+      maxOperations: deps.limits.bulkOperations,
+      maxPayloadSize: deps.limits.bulkBodyBytes,
     },
     filter: { supported: true, maxResults: limits.pageSize },
     changePassword: { supported: false },

@@ -7,7 +7,7 @@ import type { Json } from './protocol/json.ts'
 import type { Projection } from './schema/projection.ts'
 
 /** What the door is given. */
-export interface ScimNeeds {
+export interface ScimDeps {
   readonly directories: Directories
   readonly clock: Clock
   readonly baseUrl: string

@@ -13,13 +13,13 @@ export interface GuessLimit {
 }
 
 /** Opens the limit; without a rate nothing is limited. */
-export function createGuessLimit(needs: {
+export function createGuessLimit(deps: {
   readonly clock: Clock
   readonly failures: Rate | undefined
   /** This node's part of that limit. */
   readonly part?: (() => number) | undefined
 }): GuessLimit {
-  const failures = new FailedCredentials({ ...needs, spare: spareReads })
+  const failures = new FailedCredentials({ ...deps, spare: spareReads })
   return {
     async watch(address, lookUp) {
       const refusedFor = failures.beforeLookUp(address)

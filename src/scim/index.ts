@@ -1,6 +1,6 @@
 /** /scim/v2: the company directory keeps our people in step. */
 import type { App, OwnRefusals } from '../http/index.ts'
-import { prefix, ScimDoor, type ScimDeps } from './door.ts'
+import { prefix, ScimServer, type ScimServerDeps } from './scim-server.ts'
 import { errorBody } from './protocol/errors.ts'
 import { contentType } from './respond.ts'
 
@@ -14,6 +14,6 @@ export const scimRefusals: OwnRefusals = {
 }
 
 /** Registers the routes of SCIM. */
-export function registerScim(app: App, deps: ScimDeps): void {
-  new ScimDoor(deps).register(app)
+export function registerScim(app: App, deps: ScimServerDeps): void {
+  new ScimServer(deps).register(app)
 }

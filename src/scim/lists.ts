@@ -1,7 +1,7 @@
 import type { DirectoryPage } from '../directory/index.ts'
 import type { ResourceType } from './schema/attributes.ts'
 import { refuse } from './protocol/errors.ts'
-import type { ScimAnswer, ScimNeeds, ScimRequest } from './exchange.ts'
+import type { ScimAnswer, ScimDeps, ScimRequest } from './exchange.ts'
 import { listingOf, projectionOf, type Query } from './query.ts'
 import { groupTexts, holdsTooMany, listText, userTexts } from './rendering.ts'
 import { groupType, userType } from './schema/schema-group.ts'
@@ -10,31 +10,31 @@ const listUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse'
 
 /** A page of users or groups, by index or by cursor. */
 export async function listResources(
-  needs: ScimNeeds,
+  deps: ScimDeps,
   request: ScimRequest,
   type: ResourceType,
   query: Query,
 ): Promise<ScimAnswer> {
-  const page = await readPage(needs, request, type, query)
-  const resources = await loadResources(needs, request, { type, ids: page.ids }, query)
+  const page = await readPage(deps, request, type, query)
+  const resources = await loadResources(deps, request, { type, ids: page.ids }, query)
   return answerList([resources], page, query)
 }
 
 /** A page over users and then groups: `.search` and queries at the root (RFC 7644 section 3.4.2.1). */
 export async function listEverything(
-  needs: ScimNeeds,
+  deps: ScimDeps,
   request: ScimRequest,
   query: Query,
 ): Promise<ScimAnswer> {
   if (query.cursor !== undefined) {
     throw refuse('invalidCursor', 'Pages over all resources go by startIndex.')
   }
-  const { lists } = needs.directories
+  const { lists } = deps.directories
   const ids: { type: ResourceType; ids: readonly string[] }[] = []
   let total = 0
   let room = query.count
   for (const type of [userType, groupType]) {
-    const listing = listingOf(type, query, request, needs.limits, 'absent')
+    const listing = listingOf(type, query, request, deps.limits, 'absent')
     const start = Math.max(1, query.startIndex - total)
     const page = await lists.byIndex(listing, start, room)
     ids.push({ type, ids: page.ids })
@@ -42,7 +42,7 @@ export async function listEverything(
     room -= page.ids.length
   }
   const resources: Resources[] = []
-  for (const part of ids) resources.push(await loadResources(needs, request, part, query))
+  for (const part of ids) resources.push(await loadResources(deps, request, part, query))
   return answerList(resources, { total, nextCursor: undefined }, query)
 }
 
@@ -61,13 +61,13 @@ export function listPlain(documents: readonly Record<string, unknown>[]): ScimAn
 }
 
 async function readPage(
-  needs: ScimNeeds,
+  deps: ScimDeps,
   request: ScimRequest,
   type: ResourceType,
   query: Query,
 ): Promise<DirectoryPage> {
-  const { lists } = needs.directories
-  const listing = listingOf(type, query, request, needs.limits)
+  const { lists } = deps.directories
+  const listing = listingOf(type, query, request, deps.limits)
   if (query.cursor === undefined) {
     return await lists.byIndex(listing, query.startIndex, query.count)
   }
@@ -90,14 +90,14 @@ interface Resources {
 }
 
 async function loadResources(
-  needs: ScimNeeds,
+  deps: ScimDeps,
   request: ScimRequest,
   { type, ids }: { readonly type: ResourceType; readonly ids: readonly string[] },
   query: Query,
 ): Promise<Resources> {
   const { organizationId } = request.principal
   const showing = { request, projection: projectionOf(type, query) }
-  const { users, groups } = needs.directories
+  const { users, groups } = deps.directories
   if (type.name === 'User') {
     const found = await users.getAll(organizationId, ids, showing.projection.shows('groups'))
     return { count: found.length, isLarge: false, texts: () => userTexts(found, showing) }
@@ -106,7 +106,7 @@ async function loadResources(
   return {
     count: found.length,
     isLarge: holdsTooMany(found, showing),
-    texts: () => groupTexts(needs, found, showing),
+    texts: () => groupTexts(deps, found, showing),
   }
 }
 

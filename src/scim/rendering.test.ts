@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { DirectoryGroupRecord } from '../store/index.ts'
-import type { ScimNeeds, ScimRequest } from './exchange.ts'
+import type { ScimDeps, ScimRequest } from './exchange.ts'
 import { projectionOf } from './query.ts'
 import { groupTexts, listText } from './rendering.ts'
 import { groupType } from './schema/schema-group.ts'
@@ -36,7 +36,7 @@ async function render(groups: readonly DirectoryGroupRecord[]) {
     return [...ids]
   }
   const member = (at: number): string => `mem_${String(at).padStart(9, '0')}`
-  const needs = {
+  const deps = {
     directories: {
       groups: {
         listMembers: async (_: string, ids: readonly string[]) =>
@@ -62,7 +62,7 @@ async function render(groups: readonly DirectoryGroupRecord[]) {
   }
   setImmediate(turns)
   const showing = { request: request as unknown as ScimRequest, projection }
-  const texts = groupTexts(needs as unknown as ScimNeeds, groups, showing)
+  const texts = groupTexts(deps as unknown as ScimDeps, groups, showing)
   let text = ''
   for await (const part of listText({ totalResults: groups.length }, 'Resources', texts))
     text += part

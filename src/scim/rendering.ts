@@ -3,7 +3,7 @@
 import type { DirectoryUser } from '../directory/index.ts'
 import type { DirectoryGroupRecord } from '../store/index.ts'
 import { groupDocument, memberDocuments, userDocument } from './documents.ts'
-import type { ScimNeeds, ScimRequest } from './exchange.ts'
+import type { ScimDeps, ScimRequest } from './exchange.ts'
 import type { Projection } from './schema/projection.ts'
 
 /** Resources as JSON texts, each whole or, when it is large, in pieces of its own. */
@@ -30,7 +30,7 @@ export async function* userTexts(users: readonly DirectoryUser[], showing: Showi
 
 /** Groups as texts; the members of small ones are read together, those of a large one in pieces. */
 export async function* groupTexts(
-  needs: ScimNeeds,
+  deps: ScimDeps,
   groups: readonly DirectoryGroupRecord[],
   showing: Showing,
 ): Texts {
@@ -38,12 +38,12 @@ export async function* groupTexts(
   for (const batch of batchesOf(groups)) {
     const [first] = batch
     if (first !== undefined && first.members > membersInTurn && projection.shows('members')) {
-      yield largeGroup(needs, first, showing)
+      yield largeGroup(deps, first, showing)
       await nextTurn()
       continue
     }
     const members = projection.shows('members')
-      ? await needs.directories.groups.listMembers(request.principal.organizationId, idsOf(batch))
+      ? await deps.directories.groups.listMembers(request.principal.organizationId, idsOf(batch))
       : undefined
     for (const group of batch) {
       const document = groupDocument(group, members?.get(group.id), request.base)
@@ -89,7 +89,7 @@ export async function* singleText(resources: Texts): AsyncGenerator<string> {
 
 // Who stays in the group while it is read is in the answer once: the pages go by the members' ids.
 async function* largeGroup(
-  needs: ScimNeeds,
+  deps: ScimDeps,
   group: DirectoryGroupRecord,
   { request, projection }: Showing,
 ): AsyncGenerator<string> {
@@ -97,7 +97,7 @@ async function* largeGroup(
   yield `${JSON.stringify(head).slice(0, -1)},"members":[`
   let after = ''
   for (;;) {
-    const page = await needs.directories.groups.memberPage(group, after, membersInTurn)
+    const page = await deps.directories.groups.memberPage(group, after, membersInTurn)
     const last = page.at(-1)
     if (last === undefined) break
     const { members } = projection.apply({ members: memberDocuments(page, request.base) })

@@ -8,7 +8,7 @@ import {
   isUnchanged,
   showResource,
   type ScimAnswer,
-  type ScimNeeds,
+  type ScimDeps,
   type ScimRequest,
 } from './exchange.ts'
 import type { Json } from './protocol/json.ts'
@@ -18,7 +18,7 @@ import { projectionOf, queryOfUrl } from './query.ts'
 import { readResource, type Resource } from './schema/resource.ts'
 import { groupTexts, holdsTooMany, singleText } from './rendering.ts'
 import { groupType, userType } from './schema/schema-group.ts'
-import { groupData, groupWish, memberChanges, userWish } from './stored.ts'
+import { groupData, groupInput, memberChanges, userInput } from './stored.ts'
 
 /** What can be done with resources of one type. */
 export interface ResourceDoor {
@@ -31,8 +31,8 @@ export interface ResourceDoor {
 }
 
 /** Users: RFC 7643 section 4.1. */
-export function createUserDoor(needs: ScimNeeds): ResourceDoor {
-  const { users } = needs.directories
+export function createUserDoor(deps: ScimDeps): ResourceDoor {
+  const { users } = deps.directories
 
   function show(request: ScimRequest, status: number, user: DirectoryUser): ScimAnswer {
     const projection = projectionOf(userType, queryOfUrl(request.query))
@@ -51,7 +51,7 @@ export function createUserDoor(needs: ScimNeeds): ResourceDoor {
       (current) => {
         checkVersion(request, etagOf(current))
         // Taking the word `active` away deactivates nobody and brings nobody back.
-        return userWish(withoutId(next(current)), current.active)
+        return userInput(withoutId(next(current)), current.active)
       },
       request.actor,
     )
@@ -61,7 +61,7 @@ export function createUserDoor(needs: ScimNeeds): ResourceDoor {
     type: userType,
     async create(request) {
       const resource = { active: true, ...readResource(userType, bodyOf(request)) }
-      const wish = userWish(resource, true)
+      const wish = userInput(resource, true)
       const user = await users.create(request.principal.organizationId, wish, request.actor)
       return show(request, 201, user)
     },
@@ -98,8 +98,8 @@ export function createUserDoor(needs: ScimNeeds): ResourceDoor {
 }
 
 /** Groups: RFC 7643 section 4.2. */
-export function createGroupDoor(needs: ScimNeeds): ResourceDoor {
-  const { groups } = needs.directories
+export function createGroupDoor(deps: ScimDeps): ResourceDoor {
+  const { groups } = deps.directories
 
   function show(request: ScimRequest, status: number, group: DirectoryGroupRecord): ScimAnswer {
     const projection = projectionOf(groupType, queryOfUrl(request.query))
@@ -110,7 +110,7 @@ export function createGroupDoor(needs: ScimNeeds): ResourceDoor {
       ...answer,
       pieces: {
         isLarge: holdsTooMany([group], showing),
-        text: () => singleText(groupTexts(needs, [group], showing)),
+        text: () => singleText(groupTexts(deps, [group], showing)),
       },
     }
   }
@@ -118,7 +118,7 @@ export function createGroupDoor(needs: ScimNeeds): ResourceDoor {
   return {
     type: groupType,
     async create(request) {
-      const wish = groupWish(readResource(groupType, bodyOf(request)))
+      const wish = groupInput(readResource(groupType, bodyOf(request)))
       const group = await groups.create(request.principal.organizationId, wish, request.actor)
       return show(request, 201, group)
     },
@@ -128,7 +128,7 @@ export function createGroupDoor(needs: ScimNeeds): ResourceDoor {
       return show(request, 200, group)
     },
     async replace(request, id) {
-      const wish = groupWish(readResource(groupType, bodyOf(request)))
+      const wish = groupInput(readResource(groupType, bodyOf(request)))
       const { organizationId } = request.principal
       const next = (current: DirectoryGroupRecord) => {
         checkVersion(request, etagOf(current))

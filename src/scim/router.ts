@@ -1,7 +1,7 @@
 import { answerBulk } from './bulk.ts'
 import { providerConfig, resourceTypeDocuments, schemaDocuments } from './discovery.ts'
 import { ScimError, type ScimType } from './protocol/errors.ts'
-import type { DiscoveryRequest, ScimAnswer, ScimNeeds, ScimRequest } from './exchange.ts'
+import type { DiscoveryRequest, ScimAnswer, ScimDeps, ScimRequest } from './exchange.ts'
 import { listEverything, listPlain, listResources } from './lists.ts'
 import { askedAttributes, queryOfBody, queryOfUrl } from './query.ts'
 import { createGroupDoor, createUserDoor, type ResourceDoor } from './resources.ts'
@@ -38,12 +38,12 @@ export function isDiscovery(path: readonly string[]): boolean {
 
 /** Opens the router. */
 export function createRouter(
-  needs: ScimNeeds,
+  deps: ScimDeps,
   explain: (error: unknown) => { status: number; scimType: ScimType | undefined; detail: string },
 ): ScimRouter {
   const doors: Readonly<Record<string, ResourceDoor>> = {
-    users: createUserDoor(needs),
-    groups: createGroupDoor(needs),
+    users: createUserDoor(deps),
+    groups: createGroupDoor(deps),
   }
 
   function handlersOf(path: readonly string[]): Handlers<ScimHandler> {
@@ -51,20 +51,20 @@ export function createRouter(
     const name = first.toLowerCase()
     if (path.length > 2) return undefined
     const door = Object.hasOwn(doors, name) ? doors[name] : undefined
-    if (door !== undefined) return doorHandlers(needs, door, second)
+    if (door !== undefined) return doorHandlers(deps, door, second)
     if (second !== undefined && name !== 'me') return undefined
     switch (name) {
       case '':
         return {
-          GET: async (request) => await listEverything(needs, request, queryOfUrl(request.query)),
+          GET: async (request) => await listEverything(deps, request, queryOfUrl(request.query)),
         }
       case '.search':
         return {
-          POST: async (request) => await listEverything(needs, request, queryOfBody(request.body)),
+          POST: async (request) => await listEverything(deps, request, queryOfBody(request.body)),
         }
       case 'bulk':
         return {
-          POST: async (request) => await answerBulk(needs, request, performInBulk, explain),
+          POST: async (request) => await answerBulk(deps, request, performInBulk, explain),
         }
       default:
         return undefined
@@ -87,7 +87,7 @@ export function createRouter(
     find,
     findDiscovery(method, path) {
       const [first = '', second] = path
-      return handlerFor(method, discoveryHandlers(needs, first.toLowerCase(), second))
+      return handlerFor(method, discoveryHandlers(deps, first.toLowerCase(), second))
     },
   }
 }
@@ -101,21 +101,21 @@ function handlerFor<Handler>(method: string, handlers: Handlers<Handler>): Handl
 }
 
 function doorHandlers(
-  needs: ScimNeeds,
+  deps: ScimDeps,
   door: ResourceDoor,
   id: string | undefined,
 ): Handlers<ScimHandler> {
   if (id === undefined) {
     return {
       GET: async (request) =>
-        await listResources(needs, request, door.type, queryOfUrl(request.query)),
+        await listResources(deps, request, door.type, queryOfUrl(request.query)),
       POST: async (request) => await door.create(request),
     }
   }
   if (id.toLowerCase() === '.search') {
     return {
       POST: async (request) =>
-        await listResources(needs, request, door.type, queryOfBody(request.body)),
+        await listResources(deps, request, door.type, queryOfBody(request.body)),
     }
   }
   return {
@@ -128,7 +128,7 @@ function doorHandlers(
 
 /** Discovery documents have nothing of an organization in them. */
 function discoveryHandlers(
-  needs: ScimNeeds,
+  deps: ScimDeps,
   name: string,
   id: string | undefined,
 ): Handlers<DiscoveryHandler> {
@@ -144,7 +144,7 @@ function discoveryHandlers(
       return {
         GET: async ({ query, base }) => ({
           status: 200,
-          body: providerConfig(needs, base, askedAttributes(query)),
+          body: providerConfig(deps, base, askedAttributes(query)),
         }),
       }
   }

@@ -1,4 +1,4 @@
-import type { DirectoryGroupWish, DirectoryUserWish, MemberChange } from '../directory/index.ts'
+import type { DirectoryGroupInput, DirectoryUserInput, MemberChange } from '../directory/index.ts'
 import type { DirectoryGroupData, DirectoryUserData } from '../store/index.ts'
 import {
   coreAttributes,
@@ -15,7 +15,7 @@ import { groupSchema, groupType, userType } from './schema/schema-group.ts'
 import type { Value, Values } from './schema/values.ts'
 
 /** A user resource in the forms in which it is stored, found and joined to a person; `isActive` holds if it does not say. */
-export function userWish(given: Resource, isActive: boolean): DirectoryUserWish {
+export function userInput(given: Resource, isActive: boolean): DirectoryUserInput {
   const active = (given['active'] ?? isActive) !== false
   // Kept as it takes effect, so that every answer shows it.
   const resource: Resource = { ...given, active }
@@ -57,7 +57,7 @@ export function groupData(resource: Resource): DirectoryGroupData {
 }
 
 /** A group as POST or PUT gives it: its members are these and no others. */
-export function groupWish(resource: Resource): DirectoryGroupWish {
+export function groupInput(resource: Resource): DirectoryGroupInput {
   const attribute = findAttribute(groupSchema.attributes, 'members')
   const ids = attribute === undefined ? [] : memberIds(attribute, [...listAt(resource, 'members')])
   return { data: groupData(resource), members: [{ kind: 'replace', ids }] }

@@ -19,7 +19,7 @@ export interface Arrival {
 
 /** Reads a request to a provider's callback. */
 export function arrivalOf(
-  needs: {
+  deps: {
     readonly transactions: Transactions
     readonly handOvers: HandOvers
     readonly baseUrl: string
@@ -33,22 +33,22 @@ export function arrivalOf(
   const arrived = request.url.split('?')[1] ?? ''
   const code = new URLSearchParams(arrived).get('handover')
   return {
-    handOver: isForBase(needs, { code, query: arrived, cookie })
-      ? `${needs.baseUrl}${path}?handover=${needs.handOvers.make(provider, arrived)}`
+    handOver: isForBase(deps, { code, query: arrived, cookie })
+      ? `${deps.baseUrl}${path}?handover=${deps.handOvers.make(provider, arrived)}`
       : undefined,
     open() {
-      const query = code === null ? arrived : needs.handOvers.look(code, provider)
-      return needs.transactions.read(cookie, { provider, query })
+      const query = code === null ? arrived : deps.handOvers.look(code, provider)
+      return deps.transactions.read(cookie, { provider, query })
     },
     async finish(transaction, reply, work) {
       try {
-        const query = code === null ? arrived : await needs.handOvers.use(code, transaction)
+        const query = code === null ? arrived : await deps.handOvers.use(code, transaction)
         const done = await work(query)
-        reply.header('Set-Cookie', [...needs.transactions.endCookies(transaction)])
+        reply.header('Set-Cookie', [...deps.transactions.endCookies(transaction)])
         return done
       } catch (error) {
         const refusal = error instanceof Problem ? error : undefined
-        reply.header('Set-Cookie', [...needs.transactions.endCookies(transaction, refusal)])
+        reply.header('Set-Cookie', [...deps.transactions.endCookies(transaction, refusal)])
         throw error
       }
     },

@@ -15,11 +15,11 @@ export function openProviders(
     readonly github: (Credentials & { readonly url: string; readonly apiUrl: string }) | undefined
     readonly google: (Credentials & { readonly issuer: string }) | undefined
   },
-  needs: { readonly outbound: Outbound; readonly relyingParty: RelyingParty },
+  deps: { readonly outbound: Outbound; readonly relyingParty: RelyingParty },
 ): readonly SignInProvider[] {
   const { github, google } = settings
   return [
-    ...(github ? [createGithub({ ...github, outbound: needs.outbound })] : []),
-    ...(google ? [createGoogle({ ...google, relyingParty: needs.relyingParty })] : []),
+    ...(github ? [createGithub({ ...github, outbound: deps.outbound })] : []),
+    ...(google ? [createGoogle({ ...google, relyingParty: deps.relyingParty })] : []),
   ]
 }

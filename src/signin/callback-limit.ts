@@ -19,13 +19,13 @@ export interface CallbackLimit {
 }
 
 /** Opens the limit; without a rate nothing is limited. */
-export function createCallbackLimit(needs: {
+export function createCallbackLimit(deps: {
   readonly clock: Clock
   readonly failures: Rate | undefined
   /** This node's part of that limit. */
   readonly part?: (() => number) | undefined
 }): CallbackLimit {
-  const failures = new FailedCredentials({ ...needs, spare: spareEnds })
+  const failures = new FailedCredentials({ ...deps, spare: spareEnds })
   return {
     async watch(address, open, finish) {
       try {

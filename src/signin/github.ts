@@ -4,20 +4,20 @@ import { readCallback } from '../oidc/index.ts'
 import type { SignInProvider } from './provider.ts'
 
 const deadlineMs = 10_000
-const mostBytes = 256 * 1024
+const maxBytes = 256 * 1024
 
 /** GitHub, or a GitHub Enterprise server: OAuth 2.0 and its API, since it speaks no OpenID Connect to browsers. */
-export function createGithub(needs: {
+export function createGithub(deps: {
   readonly outbound: Pick<Outbound, 'request'>
   readonly url: string
   readonly apiUrl: string
   readonly clientId: string
   readonly clientSecret: string
 }): SignInProvider {
-  const { outbound, clientId } = needs
-  const tokenEndpoint = `${needs.url}/login/oauth/access_token`
+  const { outbound, clientId } = deps
+  const tokenEndpoint = `${deps.url}/login/oauth/access_token`
   // What GitHub calls itself in answers, should it send `iss` (RFC 9207).
-  const answerIssuer = `${needs.url}/login/oauth`
+  const answerIssuer = `${deps.url}/login/oauth`
 
   async function ask(
     url: string,
@@ -35,7 +35,7 @@ export function createGithub(needs: {
         },
         ...(more.form ? { body: Buffer.from(more.form.toString()) } : {}),
         deadlineMs,
-        maxResponseBytes: mostBytes,
+        maxResponseBytes: maxBytes,
       })
       if (answer.status !== 200 || answer.truncated) {
         throw new Error(`${new URL(url).pathname} answered ${answer.status}`)
@@ -61,7 +61,7 @@ export function createGithub(needs: {
   return {
     name: 'github',
     async start(fresh, redirectUri) {
-      const url = new URL(`${needs.url}/login/oauth/authorize`)
+      const url = new URL(`${deps.url}/login/oauth/authorize`)
       url.search = new URLSearchParams({
         response_type: 'code',
         client_id: clientId,
@@ -71,31 +71,31 @@ export function createGithub(needs: {
         code_challenge: fresh.challenge,
         code_challenge_method: 'S256',
       }).toString()
-      return { url: url.href, issuer: needs.url, tokenEndpoint }
+      return { url: url.href, issuer: deps.url, tokenEndpoint }
     },
     async finish(answer) {
       const provider = { issuer: answerIssuer, namesItself: false }
       const { code } = readCallback(answer.query, { state: answer.state, provider })
-      if (answer.issuer !== needs.url || answer.tokenEndpoint !== tokenEndpoint) {
+      if (answer.issuer !== deps.url || answer.tokenEndpoint !== tokenEndpoint) {
         throw new Problem('callback_invalid', 'The provider has changed meanwhile. Start again.')
       }
       const token = await exchange(
         new URLSearchParams({
           grant_type: 'authorization_code',
           client_id: clientId,
-          client_secret: needs.clientSecret,
+          client_secret: deps.clientSecret,
           code,
           redirect_uri: answer.redirectUri,
           code_verifier: answer.verifier,
         }),
       )
       // The token lives as long as these two calls and is never stored.
-      const user = parseUser(await ask(`${needs.apiUrl}/user`, { token }))
-      const email = primaryEmail(await ask(`${needs.apiUrl}/user/emails`, { token }))
+      const user = parseUser(await ask(`${deps.apiUrl}/user`, { token }))
+      const email = primaryEmail(await ask(`${deps.apiUrl}/user/emails`, { token }))
       return {
         provider: 'github',
         connectionId: '',
-        issuer: needs.url,
+        issuer: deps.url,
         subject: String(user.id),
         email: email?.email,
         emailVerified: email?.verified ?? false,

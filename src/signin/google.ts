@@ -6,18 +6,18 @@ import type { SignInProvider } from './provider.ts'
 const budgetMs = 9_000
 
 /** Google, or any OpenID provider that the operator names instead. */
-export function createGoogle(needs: {
+export function createGoogle(deps: {
   readonly relyingParty: RelyingParty
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
 }): SignInProvider {
-  const { relyingParty, clientId } = needs
+  const { relyingParty, clientId } = deps
   return {
     name: 'google',
     async start(fresh, redirectUri) {
       // Nobody is sent to a provider that is down.
-      const provider = await relyingParty.provider(needs.issuer, { fresh: true })
+      const provider = await relyingParty.provider(deps.issuer, { fresh: true })
       const url = authorizationUrl(provider, {
         clientId,
         redirectUri,
@@ -29,12 +29,12 @@ export function createGoogle(needs: {
       return { url, issuer: provider.issuer, tokenEndpoint: provider.tokenEndpoint }
     },
     async finish(answer) {
-      const provider = await relyingParty.provider(needs.issuer)
+      const provider = await relyingParty.provider(deps.issuer)
       const { code } = readCallback(answer.query, { state: answer.state, provider })
       if (provider.issuer !== answer.issuer || provider.tokenEndpoint !== answer.tokenEndpoint) {
         throw new Problem('callback_invalid', 'The provider has changed meanwhile. Start again.')
       }
-      const credential = { kind: 'secret', secret: needs.clientSecret } as const
+      const credential = { kind: 'secret', secret: deps.clientSecret } as const
       const { redirectUri, verifier, nonce } = answer
       const client = { clientId, credential, redirectUri }
       const grant = { code, verifier, nonce }

@@ -29,11 +29,11 @@ export interface HandOvers {
  * (cookies know no ports), else unless the sign-in was started at the identity address itself.
  */
 export function isForBase(
-  needs: { baseUrl: string; authUrl: string },
+  deps: { baseUrl: string; authUrl: string },
   arrived: { code: string | null; query: string; cookie: string | undefined },
 ): boolean {
-  if (needs.authUrl === needs.baseUrl || arrived.code !== null) return false
-  const sameHost = new URL(needs.authUrl).hostname === new URL(needs.baseUrl).hostname
+  if (deps.authUrl === deps.baseUrl || arrived.code !== null) return false
+  const sameHost = new URL(deps.authUrl).hostname === new URL(deps.baseUrl).hostname
   return sameHost || !hasCookieFor(arrived.cookie, arrived.query)
 }
 
@@ -44,8 +44,8 @@ interface Carried {
 }
 
 /** Opens the hand-overs; a code carries everything itself, sealed. */
-export function createHandOvers(needs: { store: Store; sealer: Sealer; clock: Clock }): HandOvers {
-  const { store, sealer, clock } = needs
+export function createHandOvers(deps: { store: Store; sealer: Sealer; clock: Clock }): HandOvers {
+  const { store, sealer, clock } = deps
 
   function read(code: string, provider: string): Carried {
     const carried = open(sealer, code)

@@ -17,19 +17,19 @@ import {
 } from './routes.ts'
 import { createHandOvers } from './hand-over.ts'
 import { pageFiles, refusalPage, type WayOn } from './pages.ts'
-import { registerSso, type SsoNeeds } from './sso-routes.ts'
+import { registerSso, type SsoDeps } from './sso-routes.ts'
 import { createTransactions } from './login-state.ts'
 
 export { openProviders } from './built-in.ts'
 
 const jwksFreshSeconds = 300
 const builtIn = ['github', 'google'] as const
-const longestForm = 16 * 1024
+const maxFormLength = 16 * 1024
 
 /** Hangs the sign-in door on the app. */
 export function registerSignin(
   app: App,
-  given: Omit<SsoNeeds, 'transactions' | 'handOvers' | 'callbackLimit'> & {
+  given: Omit<SsoDeps, 'transactions' | 'handOvers' | 'callbackLimit'> & {
     /** Failed ends of sign-ins per source; undefined = not limited. */
     readonly failures: Rate | undefined
     /** This node's part of that limit. */
@@ -40,7 +40,7 @@ export function registerSignin(
     readonly log: { error(fields: object, text: string): void }
   },
 ): void {
-  const needs = {
+  const deps = {
     ...given,
     transactions: createTransactions(given),
     handOvers: createHandOvers(given),
@@ -67,7 +67,7 @@ export function registerSignin(
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',
-      { parseAs: 'string', bodyLimit: longestForm },
+      { parseAs: 'string', bodyLimit: maxFormLength },
       (_request, body, done) => done(null, new URLSearchParams(String(body))),
     )
     scope.addContentTypeParser('application/json', (_request, payload, done) => {
@@ -77,21 +77,21 @@ export function registerSignin(
     const refuseOtherMethods = watchMethods(scope)
     for (const name of builtIn) {
       const path = `/api/v1/auth/${name}`
-      only(scope, 'GET', `${path}/login`, (...ends) => startSignIn(needs, name, ...ends))
-      only(scope, 'GET', `${path}/callback`, (...ends) => finishSignIn(needs, name, ...ends))
+      only(scope, 'GET', `${path}/login`, (...ends) => startSignIn(deps, name, ...ends))
+      only(scope, 'GET', `${path}/callback`, (...ends) => finishSignIn(deps, name, ...ends))
     }
-    registerSso(scope, needs)
-    only(scope, 'GET', '/api/v1/auth/landed', (...ends) => land(needs, ...ends))
-    only(scope, 'POST', '/api/v1/auth/logout', (...ends) => logOut(needs, ...ends))
+    registerSso(scope, deps)
+    only(scope, 'GET', '/api/v1/auth/landed', (...ends) => land(deps, ...ends))
+    only(scope, 'POST', '/api/v1/auth/logout', (...ends) => logOut(deps, ...ends))
     scope.get('/sign-in-link', async (...ends) => await showSignInLink(...ends))
-    scope.post('/sign-in-link', async (...ends) => await useSignInLink(needs, ...ends))
+    scope.post('/sign-in-link', async (...ends) => await useSignInLink(deps, ...ends))
     refuseOtherMethods()
   })
 }
 
 /** Where a refused request's sign-in begins anew, and whose it is. */
 async function wayOn(
-  deps: Pick<SsoNeeds, 'sso' | 'store'>,
+  deps: Pick<SsoDeps, 'sso' | 'store'>,
   request: Pick<AppRequest, 'url'>,
 ): Promise<WayOn> {
   const [path = '', query] = request.url.split('?')
@@ -110,7 +110,7 @@ async function wayOn(
 }
 
 async function organizationOf(
-  { sso, store }: Pick<SsoNeeds, 'sso' | 'store'>,
+  { sso, store }: Pick<SsoDeps, 'sso' | 'store'>,
   connectionId: string,
 ): Promise<string | undefined> {
   const connection = await sso.connections.findForSignIn(connectionId)

@@ -10,7 +10,7 @@ import { usedOnce, type Store } from '../store/index.ts'
 const cookiePrefix = '__Host-sign-in-'
 const refusalCookieName = '__Host-sign-in.refused'
 const lifetimeMs = 10 * 60_000
-const longestCookie = 3500
+const maxCookieLength = 3500
 // A request head has room for 16 KiB; the newest sign-ins of a browser are kept.
 const maxCookies = 5
 const maxCookieCharacters = 8_000
@@ -82,12 +82,12 @@ export function hasCookieFor(cookieHeader: string | undefined, query: string): b
 }
 
 /** Opens the transactions; nothing is stored until one is finished. */
-export function createTransactions(needs: {
+export function createTransactions(deps: {
   store: Store
   sealer: Sealer
   clock: Clock
 }): Transactions {
-  const { store, sealer, clock } = needs
+  const { store, sealer, clock } = deps
 
   function open<Kept>(sealed: string): Kept {
     try {
@@ -111,7 +111,7 @@ export function createTransactions(needs: {
     answer: { provider: string; state: string },
   ): void {
     const [sealed] = cookieValues(cookieHeader, refusalCookieName)
-    if (sealed === undefined || sealed.length > longestCookie) return
+    if (sealed === undefined || sealed.length > maxCookieLength) return
     const refused = open<Refused>(sealed)
     if (refused.state !== answer.state || refused.provider !== answer.provider) return
     throw new Problem(refused.code, refused.detail)
@@ -177,7 +177,7 @@ export function createTransactions(needs: {
         repeatRefusal(cookieHeader, { provider, state })
         refuseStray(cookieHeader, { provider, query })
       }
-      if (sealed === undefined || second !== undefined || sealed.length > longestCookie) {
+      if (sealed === undefined || second !== undefined || sealed.length > maxCookieLength) {
         throw invalid('This browser has no sign-in under way that this answer belongs to.')
       }
       const transaction = open<SignInTransaction>(sealed)

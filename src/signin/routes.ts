@@ -21,7 +21,7 @@ import { localPath } from './return-to.ts'
 import type { SignInTransaction, Transactions } from './login-state.ts'
 
 /** What the sign-in works with. */
-export interface SignInNeeds {
+export interface SignInDeps {
   readonly sessions: Sessions
   readonly people: People
   readonly links: Links
@@ -38,20 +38,20 @@ export interface SignInNeeds {
 
 /** GET login: the browser goes to the provider, bound to this sign-in by a cookie. 302. */
 export async function startSignIn(
-  needs: SignInNeeds,
+  deps: SignInDeps,
   name: string,
   request: AppRequest,
   reply: AppReply,
 ): Promise<AppReply> {
-  const provider = providerOf(needs, name)
+  const provider = providerOf(deps, name)
   const query = request.query as Record<string, unknown>
-  const before = await currentPerson(needs, request)
+  const before = await currentPerson(deps, request)
   const linking = query['link'] !== undefined
   if (linking && !before)
     throw new Problem('session_missing', 'Sign in before you add an identity.')
   if (linking && before) requireOwnSignIn(before)
-  const fresh = needs.transactions.freshen()
-  const { url, issuer, tokenEndpoint } = await provider.start(fresh, redirectUri(needs, name))
+  const fresh = deps.transactions.freshen()
+  const { url, issuer, tokenEndpoint } = await provider.start(fresh, redirectUri(deps, name))
   const returnTo = query['return_to']
   const transaction: SignInTransaction = {
     provider: name,
@@ -61,12 +61,12 @@ export async function startSignIn(
     issuer,
     tokenEndpoint,
     returnTo: localPath(typeof returnTo === 'string' ? returnTo : undefined),
-    startedAt: needs.clock.now(),
+    startedAt: deps.clock.now(),
     before: before && { userId: before.userId, sessionId: before.sessionId },
     linking,
   }
   return await reply
-    .header('Set-Cookie', [...needs.transactions.cookiesFor(transaction, request.headers.cookie)])
+    .header('Set-Cookie', [...deps.transactions.cookiesFor(transaction, request.headers.cookie)])
     .header('Cache-Control', 'no-store')
     .header('Referrer-Policy', 'no-referrer')
     .redirect(url, 302)
@@ -74,45 +74,45 @@ export async function startSignIn(
 
 /** GET callback: every check, then a session and a page that moves on by itself. */
 export async function finishSignIn(
-  needs: SignInNeeds,
+  deps: SignInDeps,
   name: string,
   request: AppRequest,
   reply: AppReply,
 ): Promise<AppReply> {
-  const provider = providerOf(needs, name)
+  const provider = providerOf(deps, name)
   const path = `/api/v1/auth/${name}/callback`
-  const arrival = arrivalOf(needs, request, { provider: name, path })
+  const arrival = arrivalOf(deps, request, { provider: name, path })
   if (arrival.handOver !== undefined) {
     return await reply.header('Referrer-Policy', 'no-referrer').redirect(arrival.handOver, 302)
   }
-  const { watch } = needs.callbackLimit
-  return await watch(needs.addressOf(request), arrival.open, async (transaction) => {
+  const { watch } = deps.callbackLimit
+  return await watch(deps.addressOf(request), arrival.open, async (transaction) => {
     const { proven, person } = await arrival.finish(transaction, reply, async (query) => {
-      await needs.transactions.finish(transaction, query)
+      await deps.transactions.finish(transaction, query)
       const proven = await provider.finish({
         ...transaction,
         query,
-        redirectUri: redirectUri(needs, name),
+        redirectUri: redirectUri(deps, name),
       })
       const isLinking = transaction.linking === true
-      const actor = actorOf(needs, request)
-      const person = isLinking ? undefined : await needs.people.recognize(proven, actor)
+      const actor = actorOf(deps, request)
+      const person = isLinking ? undefined : await deps.people.recognize(proven, actor)
       return { proven, person }
     })
     return person === undefined
-      ? await proposeLink(needs, transaction, proven, reply)
-      : await signIn(needs, transaction, { ...proven, ...person }, { request, reply })
+      ? await proposeLink(deps, transaction, proven, reply)
+      : await signIn(deps, transaction, { ...proven, ...person }, { request, reply })
   })
 }
 
 async function signIn(
-  needs: SignInNeeds,
+  deps: SignInDeps,
   transaction: SignInTransaction,
   { provider, user, identityId }: ProvenIdentity & Recognized,
   { request, reply }: { request: AppRequest; reply: AppReply },
 ): Promise<AppReply> {
-  const address = needs.addressOf(request)
-  const started = await needs.sessions.start({
+  const address = deps.addressOf(request)
+  const started = await deps.sessions.start({
     userId: user.id,
     provider,
     identityId,
@@ -120,52 +120,52 @@ async function signIn(
     agent: request.headers['user-agent'],
     requestId: request.id,
   })
-  await endBefore(needs, transaction)
+  await endBefore(deps, transaction)
   // A second header line: each cookie has its own.
   reply.header('Set-Cookie', sessionCookies(started))
   return await sendPage(reply, landingPage(transaction.returnTo))
 }
 
-function actorOf(needs: SignInNeeds, request: AppRequest): Actor {
+function actorOf(deps: SignInDeps, request: AppRequest): Actor {
   return {
     kind: 'system',
     name: 'Sign-in',
-    address: needs.addressOf(request),
+    address: deps.addressOf(request),
     requestId: request.id,
   }
 }
 
 /** The session that this browser had before is replaced, not left behind. */
-async function endBefore(needs: SignInNeeds, { before }: SignInTransaction): Promise<void> {
+async function endBefore(deps: SignInDeps, { before }: SignInTransaction): Promise<void> {
   if (!before) return
   const why = { by: before.userId, reason: 'signed_in_again' }
-  await needs.sessions.end(before.userId, { id: before.sessionId }, why)
+  await deps.sessions.end(before.userId, { id: before.sessionId }, why)
 }
 
 /** Nothing is linked yet: the person confirms on their own page, from the session they started with. */
 async function proposeLink(
-  needs: SignInNeeds,
+  deps: SignInDeps,
   transaction: SignInTransaction,
   proven: ProvenIdentity,
   reply: AppReply,
 ): Promise<AppReply> {
   if (!transaction.before) throw new Problem('session_missing', 'Sign in first.')
-  const proof = needs.people.proofOf(proven, transaction.before)
+  const proof = deps.people.proofOf(proven, transaction.before)
   return await sendPage(reply, landingPage(`/you?link=${proof}`))
 }
 
 /** GET landed: on with the journey, or the reason why there is no session. */
 export async function land(
-  needs: SignInNeeds,
+  deps: SignInDeps,
   request: AppRequest,
   reply: AppReply,
 ): Promise<AppReply> {
   const { return_to: returnTo } = request.query as Record<string, unknown>
   const path = localPath(typeof returnTo === 'string' ? returnTo : undefined)
-  const person = await currentPerson(needs, request)
+  const person = await currentPerson(deps, request)
   return person
     ? await reply.redirect(path, 302)
-    : await sendPage(reply, cookieLostPage(needs.baseUrl))
+    : await sendPage(reply, cookieLostPage(deps.baseUrl))
 }
 
 /**
@@ -173,22 +173,22 @@ export async function land(
  * that ends the provider's session too, where its connection asks for that.
  */
 export async function logOut(
-  needs: SignInNeeds,
+  deps: SignInDeps,
   request: AppRequest,
   reply: AppReply,
 ): Promise<AppReply> {
-  checkSameOrigin(request.headers, needs.baseUrl)
-  const person = await currentPerson(needs, request)
+  checkSameOrigin(request.headers, deps.baseUrl)
+  const person = await currentPerson(deps, request)
   if (person) {
     const why = { by: person.userId, reason: 'signed_out' }
-    await needs.sessions.end(person.userId, { id: person.sessionId }, why)
+    await deps.sessions.end(person.userId, { id: person.sessionId }, why)
   }
   reply.header('Set-Cookie', [...sessionEndCookies]).header('Clear-Site-Data', '"cache", "storage"')
   const { sessionId, connectionId } = person ?? {}
   const address =
     sessionId === undefined || connectionId === undefined
       ? undefined
-      : await needs.sso.logout.addressFor({ sessionId, connectionId })
+      : await deps.sso.logout.addressFor({ sessionId, connectionId })
   if (address === undefined) return await reply.code(204).send()
   return await reply
     .code(200)
@@ -205,21 +205,21 @@ export async function showSignInLink(request: AppRequest, reply: AppReply): Prom
 
 /** POST of a printed link: used up, signed in. */
 export async function useSignInLink(
-  needs: SignInNeeds,
+  deps: SignInDeps,
   request: AppRequest,
   reply: AppReply,
 ): Promise<AppReply> {
-  checkSameOrigin(request.headers, needs.baseUrl)
+  checkSameOrigin(request.headers, deps.baseUrl)
   const token = (request.body as URLSearchParams).get('token') ?? ''
-  const user = await needs.callbackLimit.watch(
-    needs.addressOf(request),
+  const user = await deps.callbackLimit.watch(
+    deps.addressOf(request),
     () => token,
-    async () => await needs.links.useSignInLink(token),
+    async () => await deps.links.useSignInLink(token),
   )
-  const started = await needs.sessions.start({
+  const started = await deps.sessions.start({
     userId: user.id,
     provider: 'sign_in_link',
-    address: needs.addressOf(request),
+    address: deps.addressOf(request),
     agent: request.headers['user-agent'],
     requestId: request.id,
   })
@@ -233,12 +233,12 @@ export async function sendPage(reply: AppReply, page: Page): Promise<AppReply> {
 }
 
 /** The redirect address of a provider: from the settings alone, never from a header (O5). */
-function redirectUri(needs: SignInNeeds, name: string): string {
-  return `${needs.authUrl}/api/v1/auth/${name}/callback`
+function redirectUri(deps: SignInDeps, name: string): string {
+  return `${deps.authUrl}/api/v1/auth/${name}/callback`
 }
 
-function providerOf(needs: SignInNeeds, name: string): SignInProvider {
-  const provider = needs.providers.find((one) => one.name === name)
+function providerOf(deps: SignInDeps, name: string): SignInProvider {
+  const provider = deps.providers.find((one) => one.name === name)
   if (!provider) {
     throw new Problem('provider_not_configured', `Sign-in with ${name} is not set up here.`)
   }
@@ -247,11 +247,11 @@ function providerOf(needs: SignInNeeds, name: string): SignInProvider {
 
 /** Who this browser is signed in as, if anybody. */
 export async function currentPerson(
-  needs: SignInNeeds,
+  deps: SignInDeps,
   request: AppRequest,
 ): Promise<SignedIn | undefined> {
   try {
-    return await needs.sessions.identify(readSessionCookie(request.headers.cookie))
+    return await deps.sessions.identify(readSessionCookie(request.headers.cookie))
   } catch (error) {
     if (error instanceof Problem && error.status === 401) return undefined
     throw error

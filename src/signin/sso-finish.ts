@@ -62,13 +62,13 @@ export interface SsoFinishes {
 const budgetMs = 9_000
 
 /** Opens the finishes. */
-export function createSsoFinishes(needs: {
+export function createSsoFinishes(deps: {
   sso: Sso
   relyingParty: RelyingParty
   transactions: Transactions
   sessions: Sessions
 }): SsoFinishes {
-  const { sso, relyingParty } = needs
+  const { sso, relyingParty } = deps
 
   async function finish(
     transaction: SignInTransaction,
@@ -115,7 +115,7 @@ export function createSsoFinishes(needs: {
     { markedSession }: Visitor,
   ): Promise<string | undefined> {
     if (markedSession === undefined || before?.sessionId === markedSession) return undefined
-    const holder = await needs.sessions.holderOf(markedSession)
+    const holder = await deps.sessions.holderOf(markedSession)
     return holder === undefined || holder.userId === user.id ? undefined : holder.name
   }
 
@@ -126,7 +126,7 @@ export function createSsoFinishes(needs: {
     query: string,
     passed: (step: 'discovery' | 'answer' | 'token' | 'id_token' | 'userinfo') => void = () => {},
   ): Promise<CompanyPerson> {
-    await needs.transactions.finish(transaction, query)
+    await deps.transactions.finish(transaction, query)
     const signal = AbortSignal.timeout(budgetMs)
     const provider = await relyingParty.provider(connection.issuer)
     // The connection as it was when this browser left (O4, O13).
@@ -183,12 +183,12 @@ export function createSsoFinishes(needs: {
     person: CompanyPerson,
     visitor: Visitor,
   ): Promise<readonly string[]> {
-    const started = await needs.sessions.start({
+    const started = await deps.sessions.start({
       userId: admitted.user.id,
       provider: 'sso',
       identityId: admitted.identityId,
       connectionId: connection.id,
-      maximumMs: connection.settings.sessionMaximumMs,
+      maxMs: connection.settings.sessionMaximumMs,
       address: visitor.address,
       agent: visitor.agent,
     })
@@ -199,7 +199,7 @@ export function createSsoFinishes(needs: {
   async function endBefore({ before }: SignInTransaction): Promise<void> {
     if (before === undefined) return
     const why = { by: before.userId, reason: 'signed_in_again' }
-    await needs.sessions.end(before.userId, { id: before.sessionId }, why)
+    await deps.sessions.end(before.userId, { id: before.sessionId }, why)
   }
 
   return { finish, startSession }

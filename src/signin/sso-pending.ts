@@ -4,11 +4,11 @@ import { cookieValues, hostCookie } from '../http/index.ts'
 import { digestBase64url, type Sealer } from '../secrets/index.ts'
 
 const lifetimeMs = 10 * 60_000
-const longestCookie = 3_900
+const maxCookieLength = 3_900
 
 /** A proven company sign-in that waits for somebody's yes, bound to the browser that proved it. */
-export interface Pending<Wish> {
-  readonly wish: Wish
+export interface Pending<Input> {
+  readonly wish: Input
   readonly returnTo: string
   readonly startedAt: number
   /** Names exactly this one, for the form that asks: another tab's must not be answered by it. */
@@ -16,21 +16,21 @@ export interface Pending<Wish> {
 }
 
 /** What waits, in a sealed cookie: exactly this subject, this browser, ten minutes. */
-export interface PendingWishes<Wish> {
+export interface PendingInputs<Input> {
   /** Set-Cookie, and the mark of what waits. */
-  keep(wish: Wish, returnTo: string): { readonly cookie: string; readonly mark: string }
+  keep(wish: Input, returnTo: string): { readonly cookie: string; readonly mark: string }
   /** `sso_confirmation_required` where nothing waits, or something else than the answered form has asked about. */
-  read(cookieHeader: string | undefined, form?: URLSearchParams): Pending<Wish>
+  read(cookieHeader: string | undefined, form?: URLSearchParams): Pending<Input>
   /** Takes it away from the browser. */
   readonly endCookie: string
 }
 
 /** Opens what waits under one name. */
-export function createPendingWishes<Wish>(
-  needs: { sealer: Sealer; clock: Clock },
+export function createPendingConfirmations<Input>(
+  deps: { sealer: Sealer; clock: Clock },
   name: 'confirm' | 'switch',
-): PendingWishes<Wish> {
-  const { sealer, clock } = needs
+): PendingInputs<Input> {
+  const { sealer, clock } = deps
   const cookieName = `__Host-sso-${name}` as const
   const context = ['system', 'sign-in', name]
   return {
@@ -49,11 +49,11 @@ export function createPendingWishes<Wish>(
     },
     read(cookieHeader, form) {
       const [sealed, second] = cookieValues(cookieHeader, cookieName)
-      if (sealed === undefined || second !== undefined || sealed.length > longestCookie)
+      if (sealed === undefined || second !== undefined || sealed.length > maxCookieLength)
         throw nothing()
-      let pending: Omit<Pending<Wish>, 'mark'>
+      let pending: Omit<Pending<Input>, 'mark'>
       try {
-        pending = JSON.parse(sealer.open(sealed, context)) as Omit<Pending<Wish>, 'mark'>
+        pending = JSON.parse(sealer.open(sealed, context)) as Omit<Pending<Input>, 'mark'>
       } catch {
         throw nothing()
       }

@@ -5,17 +5,17 @@ import { faultOf, type RelyingParty } from '../oidc/index.ts'
 import { endByProvider, type PendingLink, type Sso } from '../sso/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
-import { currentPerson, only, sendPage, type SignInNeeds } from './routes.ts'
+import { currentPerson, only, sendPage, type SignInDeps } from './routes.ts'
 import { arrivalOf, type Arrival } from './arrival.ts'
 import type { SignInTransaction } from './login-state.ts'
 import { landingPage } from './pages.ts'
 import { confirmPage, confirmRequiredPage, switchPage, testedPage } from './sso-pages.ts'
 import { actorOf, createSsoFinishes, type PendingSwitch, type Visitor } from './sso-finish.ts'
-import { createPendingWishes } from './sso-pending.ts'
+import { createPendingConfirmations } from './sso-pending.ts'
 import { createSsoStarts, type Starter } from './sso-start.ts'
 
 /** What the company sign-in works with besides. */
-export interface SsoNeeds extends SignInNeeds {
+export interface SsoDeps extends SignInDeps {
   readonly sso: Sso
   readonly relyingParty: RelyingParty
   readonly store: Store
@@ -26,12 +26,12 @@ const base = '/api/v1/auth/sso'
 const keysFreshSeconds = 300
 
 /** Hangs the company sign-in: its starts, callbacks, confirmations, and the provider's own calls. */
-export function registerSso(scope: App, needs: SsoNeeds): void {
-  const { sso } = needs
-  const starts = createSsoStarts(needs)
-  const finishes = createSsoFinishes(needs)
-  const links = createPendingWishes<PendingLink>(needs, 'confirm')
-  const switches = createPendingWishes<PendingSwitch>(needs, 'switch')
+export function registerSso(scope: App, deps: SsoDeps): void {
+  const { sso } = deps
+  const starts = createSsoStarts(deps)
+  const finishes = createSsoFinishes(deps)
+  const links = createPendingConfirmations<PendingLink>(deps, 'confirm')
+  const switches = createPendingConfirmations<PendingSwitch>(deps, 'switch')
 
   only(scope, 'GET', `${base}/login`, async (request, reply) => {
     const { location, cookies } = await starts.byName(queryOf(request), await starterOf(request))
@@ -54,12 +54,12 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
   only(scope, 'GET', `${base}/:connection/callback`, async (request, reply) => {
     const id = connectionOf(request)
     const path = `${base}/${id}/callback`
-    const arrival = arrivalOf(needs, request, { provider: id, path })
+    const arrival = arrivalOf(deps, request, { provider: id, path })
     if (arrival.handOver !== undefined) {
       return await reply.header('Referrer-Policy', 'no-referrer').redirect(arrival.handOver, 302)
     }
     const visitor = visitorOf(request)
-    const { watch } = needs.callbackLimit
+    const { watch } = deps.callbackLimit
     const end = await watch(visitor.address, opening(arrival), async (transaction) => {
       if (transaction instanceof Problem) return await refuseStray(id, transaction, visitor)
       const finish = async (query: string) => await finishes.finish(transaction, query, visitor)
@@ -83,9 +83,9 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
   })
 
   only(scope, 'POST', `${base}/switched`, async (request, reply) => {
-    checkSameOrigin(request.headers, needs.baseUrl)
+    checkSameOrigin(request.headers, deps.baseUrl)
     const { wish, returnTo } = switches.read(request.headers.cookie, formOf(request))
-    const before = await currentPerson(needs, request)
+    const before = await currentPerson(deps, request)
     const connection = await sso.routing.open(wish.connectionId)
     const visitor = visitorOf(request)
     const admitted = await sso.signIn.admit(connection, wish.person, actorOf(visitor))
@@ -95,7 +95,7 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
     const cookies = await finishes.startSession(connection, admitted, wish.person, visitor)
     if (before !== undefined) {
       const why = { by: before.userId, reason: 'signed_in_again' }
-      await needs.sessions.end(before.userId, { id: before.sessionId }, why)
+      await deps.sessions.end(before.userId, { id: before.sessionId }, why)
     }
     reply.header('Set-Cookie', [switches.endCookie, ...cookies])
     return await sendPage(reply, landingPage(returnTo))
@@ -103,7 +103,7 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
 
   only(scope, 'GET', `${base}/confirm`, async (request, reply) => {
     const { wish: link, mark } = links.read(request.headers.cookie)
-    const person = await currentPerson(needs, request)
+    const person = await currentPerson(deps, request)
     const page = person
       ? confirmPage(link, person.name, mark)
       : confirmRequiredPage(link, providerNames(), request.id)
@@ -111,10 +111,10 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
   })
 
   only(scope, 'POST', `${base}/confirmed`, async (request, reply) => {
-    checkSameOrigin(request.headers, needs.baseUrl)
+    checkSameOrigin(request.headers, deps.baseUrl)
     const waiting = links.read(request.headers.cookie, formOf(request))
     const { wish: link, returnTo, startedAt } = waiting
-    const person = await currentPerson(needs, request)
+    const person = await currentPerson(deps, request)
     if (!person) throw new Problem('session_missing', 'Sign in the way you did before, first.')
     const connection = await sso.routing.open(link.connectionId)
     await requireOwnProof(person, { organizationId: link.organizationId, startedAt })
@@ -130,7 +130,7 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
     const admitted = await sso.signIn.confirm(connection, link, person.userId, actor)
     const cookies = await finishes.startSession(connection, admitted, link.person, visitor)
     const why = { by: person.userId, reason: 'signed_in_again' }
-    await needs.sessions.end(person.userId, { id: person.sessionId }, why)
+    await deps.sessions.end(person.userId, { id: person.sessionId }, why)
     reply.header('Set-Cookie', [links.endCookie, ...cookies])
     return await sendPage(reply, landingPage(returnTo))
   })
@@ -146,9 +146,9 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
         throw new Problem('logout_token_invalid', 'There is no logout token, or more than one.')
       }
       const connection = await sso.routing.open(connectionOf(request))
-      const provider = await needs.relyingParty.provider(connection.issuer)
-      const logout = await needs.relyingParty.logout(token, provider, connection.clientId)
-      await endByProvider(needs.store, connection, logout)
+      const provider = await deps.relyingParty.provider(connection.issuer)
+      const logout = await deps.relyingParty.logout(token, provider, connection.clientId)
+      await endByProvider(deps.store, connection, logout)
       return await reply.code(200).send()
     } catch (error) {
       if (!(error instanceof Problem)) throw error
@@ -175,7 +175,7 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
   })
 
   async function starterOf(request: AppRequest): Promise<Starter> {
-    const person = await currentPerson(needs, request)
+    const person = await currentPerson(deps, request)
     const before = person && { userId: person.userId, sessionId: person.sessionId }
     const cookieHeader = request.headers.cookie
     return { before, cookieHeader, actor: actorOf(visitorOf(request)) }
@@ -189,7 +189,7 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
   }
 
   function visitorOf(request: AppRequest): Visitor {
-    const address = needs.addressOf(request)
+    const address = deps.addressOf(request)
     return {
       address,
       agent: request.headers['user-agent'],
@@ -199,7 +199,7 @@ export function registerSso(scope: App, needs: SsoNeeds): void {
   }
 
   function providerNames(): readonly string[] {
-    return needs.providers.map(({ name }) => name)
+    return deps.providers.map(({ name }) => name)
   }
 
   /** A sign-in of the person's own, made now or within the hour; another organization's provider proves nothing here. */

@@ -29,14 +29,14 @@ export interface SsoStarts {
 }
 
 /** Opens the starts. */
-export function createSsoStarts(needs: {
+export function createSsoStarts(deps: {
   sso: Sso
   relyingParty: RelyingParty
   transactions: Transactions
   clock: Clock
   baseUrl: string
 }): SsoStarts {
-  const { sso, transactions } = needs
+  const { sso, transactions } = deps
 
   async function start(
     connection: Connection,
@@ -49,7 +49,7 @@ export function createSsoStarts(needs: {
   ): Promise<Start> {
     const isTest = wish.testId !== undefined
     // Nobody is sent to a provider that is down, and a test shows what is true now.
-    const provider = await needs.relyingParty
+    const provider = await deps.relyingParty
       .provider(connection.issuer, { fresh: true, freshKeys: isTest })
       .catch(async (error: unknown) => {
         await note(connection, wish.testId, error, actor)
@@ -72,7 +72,7 @@ export function createSsoStarts(needs: {
       issuer: provider.issuer,
       tokenEndpoint: provider.tokenEndpoint,
       returnTo: wish.returnTo,
-      startedAt: needs.clock.now(),
+      startedAt: deps.clock.now(),
       before: isTest ? undefined : before,
       testId: wish.testId,
     }
@@ -133,8 +133,8 @@ export function createSsoStarts(needs: {
 
   /** The path of an address of our own; '/' for any other. */
   function ownPath(target: string): string {
-    if (!target.startsWith(`${needs.baseUrl}/`)) return '/'
-    return localPath(target.slice(needs.baseUrl.length))
+    if (!target.startsWith(`${deps.baseUrl}/`)) return '/'
+    return localPath(target.slice(deps.baseUrl.length))
   }
 }
 

@@ -86,11 +86,11 @@ export interface CompanySignIn {
 }
 
 /** Opens the rules. */
-export function createCompanySignIn(needs: {
+export function createCompanySignIn(deps: {
   store: Store
   directory: DirectoryPeople
 }): CompanySignIn {
-  const { store, directory } = needs
+  const { store, directory } = deps
 
   async function attempt<T>(
     connection: Connection,

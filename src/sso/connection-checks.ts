@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { ConnectionKind } from './connection-settings.ts'
 
-const longestName = 100
+const maxNameLength = 100
 
 /** The kind that an issuer's address gives away. */
 export function kindOf(issuer: string): ConnectionKind {
@@ -32,8 +32,13 @@ export function checkSecret(secret: string): void {
 /** The name of a connection, or the provider's host; `invalid_input`. */
 export function nameFor(wish: string | undefined, issuer: string): string {
   const name = (wish ?? new URL(issuer).hostname).trim()
-  if (name === '' || name.length > longestName || !name.isWellFormed() || name.includes('\u0000')) {
-    throw new Problem('invalid_input', `A connection's name has 1 to ${longestName} characters.`)
+  if (
+    name === '' ||
+    name.length > maxNameLength ||
+    !name.isWellFormed() ||
+    name.includes('\u0000')
+  ) {
+    throw new Problem('invalid_input', `A connection's name has 1 to ${maxNameLength} characters.`)
   }
   return name
 }

@@ -38,7 +38,7 @@ export interface ConnectionSettings {
 }
 
 /** What a person may say of the settings; the rest comes from the kind. */
-export type SettingsWish = {
+export type SettingsInput = {
   readonly scopes?: readonly string[] | undefined
   readonly claims?: { readonly [name in keyof ClaimMap]?: ClaimMap[name] | undefined } | undefined
   readonly askUserInfo?: boolean | undefined
@@ -72,14 +72,14 @@ const claimsOfKind: Readonly<Record<ConnectionKind, ClaimMap>> = {
 }
 
 const shortestSessionMs = 5 * 60_000
-const longestSessionMs = 24 * 60 * 60_000
-const scopesAtMost = 20
-const groupRolesAtMost = 200
+const maxSessionMs = 24 * 60 * 60_000
+const maxScopes = 20
+const maxGroupRoles = 200
 
 /** The settings of a new or changed connection: the wish over what was, over what its kind brings. `invalid_input`. */
 export function settingsFor(
   kind: ConnectionKind,
-  wish: SettingsWish,
+  wish: SettingsInput,
   before?: ConnectionSettings,
 ): ConnectionSettings {
   const base = before ?? settingsOfKind(kind)
@@ -124,7 +124,7 @@ function check(settings: ConnectionSettings): void {
   const { scopes, claims, requiredGroup, groupRoles, sessionMaximumMs } = settings
   // NQCHAR of RFC 6749, appendix A.4.
   if (
-    scopes.length > scopesAtMost ||
+    scopes.length > maxScopes ||
     !scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(scope))
   ) {
     throw new Problem(
@@ -151,12 +151,12 @@ function check(settings: ConnectionSettings): void {
   if (requiredGroup !== undefined && !isName(requiredGroup)) {
     throw new Problem('invalid_input', 'A group has 1 to 200 characters.')
   }
-  if (groupRoles.length > groupRolesAtMost || !groupRoles.every(({ group }) => isName(group))) {
-    throw new Problem('invalid_input', `There are at most ${groupRolesAtMost} groups with a role.`)
+  if (groupRoles.length > maxGroupRoles || !groupRoles.every(({ group }) => isName(group))) {
+    throw new Problem('invalid_input', `There are at most ${maxGroupRoles} groups with a role.`)
   }
   if (
     sessionMaximumMs !== undefined &&
-    !(sessionMaximumMs >= shortestSessionMs && sessionMaximumMs <= longestSessionMs)
+    !(sessionMaximumMs >= shortestSessionMs && sessionMaximumMs <= maxSessionMs)
   ) {
     throw new Problem('invalid_input', 'A session lasts between 5 minutes and 24 hours.')
   }

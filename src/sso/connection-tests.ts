@@ -66,8 +66,8 @@ export interface ConnectionTests {
 const openForMs = 30 * 60_000
 
 /** Opens the tests. */
-export function createConnectionTests(needs: { store: Store; now: () => number }): ConnectionTests {
-  const { store } = needs
+export function createConnectionTests(deps: { store: Store; now: () => number }): ConnectionTests {
+  const { store } = deps
   return {
     async start(connection, userId, actor) {
       const { organizationId } = connection
@@ -99,7 +99,7 @@ export function createConnectionTests(needs: { store: Store; now: () => number }
       return (
         found !== undefined &&
         found.finishedAt === undefined &&
-        needs.now() - found.createdAt < openForMs
+        deps.now() - found.createdAt < openForMs
       )
     },
     async finish(connection, id, lines) {

@@ -33,7 +33,7 @@ import {
   settingsFromRow,
   type ConnectionKind,
   type ConnectionSettings,
-  type SettingsWish,
+  type SettingsInput,
 } from './connection-settings.ts'
 import { requireEnterprise } from '../organizations/index.ts'
 import { isOwner } from '../organizations/index.ts'
@@ -47,7 +47,7 @@ export interface Connection
 }
 
 /** What a person decides about a connection; without a secret it has a key of its own. */
-export interface ConnectionWish extends SettingsWish {
+export interface ConnectionInput extends SettingsInput {
   /** From `reserve`: the connection gets the addresses that were shown then. */
   readonly reservation?: string | undefined
   readonly name?: string | undefined
@@ -60,11 +60,11 @@ export interface ConnectionWish extends SettingsWish {
 }
 
 /** A change of a connection: what is left out stays. A new issuer or client id needs the credential again. */
-export interface ConnectionChange extends SettingsWish {
+export interface ConnectionChange extends SettingsInput {
   readonly name?: string | undefined
   readonly issuer?: string | undefined
   readonly clientId?: string | undefined
-  readonly credential?: ConnectionWish['credential'] | undefined
+  readonly credential?: ConnectionInput['credential'] | undefined
 }
 
 /** Connections of organizations: connect, change, switch off, find for a sign-in. */
@@ -84,7 +84,7 @@ export interface Connections {
   /** Discovers and saves. `plan_required`, `invalid_input`, the `idp_…` problems. */
   connect(
     organizationId: OrganizationId,
-    wish: ConnectionWish & { makeDefault?: boolean | undefined },
+    wish: ConnectionInput & { makeDefault?: boolean | undefined },
     actor: Actor,
   ): Promise<Connection>
   /** `not_found`, `version_conflict`, `invalid_input`, the `idp_…` problems. */
@@ -121,11 +121,11 @@ interface Needs {
   readonly allowLoopback: boolean
 }
 
-const connectionsAtMost = 100
+const maxConnections = 100
 
 /** Opens the connections' rules. */
-export function createConnections(needs: Needs): Connections {
-  const { store, sealer, relyingParty } = needs
+export function createConnections(deps: Needs): Connections {
+  const { store, sealer, relyingParty } = deps
 
   async function get(organizationId: OrganizationId, id: string): Promise<Connection> {
     return present(await row(organizationId, id))
@@ -138,7 +138,7 @@ export function createConnections(needs: Needs): Connections {
   }
 
   async function discover(issuer: string, credential?: 'secret' | 'key'): Promise<Provider> {
-    checkedIssuer(issuer, needs.allowLoopback)
+    checkedIssuer(issuer, deps.allowLoopback)
     const provider = await relyingParty.provider(issuer, { fresh: true, freshKeys: true })
     if (credential !== undefined) clientAuthenticationFor(provider, credential)
     return provider
@@ -147,7 +147,7 @@ export function createConnections(needs: Needs): Connections {
   async function sealed(
     id: ConnectionId,
     organizationId: string,
-    wish: ConnectionWish['credential'],
+    wish: ConnectionInput['credential'],
   ) {
     const context = sealContext(organizationId, id)
     if (wish.kind === 'secret') {
@@ -170,7 +170,7 @@ export function createConnections(needs: Needs): Connections {
     const { credentialSealed: _, ...shown } = stored
     const kind = stored.kind as ConnectionKind
     const settings = settingsFromRow(kind, stored.settings)
-    return { ...shown, kind, settings, ...addressesOf(needs.authUrl, stored.id) }
+    return { ...shown, kind, settings, ...addressesOf(deps.authUrl, stored.id) }
   }
 
   /** A fresh id, or the one that was reserved here and not yet used. */
@@ -178,7 +178,7 @@ export function createConnections(needs: Needs): Connections {
     if (reservation === undefined) return createId('con')
     const id = openReservation(sealer, organizationId, {
       reservation,
-      nowMs: needs.clock.now(),
+      nowMs: deps.clock.now(),
     })
     if (id === undefined || (await connections.findForSignIn(store, id)) !== undefined) {
       throw new Problem('invalid_input', 'The reservation is too old or was used. Reload the page.')
@@ -194,8 +194,8 @@ export function createConnections(needs: Needs): Connections {
     async reserve(organizationId) {
       await requireEnterprise(store, organizationId)
       const id = createId('con')
-      const reservation = sealReservation(sealer, organizationId, { id, at: needs.clock.now() })
-      return { ...addressesOf(needs.authUrl, id), reservation }
+      const reservation = sealReservation(sealer, organizationId, { id, at: deps.clock.now() })
+      return { ...addressesOf(deps.authUrl, id), reservation }
     },
     list: async (organizationId) => (await connections.list(store, organizationId)).map(present),
     async connect(organizationId, wish, actor) {
@@ -210,10 +210,10 @@ export function createConnections(needs: Needs): Connections {
       const credential = await sealed(id, organizationId, wish.credential)
       return await store.transaction(async (tx) => {
         const existing = await connections.list(tx, organizationId)
-        if (existing.length >= connectionsAtMost) {
+        if (existing.length >= maxConnections) {
           throw new Problem(
             'conflict',
-            `An organization has at most ${connectionsAtMost} connections.`,
+            `An organization has at most ${maxConnections} connections.`,
           )
         }
         const made = await connections.insert(tx, {

@@ -52,13 +52,13 @@ const dayMs = 24 * hourMs
 const weekMs = 7 * dayMs
 const tryingForMs = 72 * hourMs
 const domainsAtOnce = 20
-const domainsAtMost = 100
+const maxDomains = 100
 // A check that hangs must have ended before another node takes the domain.
 const leaseMs = 2 * minuteMs
 
 /** Opens the domains' rules. */
-export function createDomains(needs: { store: Store; resolveTxt: ResolveTxt }): Domains {
-  const { store } = needs
+export function createDomains(deps: { store: Store; resolveTxt: ResolveTxt }): Domains {
+  const { store } = deps
 
   async function get(organizationId: OrganizationId, idOrName: string): Promise<DomainRecord> {
     const found = await domains.find(store, organizationId, idOrName.toLowerCase())
@@ -67,7 +67,7 @@ export function createDomains(needs: { store: Store; resolveTxt: ResolveTxt }): 
   }
 
   async function look(domain: DomainRecord, actor: Actor): Promise<DomainRecord> {
-    const seen = await lookForChallenge(domain, needs.resolveTxt)
+    const seen = await lookForChallenge(domain, deps.resolveTxt)
     return await store.transaction(async (tx) => {
       const current = await domains.find(tx, domain.organizationId, domain.id)
       if (!current) throw notFound()
@@ -81,8 +81,8 @@ export function createDomains(needs: { store: Store; resolveTxt: ResolveTxt }): 
     async add(organizationId, wish, actor) {
       await requireEnterprise(store, organizationId)
       const name = parseDomain(wish.name)
-      if ((await domains.list(store, organizationId)).length >= domainsAtMost) {
-        throw new Problem('conflict', `An organization has at most ${domainsAtMost} domains.`)
+      if ((await domains.list(store, organizationId)).length >= maxDomains) {
+        throw new Problem('conflict', `An organization has at most ${maxDomains} domains.`)
       }
       return await store.transaction(async (tx) => {
         const added = await domains.insert(tx, {

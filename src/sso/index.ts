@@ -6,7 +6,7 @@ export {
   type PendingLink,
 } from './admission.ts'
 export { readPerson, type CompanyPerson } from './connection-claims.ts'
-export { connectionKinds, type SettingsWish } from './connection-settings.ts'
+export { connectionKinds, type SettingsInput } from './connection-settings.ts'
 export { createTestLines, type TestResult } from './connection-tests.ts'
 export { type Connection, createConnections, type ConnectionChange } from './connections.ts'
 export { challengeRecord, createDomains } from './domains.ts'

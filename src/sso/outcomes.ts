@@ -36,12 +36,12 @@ const refillMs = 10_000
 const connectionsInMemory = 10_000
 
 /** Opens the outcomes. */
-export function createSsoOutcomes(needs: {
+export function createSsoOutcomes(deps: {
   store: Store
   clock: Clock
   logout: Pick<ProviderLogout, 'keep'>
 }): SsoOutcomes {
-  const { store, clock, logout } = needs
+  const { store, clock, logout } = deps
   const budgets = new Map<string, { left: number; at: number }>()
 
   function spend(connectionId: string): boolean {

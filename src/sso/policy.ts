@@ -33,14 +33,14 @@ export interface SsoPolicies extends SessionReach {
 
 // What the operator hands out works where providers fail.
 const emergencyProviders: readonly string[] = ['setup', 'sign_in_link']
-const breakGlassAtMost = 10
+const maxBreakGlass = 10
 
 /** Opens the policy's rules. */
-export function createSsoPolicies(needs: {
+export function createSsoPolicies(deps: {
   store: Store
   directory: Pick<DirectoryPeople, 'isOn'>
 }): SsoPolicies {
-  const { store } = needs
+  const { store } = deps
 
   async function reachOf(
     person: Visitor,
@@ -64,13 +64,13 @@ export function createSsoPolicies(needs: {
       if (!found) throw new Problem('not_found', 'There is no such organization.')
       return policyOf(found)
     },
-    directoryIsOn: async (organizationId) => await needs.directory.isOn(store, organizationId),
+    directoryIsOn: async (organizationId) => await deps.directory.isOn(store, organizationId),
     async set(organizationId, policy, actor) {
       await requireEnterprise(store, organizationId)
-      if (policy.breakGlass.length > breakGlassAtMost) {
+      if (policy.breakGlass.length > maxBreakGlass) {
         throw new Problem(
           'invalid_input',
-          `There are at most ${breakGlassAtMost} owners for emergencies.`,
+          `There are at most ${maxBreakGlass} owners for emergencies.`,
         )
       }
       return await store.transaction(async (tx) => {

@@ -12,12 +12,12 @@ export interface SsoRouting {
 }
 
 /** Opens the routing. */
-export function createSsoRouting(needs: {
+export function createSsoRouting(deps: {
   store: Store
   connections: Connections
   domains: Domains
 }): SsoRouting {
-  const { store, connections, domains } = needs
+  const { store, connections, domains } = deps
 
   async function find(by: { email: string } | { organization: string }): Promise<Connection> {
     const wanted = 'email' in by ? await byAddress(by.email) : await bySlug(by.organization)

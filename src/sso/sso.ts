@@ -25,7 +25,7 @@ export interface Sso {
 }
 
 /** Opens the rules of single sign-on. */
-export function createSso(needs: {
+export function createSso(deps: {
   store: Store
   sealer: Sealer
   clock: Clock
@@ -36,10 +36,10 @@ export function createSso(needs: {
   baseUrl: string
   allowLoopback: boolean
 }): Sso {
-  const { store, clock, directory } = needs
-  const connections = createConnections(needs)
-  const domains = createDomains(needs)
-  const logout = createProviderLogout({ ...needs, connections })
+  const { store, clock, directory } = deps
+  const connections = createConnections(deps)
+  const domains = createDomains(deps)
+  const logout = createProviderLogout({ ...deps, connections })
   return {
     connections,
     domains,

@@ -197,12 +197,12 @@ export async function openStore(options: {
   isNode: boolean
   poolSize?: number | undefined
   /** An event's bytes at most; 64 KiB. */
-  eventBytesMost?: number | undefined
+  maxEventBytes?: number | undefined
   /** Vouches for the heads of the audit chains. */
   authenticator?: Authenticator | undefined
 }): Promise<Store> {
-  const { eventBytesMost, authenticator } = options
-  const ledger = { eventBytesMost, authenticator }
+  const { maxEventBytes, authenticator } = options
+  const ledger = { maxEventBytes, authenticator }
   const shared =
     options.followsDatabaseClock && options.databaseUrl
       ? new DatabaseClock(options.clock)

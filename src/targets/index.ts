@@ -14,11 +14,11 @@ export {
 export { openCredential, type GuardedTarget } from './guarded-target.ts'
 export { createLimits, type Limits } from './limits.ts'
 export { createQuotas, quotaStanding, type Quotas } from './quotas.ts'
-export { createTargetRegister, type TargetRegister, type TargetsBySlug } from './target-cache.ts'
+export { createTargetCache, type TargetCache, type TargetsBySlug } from './target-cache.ts'
 export type { RulePreview } from './rule-preview.ts'
 export { parseRule, renderRule } from './rule-text.ts'
 export type { LastLine } from './rules.ts'
 
 export { defaultSettings, type CaptureSettings, type TargetSettings } from './settings.ts'
-export { createTargets, type Target, type Targets, type TargetWish } from './targets.ts'
+export { createTargets, type Target, type Targets, type TargetInput } from './targets.ts'
 export { tryCall } from './try.ts'

@@ -5,8 +5,8 @@ import { decode, pathAmbiguity } from './path.ts'
 import type { RuleText } from './rules.ts'
 
 const methodNames = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-const longestPath = 512
-const starsAtMost = 8
+const maxPathLength = 512
+const maxStars = 8
 const maxRules = 200
 
 /** A rule as it is handed in; one with the id of a present rule keeps that id. */
@@ -34,8 +34,8 @@ function checkRule(rule: RuleText): RuleText {
   for (const method of methods) {
     if (!methodNames.has(method)) throw wrong(method, `knows ${[...methodNames].join(', ')} and *`)
   }
-  if (path.length > longestPath || path.split('*').length - 1 > starsAtMost) {
-    throw wrong(path, `has a path of up to ${longestPath} characters and ${starsAtMost} stars`)
+  if (path.length > maxPathLength || path.split('*').length - 1 > maxStars) {
+    throw wrong(path, `has a path of up to ${maxPathLength} characters and ${maxStars} stars`)
   }
   if (path === '*') return { effect, methods, path: '/*', trial }
   const fault = pathAmbiguity(path, 'verbatim')

@@ -41,7 +41,7 @@ export interface TargetSettings {
 }
 
 /** The settings that somebody gives; what is left out keeps its default or its present value, null goes back to the default. */
-export type TargetSettingsWish = {
+export type TargetSettingsInput = {
   readonly [S in keyof TargetSettings]?: TargetSettings[S] | null | undefined
 }
 
@@ -68,7 +68,7 @@ export function defaultSettings(bodyBytes: number, records: RecordChoice = 'all'
 /** Stored settings with what the wish changes, checked; only what differs from the defaults is to be stored. */
 export function mergeSettings(
   stored: Readonly<Record<string, unknown>>,
-  wish: TargetSettingsWish,
+  wish: TargetSettingsInput,
 ): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...stored }
   for (const [name, value] of Object.entries(wish)) {

@@ -5,7 +5,7 @@ import { guardedTarget, type GuardedTarget } from './guarded-target.ts'
 import type { TargetSettings } from './settings.ts'
 
 /** The targets that are in use, ready in memory. */
-export interface TargetRegister {
+export interface TargetCache {
   /** An organization's targets by slug; without waiting while they are remembered and the change feed is current. */
   of(organizationId: OrganizationId): TargetsBySlug | Promise<TargetsBySlug>
   /** Calls back when a target may have changed; with undefined when any may have. */
@@ -14,16 +14,16 @@ export interface TargetRegister {
 
 export type TargetsBySlug = ReadonlyMap<string, GuardedTarget>
 
-const readsAtMost = 3
+const maxReads = 3
 
 /** A register that remembers the targets of up to `organizations` organizations, the longest remembered forgotten first. */
-export function createTargetRegister(needs: {
+export function createTargetCache(deps: {
   store: Store
   sealer: Sealer
   defaults: TargetSettings
   organizations?: number
-}): TargetRegister {
-  const { store, sealer, defaults, organizations = 10_000 } = needs
+}): TargetCache {
+  const { store, sealer, defaults, organizations = 10_000 } = deps
   const remembered = new Map<OrganizationId, TargetsBySlug>()
   const listeners: ((targetId: TargetId | undefined) => void)[] = []
   // Counts changes, so that a read that overlaps one is not remembered.
@@ -54,7 +54,7 @@ export function createTargetRegister(needs: {
       )
       // A change that came in while we read may not be in what we read.
       if (before === generation) remember(organizationId, found)
-      else if (reads < readsAtMost) continue
+      else if (reads < maxReads) continue
       return found
     }
   }

@@ -21,19 +21,19 @@ import {
   mergeSettings,
   readSettings,
   type TargetSettings,
-  type TargetSettingsWish,
+  type TargetSettingsInput,
 } from './settings.ts'
 
-const longestName = 100
-const longestCredential = 8192
+const maxNameLength = 100
+const maxCredentialLength = 8192
 
 /** What a person decides about a target; what is left out stays as it is. */
-export interface TargetWish {
+export interface TargetInput {
   readonly name?: string | undefined
   readonly upstream?: string | undefined
   /** The header injected into calls; null takes it away. */
   readonly credential?: { readonly header: string; readonly value: string } | null | undefined
-  readonly settings?: TargetSettingsWish | undefined
+  readonly settings?: TargetSettingsInput | undefined
   /** What becomes of calls that no rule decides; null goes back to the default. */
   readonly otherwise?: LastLine | null | undefined
   /** All rules, in order. A rule with the id of a present one keeps that id. */
@@ -53,14 +53,14 @@ export interface Targets {
   /** `invalid_input`, `outbound_blocked`, `conflict` for a slug that is taken. */
   create(
     organizationId: OrganizationId,
-    wish: TargetWish & { readonly slug: string; readonly upstream: string },
+    wish: TargetInput & { readonly slug: string; readonly upstream: string },
     actor: Actor,
   ): Promise<Target>
   /** Answers when every node goes by it. Also `not_found`, `version_conflict`. Another upstream origin drops the credential unless a new one comes with it. */
   edit(
     organizationId: OrganizationId,
     idOrSlug: string,
-    wish: TargetWish,
+    wish: TargetInput,
     actor: Actor,
     expectedVersion?: number,
   ): Promise<{ target: Target; credentialDropped: boolean; confirmation: Confirmation }>
@@ -81,14 +81,14 @@ export interface Targets {
 }
 
 /** Opens the targets' rules of the house. */
-export function createTargets(needs: {
+export function createTargets(deps: {
   store: Store
   sealer: Sealer
   clock: Clock
   guard: AddressGuard
   defaults: TargetSettings
 }): Targets {
-  const { store, sealer, clock, guard, defaults } = needs
+  const { store, sealer, clock, guard, defaults } = deps
 
   function shown(target: TargetRecord): Target {
     const { credentialSealed: _sealed, ...rest } = target
@@ -101,7 +101,7 @@ export function createTargets(needs: {
 
   function sealedCredential(
     target: { organizationId: OrganizationId; id: TargetId },
-    wish: TargetWish['credential'],
+    wish: TargetInput['credential'],
   ) {
     if (wish === undefined || wish === null)
       return { credentialHeader: undefined, credentialSealed: undefined }
@@ -259,8 +259,8 @@ function checkSlug(slug: string): string {
 
 function checkName(name: string): string {
   const trimmed = name.trim()
-  if (trimmed !== '' && trimmed.length <= longestName && !/\p{Cc}/u.test(trimmed)) return trimmed
-  throw new Problem('invalid_input', `A target's name has 1 to ${longestName} characters.`)
+  if (trimmed !== '' && trimmed.length <= maxNameLength && !/\p{Cc}/u.test(trimmed)) return trimmed
+  throw new Problem('invalid_input', `A target's name has 1 to ${maxNameLength} characters.`)
 }
 
 function checkUpstream(text: string, guard: AddressGuard): string {
@@ -284,7 +284,7 @@ function checkCredential(credential: { header: string; value: string }): void {
   }
   if (
     value === '' ||
-    value.length > longestCredential ||
+    value.length > maxCredentialLength ||
     !/^[\x20-\x7e]+$/.test(value) ||
     value !== value.trim()
   ) {

@@ -49,7 +49,7 @@ export interface TrialResult {
 /** Judges a call. */
 export async function tryCall(
   trial: Trial,
-  needs: { targets: TargetsBySlug; limits: Limits },
+  deps: { targets: TargetsBySlug; limits: Limits },
 ): Promise<TrialResult> {
   const { principal } = trial
   let at: Check = 'shape'
@@ -65,9 +65,9 @@ export async function tryCall(
     checkAddress(principal, trial.address)
     at = 'browser'
     const asked = askedOf(`/${trial.slug}${trial.path}`)
-    checkBrowser(signsOf(trial), needs.targets.get(asked.slug))
+    checkBrowser(signsOf(trial), deps.targets.get(asked.slug))
     at = 'target'
-    const target: GuardedTarget = findTarget(needs.targets, principal, asked, trial.method)
+    const target: GuardedTarget = findTarget(deps.targets, principal, asked, trial.method)
     at = 'rules'
     const decision = askRules(target, trial.method, asked.path)
     ruleId = decision.ruleId
@@ -75,7 +75,7 @@ export async function tryCall(
     if (ruleId === undefined) otherwise = target.otherwise
     enforce(decision, target)
     at = 'limits'
-    await needs.limits.ask(principal, target, false)
+    await deps.limits.ask(principal, target, false)
     at = 'forward'
   } catch (error) {
     if (!(error instanceof Problem)) throw error

@@ -39,7 +39,7 @@ const secondsBounds = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ]
 /** More series than this in one metric are a mistake or an attack: further ones are counted together. */
-const mostSeries = 2000
+const maxSeries = 2000
 const overflow: Labels = { overflow: 'true' }
 
 /** A new, empty registry. */
@@ -127,7 +127,7 @@ function createSeries<T>(make: () => T): Series<T> {
       const key = labels === undefined ? '' : renderLabels(labels)
       const known = states.get(key)
       if (known !== undefined) return known
-      const place = states.size < mostSeries ? key : renderLabels(overflow)
+      const place = states.size < maxSeries ? key : renderLabels(overflow)
       const state = states.get(place) ?? make()
       states.set(place, state)
       return state

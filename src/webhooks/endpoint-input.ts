@@ -2,10 +2,10 @@ import { Problem } from '../errors.ts'
 import { foldHeaderName, type Outbound } from '../http/index.ts'
 import { findEventType } from './events/catalogue.ts'
 
-const longestDescription = 200
-const headersMost = 20
-const headerBytesMost = 4096
-const rateMost = 1000
+const maxDescriptionLength = 200
+const maxHeaders = 20
+const maxHeaderBytes = 4096
+const maxRate = 1000
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/
 // RFC 9110, section 5.5: visible ASCII with spaces and tabs inside; nothing that could end the line.
 const headerValue = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/
@@ -27,7 +27,7 @@ const ownHeaders = new Set([
 ])
 
 /** What people choose of an endpoint; what is not given stays (or takes its default). */
-export interface EndpointWish {
+export interface EndpointInput {
   readonly url?: string | undefined
   readonly description?: string | undefined
   /** Null = every type. */
@@ -43,10 +43,13 @@ export interface EndpointWish {
 }
 
 /** Checks a wish; throws `invalid_input` or `outbound_blocked`. */
-export function checkWish(wish: EndpointWish, outbound: Outbound): void {
+export function checkInput(wish: EndpointInput, outbound: Outbound): void {
   if (wish.url !== undefined) outbound.checkUrl(wish.url)
-  if (wish.description !== undefined && wish.description.length > longestDescription) {
-    throw new Problem('invalid_input', `A description has up to ${longestDescription} characters.`)
+  if (wish.description !== undefined && wish.description.length > maxDescriptionLength) {
+    throw new Problem(
+      'invalid_input',
+      `A description has up to ${maxDescriptionLength} characters.`,
+    )
   }
   for (const type of wish.types ?? []) {
     if (!findEventType(type)) {
@@ -57,16 +60,16 @@ export function checkWish(wish: EndpointWish, outbound: Outbound): void {
     throw new Problem('invalid_input', 'Choose at least one event type, or all of them.')
   }
   const rate = wish.ratePerSecond ?? undefined
-  if (rate !== undefined && !(Number.isInteger(rate) && rate >= 1 && rate <= rateMost)) {
-    throw new Problem('invalid_input', `A rate is 1 to ${rateMost} deliveries a second.`)
+  if (rate !== undefined && !(Number.isInteger(rate) && rate >= 1 && rate <= maxRate)) {
+    throw new Problem('invalid_input', `A rate is 1 to ${maxRate} deliveries a second.`)
   }
   if (wish.headers) checkHeaders(wish.headers)
 }
 
 function checkHeaders(headers: Readonly<Record<string, string>>): void {
   const entries = Object.entries(headers)
-  if (entries.length > headersMost) {
-    throw new Problem('invalid_input', `Up to ${headersMost} headers can be added.`)
+  if (entries.length > maxHeaders) {
+    throw new Problem('invalid_input', `Up to ${maxHeaders} headers can be added.`)
   }
   const seen = new Set<string>()
   let bytes = 0
@@ -86,7 +89,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
     seen.add(lower)
     bytes += name.length + value.length
   }
-  if (bytes > headerBytesMost) {
-    throw new Problem('invalid_input', `Headers have up to ${headerBytesMost} characters in all.`)
+  if (bytes > maxHeaderBytes) {
+    throw new Problem('invalid_input', `Headers have up to ${maxHeaderBytes} characters in all.`)
   }
 }

@@ -20,13 +20,13 @@ import {
   probedNow,
   type EndpointHealth,
 } from './delivery/endpoint-health.ts'
-import { checkWish, type EndpointWish } from './endpoint-input.ts'
+import { checkInput, type EndpointInput } from './endpoint-input.ts'
 import { publish } from './events/publish.ts'
 import type { PreparedEndpoint } from './delivery/send.ts'
 import { createDeliverySigner } from './signing/signatures.ts'
 import type { WebhookSecrets } from './signing/secret.ts'
 
-const usualEndpointsMost = 50
+const maxUsualEndpoints = 50
 
 /** Endpoints: add, change, switch, test. */
 export interface Endpoints {
@@ -38,14 +38,14 @@ export interface Endpoints {
   /** `invalid_input`, `outbound_blocked`, `conflict` when there are too many. */
   create(
     organizationId: string,
-    wish: EndpointWish & { readonly url: string },
+    wish: EndpointInput & { readonly url: string },
     actor: Actor,
   ): Promise<EndpointRecord>
   /** The same, `not_found`, and `version_conflict` if somebody else was faster. */
   update(
     organizationId: string,
     id: string,
-    wish: EndpointWish,
+    wish: EndpointInput,
     actor: Actor,
     version?: number,
   ): Promise<EndpointRecord>
@@ -66,23 +66,23 @@ export interface Endpoints {
 }
 
 /** Opens the rules of endpoints. */
-export function createEndpoints(needs: {
+export function createEndpoints(deps: {
   store: Store
   sealer: Sealer
   outbound: Outbound
   clock: Clock
   secrets: WebhookSecrets
   /** LIMIT_WEBHOOK_ENDPOINTS, for each organization; 50. */
-  endpointsMost: number | undefined
+  maxEndpoints: number | undefined
 }): Endpoints {
-  const { store, sealer, outbound, secrets, endpointsMost = usualEndpointsMost } = needs
+  const { store, sealer, outbound, secrets, maxEndpoints = maxUsualEndpoints } = deps
 
   async function get(organizationId: string, id: string): Promise<EndpointRecord> {
     return found(await endpoints.find(store, organizationId, id))
   }
 
   /** The columns of a wish; what may be secret is sealed for this endpoint. */
-  function settingsOf(organizationId: string, id: string, wish: EndpointWish): EndpointSettings {
+  function settingsOf(organizationId: string, id: string, wish: EndpointInput): EndpointSettings {
     const { url, description, types, ratePerSecond, ordered, headers, asymmetric } = wish
     const pair = asymmetric ? mintWebhookKeyPair() : undefined
     const sealed = headers && sealer.seal(JSON.stringify(headers), [organizationId, id, 'headers'])
@@ -124,12 +124,12 @@ export function createEndpoints(needs: {
     },
 
     async create(organizationId, wish, actor) {
-      checkWish(wish, outbound)
+      checkInput(wish, outbound)
       await secrets.list(organizationId)
-      const id = createId('ep', needs.clock.now())
+      const id = createId('ep', deps.clock.now())
       return await change(organizationId, id, async (tx) => {
-        if ((await endpoints.count(tx, organizationId)) >= endpointsMost) {
-          throw new Problem('conflict', `An organization has up to ${endpointsMost} endpoints.`)
+        if ((await endpoints.count(tx, organizationId)) >= maxEndpoints) {
+          throw new Problem('conflict', `An organization has up to ${maxEndpoints} endpoints.`)
         }
         const settings = settingsOf(organizationId, id, wish)
         const endpoint = { ...settings, id, organizationId, url: wish.url, createdBy: actor.id }
@@ -140,7 +140,7 @@ export function createEndpoints(needs: {
     },
 
     async update(organizationId, id, wish, actor, version) {
-      checkWish(wish, outbound)
+      checkInput(wish, outbound)
       const before = await get(organizationId, id)
       // A key pair that is there stays: receivers have its public half.
       const asymmetric = wish.asymmetric && before.publicKey ? undefined : wish.asymmetric
@@ -199,7 +199,7 @@ export function createEndpoints(needs: {
     async sendSample(organizationId, id, actor, type = 'webhook.ping') {
       const sample = findEventType(type)?.sample
       if (!sample) throw new Problem('not_found', `There is no event type ${type.slice(0, 60)}.`)
-      const eventId = createId('evt', needs.clock.now())
+      const eventId = createId('evt', deps.clock.now())
       await store.transaction(async (tx) => {
         await deliveryWork.lockOrganization(tx, organizationId)
         const endpoint = found(await endpoints.find(tx, organizationId, id))

@@ -73,7 +73,7 @@ export interface Webhooks extends AsyncDisposable {
 }
 
 /** What varies. */
-export interface WebhooksNeeds {
+export interface WebhooksDeps {
   readonly store: Store
   readonly sealer: Sealer
   readonly clock: Clock
@@ -83,16 +83,16 @@ export interface WebhooksNeeds {
   /** Ended deliveries and their events are removed after this; 30 days. */
   readonly deliveriesKeptMs?: number | undefined
   /** Endpoints of an organization; 50. */
-  readonly endpointsMost?: number | undefined
+  readonly maxEndpoints?: number | undefined
   /** How long a stop waits for receivers before it cuts them off; 16 s, a little more than an attempt may take. */
   readonly graceMs?: number | undefined
   readonly metrics?: Metrics | undefined
 }
 
 /** Opens the room. */
-export function createWebhooks(needs: WebhooksNeeds): Webhooks {
-  const { store, sealer, clock, outbound, log } = needs
-  const random = needs.random ?? Math.random
+export function createWebhooks(deps: WebhooksDeps): Webhooks {
+  const { store, sealer, clock, outbound, log } = deps
+  const random = deps.random ?? Math.random
   const owner = leaseOwner(createId('node', clock.now()))
   const secrets = createWebhookSecrets({ store, sealer, clock })
   const endpoints = createEndpoints({
@@ -101,7 +101,7 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
     outbound,
     clock,
     secrets,
-    endpointsMost: needs.endpointsMost,
+    maxEndpoints: deps.maxEndpoints,
   })
   const onError = (error: unknown): void => log.warn({ err: error }, 'webhooks: tried again later')
   const replay = createReplay({ store, clock, after, onError })
@@ -113,7 +113,7 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
     random,
     after,
     onError,
-    onAttempt: needs.metrics && measureAttempts(needs.metrics),
+    onAttempt: deps.metrics && measureAttempts(deps.metrics),
   })
   let started = false
   let stopped = false
@@ -124,7 +124,7 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
   async function remove(): Promise<RetentionResult> {
     const pause = async (ms: number): Promise<void> =>
       await new Promise((resolve) => void after(ms, resolve))
-    const keptMs = needs.deliveriesKeptMs ?? deliveriesKeptMs
+    const keptMs = deps.deliveriesKeptMs ?? deliveriesKeptMs
     return await removeOld({ store, clock, pause, stopped: () => stopped }, keptMs)
   }
 
@@ -138,7 +138,7 @@ export function createWebhooks(needs: WebhooksNeeds): Webhooks {
 
   async function stopSending(): Promise<void> {
     if (!started) return
-    stopping ??= dispatcher.stop(needs.graceMs ?? usualGraceMs)
+    stopping ??= dispatcher.stop(deps.graceMs ?? usualGraceMs)
     await stopping
   }
 

@@ -1,7 +1,7 @@
 // What an outsider tries against the gateway beyond the usual: a second way to say the same thing.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { passOn } from '../../src/gateway/forward-call.ts'
+import { forwardCall } from '../../src/gateway/forward-call.ts'
 import { gatewayForTests, prefix } from '../harness/gateway.ts'
 import type { TestGateway } from '../harness/gateway.ts'
 import { exchangeRaw } from '../harness/raw.ts'
@@ -201,9 +201,9 @@ describe('headers by another name', () => {
 test('K8: a call that was cut while its assertion was signed reaches no upstream', async () => {
   const exchange = { finished: false, gone: false, rawHeaders: [] }
   const call = { exchange }
-  const passage = { target: { settings: { assertion: true } } }
+  const forwarding = { target: { settings: { assertion: true } } }
   const reached: unknown[] = []
-  const needs = {
+  const deps = {
     assert: async () => {
       // What cutting an open call does when nothing was answered yet: the 401 is out.
       exchange.finished = true
@@ -211,7 +211,7 @@ test('K8: a call that was cut while its assertion was signed reaches no upstream
     },
     origins: { of: (target: unknown) => reached.push(target) },
   }
-  await passOn(call as never, passage as never, needs as never)
+  await forwardCall(call as never, forwarding as never, deps as never)
   assert.deepEqual(reached, [])
 })
 

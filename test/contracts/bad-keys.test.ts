@@ -1,7 +1,7 @@
 // What strangers leave behind who try keys: nothing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createKeyring, createKeys, type Scheme } from '../../src/access/index.ts'
+import { createKeyCache, createKeys, type Scheme } from '../../src/access/index.ts'
 import { Problem } from '../../src/errors.ts'
 import type { Call } from '../../src/gateway/call.ts'
 import { createIdentify } from '../../src/gateway/identify.ts'
@@ -24,11 +24,11 @@ for (const engine of engines) {
     const { id } = await organizations.create({ slug: 'acme' }, { kind: 'operator' })
     const wish = { name: 'good', scheme: 'x-api-key' } as const
     const { secret } = await createKeys({ store, clock }).issue(id, wish, { kind: 'operator' })
-    const keyring = createKeyring({ store, clock, enabledSchemes, capacity: 1000 })
+    const keyCache = createKeyCache({ store, clock, enabledSchemes, capacity: 1000 })
     const failures = { calls: 20, perSeconds: 1, burst: 100 }
     // Time stands still: an address has its burst of failures, and not one more.
     const still = { now: clock.now, monotonic: () => 1000 }
-    const identify = createIdentify({ keyring, enabledSchemes, clock: still, failures })
+    const identify = createIdentify({ keyCache, enabledSchemes, clock: still, failures })
     const ask = async (key: string, address: string): Promise<string> => {
       const head = { apiKey: key, apiKeyCount: 1, authorization: undefined, authorizationCount: 0 }
       try {
@@ -55,7 +55,7 @@ for (const engine of engines) {
     const grownBytes = heapInUse() - heapBefore
     assert.deepEqual([...answers.keys()].toSorted(), ['credential_invalid', 'rate_limited'])
     assert.ok(grownBytes < 4 * mebibyte, `${grownBytes} bytes more`)
-    assert.equal(keyring.size, 0)
+    assert.equal(keyCache.size, 0)
     assert.deepEqual(await rowsIn(store), rowsBefore)
     assert.equal(await ask(secret.reveal(), '192.0.2.9'), 'admitted')
   })

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
 import { createDirectoryGroups } from '../../src/directory/groups.ts'
-import type { DirectoryNeeds } from '../../src/directory/deps.ts'
+import type { DirectoryDeps } from '../../src/directory/deps.ts'
 import {
   asStorageProblem,
   auditEntries,
@@ -14,7 +14,7 @@ import {
   type Transaction,
 } from '../../src/store/index.ts'
 import type { Collected } from '../../src/store/db/db.ts'
-import { createCommitLines, type CommitNeeds } from '../../src/store/engine/shared-commits.ts'
+import { createCommitLines, type CommitDeps } from '../../src/store/engine/shared-commits.ts'
 import { emptyPlace, engines } from './engines.ts'
 
 for (const engine of engines) {
@@ -142,7 +142,7 @@ test('a change of a group waits in no line of another organization, whatever id 
   await using store = await place.open()
   const [own, other] = [await addOrganization(store, 'own'), await addOrganization(store, 'other')]
   const none = async (): Promise<never> => assert.fail('there is nothing to change')
-  const groups = createDirectoryGroups({ store } as DirectoryNeeds, {
+  const groups = createDirectoryGroups({ store } as DirectoryDeps, {
     tokens: { whileGood: async (_tx, _organizationId, _actor, work) => await work() },
     roles: { apply: none, preview: none },
   })
@@ -158,7 +158,7 @@ describe('lines', () => {
   const collected = { audits: [], events: [], changes: [] }
   const transaction = {} as Transaction
   const nothing = async (): Promise<void> => undefined
-  const needs: CommitNeeds = {
+  const deps: CommitDeps = {
     async shared(works) {
       await works({ transaction, collected, mark: nothing, goBack: nothing })
       return []
@@ -171,9 +171,9 @@ describe('lines', () => {
   test('run nothing again when the connection broke: the commit may have arrived', async () => {
     for (const code of ['ECONNRESET', 'ECONNABORTED', 'ENETDOWN', 'EPROTO', 'ERR_SSL_BAD_RECORD']) {
       const lines = createCommitLines({
-        ...needs,
+        ...deps,
         async shared(works) {
-          await needs.shared(works)
+          await deps.shared(works)
           throw Object.assign(new Error('read'), { code })
         },
       })
@@ -187,7 +187,7 @@ describe('lines', () => {
   })
 
   test('refuse who has waited too long behind another, who is not held up', async () => {
-    const lines = createCommitLines({ ...needs, waitMs: 20 })
+    const lines = createCommitLines({ ...deps, waitMs: 20 })
     const busy = Promise.withResolvers<number>()
     const first = lines.commit('a', async () => await busy.promise)
     const late = lines.commit('a', () => assert.fail('its caller was answered already'))
@@ -198,7 +198,7 @@ describe('lines', () => {
   })
 
   test('leave the process its turns, though works follow each other without end', async () => {
-    const lines = createCommitLines(needs)
+    const lines = createCommitLines(deps)
     const timer = new AbortController()
     let works = 0
     const follow = async (): Promise<void> => {

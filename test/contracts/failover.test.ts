@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import {
-  createKeyring,
+  createKeyCache,
   createKeys,
   readKey,
-  type Keyring,
+  type KeyCache,
   type Keys,
 } from '../../src/access/index.ts'
 import { systemClock as clock, type Clock } from '../../src/clock.ts'
@@ -32,7 +32,7 @@ const wish = { name: 'ci', scheme: 'bearer' } as const
 interface Node {
   readonly store: Store
   readonly keys: Keys
-  readonly keyring: Keyring
+  readonly keyCache: KeyCache
   readonly heard: HistoryChange[]
 }
 
@@ -202,8 +202,8 @@ async function openNodes(
     const heard: HistoryChange[] = []
     const onHistory = (change: HistoryChange): void => void heard.push(change)
     const store = opened.use(await openStore({ ...where, isNode: true, poolSize: 4, onHistory }))
-    const keyring = createKeyring({ store, clock, enabledSchemes: ['bearer'], capacity: 100 })
-    nodes.push({ store, keys: createKeys({ store, clock }), keyring, heard })
+    const keyCache = createKeyCache({ store, clock, enabledSchemes: ['bearer'], capacity: 100 })
+    nodes.push({ store, keys: createKeys({ store, clock }), keyCache, heard })
   }
   return nodes
 }
@@ -229,10 +229,10 @@ async function everybodyKnows(nodes: readonly Node[], issued: readonly { secret:
 }
 
 /** The refusal that a key gets; waits while the database has just been away. */
-async function codeOf({ keyring }: Node, secret: Secret): Promise<string | undefined> {
+async function codeOf({ keyCache }: Node, secret: Secret): Promise<string | undefined> {
   for (;;) {
     try {
-      await keyring.identify(
+      await keyCache.identify(
         readKey({ xApiKey: [], authorization: [`Bearer ${secret.reveal()}`] }, ['bearer']),
       )
       return undefined

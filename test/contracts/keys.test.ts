@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createKeyring, createKeys, readKey, schemes, type Scheme } from '../../src/access/index.ts'
+import {
+  createKeyCache,
+  createKeys,
+  readKey,
+  schemes,
+  type Scheme,
+} from '../../src/access/index.ts'
 import type { Clock } from '../../src/clock.ts'
 import { Problem } from '../../src/errors.ts'
 import type { OrganizationId } from '../../src/ids.ts'
@@ -40,14 +46,14 @@ for (const engine of engines) {
         await using place = await emptyPlace(engine)
         await using store = await place.open({ isNode: true })
         await using other = await place.open()
-        const { keys, organizationId, keyring } = await openKeys(store)
+        const { keys, organizationId, keyCache } = await openKeys(store)
         const { key, secret } = await keys.issue(organizationId, { name: 'ci', scheme }, operator)
-        assert.equal((await identify(keyring, scheme, secret)).keyId, key.id)
-        assert.equal(keyring.size, 1)
+        assert.equal((await identify(keyCache, scheme, secret)).keyId, key.id)
+        assert.equal(keyCache.size, 1)
         const elsewhere = createKeys({ store: other, clock })
         const { confirmation } = await elsewhere.revoke(organizationId, key.id, operator)
         assert.deepEqual([confirmation.nodes, confirmation.silentNodes], [1, 0])
-        await refused(identify(keyring, scheme, secret), 'credential_revoked')
+        await refused(identify(keyCache, scheme, secret), 'credential_revoked')
       })
     }
 
@@ -56,30 +62,30 @@ for (const engine of engines) {
       let now = 1_900_000_000_000
       const moving: Clock = { now: () => now, monotonic: () => performance.now() }
       await using store = await place.open({ clock: moving })
-      const { keys, organizationId, keyring } = await openKeys(store, moving)
+      const { keys, organizationId, keyCache } = await openKeys(store, moving)
       const wish = { name: 'short', scheme: 'bearer' as const, expiresAt: now + 1000 }
       const { secret } = await keys.issue(organizationId, wish, operator)
-      await identify(keyring, 'bearer', secret)
+      await identify(keyCache, 'bearer', secret)
       now += 1000
-      await refused(identify(keyring, 'bearer', secret), 'credential_expired')
+      await refused(identify(keyCache, 'bearer', secret), 'credential_expired')
       assert.equal(await keys.announceExpired(), 1)
       assert.equal(await keys.announceExpired(), 0)
       now -= 2 * 86_400_000
-      await refused(identify(keyring, 'bearer', secret), 'credential_expired')
+      await refused(identify(keyCache, 'bearer', secret), 'credential_expired')
     })
 
     test('K12: a rotated key keeps its id; the old secret works for the overlap and can be ended early', async () => {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
-      const { keys, organizationId, keyring } = await openKeys(store)
+      const { keys, organizationId, keyCache } = await openKeys(store)
       const first = await keys.issue(organizationId, { name: 'ci', scheme: 'bearer' }, operator)
-      await identify(keyring, 'bearer', first.secret)
+      await identify(keyCache, 'bearer', first.secret)
       const second = await keys.rotate(organizationId, first.key.id, 3_600_000, operator)
       assert.equal(second.key.id, first.key.id)
-      assert.equal((await identify(keyring, 'bearer', first.secret)).keyId, first.key.id)
-      assert.equal((await identify(keyring, 'bearer', second.secret)).keyId, first.key.id)
+      assert.equal((await identify(keyCache, 'bearer', first.secret)).keyId, first.key.id)
+      assert.equal((await identify(keyCache, 'bearer', second.secret)).keyId, first.key.id)
 
-      const { digest } = await identify(keyring, 'bearer', first.secret)
+      const { digest } = await identify(keyCache, 'bearer', first.secret)
       await store.transaction(
         async (tx) =>
           await keySecrets.noteUses(tx, [
@@ -98,8 +104,8 @@ for (const engine of engines) {
       assert.deepEqual([current?.lastUsedAt, old?.lastUsedAddress], [undefined, '127.0.0.9'])
 
       await keys.endOldSecret(organizationId, first.key.id, operator)
-      await refused(identify(keyring, 'bearer', first.secret), 'credential_expired')
-      await identify(keyring, 'bearer', second.secret)
+      await refused(identify(keyCache, 'bearer', first.secret), 'credential_expired')
+      await identify(keyCache, 'bearer', second.secret)
     })
 
     test('an old secret that nobody uses any more is announced once, one in use is not', async () => {
@@ -139,23 +145,23 @@ for (const engine of engines) {
     test('an unknown key of the right shape is refused and remembered nowhere', async () => {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
-      const { keyring } = await openKeys(store)
+      const { keyCache } = await openKeys(store)
       const stranger = mintCredential(schemes.bearer.prefix).secret
-      await refused(identify(keyring, 'bearer', stranger), 'credential_invalid')
-      assert.equal(keyring.size, 0)
+      await refused(identify(keyCache, 'bearer', stranger), 'credential_invalid')
+      assert.equal(keyCache.size, 0)
     })
 
     test('a key that nobody can check at the moment lets nobody in', async () => {
       await using place = await emptyPlace(engine)
       const store = await place.open()
-      const { keys, organizationId, keyring } = await openKeys(store)
+      const { keys, organizationId, keyCache } = await openKeys(store)
       const { secret } = await keys.issue(
         organizationId,
         { name: 'ci', scheme: 'bearer' },
         operator,
       )
       await store[Symbol.asyncDispose]()
-      await refused(identify(keyring, 'bearer', secret), 'credential_unverifiable')
+      await refused(identify(keyCache, 'bearer', secret), 'credential_unverifiable')
     })
 
     test('values that make no sense are refused in a sentence', async () => {
@@ -188,17 +194,21 @@ async function openKeys(store: Store, at: Clock = clock) {
     operator,
   )
   const keys = createKeys({ store, clock: at })
-  const keyring = createKeyring({ store, clock: at, enabledSchemes, capacity: 100 })
-  return { keys, keyring, organizationId }
+  const keyCache = createKeyCache({ store, clock: at, enabledSchemes, capacity: 100 })
+  return { keys, keyCache, organizationId }
 }
 
-async function identify(keyring: ReturnType<typeof createKeyring>, scheme: Scheme, secret: Secret) {
+async function identify(
+  keyCache: ReturnType<typeof createKeyCache>,
+  scheme: Scheme,
+  secret: Secret,
+) {
   const text = secret.reveal()
   const headers =
     scheme === 'bearer'
       ? { xApiKey: [], authorization: [`Bearer ${text}`] }
       : { xApiKey: [text], authorization: [] }
-  return await keyring.identify(readKey(headers, enabledSchemes))
+  return await keyCache.identify(readKey(headers, enabledSchemes))
 }
 
 async function refused(attempt: Promise<unknown>, code: string): Promise<void> {

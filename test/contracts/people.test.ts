@@ -57,8 +57,8 @@ for (const engine of engines) {
     }
 
     test('what several change of an organization at the same time is all kept', async () => {
-      const needs = { store, clock: systemClock, directory: { isOn: async () => false } }
-      const [changes, policies] = [createOrganizations(needs), createSsoPolicies(needs)]
+      const deps = { store, clock: systemClock, directory: { isOn: async () => false } }
+      const [changes, policies] = [createOrganizations(deps), createSsoPolicies(deps)]
       const operator = { kind: 'operator' } as const
       const { id } = await changes.create({ slug: 'busy', plan: 'enterprise' }, operator)
       const userId = await makeUser()

@@ -7,7 +7,7 @@ import { createOrganizations } from '../../src/organizations/index.ts'
 import { createSealer } from '../../src/secrets/index.ts'
 import type { Actor, Store } from '../../src/store/index.ts'
 import {
-  createTargetRegister,
+  createTargetCache,
   createTargets,
   defaultSettings,
   type Targets,
@@ -70,7 +70,7 @@ for (const engine of engines) {
     test('a change is answered when every node goes by it, and says how many did', async () => {
       const made = await make('confirmed')
       const elsewhere = await opened.another()
-      const register = createTargetRegister({ store: elsewhere, sealer, defaults })
+      const register = createTargetCache({ store: elsewhere, sealer, defaults })
       assert.equal((await register.of(acme)).get('confirmed')?.disabled, false)
       const { confirmation } = await targets.edit(acme, made.id, { disabled: true }, operator)
       assert.deepEqual([confirmation.nodes, confirmation.silentNodes], [2, 0])
@@ -126,7 +126,7 @@ for (const engine of engines) {
 
     test('R7: a node hears of targets that another process makes, edits and removes', async () => {
       const elsewhere = targetsOver(await opened.another())
-      const register = createTargetRegister({ store: opened.store, sealer, defaults })
+      const register = createTargetCache({ store: opened.store, sealer, defaults })
       const slugs = async () => [...(await register.of(acme)).values()].map(({ slug }) => slug)
       await slugs()
       const wish = { slug: 'far', upstream: 'http://127.0.0.1:9000' }

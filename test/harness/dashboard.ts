@@ -53,7 +53,7 @@ export async function visitDashboard(browser: TestBrowser, visit: Visit): Promis
 
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 /** An animation of something that is not drawn never ends. */
-const longestAnimationMs = 150
+const maxAnimationMs = 150
 const tallestPicture = 1800
 /** Runs in the page: buttons, links and fields that reach beyond what clips them. */
 const cutOff = `[...document.querySelectorAll('button, a[href], input, select, textarea')].flatMap((control) => {
@@ -139,6 +139,6 @@ async function violations(visitor: Visitor): Promise<string[]> {
 async function settle(page: Page): Promise<void> {
   await page.waitForSelector('text=Reading…', { state: 'detached' })
   await page.evaluate(
-    `Promise.race([new Promise((resolve) => setTimeout(resolve, ${longestAnimationMs})), Promise.all(document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations !== Infinity).map((one) => one.finished.catch(() => 0)))]).then(() => 0)`,
+    `Promise.race([new Promise((resolve) => setTimeout(resolve, ${maxAnimationMs})), Promise.all(document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations !== Infinity).map((one) => one.finished.catch(() => 0)))]).then(() => 0)`,
   )
 }

@@ -1,4 +1,4 @@
-import { createSessionMemory, type SessionMemory } from '../../src/access/session-cache.ts'
+import { createSessionCache, type SessionCache } from '../../src/access/session-cache.ts'
 import type { Change, FeedMark } from '../../src/store/db/db.ts'
 import { isWaitTooLong } from '../../src/store/engine/unavailable.ts'
 import { patiently } from '../../src/store/feed/patience.ts'
@@ -139,7 +139,7 @@ class SimProcess {
 /** The node's own code over a simulated database. */
 export class SimNode extends SimProcess {
   readonly feed: ChangeFeed
-  readonly sessions: SessionMemory
+  readonly sessions: SessionCache
   readonly registration: NodeRegistration | undefined
   readonly serves: boolean
 
@@ -176,7 +176,7 @@ export class SimNode extends SimProcess {
       },
     })
     this.onOther = () => this.feed.doubt()
-    this.sessions = createSessionMemory(this.feed, 1000)
+    this.sessions = createSessionCache(this.feed, 1000)
     this.registration?.start(() => this.feed.mark())
     this.feed.onForeign(() => void this.registration?.beat().catch(() => undefined))
   }

@@ -16,8 +16,8 @@ export interface FleetResult {
 const kinds = ['pause', 'cut', 'kill', 'failover', 'step', 'restart', 'stop in a work'] as const
 const sessionsInWorld = 12
 // Long enough for a node to be given up in one world of six; misfortunes end with the first time.
-const usualTimes = { healAtMs: 16_000, endMs: 28_000, longestMs: 12_000, longShare: 0.3 }
-const longTimes = { healAtMs: 44_000, endMs: 62_000, longestMs: 30_000, longShare: 0.8 }
+const usualTimes = { healAtMs: 16_000, endMs: 28_000, maxMs: 12_000, longShare: 0.3 }
+const longTimes = { healAtMs: 44_000, endMs: 62_000, maxMs: 30_000, longShare: 0.8 }
 const promisedMs = 3000
 // What a request that is lost waits for, and a connection after it.
 const calmMs = 6000
@@ -218,7 +218,7 @@ class Fleet implements Surroundings {
     const { world } = this
     const node = this.#any(() => true)
     const lastsMs =
-      world.random() < this.#times.longShare ? this.#times.longestMs : world.random() * 6000
+      world.random() < this.#times.longShare ? this.#times.maxMs : world.random() * 6000
     if (kind === 'failover') return this.#replace(true)
     if (kind === 'restart') return this.#replace(false)
     if (node === undefined) return

@@ -274,8 +274,8 @@ for (const engine of engines) {
       await webhooks[Symbol.asyncDispose]()
       await all.publish(1)
       clock.forward(40 * dayMs)
-      const needs = { store, clock, pause: async () => undefined, stopped: () => false }
-      const removed = await removeOld(needs, 30 * dayMs)
+      const deps = { store, clock, pause: async () => undefined, stopped: () => false }
+      const removed = await removeOld(deps, 30 * dayMs)
       assert.equal(removed.deliveries, 1200)
       // The event of what still waits stays.
       assert.equal(removed.events, 1200)

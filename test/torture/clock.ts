@@ -10,8 +10,8 @@ import { wait, type Torture, type TortureOptions, type TortureReport } from './t
 
 const hourMs = 3_600_000
 /** What one endpoint gets at once at most. */
-const concurrentAtMost = 8
-const idleShareAtMost = 0.05
+const maxConcurrent = 8
+const maxIdleShare = 0.05
 
 /** The product in this process, whose clock a test can move; durations stay true, as they do on a real machine. */
 export const clock: Torture = {
@@ -101,8 +101,8 @@ async function onEngine(
     await wait(options.short ? 20 : 100)
   }
   await always('after running ten times too fast')
-  if (receiver.mostAtOnce() > concurrentAtMost) {
-    findings.push(`${receiver.mostAtOnce()} deliveries at once to one endpoint`)
+  if (receiver.maxAtOnce() > maxConcurrent) {
+    findings.push(`${receiver.maxAtOnce()} deliveries at once to one endpoint`)
   }
   if (receiver.seen() === 0) findings.push('nothing was delivered')
   receiver.close()
@@ -112,12 +112,12 @@ async function onEngine(
   await wait(idleMs)
   const { user, system } = process.cpuUsage(before)
   const idleShare = (user + system) / 1000 / idleMs
-  if (idleShare > idleShareAtMost) findings.push(`idle it takes ${Math.round(idleShare * 100)} %`)
+  if (idleShare > maxIdleShare) findings.push(`idle it takes ${Math.round(idleShare * 100)} %`)
   return {
     findings,
     figures: {
       attempts: receiver.seen(),
-      most_at_once: receiver.mostAtOnce(),
+      most_at_once: receiver.maxAtOnce(),
       idle_cpu_percent: Math.round(idleShare * 1000) / 10,
     },
   }
@@ -142,7 +142,7 @@ async function startFailingReceiver() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen: () => seen,
-    mostAtOnce: () => most,
+    maxAtOnce: () => most,
     close: () => server.closeAllConnections(),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

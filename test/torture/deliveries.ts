@@ -21,7 +21,7 @@ const failingShare = 0.04
 const aheadMs = 30 * 3_600_000
 const drainWithinMs = 180_000
 // What a node may have under way at an endpoint when it dies: requests, and answers that were not yet written.
-const underWayMost = 8 + 64
+const maxUnderWay = 8 + 64
 
 interface Plan {
   readonly nodes: number
@@ -99,7 +99,7 @@ async function torture(
   if (lost.length > 0) findings.push(`${lost.length} acknowledged events did not arrive everywhere`)
   if (badSignatures() > 0) findings.push(`${badSignatures()} signatures did not verify`)
   if (differing() > 0) findings.push(`${differing()} attempts had other bytes`)
-  if (repeated > kills * endpointCount * underWayMost) {
+  if (repeated > kills * endpointCount * maxUnderWay) {
     findings.push(`${repeated} deliveries were repeated in ${kills} kills`)
   }
   return {
@@ -116,7 +116,7 @@ async function torture(
 
 /** Waits until nothing is pending or held; what is wrong with the books then. */
 export async function drain(place: Place, organizationId: string): Promise<string[]> {
-  await using opened = await openRooms(place)
+  await using opened = await openServices(place)
   const until = performance.now() + drainWithinMs
   for (;;) {
     const books = await opened.webhooks.books(organizationId)
@@ -205,7 +205,7 @@ export async function addEndpoints(
   organizationId: string,
   receiver: Receiver,
 ): Promise<string> {
-  await using opened = await openRooms(place)
+  await using opened = await openServices(place)
   const { endpoints, secrets } = opened.webhooks
   for (let at = 0; at < endpointCount; at++) {
     await endpoints.create(organizationId, { url: `${receiver.url}/${at}` }, { kind: 'operator' })
@@ -213,7 +213,7 @@ export async function addEndpoints(
   return (await secrets.reveal(organizationId, { kind: 'operator' })).reveal()
 }
 
-async function openRooms(place: Place) {
+async function openServices(place: Place) {
   await using opened = new AsyncDisposableStack()
   const store = opened.use(await openPlace(place))
   const outbound = opened.use(createOutbound({ allowLoopback: true }))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { startServerProcess } from '../harness/server-process.ts'
 import type { Torture } from './torture.ts'
 
-const bytesPerConnectionAtMost = 20 * 1024
+const maxBytesPerConnection = 20 * 1024
 const normalCallAtMostMs = 1000
 
 /** Idle keep-alive connections, each after one answered request, as browsers and pools leave them. */
@@ -40,7 +40,7 @@ export const idle: Torture = {
       }
       const findings: string[] = []
       if (refused > 0) findings.push(`${refused} connections were not accepted`)
-      if (each > bytesPerConnectionAtMost) findings.push(`${each} bytes per idle connection`)
+      if (each > maxBytesPerConnection) findings.push(`${each} bytes per idle connection`)
       if (worstMs > normalCallAtMostMs) findings.push(`a normal call took ${worstMs} ms`)
       return {
         findings,

@@ -9,7 +9,7 @@ import { recovery, startWatch, until } from './postgres-watch.ts'
 import { wait, type Torture } from './torture.ts'
 
 const refusedWithinMs = 5000
-const longestRequestMs = 10_000
+const maxRequestMs = 10_000
 const recoversWithinMs = 5000
 const connections = 10
 
@@ -69,7 +69,7 @@ export const postgres: Torture = {
       const wasUnready = watch.ready.some((one) => one.at > stoodStillAt && one.status === 503)
       if (!wasUnready) findings.push('readiness stayed on')
       const slowestMs = Math.max(...watch.good.map((call) => call.tookMs))
-      if (slowestMs > longestRequestMs) findings.push(`a request took ${slowestMs} ms`)
+      if (slowestMs > maxRequestMs) findings.push(`a request took ${slowestMs} ms`)
       if (watch.badLetIn.length > 0)
         findings.push(`a revoked key was let in ${watch.badLetIn.length} times`)
       return {

@@ -11,9 +11,9 @@ import { command, prepareGuarded, startUpstream } from './guarded.ts'
 import { wait, type Torture } from './torture.ts'
 
 const callsPerSecond = 150
-const slopeAtMost = 1
+const maxSlope = 1
 const walAtMostMiB = 64
-const filesAtMost = 5
+const maxFiles = 5
 const heapMiB = 128
 
 interface Sample {
@@ -162,12 +162,12 @@ function judge(samples: readonly Sample[], lines: readonly string[]): string[] {
   const findings: string[] = []
   const after = settled(samples)
   // Half an hour of samples at least: below that the slope says nothing.
-  if (after.length >= 60 && slopeOf(after) > slopeAtMost) {
+  if (after.length >= 60 && slopeOf(after) > maxSlope) {
     findings.push(`memory grows by ${slopeOf(after).toFixed(1)} MiB an hour`)
   }
   const [first] = after
   const last = after.at(-1)
-  if (first !== undefined && last !== undefined && last.files - first.files > filesAtMost) {
+  if (first !== undefined && last !== undefined && last.files - first.files > maxFiles) {
     findings.push(`${last.files - first.files} files more are open`)
   }
   const largest = Math.max(...samples.map(({ walMiB }) => walMiB))

@@ -10,7 +10,7 @@ export interface RateSubject {
 }
 
 const shortestWindowMs = 250
-const longestWindowMs = 60_000
+const maxWindowMs = 60_000
 const negligible = 0.01
 const idleAfterMs = 10_000
 const hysteresis = whole / 50
@@ -157,7 +157,7 @@ export class Holding {
 
   /** Over how long demand is measured: of a slow rate a single call is a burst. */
   get #windowMs(): number {
-    return Math.min(longestWindowMs, Math.max(shortestWindowMs, 2000 / this.perSecond))
+    return Math.min(maxWindowMs, Math.max(shortestWindowMs, 2000 / this.perSecond))
   }
 
   #fair(): number {

@@ -9,7 +9,7 @@ import { Problem } from '../../errors.ts'
 import type { Actor } from '../../store/index.ts'
 import { actorOf, isAllowed, personOf, type Caller } from './caller.ts'
 import type { AnyRoute, RouteOrganization } from './route.ts'
-import type { Rooms } from './services.ts'
+import type { Services } from './services.ts'
 import { readBearer } from './bearer.ts'
 
 const freshForMs = 3_600_000
@@ -40,30 +40,30 @@ export interface Presented {
 export async function admit(
   route: AnyRoute,
   presented: Presented,
-  rooms: Rooms,
+  services: Services,
 ): Promise<Admitted> {
   const { permission } = route
   if (permission === 'anyone') return { caller: undefined, organization: undefined }
-  const caller = await identify(presented, rooms)
+  const caller = await identify(presented, services)
   if (permission === 'signed-in') personOf(caller)
   if (permission === 'operator') requireOperator(caller)
   const organization =
     presented.organization === undefined || permission === 'operator'
       ? undefined
-      : await organizationOf(caller, presented.organization, rooms)
+      : await organizationOf(caller, presented.organization, services)
   if (isPermission(permission)) {
     // A permission means nothing without the organization that grants it.
     if (!organization) throw new Error('a route with a permission has no organization in its path')
     if (!isAllowed(organization, permission)) {
-      throw denied(permission, organization, { actor: actorOf(caller, presented), rooms })
+      throw denied(permission, organization, { actor: actorOf(caller, presented), services })
     }
   }
   // A token that has the permission was given it by name; it has no sign-in that could be old.
-  if (route.freshSignIn && caller.kind === 'person') checkFresh(caller.person, rooms)
+  if (route.freshSignIn && caller.kind === 'person') checkFresh(caller.person, services)
   return { caller, organization }
 }
 
-async function identify(presented: Presented, rooms: Rooms): Promise<Caller> {
+async function identify(presented: Presented, services: Services): Promise<Caller> {
   const secret = readBearer(presented.authorization)
   if (secret !== undefined) {
     if (hasSessionCookie(presented.cookieHeader)) {
@@ -72,10 +72,10 @@ async function identify(presented: Presented, rooms: Rooms): Promise<Caller> {
         'The request carries a session and an access token. Send one of them.',
       )
     }
-    return { kind: 'token', token: await identifyToken(secret, presented, rooms) }
+    return { kind: 'token', token: await identifyToken(secret, presented, services) }
   }
   const cookie = readSessionCookie(presented.cookieHeader)
-  const person = await rooms.sessions.identify(cookie, { address: presented.address })
+  const person = await services.sessions.identify(cookie, { address: presented.address })
   return { kind: 'person', person }
 }
 
@@ -83,15 +83,15 @@ async function identify(presented: Presented, rooms: Rooms): Promise<Caller> {
 async function identifyToken(
   secret: string,
   presented: Presented,
-  rooms: Rooms,
+  services: Services,
 ): Promise<TokenPrincipal> {
   const { address } = presented
-  refuseAfter(rooms.findings.beforeLookUp(address))
+  refuseAfter(services.findings.beforeLookUp(address))
   try {
-    return await rooms.accessTokens.identify(secret, presented)
+    return await services.accessTokens.identify(secret, presented)
   } catch (error) {
     if (error instanceof Problem && error.status === 401)
-      refuseAfter(rooms.findings.failed(address))
+      refuseAfter(services.findings.failed(address))
     throw error
   }
 }
@@ -119,19 +119,19 @@ function requireOperator(caller: Caller): void {
 async function organizationOf(
   caller: Caller,
   slugOrId: string,
-  rooms: Rooms,
+  services: Services,
 ): Promise<RouteOrganization> {
   const found =
     caller.kind === 'person'
-      ? await membershipOf(caller.person, slugOrId, rooms)
+      ? await membershipOf(caller.person, slugOrId, services)
       : ofToken(caller.token, slugOrId)
   // Another organization's name and a name that nobody has are the same to a stranger (T2).
   if (!found) throw new Problem('not_found', 'You are in no organization of this name.')
   return found
 }
 
-async function membershipOf(person: SignedIn, slugOrId: string, rooms: Rooms) {
-  const found = await rooms.members.membershipOf(person, slugOrId)
+async function membershipOf(person: SignedIn, slugOrId: string, services: Services) {
+  const found = await services.members.membershipOf(person, slugOrId)
   return found && { ...found, permissions: [] }
 }
 
@@ -149,21 +149,21 @@ function ofToken(
 export function noteDenial(
   error: unknown,
   who: { readonly organization: RouteOrganization | undefined; readonly actor: Actor },
-  rooms: Pick<Rooms, 'denials'>,
+  services: Pick<Services, 'denials'>,
 ): void {
   const { organization, actor } = who
   if (!(error instanceof Problem) || error.code !== 'permission_required') return
   const { permission, role } = error.members ?? {}
   if (organization === undefined || typeof permission !== 'string') return
   const had = typeof role === 'string' ? role : (organization.role ?? 'token')
-  rooms.denials.note(organization.id, actor, { permission, role: had })
+  services.denials.note(organization.id, actor, { permission, role: had })
 }
 
 /** The refusal of what a role or token does not include; an administrator finds it in the audit log. */
 function denied(
   permission: Permission,
   organization: RouteOrganization,
-  who: { readonly actor: Actor; readonly rooms: Rooms },
+  who: { readonly actor: Actor; readonly services: Services },
 ): Problem {
   const { role } = organization
   const what = role === undefined ? 'the access token' : `the role ${role}`
@@ -172,13 +172,13 @@ function denied(
     `This needs the permission ${permission}; ${what} does not include it.`,
     { members: { permission, ...(role === undefined ? {} : { role }) } },
   )
-  noteDenial(problem, { organization, actor: who.actor }, who.rooms)
+  noteDenial(problem, { organization, actor: who.actor }, who.services)
   return problem
 }
 
 /** Holds a sensitive request to a sign-in of the last hour. */
-export function checkFresh(person: SignedIn, rooms: Pick<Rooms, 'clock'>): void {
-  if (rooms.clock.now() - person.signedInAt < freshForMs) return
+export function checkFresh(person: SignedIn, services: Pick<Services, 'clock'>): void {
+  if (services.clock.now() - person.signedInAt < freshForMs) return
   throw new Problem(
     'sign_in_too_old',
     'You signed in more than an hour ago. Sign in again to do this.',
@@ -186,6 +186,6 @@ export function checkFresh(person: SignedIn, rooms: Pick<Rooms, 'clock'>): void 
 }
 
 /** The same for whoever calls: a token that has the permission was given it by name. */
-export function checkFreshCaller(caller: Caller, rooms: Pick<Rooms, 'clock'>): void {
-  if (caller.kind === 'person') checkFresh(caller.person, rooms)
+export function checkFreshCaller(caller: Caller, services: Pick<Services, 'clock'>): void {
+  if (caller.kind === 'person') checkFresh(caller.person, services)
 }

@@ -1,6 +1,6 @@
 import { Problem } from '../../errors.ts'
 
-const mostMembers = 10_000
+const maxMembers = 10_000
 
 /**
  * Refuses what no schema says: nesting deeper than the limit, more than 10,000 values, and text that the databases
@@ -11,7 +11,7 @@ export function checkBody(value: unknown, deepest: number): void {
   const waiting: { value: unknown; depth: number }[] = [{ value, depth: 1 }]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     members += 1
-    if (members > mostMembers) throw refused(`holds more than ${mostMembers} values`)
+    if (members > maxMembers) throw refused(`holds more than ${maxMembers} values`)
     if (typeof next.value === 'string') checkText(next.value)
     if (typeof next.value !== 'object' || next.value === null) continue
     if (next.depth > deepest) throw refused(`is nested deeper than ${deepest}`)

@@ -2,11 +2,11 @@ import type { UserId } from '../../ids.ts'
 import { Problem } from '../../errors.ts'
 import { digest } from '../../secrets/index.ts'
 import { idempotentAnswers } from '../../store/index.ts'
-import type { Rooms } from './services.ts'
+import type { Services } from './services.ts'
 
 const keptMs = 24 * 3600 * 1000
 const abandonedAfterMs = 60_000
-const longestKey = 255
+const maxKeyLength = 255
 
 /** A creation that carries an Idempotency-Key. */
 export interface Creation {
@@ -24,14 +24,14 @@ export interface Creation {
  * first one is still at work.
  */
 export async function once<T>(
-  rooms: Rooms,
+  services: Services,
   creation: Creation,
   create: () => Promise<T>,
 ): Promise<T> {
-  const { store, sealer } = rooms
+  const { store, sealer } = services
   const userId = creation.callerId as UserId
-  if (creation.key.length > longestKey) {
-    throw new Problem('invalid_input', `An Idempotency-Key has at most ${longestKey} characters.`)
+  if (creation.key.length > maxKeyLength) {
+    throw new Problem('invalid_input', `An Idempotency-Key has at most ${maxKeyLength} characters.`)
   }
   const keyDigest = digest(creation.key)
   const requestDigest = digest(creation.request)
@@ -47,7 +47,7 @@ export async function once<T>(
   })
   if (!taken) {
     const known = await idempotentAnswers.find(store, userId, keyDigest)
-    const isOld = known !== undefined && known.createdAt < rooms.clock.now() - abandonedAfterMs
+    const isOld = known !== undefined && known.createdAt < services.clock.now() - abandonedAfterMs
     if (isOld && known.status !== undefined && known.answerSealed === undefined) throw lost()
     return JSON.parse(sealer.open(answerTo(known, creation, requestDigest), context)) as T
   }

@@ -3,7 +3,7 @@ import type { Static, TSchema } from '../../http/index.ts'
 import type { OrganizationId } from '../../ids.ts'
 import type { Actor } from '../../store/index.ts'
 import type { Caller } from './caller.ts'
-import type { Rooms } from './services.ts'
+import type { Services } from './services.ts'
 
 /**
  * Who may call a route: anybody, anybody signed in, an operator's access token, or members and access tokens of the
@@ -81,7 +81,9 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
    * Refuses what this person may not ask for now. Asked before every answer, also before one that an Idempotency-Key
    * gives again: what the person could have then, they may not have any more.
    */
-  readonly check: ((request: RouteRequest<Query, Body>, rooms: Rooms) => Promise<void>) | undefined
+  readonly check:
+    | ((request: RouteRequest<Query, Body>, services: Services) => Promise<void>)
+    | undefined
   readonly query: TSchema | undefined
   readonly body: TSchema | undefined
   readonly answer: TSchema | undefined
@@ -89,7 +91,7 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   readonly streams: readonly string[]
   readonly handle: (
     request: RouteRequest<Query, Body>,
-    rooms: Rooms,
+    services: Services,
   ) => Promise<Answer | Answered<Answer> | Streamed>
   /** For types only: never set. */
   readonly types?: { readonly query: Query; readonly body: Body; readonly answer: Answer }
@@ -107,14 +109,17 @@ interface RouteRow<Query, Body, Answer> {
   readonly freshSignIn?: boolean
   readonly anyOrigin?: boolean
   readonly status?: 200 | 201 | 202 | 204
-  readonly check?: (request: RouteRequest<Typed<Query>, Typed<Body>>, rooms: Rooms) => Promise<void>
+  readonly check?: (
+    request: RouteRequest<Typed<Query>, Typed<Body>>,
+    services: Services,
+  ) => Promise<void>
   readonly query?: Query
   readonly body?: Body
   readonly answer?: Answer
   readonly streams?: readonly string[]
   readonly handle: (
     request: RouteRequest<Typed<Query>, Typed<Body>>,
-    rooms: Rooms,
+    services: Services,
   ) => Promise<Typed<Answer> | Answered<Typed<Answer>> | Streamed>
 }
 

@@ -2,7 +2,7 @@ import { roles } from '../../access/index.ts'
 import { Type, type Static, type TSchema } from '../../http/index.ts'
 import type { Confirmation } from '../../store/index.ts'
 
-const mostInPage = 200
+const maxInPage = 200
 
 /** A moment, as ISO 8601 in UTC. */
 export const Time = Type.String({ format: 'date-time' })
@@ -30,7 +30,7 @@ export function pageOf<S extends TSchema>(item: S) {
 /** What every list takes. */
 export const pageQuery = {
   after: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostInPage })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxInPage })),
 }
 
 export const Role = oneOf(roles)

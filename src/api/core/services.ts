@@ -14,11 +14,11 @@ import type { Sso } from '../../sso/index.ts'
 import type { Echo, Outbound } from '../../http/index.ts'
 import type { Sealer } from '../../secrets/index.ts'
 import type { Store } from '../../store/index.ts'
-import type { Limits, TargetRegister, Targets } from '../../targets/index.ts'
+import type { Limits, TargetCache, Targets } from '../../targets/index.ts'
 import type { Webhooks } from '../../webhooks/index.ts'
 
 /** What the handlers of the JSON API work with. */
-export interface Rooms {
+export interface Services {
   readonly store: Store
   readonly sealer: Sealer
   readonly clock: Clock
@@ -36,14 +36,14 @@ export interface Rooms {
   readonly sso: Sso
   readonly directories: Directories
   /** Active SCIM tokens of an organization, at most. */
-  readonly scimTokensMost: number
+  readonly maxScimTokens: number
   readonly audit: Audit
   readonly denials: Denials
   /** Aborted when the node stops: streams end. */
   readonly stopping: AbortSignal
   readonly webhooks: Webhooks
   readonly targets: Targets
-  readonly targetRegister: TargetRegister
+  readonly targetCache: TargetCache
   readonly limits: Limits
   readonly traffic: Traffic
   readonly outbound: Outbound

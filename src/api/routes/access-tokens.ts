@@ -50,10 +50,10 @@ export const accessTokenRoutes = {
     permission: 'tokens.manage',
     query: Type.Object(pageQuery),
     answer: pageOf(AccessToken),
-    handle: async ({ organization, query }, rooms) => {
+    handle: async ({ organization, query }, services) => {
       const page = { before: query.after, limit: limitOf(query) + 1 }
-      return toPage(query, await rooms.accessTokens.list(organization.id, page), {
-        item: (token) => toAccessToken(token, rooms.clock.now()),
+      return toPage(query, await services.accessTokens.list(organization.id, page), {
+        item: (token) => toAccessToken(token, services.clock.now()),
         cursorOf: ({ id }) => id,
       })
     },
@@ -73,10 +73,10 @@ export const accessTokenRoutes = {
       expires_at: Type.Optional(nullable(Time)),
     }),
     answer: Type.Object({ access_token: AccessToken, secret: Type.String() }),
-    handle: async (request, rooms) => {
+    handle: async (request, services) => {
       const { body } = request
       const expiresAt = body.expires_at == null ? body.expires_at : Date.parse(body.expires_at)
-      const { token, secret } = await rooms.accessTokens.issue(
+      const { token, secret } = await services.accessTokens.issue(
         {
           name: body.name,
           permissions: body.permissions,
@@ -86,7 +86,7 @@ export const accessTokenRoutes = {
         makerOf(request),
       )
       return {
-        access_token: toAccessToken(token, rooms.clock.now()),
+        access_token: toAccessToken(token, services.clock.now()),
         secret: secret.reveal(),
       }
     },
@@ -96,10 +96,10 @@ export const accessTokenRoutes = {
     summary: 'One access token',
     permission: 'tokens.manage',
     answer: AccessToken,
-    handle: async ({ organization, param }, rooms) =>
+    handle: async ({ organization, param }, services) =>
       toAccessToken(
-        await rooms.accessTokens.get(organization.id, param('access_token')),
-        rooms.clock.now(),
+        await services.accessTokens.get(organization.id, param('access_token')),
+        services.clock.now(),
       ),
   }),
 
@@ -108,11 +108,11 @@ export const accessTokenRoutes = {
     permission: 'tokens.manage',
     status: 200,
     answer: Type.Object({ access_token: AccessToken, confirmation: Confirmed }),
-    handle: async ({ organization, param, actor }, rooms) => {
+    handle: async ({ organization, param, actor }, services) => {
       const which = { organizationId: organization.id, id: param('access_token') }
-      const { token, confirmation } = await rooms.accessTokens.revoke(which, actor)
+      const { token, confirmation } = await services.accessTokens.revoke(which, actor)
       return {
-        access_token: toAccessToken(token, rooms.clock.now()),
+        access_token: toAccessToken(token, services.clock.now()),
         confirmation: toConfirmed(confirmation),
       }
     },

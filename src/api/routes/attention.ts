@@ -2,10 +2,10 @@ import type { Key } from '../../access/index.ts'
 import { Type, type Static } from '../../http/index.ts'
 import { isAllowed } from '../core/caller.ts'
 import { route, type RouteOrganization } from '../core/route.ts'
-import type { Rooms } from '../core/services.ts'
+import type { Services } from '../core/services.ts'
 import { oneOf } from '../core/schemas.ts'
 
-const mostLookedAt = 200
+const maxLookedAt = 200
 
 const Item = Type.Object(
   {
@@ -27,13 +27,13 @@ export const attentionRoutes = {
     summary: 'What waits for a person, the gravest first',
     permission: 'traffic.see',
     answer: Type.Object({ items: Type.Array(Item) }),
-    handle: async ({ organization }, rooms) => {
+    handle: async ({ organization }, services) => {
       const found = await Promise.all([
-        ofTargets(organization, rooms),
-        ofEndpoints(organization, rooms),
-        ofDomains(organization, rooms),
-        ofKeys(organization, rooms),
-        ofAccessTokens(organization, rooms),
+        ofTargets(organization, services),
+        ofEndpoints(organization, services),
+        ofDomains(organization, services),
+        ofKeys(organization, services),
+        ofAccessTokens(organization, services),
       ])
       const items = found.flat()
       const gravest = items.filter(({ severity }) => severity === 'refuse')
@@ -54,25 +54,25 @@ export const attentionRoutes = {
       },
       { title: 'FirstSteps' },
     ),
-    handle: async ({ organization: { id } }, rooms) => {
+    handle: async ({ organization: { id } }, services) => {
       const one = { limit: 1 }
-      const keys = await rooms.keys.list(id, { limit: mostLookedAt })
+      const keys = await services.keys.list(id, { limit: maxLookedAt })
       return {
-        target: (await rooms.targets.slugs(id)).size > 0,
+        target: (await services.targets.slugs(id)).size > 0,
         key: keys.length > 0,
         call: keys.some((key) => key.lastUsedAt !== undefined),
-        endpoint: (await rooms.webhooks.endpoints.list(id)).length > 0,
+        endpoint: (await services.webhooks.endpoints.list(id)).length > 0,
         invited:
-          (await rooms.invitations.list(id, one)).length > 0 ||
-          (await rooms.members.list(id, { limit: 2 })).length > 1,
+          (await services.invitations.list(id, one)).length > 0 ||
+          (await services.members.list(id, { limit: 2 })).length > 1,
       }
     },
   }),
 }
 
-async function ofTargets({ id }: RouteOrganization, rooms: Rooms): Promise<Item[]> {
-  const traffic = await rooms.traffic.ofTargets(id)
-  return (await rooms.targets.list(id)).flatMap((target): Item[] => {
+async function ofTargets({ id }: RouteOrganization, services: Services): Promise<Item[]> {
+  const traffic = await services.traffic.ofTargets(id)
+  return (await services.targets.list(id)).flatMap((target): Item[] => {
     const recent = traffic.get(target.id)?.recent
     if (!recent || recent.calls === 0 || recent.errors * 2 < recent.calls) return []
     return [
@@ -88,8 +88,8 @@ async function ofTargets({ id }: RouteOrganization, rooms: Rooms): Promise<Item[
   })
 }
 
-async function ofEndpoints({ id }: RouteOrganization, rooms: Rooms): Promise<Item[]> {
-  return (await rooms.webhooks.endpoints.list(id)).flatMap((endpoint): Item[] => {
+async function ofEndpoints({ id }: RouteOrganization, services: Services): Promise<Item[]> {
+  return (await services.webhooks.endpoints.list(id)).flatMap((endpoint): Item[] => {
     const { state, disabledReason } = endpoint.health
     const subject = { subject_kind: 'endpoint', subject_id: endpoint.id } as const
     if (state === 'disabled' && disabledReason !== 'by_hand') {
@@ -104,8 +104,8 @@ async function ofEndpoints({ id }: RouteOrganization, rooms: Rooms): Promise<Ite
   })
 }
 
-async function ofDomains({ id }: RouteOrganization, rooms: Rooms): Promise<Item[]> {
-  return (await rooms.sso.domains.list(id)).flatMap((domain): Item[] => {
+async function ofDomains({ id }: RouteOrganization, services: Services): Promise<Item[]> {
+  return (await services.sso.domains.list(id)).flatMap((domain): Item[] => {
     if (domain.lostAt === undefined) return []
     const title = `${domain.name} is not proven any more`
     const text = 'Its TXT record is gone, so its people cannot sign in through the company.'
@@ -114,11 +114,11 @@ async function ofDomains({ id }: RouteOrganization, rooms: Rooms): Promise<Item[
   })
 }
 
-async function ofKeys({ id }: RouteOrganization, rooms: Rooms): Promise<Item[]> {
-  const nowMs = rooms.clock.now()
-  const page = { limit: mostLookedAt }
-  const expiring = await rooms.keys.list(id, { ...page, state: 'expiring' })
-  const active = await rooms.keys.list(id, { ...page, state: 'active' })
+async function ofKeys({ id }: RouteOrganization, services: Services): Promise<Item[]> {
+  const nowMs = services.clock.now()
+  const page = { limit: maxLookedAt }
+  const expiring = await services.keys.list(id, { ...page, state: 'expiring' })
+  const active = await services.keys.list(id, { ...page, state: 'active' })
   return [
     ...expiring.map((key) => keyItem(key, 'key_expiring', `${key.name} ends soon`, endsText(key))),
     ...active
@@ -135,9 +135,12 @@ async function ofKeys({ id }: RouteOrganization, rooms: Rooms): Promise<Item[]> 
 }
 
 /** Only for those who can do something about it: the names of tokens are theirs. */
-async function ofAccessTokens(organization: RouteOrganization, rooms: Rooms): Promise<Item[]> {
+async function ofAccessTokens(
+  organization: RouteOrganization,
+  services: Services,
+): Promise<Item[]> {
   if (!isAllowed(organization, 'tokens.manage')) return []
-  const expiring = await rooms.accessTokens.listExpiring(organization.id, mostLookedAt)
+  const expiring = await services.accessTokens.listExpiring(organization.id, maxLookedAt)
   return expiring.map(({ id, name, expiresAt }) => ({
     kind: 'access_token_expiring',
     title: `The access token ${name} ends soon`,

@@ -2,7 +2,7 @@ import { record, toCsv, toJsonLines, type AuditEntry } from '../../audit/index.t
 import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
 import { requireStillAllowed } from './calls/live.ts'
-import type { Rooms } from '../core/services.ts'
+import type { Services } from '../core/services.ts'
 import { route, Streamed, type RouteRequest } from '../core/route.ts'
 import { limitOf, nullable, oneOf, pageOf, pageQuery, Time, time, toPage } from '../core/schemas.ts'
 
@@ -41,10 +41,10 @@ export const auditRoutes = {
     permission: 'audit.see',
     query: Type.Object({ ...pageQuery, ...filter }),
     answer: pageOf(Entry),
-    handle: async ({ organization, query }, rooms) => {
+    handle: async ({ organization, query }, services) => {
       const before = sequenceOf(query.after)
       const page = { ...toFilter(query), before, limit: limitOf(query) + 1 }
-      return toPage(query, await rooms.audit.list(organization.id, page), {
+      return toPage(query, await services.audit.list(organization.id, page), {
         item: toEntry,
         cursorOf: ({ sequence }) => String(sequence),
       })
@@ -61,14 +61,14 @@ export const auditRoutes = {
       reason: nullable(Type.String()),
       checked_at: Time,
     }),
-    handle: async ({ organization }, rooms) => {
-      const report = await rooms.audit.verify(organization.id)
+    handle: async ({ organization }, services) => {
+      const report = await services.audit.verify(organization.id)
       return {
         intact: report.brokenAt === undefined,
         entries: report.entries,
         broken_at: report.brokenAt ?? null,
         reason: report.reason ?? null,
-        checked_at: time(rooms.clock.now()),
+        checked_at: time(services.clock.now()),
       }
     },
   }),
@@ -84,9 +84,9 @@ export const auditRoutes = {
       seal: Type.String(),
       at: Time,
     }),
-    handle: async ({ organization }, rooms) => {
-      const { organizationId, ...head } = await rooms.audit.head(organization.id)
-      return { organization_id: organizationId, ...head, at: time(rooms.clock.now()) }
+    handle: async ({ organization }, services) => {
+      const { organizationId, ...head } = await services.audit.head(organization.id)
+      return { organization_id: organizationId, ...head, at: time(services.clock.now()) }
     },
   }),
 
@@ -99,11 +99,11 @@ export const auditRoutes = {
       { format: oneOf(['ndjson', 'csv']), ...filter },
       { additionalProperties: false },
     ),
-    handle: async (request, rooms) => {
+    handle: async (request, services) => {
       const { organization, body, actor } = request
       const chosen = toFilter(body)
       const { format } = body
-      await rooms.store.transaction(async (tx) => {
+      await services.store.transaction(async (tx) => {
         record(tx, {
           organizationId: organization.id,
           actor,
@@ -112,7 +112,7 @@ export const auditRoutes = {
           detail: { format },
         })
       })
-      const entries = whileAllowed(request, rooms.audit.all(organization.id, chosen), rooms)
+      const entries = whileAllowed(request, services.audit.all(organization.id, chosen), services)
       const name = `audit-${organization.slug}`
       return format === 'csv'
         ? new Streamed('text/csv; charset=utf-8', toCsv(entries), `${name}.csv`)
@@ -127,11 +127,11 @@ const checkedEvery = 500
 async function* whileAllowed(
   request: Pick<RouteRequest, 'caller' | 'organization'>,
   entries: AsyncIterable<AuditEntry>,
-  rooms: Rooms,
+  services: Services,
 ): AsyncIterable<AuditEntry> {
   let given = 0
   for await (const entry of entries) {
-    if (++given % checkedEvery === 0) await requireStillAllowed(request, rooms)
+    if (++given % checkedEvery === 0) await requireStillAllowed(request, services)
     yield entry
   }
 }

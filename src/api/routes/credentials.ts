@@ -1,6 +1,6 @@
 import { Problem } from '../../errors.ts'
 import { Type } from '../../http/index.ts'
-import type { Rooms } from '../core/services.ts'
+import type { Services } from '../core/services.ts'
 import { route } from '../core/route.ts'
 import { input } from '../core/schemas.ts'
 
@@ -13,11 +13,11 @@ export const credentialRoutes = {
     status: 200,
     body: input({ secret: Type.String({ minLength: 1, maxLength: 300 }) }),
     answer: Type.Object({ received: Type.Boolean() }),
-    handle: async ({ body, actor, address, requestId }, rooms) => {
-      spendFinding(address, rooms)
-      await rooms.keys.revokeLeaked(body.secret, { address, requestId })
-      await rooms.directories.tokens.revokeSecret(body.secret, actor)
-      await rooms.accessTokens.revokeSecret(body.secret, actor)
+    handle: async ({ body, actor, address, requestId }, services) => {
+      spendFinding(address, services)
+      await services.keys.revokeLeaked(body.secret, { address, requestId })
+      await services.directories.tokens.revokeSecret(body.secret, actor)
+      await services.accessTokens.revokeSecret(body.secret, actor)
       // The same answer for every secret: it tells a finder nothing about what is still alive.
       return { received: true }
     },
@@ -25,7 +25,7 @@ export const credentialRoutes = {
 }
 
 /** A found secret costs a look-up like a guessed one: a source has as many of them. 429 `rate_limited`. */
-function spendFinding(address: string, { findings }: Rooms): void {
+function spendFinding(address: string, { findings }: Services): void {
   const retrySeconds = findings.failed(address)
   if (retrySeconds === undefined) return
   throw new Problem(

@@ -87,7 +87,7 @@ const Group = Type.Object(
 )
 
 const hourMs = 3_600_000
-const RoleWish = input({ role: nullable(Role) })
+const RoleInput = input({ role: nullable(Role) })
 const base = '/organizations/:organization/directory'
 
 /** The company's directory as people see it: tokens, requests, users, groups and the roles they give. */
@@ -107,15 +107,15 @@ export const directoryRoutes = {
       /** The only owner, whom the directory deactivated and who is a member all the same. */
       kept_owner: nullable(Type.Object({ id: Type.String(), name: Type.String() })),
     }),
-    handle: async ({ organization }, rooms) => {
-      const { clock, directories, baseUrl, store, scimTokensMost } = rooms
+    handle: async ({ organization }, services) => {
+      const { clock, directories, baseUrl, store, maxScimTokens } = services
       const [last] = await directories.log.list(organization.id, { limit: 1 })
       const isOn = await directories.signIn.isOn(store, organization.id)
       return {
         base_address: `${baseUrl}/scim/v2`,
         is_on: isOn,
         ...(await directories.lists.totals(organization.id)),
-        tokens_at_most: scimTokensMost,
+        tokens_at_most: maxScimTokens,
         last_request_at: timeOrNull(last?.at),
         nothing_for_hours:
           last === undefined || !isOn ? null : Math.floor((clock.now() - last.at) / hourMs),
@@ -243,7 +243,7 @@ export const directoryRoutes = {
     summary: 'Map a group to a role, or to none',
     permission: 'sso.manage',
     freshSignIn: true,
-    body: RoleWish,
+    body: RoleInput,
     answer: Type.Object({ group: Group, changed: Type.Integer() }),
     handle: async ({ organization, param, body, actor }, { directories }) => {
       const role = body.role ?? undefined
@@ -254,7 +254,7 @@ export const directoryRoutes = {
   [`POST ${base}/groups/:group/role/preview` as const]: route({
     summary: 'Who would change if a group gave another role; nothing is changed',
     permission: 'sso.manage',
-    body: RoleWish,
+    body: RoleInput,
     answer: Type.Object({
       items: Type.Array(
         Type.Object({

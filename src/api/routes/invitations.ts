@@ -5,7 +5,7 @@ import type { OrganizationId } from '../../ids.ts'
 import type { InvitationRecord, OrganizationRecord } from '../../store/index.ts'
 import { checkFreshCaller } from '../core/admit.ts'
 import { route } from '../core/route.ts'
-import type { Rooms } from '../core/services.ts'
+import type { Services } from '../core/services.ts'
 import {
   input,
   limitOf,
@@ -53,10 +53,10 @@ export const invitationRoutes = {
     permission: 'members.manage',
     query: Type.Object(pageQuery),
     answer: pageOf(OrganizationInvitation),
-    handle: async ({ organization, query }, rooms) => {
+    handle: async ({ organization, query }, services) => {
       const page = { before: query.after, limit: limitOf(query) + 1 }
-      return toPage(query, await rooms.invitations.list(organization.id, page), {
-        item: (one) => toInvitation(one, rooms.clock.now()),
+      return toPage(query, await services.invitations.list(organization.id, page), {
+        item: (one) => toInvitation(one, services.clock.now()),
         cursorOf: ({ id }) => id,
       })
     },
@@ -73,26 +73,26 @@ export const invitationRoutes = {
       /** Whether the operator's mail server took it. */
       mailed: Type.Boolean(),
     }),
-    check: async ({ organization, body, caller }, rooms) => {
+    check: async ({ organization, body, caller }, services) => {
       if (body.role !== 'owner') return
       if (!isAllowed(organization, 'owners.manage')) {
         throw new Problem('permission_required', 'Only an owner invites owners.', {
           members: { permission: 'owners.manage', role: organization.role },
         })
       }
-      checkFreshCaller(caller, rooms)
+      checkFreshCaller(caller, services)
     },
-    handle: async ({ organization, body, actor }, rooms) => {
-      const made = await rooms.invitations.invite(organization.id, body, actor)
-      return { ...made, invitation: toInvitation(made.invitation, rooms.clock.now()) }
+    handle: async ({ organization, body, actor }, services) => {
+      const made = await services.invitations.invite(organization.id, body, actor)
+      return { ...made, invitation: toInvitation(made.invitation, services.clock.now()) }
     },
   }),
 
   'DELETE /organizations/:organization/invitations/:invitation': route({
     summary: 'Withdraw an open invitation',
     permission: 'members.manage',
-    handle: async ({ organization, param, actor }, rooms) => {
-      await rooms.invitations.revoke(organization.id, param('invitation'), actor)
+    handle: async ({ organization, param, actor }, services) => {
+      await services.invitations.revoke(organization.id, param('invitation'), actor)
       return undefined
     },
   }),
@@ -110,9 +110,9 @@ export const invitationRoutes = {
       },
       { title: 'WaysIn' },
     ),
-    handle: async ({ organization }, rooms) => ({
-      providers: [...rooms.providers],
-      company: await hasCompanySignIn(organization.id, rooms),
+    handle: async ({ organization }, services) => ({
+      providers: [...services.providers],
+      company: await hasCompanySignIn(organization.id, services),
     }),
   }),
 
@@ -124,9 +124,9 @@ export const invitationRoutes = {
     answer: Type.Intersect([OwnInvitation, Type.Object({ company: Type.Boolean() })], {
       title: 'InvitationByLink',
     }),
-    handle: async ({ body }, rooms) => {
-      const found = await rooms.invitations.look(body.token)
-      const company = await hasCompanySignIn(found.organization.id, rooms)
+    handle: async ({ body }, services) => {
+      const found = await services.invitations.look(body.token)
+      const company = await hasCompanySignIn(found.organization.id, services)
       return { ...toOwnInvitation(found), company }
     },
   }),
@@ -137,16 +137,16 @@ export const invitationRoutes = {
     status: 200,
     body: input({ token: Type.String({ minLength: 20, maxLength: 100 }) }),
     answer: Type.Object({ organization_id: Type.String(), role: Role }),
-    handle: async ({ body, person, actor }, rooms) => {
-      const joined = await rooms.invitations.accept(body.token, person, actor)
+    handle: async ({ body, person, actor }, services) => {
+      const joined = await services.invitations.accept(body.token, person, actor)
       return { organization_id: joined.organizationId, role: joined.role }
     },
   }),
 }
 
 /** Whether people can sign in through a provider of the organization's own. */
-async function hasCompanySignIn(id: OrganizationId, rooms: Rooms): Promise<boolean> {
-  const connections = await rooms.sso.connections.list(id)
+async function hasCompanySignIn(id: OrganizationId, services: Services): Promise<boolean> {
+  const connections = await services.sso.connections.list(id)
   return connections.some(({ disabledAt }) => disabledAt === undefined)
 }
 

@@ -1,10 +1,10 @@
-import { type Key, type KeyWish } from '../../access/index.ts'
+import { type Key, type KeyInput } from '../../access/index.ts'
 import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
 import { ApiKey, KeyCallers, keyWishProperties, toApiKey, toKeyCallers } from './key-schema.ts'
 import { callerId, isAllowed, personOf } from '../core/caller.ts'
 import { route, type RouteRequest } from '../core/route.ts'
-import type { Rooms } from '../core/services.ts'
+import type { Services } from '../core/services.ts'
 import {
   Confirmed,
   input,
@@ -16,8 +16,8 @@ import {
   toPage,
 } from '../core/schemas.ts'
 
-const longestOverlapSeconds = 90 * 24 * 3600
-const Wish = input(keyWishProperties)
+const maxOverlapSeconds = 90 * 24 * 3600
+const Input = input(keyWishProperties)
 const KeyAndConfirmation = Type.Object({ key: ApiKey, confirmation: Confirmed })
 
 /** API keys: issue, edit, rotate, revoke; a developer reaches only keys of their own making. */
@@ -33,11 +33,11 @@ export const keyRoutes = {
       created_by: Type.Optional(Type.String({ maxLength: 60 })),
     }),
     answer: pageOf(ApiKey),
-    handle: async ({ organization, query }, rooms) => {
+    handle: async ({ organization, query }, services) => {
       const { after: before, state, search, created_by: createdBy } = query
       const page = { before, state, search, createdBy, limit: limitOf(query) + 1 }
-      return toPage(query, await rooms.keys.list(organization.id, page), {
-        item: (key) => toApiKey(key, rooms.clock.now()),
+      return toPage(query, await services.keys.list(organization.id, page), {
+        item: (key) => toApiKey(key, services.clock.now()),
         cursorOf: ({ id }) => id,
       })
     },
@@ -55,17 +55,17 @@ export const keyRoutes = {
       personal: Type.Optional(Type.Boolean()),
     }),
     answer: Type.Object({ key: ApiKey, secret: Type.String() }),
-    handle: async ({ organization, body, caller, actor }, rooms) => {
+    handle: async ({ organization, body, caller, actor }, services) => {
       const wish = {
-        ...toWish(body),
+        ...toInput(body),
         // What is left out is the organization's default; null is none at all.
         cidrs: body.cidrs,
         expiresAt: body.expires_at == null ? body.expires_at : Date.parse(body.expires_at),
         scheme: body.scheme,
         personalUserId: body.personal === true ? personOf(caller).userId : undefined,
       }
-      const { key, secret } = await rooms.keys.issue(organization.id, wish, actor)
-      return { key: toApiKey(key, rooms.clock.now()), secret: secret.reveal() }
+      const { key, secret } = await services.keys.issue(organization.id, wish, actor)
+      return { key: toApiKey(key, services.clock.now()), secret: secret.reveal() }
     },
   }),
 
@@ -73,8 +73,8 @@ export const keyRoutes = {
     summary: 'One key',
     permission: 'traffic.see',
     answer: ApiKey,
-    handle: async ({ organization, param }, rooms) =>
-      toApiKey(await rooms.keys.get(organization.id, param('key')), rooms.clock.now()),
+    handle: async ({ organization, param }, services) =>
+      toApiKey(await services.keys.get(organization.id, param('key')), services.clock.now()),
   }),
 
   'GET /organizations/:organization/keys/:key/callers': route({
@@ -82,9 +82,9 @@ export const keyRoutes = {
       'Who calls with a key: the newest 1,000 calls by caller, and who still uses its old secret',
     permission: 'traffic.see',
     answer: KeyCallers,
-    handle: async ({ organization, param }, rooms) => {
-      const found = await rooms.keys.callers(organization.id, param('key'))
-      const slugs = await rooms.targets.slugs(organization.id)
+    handle: async ({ organization, param }, services) => {
+      const found = await services.keys.callers(organization.id, param('key'))
+      const slugs = await services.targets.slugs(organization.id)
       return toKeyCallers(found, (id) => slugs.get(id))
     },
   }),
@@ -92,14 +92,14 @@ export const keyRoutes = {
   'PUT /organizations/:organization/keys/:key': route({
     summary: 'Change what a key may: the whole wish replaces the one before',
     permission: 'keys.issue',
-    body: Wish,
+    body: Input,
     answer: ApiKey,
-    handle: async (request, rooms) => {
-      const { id } = await reach(request, rooms)
+    handle: async (request, services) => {
+      const { id } = await reach(request, services)
       const { organization, body, actor, expectedVersion } = request
-      const wish = toWish(body)
-      const key = await rooms.keys.edit(organization.id, id, wish, actor, expectedVersion)
-      return toApiKey(key, rooms.clock.now())
+      const wish = toInput(body)
+      const key = await services.keys.edit(organization.id, id, wish, actor, expectedVersion)
+      return toApiKey(key, services.clock.now())
     },
   }),
 
@@ -107,14 +107,14 @@ export const keyRoutes = {
     summary: 'A new secret; the old one stays valid for the overlap',
     permission: 'keys.issue',
     status: 201,
-    body: input({ overlap_seconds: Type.Integer({ minimum: 0, maximum: longestOverlapSeconds }) }),
+    body: input({ overlap_seconds: Type.Integer({ minimum: 0, maximum: maxOverlapSeconds }) }),
     answer: Type.Object({ key: ApiKey, secret: Type.String(), confirmation: Confirmed }),
-    check: async (request, rooms) => void (await reach(request, rooms)),
-    handle: async ({ organization, body, actor, param }, rooms) => {
+    check: async (request, services) => void (await reach(request, services)),
+    handle: async ({ organization, body, actor, param }, services) => {
       const overlapMs = body.overlap_seconds * 1000
-      const rotated = await rooms.keys.rotate(organization.id, param('key'), overlapMs, actor)
+      const rotated = await services.keys.rotate(organization.id, param('key'), overlapMs, actor)
       return {
-        key: toApiKey(rotated.key, rooms.clock.now()),
+        key: toApiKey(rotated.key, services.clock.now()),
         secret: rotated.secret.reveal(),
         confirmation: toConfirmed(rotated.confirmation),
       }
@@ -126,11 +126,11 @@ export const keyRoutes = {
     permission: 'keys.issue',
     status: 200,
     answer: KeyAndConfirmation,
-    handle: async (request, rooms) => {
-      const { id } = await reach(request, rooms)
-      const ended = await rooms.keys.endOldSecret(request.organization.id, id, request.actor)
+    handle: async (request, services) => {
+      const { id } = await reach(request, services)
+      const ended = await services.keys.endOldSecret(request.organization.id, id, request.actor)
       return {
-        key: toApiKey(ended.key, rooms.clock.now()),
+        key: toApiKey(ended.key, services.clock.now()),
         confirmation: toConfirmed(ended.confirmation),
       }
     },
@@ -141,11 +141,11 @@ export const keyRoutes = {
     permission: 'keys.issue',
     status: 200,
     answer: KeyAndConfirmation,
-    handle: async (request, rooms) => {
-      const { id } = await reach(request, rooms)
-      const revoked = await rooms.keys.revoke(request.organization.id, id, request.actor)
+    handle: async (request, services) => {
+      const { id } = await reach(request, services)
+      const revoked = await services.keys.revoke(request.organization.id, id, request.actor)
       return {
-        key: toApiKey(revoked.key, rooms.clock.now()),
+        key: toApiKey(revoked.key, services.clock.now()),
         confirmation: toConfirmed(revoked.confirmation),
       }
     },
@@ -153,9 +153,9 @@ export const keyRoutes = {
 }
 
 /** The key of the path, if the caller may change it: everybody's with keys.manage, else one's own. */
-async function reach(request: RouteRequest, rooms: Rooms): Promise<Key> {
+async function reach(request: RouteRequest, services: Services): Promise<Key> {
   const { organization, caller } = request
-  const key = await rooms.keys.get(organization.id, request.param('key'))
+  const key = await services.keys.get(organization.id, request.param('key'))
   const isOwn = key.createdBy === callerId(caller)
   if (isOwn || isAllowed(organization, 'keys.manage')) return key
   throw new Problem('permission_required', 'A developer changes only keys of their own making.', {
@@ -163,7 +163,7 @@ async function reach(request: RouteRequest, rooms: Rooms): Promise<Key> {
   })
 }
 
-function toWish(body: Static<typeof Wish>): KeyWish {
+function toInput(body: Static<typeof Input>): KeyInput {
   const { rate_limit: limit } = body
   return {
     name: body.name,

@@ -30,9 +30,9 @@ export const limitRoutes = {
       { additionalProperties: false },
     ),
     answer: Type.Object({ items: Type.Array(RateShare) }),
-    handle: async ({ organization, query }, rooms) => {
+    handle: async ({ organization, query }, services) => {
       const of = { organizationId: organization.id, subjectId: query.subject }
-      const shares = await rateShares.listShares(rooms.store.calls, of)
+      const shares = await rateShares.listShares(services.store.calls, of)
       return {
         items: shares.map(({ subjectId, nodeId, share, demand, short }) => ({
           subject_id: subjectId,

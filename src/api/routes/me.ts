@@ -72,12 +72,12 @@ export const meRoutes = {
     summary: 'Who is signed in, with organizations, identities and open invitations',
     permission: 'signed-in',
     answer: Me,
-    handle: async ({ person }, rooms) => {
-      const user = await rooms.people.get(person.userId)
+    handle: async ({ person }, services) => {
+      const user = await services.people.get(person.userId)
       const [identities, joined, invited] = await Promise.all([
-        rooms.people.identitiesOf(person.userId),
-        rooms.members.organizationsOf(person),
-        rooms.invitations.openFor(person),
+        services.people.identitiesOf(person.userId),
+        services.members.organizationsOf(person),
+        services.invitations.openFor(person),
       ])
       return {
         id: user.id,
@@ -89,7 +89,7 @@ export const meRoutes = {
           provider: person.provider,
           signed_in_at: time(person.signedInAt),
           expires_at: time(person.expiresAt),
-          fresh: rooms.clock.now() - person.signedInAt < freshForMs,
+          fresh: services.clock.now() - person.signedInAt < freshForMs,
         },
         identities: identities.map(toIdentity),
         organizations: joined.map(({ organization, role, ssoRequired }) => ({
@@ -102,7 +102,7 @@ export const meRoutes = {
           permissions: permissionsOf(role),
         })),
         invitations: invited.map(toOwnInvitation),
-        providers: [...rooms.providers],
+        providers: [...services.providers],
       }
     },
   }),
@@ -112,8 +112,8 @@ export const meRoutes = {
     permission: 'signed-in',
     body: input({ name: Type.String({ minLength: 1, maxLength: 100 }) }),
     answer: Type.Object({ id: Type.String(), name: Type.String(), version: Type.Integer() }),
-    handle: async ({ person, body, actor, expectedVersion }, rooms) => {
-      const user = await rooms.people.rename(person.userId, body.name, actor, expectedVersion)
+    handle: async ({ person, body, actor, expectedVersion }, services) => {
+      const user = await services.people.rename(person.userId, body.name, actor, expectedVersion)
       return { id: user.id, name: user.name, version: user.version }
     },
   }),
@@ -122,8 +122,8 @@ export const meRoutes = {
     summary: 'The own living sessions, this one marked',
     permission: 'signed-in',
     answer: Type.Object({ items: Type.Array(Session) }),
-    handle: async ({ person }, rooms) => ({
-      items: (await rooms.sessions.list(person.userId)).map((one) =>
+    handle: async ({ person }, services) => ({
+      items: (await services.sessions.list(person.userId)).map((one) =>
         toSession(one, { kind: 'person', person }),
       ),
     }),
@@ -134,13 +134,13 @@ export const meRoutes = {
     permission: 'signed-in',
     status: 200,
     answer: Type.Object({ ended: Type.Integer(), confirmation: Confirmed }),
-    handle: async ({ person, actor }, rooms) => {
-      const { ended, confirmation } = await rooms.sessions.end(
+    handle: async ({ person, actor }, services) => {
+      const { ended, confirmation } = await services.sessions.end(
         person.userId,
         { except: person.sessionId },
         { by: actor.id, reason: 'ended_by_owner' },
       )
-      await rooms.members.noteSessionsEnded(person.userId, ended, actor)
+      await services.members.noteSessionsEnded(person.userId, ended, actor)
       return { ended: ended.length, confirmation: toConfirmed(confirmation) }
     },
   }),
@@ -150,8 +150,8 @@ export const meRoutes = {
     permission: 'signed-in',
     status: 200,
     answer: Type.Object({ ended: Type.Integer(), confirmation: Confirmed }),
-    handle: async ({ person, param, actor }, rooms) => {
-      const { ended, confirmation } = await rooms.sessions.end(
+    handle: async ({ person, param, actor }, services) => {
+      const { ended, confirmation } = await services.sessions.end(
         person.userId,
         { id: param('session') },
         { by: actor.id, reason: 'ended_by_owner' },
@@ -159,7 +159,7 @@ export const meRoutes = {
       if (ended.length === 0) {
         throw new Problem('not_found', 'You have no such living session.')
       }
-      await rooms.members.noteSessionsEnded(person.userId, ended, actor)
+      await services.members.noteSessionsEnded(person.userId, ended, actor)
       const answer = { ended: ended.length, confirmation: toConfirmed(confirmation) }
       const own = ended.some(({ id }) => id === person.sessionId)
       return own ? new Answered(answer, { 'Set-Cookie': [...sessionEndCookies] }) : answer
@@ -178,8 +178,8 @@ export const meRoutes = {
       email: nullable(Type.String()),
       name: nullable(Type.String()),
     }),
-    handle: async ({ person, body }, rooms) => {
-      const { provider, issuer, subject, email, name } = rooms.people.lookAtProof(
+    handle: async ({ person, body }, services) => {
+      const { provider, issuer, subject, email, name } = services.people.lookAtProof(
         body.proof,
         person,
       )
@@ -195,17 +195,17 @@ export const meRoutes = {
     body: input({ proof: Type.String({ minLength: 20, maxLength: 4000 }) }),
     answer: Identity,
     check: async ({ person }) => requireOwnSignIn(person),
-    handle: async ({ person, body, actor }, rooms) =>
-      toIdentity(await rooms.people.addIdentity(body.proof, person, actor)),
+    handle: async ({ person, body, actor }, services) =>
+      toIdentity(await services.people.addIdentity(body.proof, person, actor)),
   }),
 
   'DELETE /me/identities/:identity': route({
     summary: 'Remove an identity of the caller; every session ends',
     permission: 'signed-in',
     freshSignIn: true,
-    handle: async ({ person, param, actor }, rooms) => {
+    handle: async ({ person, param, actor }, services) => {
       requireOwnSignIn(person)
-      await rooms.people.removeIdentity(person.userId, param('identity'), actor)
+      await services.people.removeIdentity(person.userId, param('identity'), actor)
       return undefined
     },
   }),
@@ -215,8 +215,8 @@ export const meRoutes = {
     permission: 'signed-in',
     status: 200,
     answer: Type.Object({ organization_id: Type.String(), role: Role }),
-    handle: async ({ person, param, actor }, rooms) => {
-      const joined = await rooms.invitations.acceptOwn(param('invitation'), person, actor)
+    handle: async ({ person, param, actor }, services) => {
+      const joined = await services.invitations.acceptOwn(param('invitation'), person, actor)
       return { organization_id: joined.organizationId, role: joined.role }
     },
   }),

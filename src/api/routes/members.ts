@@ -47,10 +47,10 @@ export const memberRoutes = {
     permission: 'members.manage',
     query: Type.Object({ ...pageQuery, role: Type.Optional(Role) }),
     answer: pageOf(Member),
-    handle: async ({ organization, query }, rooms) => {
+    handle: async ({ organization, query }, services) => {
       const { after, role } = query
       const page = { after, role, limit: limitOf(query) + 1 }
-      return toPage(query, await rooms.members.list(organization.id, page), {
+      return toPage(query, await services.members.list(organization.id, page), {
         item: toMember,
         cursorOf: ({ id }) => id,
       })
@@ -61,8 +61,8 @@ export const memberRoutes = {
     summary: 'One member',
     permission: 'members.manage',
     answer: Member,
-    handle: async ({ organization, param }, rooms) =>
-      toMember(await rooms.members.get(organization.id, param('member'))),
+    handle: async ({ organization, param }, services) =>
+      toMember(await services.members.get(organization.id, param('member'))),
   }),
 
   'PATCH /organizations/:organization/members/:member': route({
@@ -70,11 +70,11 @@ export const memberRoutes = {
     permission: 'members.manage',
     body: input({ role: Type.Optional(Role), active: Type.Optional(Type.Boolean()) }),
     answer: Member,
-    handle: async (request, rooms) => {
+    handle: async (request, services) => {
       const { organization, body, actor, expectedVersion } = request
       const id = request.param('member')
-      const { members } = rooms
-      const stepUp = (): void => checkFreshCaller(request.caller, rooms)
+      const { members } = services
+      const stepUp = (): void => checkFreshCaller(request.caller, services)
       if (body.role !== undefined) {
         const { role } = body
         const change = { organizationId: organization.id, id, role, actor, expectedVersion, stepUp }
@@ -91,11 +91,11 @@ export const memberRoutes = {
     permission: 'members.manage',
     status: 200,
     answer: Ended,
-    handle: async (request, rooms) => {
+    handle: async (request, services) => {
       const { organization, actor } = request
       const id = request.param('member')
-      const stepUp = (): void => checkFreshCaller(request.caller, rooms)
-      const ended = await rooms.members.remove(organization.id, id, actor, stepUp)
+      const stepUp = (): void => checkFreshCaller(request.caller, services)
+      const ended = await services.members.remove(organization.id, id, actor, stepUp)
       return { ...ended, confirmation: toConfirmed(ended.confirmation) }
     },
   }),
@@ -104,8 +104,8 @@ export const memberRoutes = {
     summary: 'Living sessions of a member',
     permission: 'members.manage',
     answer: Type.Object({ items: Type.Array(Session) }),
-    handle: async ({ organization, param, caller }, rooms) => {
-      const living = await rooms.members.sessionsOf(organization.id, param('member'))
+    handle: async ({ organization, param, caller }, services) => {
+      const living = await services.members.sessionsOf(organization.id, param('member'))
       return { items: living.map((session) => toSession(session, caller)) }
     },
   }),
@@ -115,8 +115,8 @@ export const memberRoutes = {
     permission: 'members.manage',
     status: 200,
     answer: Ended,
-    handle: async ({ organization, param, actor }, rooms) => {
-      const ended = await rooms.members.endSessions(organization.id, param('member'), {}, actor)
+    handle: async ({ organization, param, actor }, services) => {
+      const ended = await services.members.endSessions(organization.id, param('member'), {}, actor)
       return { ...ended, confirmation: toConfirmed(ended.confirmation) }
     },
   }),
@@ -126,9 +126,14 @@ export const memberRoutes = {
     permission: 'members.manage',
     status: 200,
     answer: Ended,
-    handle: async ({ organization, param, actor }, rooms) => {
+    handle: async ({ organization, param, actor }, services) => {
       const which = { id: param('session') }
-      const ended = await rooms.members.endSessions(organization.id, param('member'), which, actor)
+      const ended = await services.members.endSessions(
+        organization.id,
+        param('member'),
+        which,
+        actor,
+      )
       return { ...ended, confirmation: toConfirmed(ended.confirmation) }
     },
   }),

@@ -12,9 +12,9 @@ export const operatorRoutes = {
     permission: 'operator',
     query: Type.Object(pageQuery),
     answer: pageOf(Organization),
-    handle: async ({ query }, rooms) => {
+    handle: async ({ query }, services) => {
       const page = { after: query.after, limit: limitOf(query) + 1 }
-      return toPage(query, await rooms.organizations.list(page), {
+      return toPage(query, await services.organizations.list(page), {
         item: toOrganization,
         cursorOf: ({ slug }) => slug,
       })
@@ -31,8 +31,8 @@ export const operatorRoutes = {
       plan: Type.Optional(Plan),
     }),
     answer: Organization,
-    handle: async ({ body, actor }, rooms) =>
-      toOrganization(await rooms.organizations.create(body, actor)),
+    handle: async ({ body, actor }, services) =>
+      toOrganization(await services.organizations.create(body, actor)),
   }),
 
   'PUT /operator/organizations/:organization/plan': route({
@@ -40,7 +40,7 @@ export const operatorRoutes = {
     permission: 'operator',
     body: input({ plan: Plan }),
     answer: Organization,
-    handle: async ({ param, body, actor }, rooms) =>
-      toOrganization(await rooms.organizations.setPlan(param('organization'), body.plan, actor)),
+    handle: async ({ param, body, actor }, services) =>
+      toOrganization(await services.organizations.setPlan(param('organization'), body.plan, actor)),
   }),
 }

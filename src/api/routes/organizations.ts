@@ -3,7 +3,7 @@ import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
 import type { OrganizationRecord } from '../../store/index.ts'
 import { route } from '../core/route.ts'
-import type { Rooms } from '../core/services.ts'
+import type { Services } from '../core/services.ts'
 import { input, nullable, oneOf, Role, Time, time } from '../core/schemas.ts'
 
 /** An organization as it is answered. */
@@ -54,8 +54,8 @@ export const organizationRoutes = {
         Type.Intersect([Organization, Type.Object({ role: Role })], { title: 'OwnOrganization' }),
       ),
     }),
-    handle: async ({ person }, rooms) => ({
-      items: (await rooms.members.organizationsOf(person)).map(({ organization, role }) => ({
+    handle: async ({ person }, services) => ({
+      items: (await services.members.organizationsOf(person)).map(({ organization, role }) => ({
         ...toOrganization(organization),
         role,
       })),
@@ -71,25 +71,25 @@ export const organizationRoutes = {
       name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     }),
     answer: Organization,
-    check: async ({ person }, rooms) => {
+    check: async ({ person }, services) => {
       requireOwnSignIn(person)
-      if (rooms.signUp !== 'open') {
+      if (services.signUp !== 'open') {
         throw new Problem(
           'permission_required',
           'The operator makes organizations here: npx intercept org create <slug>.',
         )
       }
     },
-    handle: async ({ person, body, actor }, rooms) =>
-      toOrganization(await rooms.members.createOrganization(person.userId, body, actor)),
+    handle: async ({ person, body, actor }, services) =>
+      toOrganization(await services.members.createOrganization(person.userId, body, actor)),
   }),
 
   'GET /organizations/:organization': route({
     summary: 'One organization, the defaults of its keys, and how long things are kept',
     permission: 'traffic.see',
     answer: OrganizationWithSettings,
-    handle: async ({ organization }, rooms) =>
-      withSettings(await rooms.organizations.get(organization.id), rooms),
+    handle: async ({ organization }, services) =>
+      withSettings(await services.organizations.get(organization.id), services),
   }),
 
   'PATCH /organizations/:organization': route({
@@ -109,13 +109,13 @@ export const organizationRoutes = {
       ),
     }),
     answer: OrganizationWithSettings,
-    handle: async ({ organization, body, actor, expectedVersion }, rooms) => {
+    handle: async ({ organization, body, actor, expectedVersion }, services) => {
       const wish = {
         name: body.name,
         keyDefaults: body.key_defaults && toDefaults(body.key_defaults),
       }
-      const { change } = rooms.organizations
-      return withSettings(await change(organization.id, wish, actor, expectedVersion), rooms)
+      const { change } = services.organizations
+      return withSettings(await change(organization.id, wish, actor, expectedVersion), services)
     },
   }),
 
@@ -124,11 +124,11 @@ export const organizationRoutes = {
     permission: 'organization.delete',
     freshSignIn: true,
     body: input({ slug: Type.String() }),
-    handle: async ({ organization, body, actor }, rooms) => {
+    handle: async ({ organization, body, actor }, services) => {
       if (body.slug !== organization.slug) {
         throw new Problem('invalid_input', `Type ${organization.slug} to delete it.`)
       }
-      await rooms.organizations.remove(organization.id, actor)
+      await services.organizations.remove(organization.id, actor)
       return undefined
     },
   }),
@@ -164,7 +164,7 @@ function toDefaults(body: {
 
 function withSettings(
   organization: OrganizationRecord,
-  { retention }: Rooms,
+  { retention }: Services,
 ): Static<typeof OrganizationWithSettings> {
   const { scheme, expiresAfterMs, cidrs } = readKeyDefaults(organization.settings)
   return {

@@ -4,7 +4,7 @@ import type { OrganizationId } from '../../ids.ts'
 import { quotaStanding } from '../../targets/index.ts'
 import { route } from '../core/route.ts'
 import { nullable, oneOf, Time, time } from '../core/schemas.ts'
-import type { Rooms } from '../core/services.ts'
+import type { Services } from '../core/services.ts'
 
 const QuotaUse = Type.Object(
   {
@@ -28,9 +28,9 @@ export const quotaRoutes = {
     summary: "How much of a key's quota is used in this period",
     permission: 'traffic.see',
     answer: QuotaUse,
-    handle: async ({ organization, param }, rooms) => {
-      const { id, quota } = await rooms.keys.get(organization.id, param('key'))
-      return await useOf({ organizationId: organization.id, subjectId: id, quota }, rooms)
+    handle: async ({ organization, param }, services) => {
+      const { id, quota } = await services.keys.get(organization.id, param('key'))
+      return await useOf({ organizationId: organization.id, subjectId: id, quota }, services)
     },
   }),
 
@@ -38,10 +38,10 @@ export const quotaRoutes = {
     summary: "How much of a target's quota is used in this period",
     permission: 'traffic.see',
     answer: QuotaUse,
-    handle: async ({ organization, param }, rooms) => {
-      const { id, settings } = await rooms.targets.get(organization.id, param('target'))
+    handle: async ({ organization, param }, services) => {
+      const { id, settings } = await services.targets.get(organization.id, param('target'))
       const subject = { organizationId: organization.id, subjectId: id, quota: settings.quota }
-      return await useOf(subject, rooms)
+      return await useOf(subject, services)
     },
   }),
 }
@@ -52,11 +52,11 @@ async function useOf(
     readonly subjectId: string
     readonly quota: Quota | undefined
   },
-  rooms: Rooms,
+  services: Services,
 ) {
   const { quota } = subject
   if (quota === undefined) return { quota: null }
-  const nowMs = rooms.clock.now()
-  const { used, resetsAt } = await quotaStanding(rooms.store, { ...subject, quota }, nowMs)
+  const nowMs = services.clock.now()
+  const { used, resetsAt } = await quotaStanding(services.store, { ...subject, quota }, nowMs)
   return { quota: { ...quota, used, resets_at: time(resetsAt) } }
 }

@@ -2,7 +2,7 @@ import { Type, type Static } from '../../http/index.ts'
 import type { RulePreview } from '../../targets/index.ts'
 import { route } from '../core/route.ts'
 import { input, nullable, oneOf, Time, time } from '../core/schemas.ts'
-import { OtherwiseInput, RuleWishes } from './target-schema.ts'
+import { OtherwiseInput, RuleInputs } from './target-schema.ts'
 
 const ApiRulePreview = Type.Object(
   {
@@ -48,7 +48,7 @@ export const rulePreviewRoutes = {
     summary: 'Replay the last 24 hours of calls through other rules; nothing is saved',
     permission: 'targets.manage',
     status: 200,
-    body: input({ rules: Type.Optional(RuleWishes), otherwise: OtherwiseInput }),
+    body: input({ rules: Type.Optional(RuleInputs), otherwise: OtherwiseInput }),
     answer: ApiRulePreview,
     handle: async ({ organization, param, body, signal }, { targets }) =>
       toApi(await targets.preview(organization.id, param('target'), body, signal)),

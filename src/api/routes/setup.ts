@@ -15,10 +15,10 @@ export const setupRoutes = {
       sign_up: Type.String(),
       base_url: Type.String(),
     }),
-    handle: async (_request, rooms) => ({
-      providers: [...rooms.providers],
-      sign_up: rooms.signUp,
-      base_url: rooms.baseUrl,
+    handle: async (_request, services) => ({
+      providers: [...services.providers],
+      sign_up: services.signUp,
+      base_url: services.baseUrl,
     }),
   }),
 
@@ -28,7 +28,7 @@ export const setupRoutes = {
     status: 200,
     body: input({ token: Token }),
     answer: Type.Object({ open: Type.Boolean() }),
-    handle: async ({ body }, rooms) => ({ open: await rooms.links.isSetupOpen(body.token) }),
+    handle: async ({ body }, services) => ({ open: await services.links.isSetupOpen(body.token) }),
   }),
 
   'POST /setup': route({
@@ -50,9 +50,9 @@ export const setupRoutes = {
       user_id: Type.String(),
       organization: Type.Object({ id: Type.String(), slug: Type.String() }),
     }),
-    handle: async ({ body, actor, address, agent }, rooms) => {
-      const { user, organization } = await rooms.links.setUp(body.token, body, actor)
-      const started = await rooms.sessions.start({
+    handle: async ({ body, actor, address, agent }, services) => {
+      const { user, organization } = await services.links.setUp(body.token, body, actor)
+      const started = await services.sessions.start({
         userId: user.id,
         provider: 'setup',
         address,

@@ -1,6 +1,6 @@
 import { Type, type Static } from '../../http/index.ts'
 import type { RecordChoice as RecordChoiceText } from '../../record-choice.ts'
-import type { Target, TargetWish } from '../../targets/index.ts'
+import type { Target, TargetInput } from '../../targets/index.ts'
 import { nullable, oneOf } from '../core/schemas.ts'
 
 const Rate = Type.Object(
@@ -36,7 +36,7 @@ const ruleProperties = {
 }
 
 /** Rules as somebody writes them; one with the id of a present rule keeps it. */
-export const RuleWishes = Type.Array(
+export const RuleInputs = Type.Array(
   Type.Object(
     { id: Type.Optional(Type.String({ maxLength: 60 })), ...ruleProperties },
     { title: 'RuleWish', additionalProperties: false },
@@ -129,14 +129,14 @@ export const targetWishProperties = {
       { title: 'CaptureWish', additionalProperties: false },
     ),
   ),
-  rules: Type.Optional(RuleWishes),
+  rules: Type.Optional(RuleInputs),
   otherwise: OtherwiseInput,
 }
 
 const wish = Type.Object(targetWishProperties)
 
 /** A wish as the targets' room takes it. */
-export function toTargetWish(body: Static<typeof wish>): TargetWish {
+export function toTargetInput(body: Static<typeof wish>): TargetInput {
   const { name, upstream, enabled, credential, timeouts, capture, rules, rate_limit: rate } = body
   return {
     name,

@@ -1,17 +1,17 @@
 import { Problem } from '../../errors.ts'
 import { echoHost, Type } from '../../http/index.ts'
 import { principalOf } from '../../access/index.ts'
-import { checks, tryCall, type Target, type TargetWish } from '../../targets/index.ts'
+import { checks, tryCall, type Target, type TargetInput } from '../../targets/index.ts'
 import { route, type RouteOrganization, type RouteRequest } from '../core/route.ts'
-import type { Rooms } from '../core/services.ts'
+import type { Services } from '../core/services.ts'
 import { Confirmed, input, oneOf, toConfirmed } from '../core/schemas.ts'
 import {
   ApiTarget,
   OtherwiseInput,
-  RuleWishes,
+  RuleInputs,
   targetWishProperties,
   toApiTarget,
-  toTargetWish,
+  toTargetInput,
   type TargetCounts,
 } from './target-schema.ts'
 
@@ -24,9 +24,9 @@ export const targetRoutes = {
     summary: 'Targets by name, with their counts',
     permission: 'traffic.see',
     answer: Type.Object({ items: Type.Array(ApiTarget) }),
-    handle: async ({ organization }, rooms) => {
-      const countsOf = await counts(organization, rooms)
-      const all = await rooms.targets.list(organization.id)
+    handle: async ({ organization }, services) => {
+      const countsOf = await counts(organization, services)
+      const all = await services.targets.list(organization.id)
       return { items: all.map((target) => toApiTarget(target, countsOf(target))) }
     },
   }),
@@ -41,13 +41,13 @@ export const targetRoutes = {
       upstream: Type.String({ minLength: 1, maxLength: 2000 }),
     }),
     answer: ApiTarget,
-    handle: async ({ organization, body, actor }, rooms) => {
+    handle: async ({ organization, body, actor }, services) => {
       const { slug, upstream } = body
-      const wish = { ...toTargetWish(body), slug, upstream }
+      const wish = { ...toTargetInput(body), slug, upstream }
       return await shown(
         organization,
-        await rooms.targets.create(organization.id, wish, actor),
-        rooms,
+        await services.targets.create(organization.id, wish, actor),
+        services,
       )
     },
   }),
@@ -56,8 +56,12 @@ export const targetRoutes = {
     summary: 'One target',
     permission: 'traffic.see',
     answer: ApiTarget,
-    handle: async ({ organization, param }, rooms) =>
-      await shown(organization, await rooms.targets.get(organization.id, param('target')), rooms),
+    handle: async ({ organization, param }, services) =>
+      await shown(
+        organization,
+        await services.targets.get(organization.id, param('target')),
+        services,
+      ),
   }),
 
   'PATCH /organizations/:organization/targets/:target': route({
@@ -65,22 +69,22 @@ export const targetRoutes = {
     permission: 'targets.manage',
     body: input(targetWishProperties),
     answer: EditedTarget,
-    handle: async (request, rooms) => await edit(request, toTargetWish(request.body), rooms),
+    handle: async (request, services) => await edit(request, toTargetInput(request.body), services),
   }),
 
   'PUT /organizations/:organization/targets/:target/rules': route({
     summary: 'Replace the rules: the first that matches decides, then the last line',
     permission: 'targets.manage',
-    body: input({ rules: RuleWishes, otherwise: OtherwiseInput }),
+    body: input({ rules: RuleInputs, otherwise: OtherwiseInput }),
     answer: EditedTarget,
-    handle: async (request, rooms) => await edit(request, request.body, rooms),
+    handle: async (request, services) => await edit(request, request.body, services),
   }),
 
   'DELETE /organizations/:organization/targets/:target': route({
     summary: 'Remove a target; calls to it find nothing from now on',
     permission: 'targets.manage',
-    handle: async ({ organization, param, actor }, rooms) => {
-      await rooms.targets.remove(organization.id, param('target'), actor)
+    handle: async ({ organization, param, actor }, services) => {
+      await services.targets.remove(organization.id, param('target'), actor)
       return undefined
     },
   }),
@@ -91,9 +95,9 @@ export const targetRoutes = {
     permission: 'targets.manage',
     status: 200,
     answer: Type.Object({ status: Type.Integer(), took_ms: Type.Number() }),
-    handle: async ({ organization, param }, rooms) => {
-      const target = await rooms.targets.get(organization.id, param('target'))
-      return await reach(target.upstream, rooms)
+    handle: async ({ organization, param }, services) => {
+      const target = await services.targets.get(organization.id, param('target'))
+      return await reach(target.upstream, services)
     },
   }),
 
@@ -129,19 +133,19 @@ export const targetRoutes = {
       },
       { title: 'Tried' },
     ),
-    handle: async ({ organization, param, body, address }, rooms) => {
-      const target = await rooms.targets.get(organization.id, param('target'))
+    handle: async ({ organization, param, body, address }, services) => {
+      const target = await services.targets.get(organization.id, param('target'))
       const [path = '/'] = body.path.split('?')
       const trial = {
-        principal: await principal(organization, body.key_id, rooms),
+        principal: await principal(organization, body.key_id, services),
         slug: target.slug,
         method: body.method.toUpperCase(),
         path: path.startsWith('/') ? path : `/${path}`,
         address: body.address ?? address,
         fromPage: body.from_page,
       }
-      const targets = await rooms.targetRegister.of(organization.id)
-      const tried = await tryCall(trial, { targets, limits: rooms.limits })
+      const targets = await services.targetCache.of(organization.id)
+      const tried = await tryCall(trial, { targets, limits: services.limits })
       const detail = tried.checks.find(({ outcome }) => outcome === 'refused')?.detail
       return {
         allowed: tried.allowed,
@@ -162,26 +166,26 @@ export const targetRoutes = {
   }),
 }
 
-async function edit(request: RouteRequest, wish: TargetWish, rooms: Rooms) {
+async function edit(request: RouteRequest, wish: TargetInput, services: Services) {
   const { organization, actor, expectedVersion } = request
   const name = request.param('target')
-  const edited = await rooms.targets.edit(organization.id, name, wish, actor, expectedVersion)
-  const target = await shown(organization, edited.target, rooms)
+  const edited = await services.targets.edit(organization.id, name, wish, actor, expectedVersion)
+  const target = await shown(organization, edited.target, services)
   return { ...target, confirmation: toConfirmed(edited.confirmation) }
 }
 
-async function shown(organization: RouteOrganization, target: Target, rooms: Rooms) {
-  const countsOf = await counts(organization, rooms)
+async function shown(organization: RouteOrganization, target: Target, services: Services) {
+  const countsOf = await counts(organization, services)
   return toApiTarget(target, countsOf(target))
 }
 
 /** What was counted for an organization's targets and rules. */
 async function counts(
   { id }: RouteOrganization,
-  rooms: Rooms,
+  services: Services,
 ): Promise<(target: Target) => TargetCounts> {
-  const ofTargets = await rooms.traffic.ofTargets(id)
-  const ofRules = await rooms.traffic.ofRules(id)
+  const ofTargets = await services.traffic.ofTargets(id)
+  const ofRules = await services.traffic.ofRules(id)
   const none = { calls24h: 0, refused24h: 0, recent: { calls: 0, errors: 0 } }
   return (target) => ({
     ...(ofTargets.get(target.id) ?? none),
@@ -189,15 +193,19 @@ async function counts(
   })
 }
 
-async function principal(organization: RouteOrganization, keyId: string | undefined, rooms: Rooms) {
+async function principal(
+  organization: RouteOrganization,
+  keyId: string | undefined,
+  services: Services,
+) {
   if (keyId === undefined) return new Problem('credential_missing', 'The call carries no API key.')
-  const key = await rooms.keys.get(organization.id, keyId)
-  return principalOf(key, organization.slug, rooms.clock.now())
+  const key = await services.keys.get(organization.id, keyId)
+  return principalOf(key, organization.slug, services.clock.now())
 }
 
-async function ask(upstream: string, rooms: Rooms): Promise<number> {
-  if (new URL(upstream).host === echoHost) return await rooms.echo.ask()
-  const { status } = await rooms.outbound.request({
+async function ask(upstream: string, services: Services): Promise<number> {
+  if (new URL(upstream).host === echoHost) return await services.echo.ask()
+  const { status } = await services.outbound.request({
     url: upstream,
     method: 'GET',
     headers: { 'user-agent': 'intercept', accept: '*/*' },
@@ -210,11 +218,14 @@ async function ask(upstream: string, rooms: Rooms): Promise<number> {
 const reachMs = 5000
 const reachBytes = 1024
 
-async function reach(upstream: string, rooms: Rooms): Promise<{ status: number; took_ms: number }> {
-  const startedAt = rooms.clock.monotonic()
+async function reach(
+  upstream: string,
+  services: Services,
+): Promise<{ status: number; took_ms: number }> {
+  const startedAt = services.clock.monotonic()
   try {
-    const status = await ask(upstream, rooms)
-    return { status, took_ms: Math.round(rooms.clock.monotonic() - startedAt) }
+    const status = await ask(upstream, services)
+    return { status, took_ms: Math.round(services.clock.monotonic() - startedAt) }
   } catch (cause) {
     if (cause instanceof Problem) throw cause
     throw new Problem('upstream_unreachable', 'The upstream did not answer within 5 seconds.', {

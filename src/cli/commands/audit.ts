@@ -3,7 +3,7 @@ import { createAudit, type Audit, type AuditEntry, type SignedHead } from '../..
 import { createOrganizations } from '../../organizations/index.ts'
 import { parseSince } from '../lib/call-query.ts'
 import { BadFinding, command, readWhole, UsageError } from '../lib/command.ts'
-import { withRooms, type Rooms } from '../lib/services.ts'
+import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 
 const maxOrganizations = 100_000
@@ -31,11 +31,11 @@ export const commands = {
     examples: ['intercept audit list acme --action api_key.revoked --since 30d'],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
       const limit = readWhole('--limit', values.limit, maxListed)
-      return await withRooms(terminal, async (rooms) => {
-        const id = slug === 'system' ? slug : (await createOrganizations(rooms).get(slug)).id
-        const found = await createAudit(rooms).list(id, {
+      return await withServices(terminal, async (services) => {
+        const id = slug === 'system' ? slug : (await createOrganizations(services).get(slug)).id
+        const found = await createAudit(services).list(id, {
           ...{ limit, action: values.action, actorId: values.actor, subjectId: values.subject },
-          from: optionalSince(values.since, rooms.clock.now()),
+          from: optionalSince(values.since, services.clock.now()),
         })
         const rows = found.map((entry) => [
           shortTime(entry.at),
@@ -62,10 +62,10 @@ export const commands = {
     },
     examples: ['intercept audit verify acme', 'intercept audit verify --against heads.json'],
     run: async ({ values, positionals: [slug] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
+      await withServices(terminal, async (services) => {
         const kept = values.against === undefined ? [] : readHeads(values.against)
-        const audit = createAudit(rooms)
-        const chains = await chainsOf(rooms, audit, slug)
+        const audit = createAudit(services)
+        const chains = await chainsOf(services, audit, slug)
         const reports = []
         for (const chain of chains) {
           const against = kept.find((head) => head.organizationId === chain.id)
@@ -100,14 +100,14 @@ export const commands = {
       'where the audit chains end now, signed: keep it elsewhere for `audit verify --against <file>`',
     examples: ['intercept audit head > heads.json'],
     run: async ({ positionals: [slug] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
-        const audit = createAudit(rooms)
+      await withServices(terminal, async (services) => {
+        const audit = createAudit(services)
         const heads = []
-        for (const { id } of await chainsOf(rooms, audit, slug)) {
+        for (const { id } of await chainsOf(services, audit, slug)) {
           const { organizationId, ...head } = await audit.head(id)
           heads.push({ organization_id: organizationId, ...head })
         }
-        const data = { at: new Date(rooms.clock.now()).toISOString(), heads }
+        const data = { at: new Date(services.clock.now()).toISOString(), heads }
         return { data, text: JSON.stringify(data) }
       }),
   }),
@@ -115,11 +115,11 @@ export const commands = {
 
 /** The chains to look at: an organization's, or all, those of nobody included. */
 async function chainsOf(
-  rooms: Rooms,
+  services: Services,
   audit: Audit,
   slug: string | undefined,
 ): Promise<readonly { id: string; slug: string }[]> {
-  const organizations = createOrganizations(rooms)
+  const organizations = createOrganizations(services)
   if (slug !== undefined) return [await organizations.get(slug)]
   const slugs = new Map<string, string>(
     (await organizations.list({ limit: maxOrganizations })).map((one) => [one.id, one.slug]),

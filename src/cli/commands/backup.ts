@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { command } from '../lib/command.ts'
-import { withRooms } from '../lib/services.ts'
+import { withServices } from '../lib/services.ts'
 
 export const commands = {
   '': command({
@@ -8,7 +8,7 @@ export const commands = {
     about: 'copy the database into a new file while the server runs (PostgreSQL: use pg_dump)',
     examples: ['intercept backup /backups/intercept.db'],
     run: async ({ positionals: [name = ''] }, terminal) =>
-      await withRooms(terminal, async ({ store, config }) => {
+      await withServices(terminal, async ({ store, config }) => {
         const file = resolve(name)
         await store.backup(file)
         const key =

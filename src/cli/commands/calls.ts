@@ -13,7 +13,7 @@ import {
   type NamedCall,
 } from '../lib/call-query.ts'
 import { command, readWhole, type Say } from '../lib/command.ts'
-import { withRooms, type Rooms } from '../lib/services.ts'
+import { withServices, type Services } from '../lib/services.ts'
 import { renderTable } from '../lib/table.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
@@ -85,16 +85,16 @@ async function withCalls<T>(
   flags: CallFlags,
   work: (list: List, nowMs: () => number) => Promise<T>,
 ): Promise<T> {
-  return await withRooms(terminal, async (rooms: Rooms) => {
-    const { store, clock } = rooms
-    const { id: organizationId } = await createOrganizations(rooms).get(slug)
+  return await withServices(terminal, async (services: Services) => {
+    const { store, clock } = services
+    const { id: organizationId } = await createOrganizations(services).get(slug)
     const slugs = await targetTable.slugs(store, organizationId)
     const filter = parseCallFilter(flags, { slugs, nowMs: clock.now() })
     const from = {
       ...{ store, organizationId },
       targets: { slugs: async () => slugs },
       names: async (ids: Parameters<ReturnType<typeof createKeys>['names']>[1]) =>
-        await createKeys(rooms).names(organizationId, ids),
+        await createKeys(services).names(organizationId, ids),
     }
     const list: List = async (page) =>
       await listCalls(from, { ...filter, ...page, from: page.from ?? filter.from })

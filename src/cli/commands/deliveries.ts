@@ -40,9 +40,9 @@ export const commands = {
     examples: ['intercept deliveries list acme --state missed --since 7d'],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
       const limit = readWhole('--limit', values.limit, maxListed)
-      return await withWebhooks(terminal, async (webhooks, rooms) => {
-        const { id } = await createOrganizations(rooms).get(slug)
-        const filter = parseFilter(values, rooms.clock.now())
+      return await withWebhooks(terminal, async (webhooks, services) => {
+        const { id } = await createOrganizations(services).get(slug)
+        const filter = parseFilter(values, services.clock.now())
         const found = await webhooks.deliveries.list(id, { filter, limit })
         const rows = found.map((one) => [
           one.id,
@@ -78,19 +78,19 @@ export const commands = {
           'Name one delivery, or say by flags which; --state missed is what was never delivered',
         )
       }
-      return await withWebhooks(terminal, async ({ replay, deliveries }, rooms) => {
-        const { id } = await createOrganizations(rooms).get(slug)
+      return await withWebhooks(terminal, async ({ replay, deliveries }, services) => {
+        const { id } = await createOrganizations(services).get(slug)
         if (deliveryId !== undefined) {
           if (isDry === true) return counted((await deliveries.find(id, deliveryId)) ? 1 : 0)
-          await replay.one(id, deliveryId, rooms.actor)
+          await replay.one(id, deliveryId, services.actor)
           return {
             data: { id: deliveryId, replayed: true },
             text: `${deliveryId} is due again; a running node sends it.`,
           }
         }
-        const filter = parseFilter(flags, rooms.clock.now())
+        const filter = parseFilter(flags, services.clock.now())
         if (isDry === true) return counted(await replay.count(id, filter))
-        const operation = await replay.start(id, filter, rooms.actor)
+        const operation = await replay.start(id, filter, services.actor)
         return {
           data: { operation_id: operation.id, deliveries: operation.total },
           text: `${operation.total} deliveries are sent again by running nodes (operation ${operation.id}).`,

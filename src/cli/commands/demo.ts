@@ -19,7 +19,7 @@ import { commands as keyCommands } from './key.ts'
 import { commands as memberCommands } from './member.ts'
 import { commands as orgCommands } from './org.ts'
 import { commands as receiveCommands } from './receive.ts'
-import { withRooms } from '../lib/services.ts'
+import { withServices } from '../lib/services.ts'
 import { commands as signInLinkCommands } from './sign-in-link.ts'
 import { commands as ssoCommands } from './sso.ts'
 import { commands as targetCommands } from './target.ts'
@@ -184,7 +184,7 @@ async function fillWithSample(
     '--name': 'monthly report',
   })
   await does(keyCommands.rotate, `${String(worker['id'])} --overlap 24h`, {})
-  await withRooms(quietTerminal(env, ''), async ({ store, clock }) => {
+  await withServices(quietTerminal(env, ''), async ({ store, clock }) => {
     const organization = await createOrganizations({ store, clock }).get('demo')
     const straggler = {
       organizationId: organization.id,

@@ -2,7 +2,7 @@ import { checkMasterKey, countSealed } from '../../access/index.ts'
 import { listSettings, readConfig, remarks, suspicions, type SettingLine } from '../../config.ts'
 import { probe, rateShares, type Store } from '../../store/index.ts'
 import { BadFinding, command } from '../lib/command.ts'
-import { DatabaseMissing, withRooms, type Rooms } from '../lib/services.ts'
+import { DatabaseMissing, withServices, type Services } from '../lib/services.ts'
 import { renderTable } from '../lib/table.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
@@ -45,15 +45,15 @@ export const commands = {
 
 async function lookAtDatabase(terminal: Terminal): Promise<Finding[]> {
   try {
-    return await withRooms(terminal, async (rooms) => {
-      const revocation = await measureRevocation(rooms.store)
+    return await withServices(terminal, async (services) => {
+      const revocation = await measureRevocation(services.store)
       const { nodes } = revocation
       return [
-        await checkSecrets(rooms),
-        ...(await checkDatabase(rooms.store)),
-        await checkReachable(rooms.config.baseUrl, nodes),
+        await checkSecrets(services),
+        ...(await checkDatabase(services.store)),
+        await checkReachable(services.config.baseUrl, nodes),
         revocation.finding,
-        await checkRates(rooms.store),
+        await checkRates(services.store),
       ]
     })
   } catch (error) {
@@ -63,7 +63,7 @@ async function lookAtDatabase(terminal: Terminal): Promise<Finding[]> {
   }
 }
 
-async function checkSecrets({ store, sealer }: Rooms): Promise<Finding> {
+async function checkSecrets({ store, sealer }: Services): Promise<Finding> {
   try {
     await checkMasterKey(store, sealer)
     const { newest, older } = await countSealed(store, sealer)

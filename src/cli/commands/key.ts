@@ -1,12 +1,12 @@
 import {
-  createKeyring,
+  createKeyCache,
   createKeys,
   readKey,
   schemeOfKey,
   schemes,
   type Grant,
   type Key,
-  type KeyWish,
+  type KeyInput,
   type Quota,
   type Scheme,
 } from '../../access/index.ts'
@@ -16,10 +16,10 @@ import { parseCallsPerSeconds, parseDuration } from '../../units.ts'
 import { command, need, read, UsageError } from '../lib/command.ts'
 import { nearest } from '../lib/nearest.ts'
 import { parseScheme } from '../lib/scheme.ts'
-import { withRooms } from '../lib/services.ts'
+import { withServices } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 
-const mostListed = 1000
+const maxListed = 1000
 
 export const commands = {
   issue: command({
@@ -68,9 +68,13 @@ export const commands = {
         quota: quota === undefined ? undefined : parseQuota(quota),
         expiresAt: expires === undefined ? undefined : parseEnd(expires),
       }
-      return await withRooms(terminal, async (rooms) => {
-        const organization = await createOrganizations(rooms).get(slug)
-        const { key, secret } = await createKeys(rooms).issue(organization.id, wish, rooms.actor)
+      return await withServices(terminal, async (services) => {
+        const organization = await createOrganizations(services).get(slug)
+        const { key, secret } = await createKeys(services).issue(
+          organization.id,
+          wish,
+          services.actor,
+        )
         const data = { ...present(key), secret: secret.reveal() }
         const text = [
           `Key ${key.name} (${key.id}) of ${organization.slug}. Its secret is shown now and never again:`,
@@ -88,9 +92,9 @@ export const commands = {
     about: "an organization's keys, newest first",
     examples: ['intercept key list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
-        const organization = await createOrganizations(rooms).get(slug)
-        const found = await createKeys(rooms).list(organization.id, { limit: mostListed })
+      await withServices(terminal, async (services) => {
+        const organization = await createOrganizations(services).get(slug)
+        const found = await createKeys(services).list(organization.id, { limit: maxListed })
         const rows = found.map((key) => [
           key.id,
           key.name,
@@ -112,8 +116,8 @@ export const commands = {
     about: 'one key: what it may call, from where, until when, and who used it last',
     examples: ['intercept key show key_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [id = ''] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
-        const keys = createKeys(rooms)
+      await withServices(terminal, async (services) => {
+        const keys = createKeys(services)
         const key = await keys.get(await keys.organizationOf(id), id)
         return { data: present(key), text: keyText(key) }
       }),
@@ -148,12 +152,12 @@ export const commands = {
     ],
     run: async ({ values, positionals: [id = ''] }, terminal) => {
       const change = parseChange(values)
-      return await withRooms(terminal, async (rooms) => {
-        const keys = createKeys(rooms)
+      return await withServices(terminal, async (services) => {
+        const keys = createKeys(services)
         const organizationId = await keys.organizationOf(id)
         const before = await keys.get(organizationId, id)
         const wish = { ...before, ...change }
-        const key = await keys.edit(organizationId, id, wish, rooms.actor, before.version)
+        const key = await keys.edit(organizationId, id, wish, services.actor, before.version)
         return {
           data: present(key),
           text: `Key ${key.name} (${key.id}) is changed.\n${keyText(key)}`,
@@ -175,12 +179,12 @@ export const commands = {
     examples: ['intercept key rotate key_01hzy3k9v6m2d8q4t7w0x5c1bn --overlap 24h'],
     run: async ({ values, positionals: [id = ''] }, terminal) => {
       const overlapMs = read('--overlap', values.overlap, parseDuration)
-      return await withRooms(terminal, async (rooms) => {
-        const keys = createKeys(rooms)
+      return await withServices(terminal, async (services) => {
+        const keys = createKeys(services)
         const organizationId = await keys.organizationOf(id)
-        const rotated = await keys.rotate(organizationId, id, overlapMs, rooms.actor)
+        const rotated = await keys.rotate(organizationId, id, overlapMs, services.actor)
         const { key, secret, confirmation } = rotated
-        const until = rooms.clock.now() + overlapMs
+        const until = services.clock.now() + overlapMs
         return {
           data: {
             ...present(key),
@@ -198,10 +202,10 @@ export const commands = {
     about: 'never again; answers when every node refuses the key',
     examples: ['intercept key revoke key_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [id = ''] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
-        const keys = createKeys(rooms)
+      await withServices(terminal, async (services) => {
+        const keys = createKeys(services)
         const organizationId = await keys.organizationOf(id)
-        const { key, confirmation } = await keys.revoke(organizationId, id, rooms.actor)
+        const { key, confirmation } = await keys.revoke(organizationId, id, services.actor)
         return {
           data: { ...present(key), ...presentConfirmation(confirmation) },
           text: `Key ${key.name} (${key.id}) is revoked; ${sayConfirmed(confirmation)}.`,
@@ -214,10 +218,10 @@ export const commands = {
     examples: ['echo "$KEY" | intercept key check'],
     run: async (_call, terminal) => {
       const text = await terminal.readInput()
-      return await withRooms(terminal, async (rooms) => {
-        const enabledSchemes = rooms.config.keySchemes
-        const keyring = createKeyring({ ...rooms, enabledSchemes, capacity: 1 })
-        const principal = await keyring.identify(presented(text, enabledSchemes))
+      return await withServices(terminal, async (services) => {
+        const enabledSchemes = services.config.keySchemes
+        const keyCache = createKeyCache({ ...services, enabledSchemes, capacity: 1 })
+        const principal = await keyCache.identify(presented(text, enabledSchemes))
         return {
           data: {
             id: principal.keyId,
@@ -244,13 +248,13 @@ function parseChange(values: {
   readonly 'any-address'?: boolean | undefined
   readonly rate?: string | undefined
   readonly quota?: string | undefined
-}): Partial<KeyWish> {
+}): Partial<KeyInput> {
   const { name, grant, expires, cidr, rate, quota } = values
   const isAll = values['all-targets'] === true
   const isAny = values['any-address'] === true
   if (isAll && grant !== undefined) throw new UsageError('Either --grant or --all-targets')
   if (isAny && cidr !== undefined) throw new UsageError('Either --cidr or --any-address')
-  const change: Partial<KeyWish> = {
+  const change: Partial<KeyInput> = {
     ...(name === undefined ? {} : { name }),
     ...(grant === undefined && !isAll ? {} : { grants: grant?.map(parseGrant) }),
     ...(cidr === undefined && !isAny ? {} : { cidrs: cidr }),

@@ -5,10 +5,10 @@ import type { MemberRecord } from '../../store/index.ts'
 import { Problem } from '../../errors.ts'
 import type { OrganizationId } from '../../ids.ts'
 import { command, need, UsageError } from '../lib/command.ts'
-import { withRooms, type Rooms } from '../lib/services.ts'
+import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 
-const mostListed = 1000
+const maxListed = 1000
 
 export const commands = {
   add: command({
@@ -22,11 +22,11 @@ export const commands = {
     run: async ({ values, positionals: [slug = '', email = ''] }, terminal) => {
       const role = need('--role', values.role)
       if (!isRole(role)) throw new UsageError(`--role must be ${roles.join(' or ')}`)
-      return await withRooms(terminal, async (rooms) => {
-        const organization = await createOrganizations(rooms).get(slug)
+      return await withServices(terminal, async (services) => {
+        const organization = await createOrganizations(services).get(slug)
         const wish = { email, role, name: values.name }
-        const members = await membersOf(rooms)
-        const member = await members.add(organization.id, wish, rooms.actor)
+        const members = await membersOf(services)
+        const member = await members.add(organization.id, wish, services.actor)
         return {
           data: present(member),
           text: `${email} is ${role} of ${organization.slug}. To let them in: \`intercept sign-in-link ${email}\``,
@@ -40,11 +40,11 @@ export const commands = {
     examples: ['intercept member role acme ada@example.com admin'],
     run: async ({ positionals: [slug = '', who = '', role = ''] }, terminal) => {
       if (!isRole(role)) throw new UsageError(`The role must be ${roles.join(' or ')}`)
-      return await withRooms(terminal, async (rooms) => {
-        const { id: organizationId } = await createOrganizations(rooms).get(slug)
-        const members = await membersOf(rooms)
+      return await withServices(terminal, async (services) => {
+        const { id: organizationId } = await createOrganizations(services).get(slug)
+        const members = await membersOf(services)
         const { id } = await findMember(members, organizationId, who)
-        const change = { organizationId, id, role, actor: rooms.actor }
+        const change = { organizationId, id, role, actor: services.actor }
         const member = await members.setRole(change)
         return { data: present(member), text: `${nameOf(member)} is ${role} of ${slug}.` }
       })
@@ -55,11 +55,11 @@ export const commands = {
     about: 'ends a membership, its sessions and its personal keys, for good',
     examples: ['intercept member remove acme ada@example.com'],
     run: async ({ positionals: [slug = '', who = ''] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
-        const { id: organizationId } = await createOrganizations(rooms).get(slug)
-        const members = await membersOf(rooms)
+      await withServices(terminal, async (services) => {
+        const { id: organizationId } = await createOrganizations(services).get(slug)
+        const members = await membersOf(services)
         const member = await findMember(members, organizationId, who)
-        const ended = await members.remove(organizationId, member.id, rooms.actor)
+        const ended = await members.remove(organizationId, member.id, services.actor)
         const { sessions, keys, confirmation } = ended
         return {
           data: {
@@ -78,10 +78,10 @@ export const commands = {
     about: 'who belongs to an organization',
     examples: ['intercept member list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
-        const organization = await createOrganizations(rooms).get(slug)
-        const members = await membersOf(rooms)
-        const found = await members.list(organization.id, { limit: mostListed })
+      await withServices(terminal, async (services) => {
+        const organization = await createOrganizations(services).get(slug)
+        const members = await membersOf(services)
+        const found = await members.list(organization.id, { limit: maxListed })
         const rows = found.map((member) => [
           member.email ?? '–',
           member.name,
@@ -109,7 +109,7 @@ async function findMember(
   const wanted = who.trim().toLowerCase()
   let after: string | undefined
   for (;;) {
-    const page = await members.list(organizationId, { after, limit: mostListed })
+    const page = await members.list(organizationId, { after, limit: maxListed })
     const found = page.filter(({ email }) => email?.toLowerCase() === wanted)
     if (found.length > 1) {
       const ids = found.map(({ id }) => id).join(', ')
@@ -119,7 +119,7 @@ async function findMember(
       )
     }
     if (found[0] !== undefined) return found[0]
-    if (page.length < mostListed) throw new Problem('not_found', `${who} is no member there.`)
+    if (page.length < maxListed) throw new Problem('not_found', `${who} is no member there.`)
     after = page.at(-1)?.id
   }
 }
@@ -128,7 +128,7 @@ function nameOf(member: MemberRecord): string {
   return member.email ?? member.name
 }
 
-async function membersOf({ store, sealer, clock, config }: Rooms): Promise<Members> {
+async function membersOf({ store, sealer, clock, config }: Services): Promise<Members> {
   const signingKeys = await openSigningKeys({ store, sealer, clock })
   const sessions = createSessions({
     store,

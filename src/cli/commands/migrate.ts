@@ -1,5 +1,5 @@
 import { command } from '../lib/command.ts'
-import { withRooms } from '../lib/services.ts'
+import { withServices } from '../lib/services.ts'
 
 export const commands = {
   '': command({
@@ -7,7 +7,7 @@ export const commands = {
     about: 'bring the schema up to date; `serve` does it by itself',
     examples: ['intercept migrate'],
     run: async (_call, terminal) =>
-      await withRooms(
+      await withServices(
         terminal,
         async ({ store }) => ({
           data: { engine: store.engine, state: 'up_to_date' },

@@ -3,11 +3,11 @@ import { createOrganizations } from '../../organizations/index.ts'
 import type { OrganizationRecord, Plan } from '../../store/index.ts'
 import { parseDuration } from '../../units.ts'
 import { command, read, UsageError } from '../lib/command.ts'
-import { withRooms } from '../lib/services.ts'
+import { withServices } from '../lib/services.ts'
 import { parseScheme } from '../lib/scheme.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 
-const mostListed = 1000
+const maxListed = 1000
 
 export const commands = {
   create: command({
@@ -19,12 +19,12 @@ export const commands = {
     },
     examples: ["intercept org create acme --name 'Acme Inc' --plan enterprise"],
     run: async ({ values, positionals: [slug = ''] }, terminal) =>
-      await withRooms(
+      await withServices(
         terminal,
-        async (rooms) => {
+        async (services) => {
           const plan = values.plan === undefined ? undefined : parsePlan(values.plan)
           const wish = { slug, name: values.name, plan }
-          const created = await createOrganizations(rooms).create(wish, rooms.actor)
+          const created = await createOrganizations(services).create(wish, services.actor)
           return { data: present(created), text: `Organization ${created.slug} (${created.id}).` }
         },
         { creates: true },
@@ -35,8 +35,8 @@ export const commands = {
     about: 'all organizations',
     examples: ['intercept org list'],
     run: async (_call, terminal) =>
-      await withRooms(terminal, async (rooms) => {
-        const found = await createOrganizations(rooms).list({ limit: mostListed })
+      await withServices(terminal, async (services) => {
+        const found = await createOrganizations(services).list({ limit: maxListed })
         const rows = found.map((one) => [one.slug, one.name, one.plan, shortTime(one.createdAt)])
         const text = renderTable(
           ['SLUG', 'NAME', 'PLAN', 'CREATED (UTC)'],
@@ -51,9 +51,9 @@ export const commands = {
     about: 'what the organization may use',
     examples: ['intercept org set-plan acme enterprise'],
     run: async ({ positionals: [slug = '', plan = ''] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
+      await withServices(terminal, async (services) => {
         const wanted = parsePlan(plan)
-        const changed = await createOrganizations(rooms).setPlan(slug, wanted, rooms.actor)
+        const changed = await createOrganizations(services).setPlan(slug, wanted, services.actor)
         return { data: present(changed), text: `${changed.slug} is on the ${changed.plan} plan.` }
       }),
   }),
@@ -74,13 +74,13 @@ export const commands = {
     examples: ['intercept org key-defaults acme --expires 90d --cidr 10.0.0.0/8'],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
       const wish = parseDefaults(values)
-      return await withRooms(terminal, async (rooms) => {
-        const organizations = createOrganizations(rooms)
+      return await withServices(terminal, async (services) => {
+        const organizations = createOrganizations(services)
         const found = await organizations.get(slug)
         const changed =
           Object.keys(wish).length === 0
             ? found
-            : await organizations.change(found.id, { keyDefaults: wish }, rooms.actor)
+            : await organizations.change(found.id, { keyDefaults: wish }, services.actor)
         const defaults = readKeyDefaults(changed.settings)
         const days = defaults.expiresAfterMs === undefined ? null : defaults.expiresAfterMs / dayMs
         const { scheme, cidrs } = defaults

@@ -4,7 +4,7 @@ import { createOutbound, type Outbound } from '../../http/index.ts'
 import { verifyDelivery } from '../../webhooks/index.ts'
 import { command, readWhole, UsageError, type Answer } from '../lib/command.ts'
 
-const bodyMost = 1024 * 1024
+const maxBody = 1024 * 1024
 const forwardMs = 15_000
 
 /** A delivery as it came in. */
@@ -83,7 +83,7 @@ async function read(request: IncomingMessage): Promise<Arrival | undefined> {
   let bytes = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > bodyMost) return undefined
+    if (bytes > maxBody) return undefined
     chunks.push(chunk)
   }
   const headers: Record<string, string> = {}
@@ -115,7 +115,7 @@ async function forward(
       headers: Object.fromEntries(kept),
       body,
       deadlineMs: forwardMs,
-      maxResponseBytes: bodyMost,
+      maxResponseBytes: maxBody,
     })
     return answer.status
   } catch {

@@ -1,6 +1,6 @@
 import { checkMasterKey, countSealed, resealAll } from '../../access/index.ts'
 import { BadFinding, command } from '../lib/command.ts'
-import { withRooms } from '../lib/services.ts'
+import { withServices } from '../lib/services.ts'
 
 export const commands = {
   '': command({
@@ -8,7 +8,7 @@ export const commands = {
     about: 'after a new master key (INTERCEPT_SECRET=new,old): seal every secret again under it',
     examples: ['INTERCEPT_SECRET="$NEW,$OLD" intercept reseal'],
     run: async (_call, terminal) =>
-      await withRooms(terminal, async ({ store, sealer, actor }) => {
+      await withServices(terminal, async ({ store, sealer, actor }) => {
         await checkMasterKey(store, sealer)
         const { resealed, unreadable } = await resealAll(store, sealer, actor)
         const { newest, older } = await countSealed(store, sealer)

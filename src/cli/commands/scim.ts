@@ -3,7 +3,7 @@ import { createDirectories, type Directories } from '../../directory/index.ts'
 import { createOrganizations } from '../../organizations/index.ts'
 import type { DirectoryTokenRecord, OrganizationRecord } from '../../store/index.ts'
 import { command } from '../lib/command.ts'
-import { withRooms, type Rooms } from '../lib/services.ts'
+import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
@@ -21,16 +21,16 @@ export const commands = {
     },
     examples: ["intercept scim token issue acme --name 'Entra ID'"],
     run: async ({ values, positionals: [slug = ''] }, terminal) =>
-      await withDirectory(terminal, slug, async ({ rooms, organization, directories }) => {
+      await withDirectory(terminal, slug, async ({ services, organization, directories }) => {
         const wish = { name: values.name ?? 'command line' }
-        const { token, secret } = await directories.tokens.issue(organization, wish, rooms.actor)
-        const data = { ...present(token), secret: secret.reveal(), base: baseOf(rooms) }
+        const { token, secret } = await directories.tokens.issue(organization, wish, services.actor)
+        const data = { ...present(token), secret: secret.reveal(), base: baseOf(services) }
         const text = [
           `SCIM token ${token.name} (${token.id}) of ${organization.slug}. It is shown now and never again:`,
           '',
           `  ${secret.reveal()}`,
           '',
-          `Give it to the directory together with the address ${baseOf(rooms)}`,
+          `Give it to the directory together with the address ${baseOf(services)}`,
         ]
         return { data, text: text.join('\n') }
       }),
@@ -58,15 +58,15 @@ export const commands = {
     about: 'end a SCIM token: its next request is refused',
     examples: ['intercept scim token revoke acme tok_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [slug = '', id = ''] }, terminal) =>
-      await withDirectory(terminal, slug, async ({ rooms, organization, directories }) => {
-        const token = await directories.tokens.revoke(organization.id, id, rooms.actor)
+      await withDirectory(terminal, slug, async ({ services, organization, directories }) => {
+        const token = await directories.tokens.revoke(organization.id, id, services.actor)
         return { data: present(token), text: `SCIM token ${token.id} is revoked.` }
       }),
   }),
 }
 
 interface Opened {
-  readonly rooms: Rooms
+  readonly services: Services
   readonly organization: OrganizationRecord
   readonly directories: Directories
 }
@@ -76,22 +76,22 @@ async function withDirectory<T>(
   slug: string,
   work: (opened: Opened) => Promise<T>,
 ): Promise<T> {
-  return await withRooms(terminal, async (rooms) => {
+  return await withServices(terminal, async (services) => {
     await using directories = createDirectories({
-      store: rooms.store,
-      sealer: rooms.sealer,
+      store: services.store,
+      sealer: services.sealer,
       clock: systemClock,
       // Tokens are all that the command line touches; people are changed by the directory itself.
-      mostTokens: rooms.config.limits.scimTokens,
+      maxTokens: services.config.limits.scimTokens,
       cursorTimeoutMs: 0,
     })
-    const organization = await createOrganizations(rooms).get(slug)
-    return await work({ rooms, organization, directories })
+    const organization = await createOrganizations(services).get(slug)
+    return await work({ services, organization, directories })
   })
 }
 
-function baseOf(rooms: Rooms): string {
-  return `${rooms.config.baseUrl}/scim/v2`
+function baseOf(services: Services): string {
+  return `${services.config.baseUrl}/scim/v2`
 }
 
 function present(token: DirectoryTokenRecord) {

@@ -1,6 +1,6 @@
 import { createLinks } from '../../organizations/index.ts'
 import { command } from '../lib/command.ts'
-import { withRooms } from '../lib/services.ts'
+import { withServices } from '../lib/services.ts'
 
 export const commands = {
   '': command({
@@ -8,7 +8,7 @@ export const commands = {
     about: "a new single-use link that makes the first owner (1 h); the older ones' end",
     examples: ['intercept setup-link'],
     run: async (_call, terminal) =>
-      await withRooms(
+      await withServices(
         terminal,
         async ({ store, clock, config }) => {
           const { baseUrl } = config

@@ -1,6 +1,6 @@
 import { createLinks, createOrganizations } from '../../organizations/index.ts'
 import { command } from '../lib/command.ts'
-import { withRooms } from '../lib/services.ts'
+import { withServices } from '../lib/services.ts'
 
 export const commands = {
   '': command({
@@ -15,13 +15,13 @@ export const commands = {
     },
     examples: ['intercept sign-in-link ada@example.com'],
     run: async ({ values, positionals: [who = ''] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
-        const { store, clock, config } = rooms
+      await withServices(terminal, async (services) => {
+        const { store, clock, config } = services
         const links = createLinks({ store, clock, baseUrl: config.baseUrl })
         const organizationId =
           values.org === undefined
             ? undefined
-            : (await createOrganizations(rooms).get(values.org)).id
+            : (await createOrganizations(services).get(values.org)).id
         const url = await links.signInLink(who, organizationId)
         return { data: { url }, text: url }
       }),

@@ -10,7 +10,7 @@ import { createOrganizations } from '../../organizations/index.ts'
 import { randomToken } from '../../secrets/index.ts'
 import { snakeCased, type DomainRecord } from '../../store/index.ts'
 import { BadFinding, command, need, UsageError } from '../lib/command.ts'
-import { withRooms, type Rooms } from '../lib/services.ts'
+import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable } from '../lib/table.ts'
 
 export const commands = {
@@ -47,15 +47,15 @@ export const commands = {
       const credential = fromInput
         ? ({ kind: 'secret', secret: await terminal.readInput() } as const)
         : ({ kind: 'key' } as const)
-      return await withSso(terminal, async ({ rooms, connections, domains }) => {
-        const organization = await createOrganizations(rooms).get(slug)
+      return await withSso(terminal, async ({ services, connections, domains }) => {
+        const organization = await createOrganizations(services).get(slug)
         // The one that was connected last by hand is the one that is meant.
         const wish = { issuer, clientId, credential, name: values.name, makeDefault: true }
-        const made = await connections.connect(organization.id, wish, rooms.actor)
+        const made = await connections.connect(organization.id, wish, services.actor)
         const claimed: DomainRecord[] = []
         for (const name of values.domain ?? []) {
           claimed.push(
-            await claim(domains, organization.id, { name, connectionId: made.id }, rooms),
+            await claim(domains, organization.id, { name, connectionId: made.id }, services),
           )
         }
         const data = { ...present(made), domains: claimed.map(presentDomain) }
@@ -68,8 +68,8 @@ export const commands = {
     about: 'connections and domains of an organization',
     examples: ['intercept sso list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
-      await withSso(terminal, async ({ rooms, connections, domains }) => {
-        const organization = await createOrganizations(rooms).get(slug)
+      await withSso(terminal, async ({ services, connections, domains }) => {
+        const organization = await createOrganizations(services).get(slug)
         const found = await connections.list(organization.id)
         const names = await domains.list(organization.id)
         const rows = found.map((one) => [
@@ -98,13 +98,13 @@ export const commands = {
     },
     examples: ['intercept sso verify-domain acme example.com'],
     run: async ({ values, positionals: [slug = '', name = ''] }, terminal) =>
-      await withSso(terminal, async ({ rooms, domains }) => {
-        const { id } = await createOrganizations(rooms).get(slug)
-        const domain = await claim(domains, id, { name }, rooms)
+      await withSso(terminal, async ({ services, domains }) => {
+        const { id } = await createOrganizations(services).get(slug)
+        const domain = await claim(domains, id, { name }, services)
         const after =
           values.override === true
-            ? await domains.override(id, domain.name, rooms.actor)
-            : await domains.check(id, domain.name, rooms.actor)
+            ? await domains.override(id, domain.name, services.actor)
+            : await domains.check(id, domain.name, services.actor)
         const answer = { data: presentDomain(after), text: domainText(after) }
         if (after.verifiedAt === undefined) throw new BadFinding(answer)
         return answer
@@ -113,18 +113,18 @@ export const commands = {
 }
 
 interface SsoRooms {
-  readonly rooms: Rooms
+  readonly services: Services
   readonly outbound: Outbound
   readonly connections: ReturnType<typeof createConnections>
   readonly domains: ReturnType<typeof createDomains>
 }
 
 async function withSso<T>(
-  terminal: Parameters<typeof withRooms>[0],
-  work: (rooms: SsoRooms) => Promise<T>,
+  terminal: Parameters<typeof withServices>[0],
+  work: (services: SsoRooms) => Promise<T>,
 ): Promise<T> {
-  return await withRooms(terminal, async (rooms) => {
-    const { config, store, sealer, clock } = rooms
+  return await withServices(terminal, async (services) => {
+    const { config, store, sealer, clock } = services
     await using outbound = createOutbound({
       allowCidrs: config.outboundAllowCidrs,
       allowLoopback: config.loopbackIsOpen,
@@ -136,10 +136,10 @@ async function withSso<T>(
       mintTokenId: randomToken,
     })
     const { authUrl, loopbackIsOpen: allowLoopback } = config
-    const needs = { store, sealer, clock, relyingParty, authUrl, allowLoopback }
-    const connections = createConnections(needs)
+    const deps = { store, sealer, clock, relyingParty, authUrl, allowLoopback }
+    const connections = createConnections(deps)
     const domains = createDomains({ store, resolveTxt: createTxtResolver() })
-    return await work({ rooms, outbound, connections, domains })
+    return await work({ services, outbound, connections, domains })
   })
 }
 
@@ -148,14 +148,14 @@ async function claim(
   domains: ReturnType<typeof createDomains>,
   organizationId: DomainRecord['organizationId'],
   wish: { name: string; connectionId?: string },
-  rooms: Rooms,
+  services: Services,
 ): Promise<DomainRecord> {
   const known = (await domains.list(organizationId)).find(
     ({ name }) => name === wish.name.trim().toLowerCase(),
   )
-  if (known === undefined) return await domains.add(organizationId, wish, rooms.actor)
+  if (known === undefined) return await domains.add(organizationId, wish, services.actor)
   if (wish.connectionId === undefined) return known
-  return await domains.route(organizationId, known.id, wish.connectionId, rooms.actor)
+  return await domains.route(organizationId, known.id, wish.connectionId, services.actor)
 }
 
 function present(connection: Connection) {

@@ -7,11 +7,11 @@ import {
   parseRule,
   type LastLine,
   type Target,
-  type TargetWish,
+  type TargetInput,
 } from '../../targets/index.ts'
 import { parseCallsPerSeconds, parseDuration, parseSize } from '../../units.ts'
 import { command, need, read, UsageError } from '../lib/command.ts'
-import { withRooms, type Rooms } from '../lib/services.ts'
+import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable } from '../lib/table.ts'
 import { previewData, previewText, rulesText, targetText } from '../lib/target-text.ts'
 
@@ -99,18 +99,18 @@ export const commands = {
     ],
     run: async ({ values, positionals: [slug = '', targetSlug = ''] }, terminal) => {
       if (targetSlug === '') throw new UsageError('Name the target')
-      const wish = readWish(values)
-      return await withRooms(terminal, async (rooms) => {
-        const organization = await createOrganizations(rooms).get(slug)
-        const targets = targetsOf(rooms)
+      const wish = readInput(values)
+      return await withServices(terminal, async (services) => {
+        const organization = await createOrganizations(services).get(slug)
+        const targets = targetsOf(services)
         const present = await findTarget(targets, organization.id, targetSlug)
         if (present === undefined) {
           const upstream = need('--upstream', values.upstream)
           const wishes = { ...wish, slug: targetSlug, upstream }
           if (values['dry-run'] === true)
             throw new UsageError('--dry-run is for a target that exists')
-          const made = await targets.create(organization.id, wishes, rooms.actor)
-          const text = `Target ${made.slug} (${made.id}) of ${organization.slug}: ${rooms.config.baseUrl}/api/v1/intercept/${made.slug}/ → ${made.upstream}\n${rulesText(made)}`
+          const made = await targets.create(organization.id, wishes, services.actor)
+          const text = `Target ${made.slug} (${made.id}) of ${organization.slug}: ${services.config.baseUrl}/api/v1/intercept/${made.slug}/ → ${made.upstream}\n${rulesText(made)}`
           return { data: shown(made), text }
         }
         const preview =
@@ -122,7 +122,7 @@ export const commands = {
           const text = preview === undefined ? 'Its rules stay as they are.' : previewText(preview)
           return { data: { ...shown(present), preview: foreseen ?? null, saved: false }, text }
         }
-        const edited = await targets.edit(organization.id, present.id, wish, rooms.actor)
+        const edited = await targets.edit(organization.id, present.id, wish, services.actor)
         const dropped = edited.credentialDropped
           ? ' The upstream moved to another origin, so its credential was dropped: set --header again.'
           : ''
@@ -149,9 +149,9 @@ export const commands = {
     about: "an organization's targets",
     examples: ['intercept target list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
-        const organization = await createOrganizations(rooms).get(slug)
-        const found = await targetsOf(rooms).list(organization.id)
+      await withServices(terminal, async (services) => {
+        const organization = await createOrganizations(services).get(slug)
+        const found = await targetsOf(services).list(organization.id)
         const rows = found.map((target) => [
           target.id,
           target.slug,
@@ -173,10 +173,10 @@ export const commands = {
     about: 'one target with its rules and its last line',
     examples: ['intercept target show acme payments'],
     run: async ({ positionals: [slug = '', targetSlug = ''] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
-        const organization = await createOrganizations(rooms).get(slug)
-        const target = await targetsOf(rooms).get(organization.id, targetSlug)
-        return { data: shown(target), text: targetText(target, rooms.config.baseUrl) }
+      await withServices(terminal, async (services) => {
+        const organization = await createOrganizations(services).get(slug)
+        const target = await targetsOf(services).get(organization.id, targetSlug)
+        return { data: shown(target), text: targetText(target, services.config.baseUrl) }
       }),
   }),
   remove: command({
@@ -184,18 +184,18 @@ export const commands = {
     about: 'takes a target away; calls to it are 404 from then on',
     examples: ['intercept target remove acme payments'],
     run: async ({ positionals: [slug = '', targetSlug = ''] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
-        const organization = await createOrganizations(rooms).get(slug)
-        await targetsOf(rooms).remove(organization.id, targetSlug, rooms.actor)
+      await withServices(terminal, async (services) => {
+        const organization = await createOrganizations(services).get(slug)
+        await targetsOf(services).remove(organization.id, targetSlug, services.actor)
         return { data: { slug: targetSlug, removed: true }, text: `Target ${targetSlug} is gone.` }
       }),
   }),
 }
 
-function targetsOf(rooms: Rooms) {
-  const { config } = rooms
+function targetsOf(services: Services) {
+  const { config } = services
   return createTargets({
-    ...rooms,
+    ...services,
     guard: createAddressGuard({
       allowCidrs: config.outboundAllowCidrs,
       allowLoopback: config.loopbackIsOpen,
@@ -221,7 +221,7 @@ interface WishValues {
   readonly [name: string]: string | boolean | string[] | undefined
 }
 
-function readWish(values: WishValues): TargetWish {
+function readInput(values: WishValues): TargetInput {
   const text = (name: string) => values[name] as string | undefined
   const duration = (name: string) =>
     optional(text(name), (t) => read(`--${name}`, t, parseDuration))

@@ -3,7 +3,7 @@ import { createOrganizations } from '../../organizations/index.ts'
 import type { AccessTokenRecord } from '../../store/index.ts'
 import { parseDuration } from '../../units.ts'
 import { command, need, read, UsageError } from '../lib/command.ts'
-import { withRooms, type Rooms } from '../lib/services.ts'
+import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 
 const maxListed = 1000
@@ -49,15 +49,15 @@ export const commands = {
         cidrs: values.cidr,
         expiresAt: expires === undefined ? undefined : parseEnd(expires),
       }
-      return await withRooms(terminal, async (rooms) => {
-        const organization = await ownerOf(rooms, { slug, operator })
+      return await withServices(terminal, async (services) => {
+        const organization = await ownerOf(services, { slug, operator })
         const maker = {
           organization,
           permissions: everyPermission,
           isOwner: true,
-          actor: rooms.actor,
+          actor: services.actor,
         }
-        const { token, secret } = await createAccessTokens(rooms).issue(input, maker)
+        const { token, secret } = await createAccessTokens(services).issue(input, maker)
         const owner = organization?.slug ?? 'the operator'
         const text = [
           `Access token ${token.name} (${token.id}) of ${owner}. Its secret is shown now and never again:`,
@@ -76,11 +76,11 @@ export const commands = {
     options: { operator: operatorFlag },
     examples: ['intercept token list acme'],
     run: async ({ values, positionals: [slug] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
+      await withServices(terminal, async (services) => {
         const { operator = false } = values
-        const organization = await ownerOf(rooms, { slug, operator })
+        const organization = await ownerOf(services, { slug, operator })
         const page = { limit: maxListed }
-        const found = await createAccessTokens(rooms).list(organization?.id, page)
+        const found = await createAccessTokens(services).list(organization?.id, page)
         const rows = found.map((token) => [
           token.id,
           token.name,
@@ -99,10 +99,10 @@ export const commands = {
     about: 'end an access token; answers when every node refuses it',
     examples: ['intercept token revoke tok_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [id = ''] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
-        const tokens = createAccessTokens(rooms)
+      await withServices(terminal, async (services) => {
+        const tokens = createAccessTokens(services)
         const { organizationId } = await tokens.find(id)
-        const { token, confirmation } = await tokens.revoke({ organizationId, id }, rooms.actor)
+        const { token, confirmation } = await tokens.revoke({ organizationId, id }, services.actor)
         const { nodes, silentNodes, tookMs } = confirmation
         const data = {
           ...present(token),
@@ -113,13 +113,13 @@ export const commands = {
   }),
 }
 
-async function ownerOf(rooms: Rooms, asked: { slug: string | undefined; operator: boolean }) {
+async function ownerOf(services: Services, asked: { slug: string | undefined; operator: boolean }) {
   if (asked.operator) {
     if (asked.slug === undefined) return undefined
     throw new UsageError("An operator's token belongs to no organization; leave <org> out")
   }
   if (asked.slug === undefined) throw new UsageError('<org> is missing')
-  return await createOrganizations(rooms).get(asked.slug)
+  return await createOrganizations(services).get(asked.slug)
 }
 
 function parseEnd(text: string): number | null {

@@ -4,7 +4,7 @@ import { createOrganizations } from '../../organizations/index.ts'
 import type { EndpointBooks, EndpointRecord, OrganizationRecord } from '../../store/index.ts'
 import { createWebhooks, type Webhooks } from '../../webhooks/index.ts'
 import { command, need, readWhole, UsageError } from '../lib/command.ts'
-import { withRooms, type Rooms } from '../lib/services.ts'
+import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
@@ -48,9 +48,9 @@ export const commands = {
         ordered: values.ordered,
         asymmetric: values.asymmetric,
       }
-      return await withWebhooks(terminal, async (webhooks, rooms) => {
-        const organization = await createOrganizations(rooms).get(slug)
-        const created = await webhooks.endpoints.create(organization.id, wish, rooms.actor)
+      return await withWebhooks(terminal, async (webhooks, services) => {
+        const organization = await createOrganizations(services).get(slug)
+        const created = await webhooks.endpoints.create(organization.id, wish, services.actor)
         return {
           data: present(created),
           text: `Endpoint ${created.id} gets ${created.types?.join(', ') ?? 'every event'}; \`intercept webhook secret ${organization.slug}\` prints what it verifies with, \`intercept webhook ping ${created.id}\` tries it.`,
@@ -68,13 +68,13 @@ export const commands = {
     },
     examples: ['intercept webhook secret acme', 'intercept webhook secret acme --rotate'],
     run: async ({ values, positionals: [slug = ''] }, terminal) =>
-      await withWebhooks(terminal, async ({ secrets }, rooms) => {
-        const { id } = await createOrganizations(rooms).get(slug)
+      await withWebhooks(terminal, async ({ secrets }, services) => {
+        const { id } = await createOrganizations(services).get(slug)
         const leaked = values.leaked === true
         const secret =
           values.rotate === true || leaked
-            ? await secrets.rotate(id, rooms.actor, leaked ? 0 : undefined)
-            : await secrets.reveal(id, rooms.actor)
+            ? await secrets.rotate(id, services.actor, leaked ? 0 : undefined)
+            : await secrets.reveal(id, services.actor)
         const text = secret.reveal()
         const older = (await secrets.list(id)).flatMap((one) => one.validUntil ?? [])
         const overlap = older.map(
@@ -101,8 +101,8 @@ export const commands = {
     about: "an organization's endpoints",
     examples: ['intercept webhook list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
-      await withWebhooks(terminal, async (webhooks, rooms) => {
-        const organization = await createOrganizations(rooms).get(slug)
+      await withWebhooks(terminal, async (webhooks, services) => {
+        const organization = await createOrganizations(services).get(slug)
         const found = await webhooks.endpoints.list(organization.id)
         const books = new Map(
           (await webhooks.books(organization.id)).map((book) => [book.endpointId, book]),
@@ -140,10 +140,10 @@ export const commands = {
       // An organization's only endpoint too is named by its id: nobody deletes what they have not looked at.
       const id = positionals.at(-1) ?? ''
       if (!id.startsWith('ep_')) throw new UsageError('Say which endpoint, by its id (ep_…)')
-      return await withWebhooks(terminal, async (webhooks, rooms) => {
-        const [endpoint] = await chosen(webhooks, rooms, positionals)
+      return await withWebhooks(terminal, async (webhooks, services) => {
+        const [endpoint] = await chosen(webhooks, services, positionals)
         if (!endpoint) throw new UsageError('Say which endpoint, by its id (ep_…)')
-        await webhooks.endpoints.remove(endpoint.organizationId, id, rooms.actor)
+        await webhooks.endpoints.remove(endpoint.organizationId, id, services.actor)
         return { data: { id }, text: `Endpoint ${id} is deleted.` }
       })
     },
@@ -154,12 +154,16 @@ export const commands = {
       'send webhook.ping to an endpoint, or to all of an organization; a running server delivers it',
     examples: ['intercept webhook ping acme'],
     run: async ({ positionals }, terminal) =>
-      await withWebhooks(terminal, async (webhooks, rooms) => {
-        const found = await chosen(webhooks, rooms, positionals)
+      await withWebhooks(terminal, async (webhooks, services) => {
+        const found = await chosen(webhooks, services, positionals)
         if (found.length === 0) throw new UsageError('There is no endpoint to ping')
         const sent: { endpoint_id: string; event_id: string }[] = []
         for (const { organizationId, id } of found) {
-          const { eventId } = await webhooks.endpoints.sendSample(organizationId, id, rooms.actor)
+          const { eventId } = await webhooks.endpoints.sendSample(
+            organizationId,
+            id,
+            services.actor,
+          )
           sent.push({ endpoint_id: id, event_id: eventId })
         }
         const text = sent.map((one) => `${one.event_id} is on its way to ${one.endpoint_id}.`)
@@ -171,29 +175,29 @@ export const commands = {
 /** The rules of webhooks over the same database as a running server; nothing is sent from here. */
 export async function withWebhooks<T>(
   terminal: Terminal,
-  work: (webhooks: Webhooks, rooms: Rooms) => Promise<T>,
+  work: (webhooks: Webhooks, services: Services) => Promise<T>,
 ): Promise<T> {
-  return await withRooms(terminal, async (rooms) => {
-    const { outboundAllowCidrs: allowCidrs, loopbackIsOpen: allowLoopback } = rooms.config
+  return await withServices(terminal, async (services) => {
+    const { outboundAllowCidrs: allowCidrs, loopbackIsOpen: allowLoopback } = services.config
     await using outbound = createOutbound({ allowCidrs, allowLoopback })
     const log = createLog({ level: 'silent' })
     await using webhooks = createWebhooks({
-      ...rooms,
+      ...services,
       outbound,
       log,
-      endpointsMost: rooms.config.limits.webhookEndpoints,
+      maxEndpoints: services.config.limits.webhookEndpoints,
     })
-    return await work(webhooks, rooms)
+    return await work(webhooks, services)
   })
 }
 
 /** An endpoint by its id, with or without its organization before it; or all of an organization's. */
 async function chosen(
   webhooks: Webhooks,
-  rooms: Rooms,
+  services: Services,
   [first = '', second]: readonly string[],
 ): Promise<EndpointRecord[]> {
-  const organizations = createOrganizations(rooms)
+  const organizations = createOrganizations(services)
   if (second === undefined && first.startsWith('ep_')) {
     const organizationId = await webhooks.endpoints.organizationOf(first)
     return [await webhooks.endpoints.get(organizationId, first)]

@@ -10,7 +10,7 @@ import {
 } from '../../secrets/index.ts'
 import { listenLocally, type LocalServer } from './local-server.ts'
 
-const codesAtMost = 100
+const maxCodes = 100
 const tokenSeconds = 300
 
 /** The one client of the demo's provider: Intercept. */
@@ -69,7 +69,7 @@ export async function startIdentityProvider(
 
   function allow(url: URL, response: ServerResponse): void {
     const asked = (name: string): string => url.searchParams.get(name) ?? ''
-    if (asked('client_id') !== client.id || grants.size >= codesAtMost) {
+    if (asked('client_id') !== client.id || grants.size >= maxCodes) {
       response.writeHead(400).end()
       return
     }

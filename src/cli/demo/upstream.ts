@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream'
 import { listenLocally, type LocalServer } from './local-server.ts'
 
-const bodyMost = 64 * 1024
-const eventsMost = 3600
+const maxBody = 64 * 1024
+const maxEvents = 3600
 
 /**
  * The demo's API, without any guard of its own: answers what it was asked, streams events at /events (one a second,
@@ -21,7 +21,7 @@ export async function startUpstream(): Promise<LocalServer> {
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://upstream')
   if (url.pathname === '/events')
-    return streamEvents(Number(url.searchParams.get('count') ?? eventsMost), response)
+    return streamEvents(Number(url.searchParams.get('count') ?? maxEvents), response)
   const body = await readBody(request)
   response.writeHead(200, { 'Content-Type': 'application/json' })
   const seen = { method: request.method, url: request.url, headers: request.headers, body }
@@ -34,7 +34,7 @@ function streamEvents(count: number, response: ServerResponse): void {
   const send = (): void => {
     sent++
     response.write(`id: ${sent}\ndata: ${JSON.stringify({ event: sent, at: new Date() })}\n\n`)
-    if (sent >= Math.min(count, eventsMost)) response.end()
+    if (sent >= Math.min(count, maxEvents)) response.end()
   }
   send()
   const ticking = setInterval(() => {
@@ -46,9 +46,9 @@ function streamEvents(count: number, response: ServerResponse): void {
 async function readBody(request: IncomingMessage): Promise<string> {
   let body = ''
   for await (const piece of request.setEncoding('utf8')) {
-    if (body.length < bodyMost) body += String(piece)
+    if (body.length < maxBody) body += String(piece)
   }
-  return body.slice(0, bodyMost)
+  return body.slice(0, maxBody)
 }
 
 /** The least of RFC 6455: the handshake of section 4.2.2, then every short text comes back. */
@@ -70,7 +70,7 @@ function openWebSocket(request: IncomingMessage, socket: Duplex): void {
       else if (frame.opcode === ping) socket.write(frameOf(pong, frame.payload))
       else if (frame.opcode !== pong) socket.write(frameOf(frame.opcode, frame.payload))
     }
-    if (waiting.length > bodyMost) socket.destroy()
+    if (waiting.length > maxBody) socket.destroy()
   })
 }
 

@@ -10,7 +10,7 @@ import {
 import { Problem } from '../../errors.ts'
 import { createAddressGuard } from '../../http/index.ts'
 import { defaultSettings } from '../../targets/index.ts'
-import type { Rooms } from './services.ts'
+import type { Services } from './services.ts'
 import type { Terminal } from './terminal.ts'
 
 const maxSecretLength = 8192
@@ -24,10 +24,10 @@ export async function readFileOf(path: string): Promise<{ label: string; wanted:
 }
 
 /** What the domain needs, with secrets from this process's environment and files. */
-export function depsOf(rooms: Rooms, terminal: Terminal): ConfigurationDeps {
-  const { config } = rooms
+export function depsOf(services: Services, terminal: Terminal): ConfigurationDeps {
+  const { config } = services
   return {
-    ...rooms,
+    ...services,
     guard: createAddressGuard({
       allowCidrs: config.outboundAllowCidrs,
       allowLoopback: config.loopbackIsOpen,

@@ -12,7 +12,7 @@ export interface HeapOfProcess {
 }
 
 const intervalMs = 5000
-const busyAtMost = 0.1
+const maxBusy = 0.1
 
 /**
  * Gives back what the start made V8 take (some 60 MB of young generation, which it would keep), as soon as nearly nobody
@@ -29,7 +29,7 @@ export function startGivingMemoryBack(onError: (error: unknown) => void): AsyncD
 export function createIdleTurn(heap: HeapOfProcess): () => Promise<void> {
   let done = false
   return async () => {
-    if (done || heap.busy() > busyAtMost) return
+    if (done || heap.busy() > maxBusy) return
     done = true
     heap.collect()
   }

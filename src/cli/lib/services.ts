@@ -12,7 +12,7 @@ import { isInUse, openStore, type Actor, type Store } from '../../store/index.ts
 import type { Terminal } from './terminal.ts'
 
 /** What most commands need; a running server hears of what they change through the change feed. */
-export interface Rooms {
+export interface Services {
   readonly config: Config
   readonly store: Store
   readonly sealer: Sealer
@@ -21,9 +21,9 @@ export interface Rooms {
 }
 
 /** Opens the same database as a running server, for the time of one piece of work. */
-export async function withRooms<T>(
+export async function withServices<T>(
   terminal: Terminal,
-  work: (rooms: Rooms) => Promise<T>,
+  work: (services: Services) => Promise<T>,
   /** Commands that begin something make a database where there is none; all others leave a place as they found it. */
   { creates = false }: { readonly creates?: boolean } = {},
 ): Promise<T> {
@@ -37,7 +37,7 @@ export async function withRooms<T>(
     followsDatabaseClock: true,
     isNode: false,
     poolSize: 2,
-    eventBytesMost: config.limits.webhookBodyBytes,
+    maxEventBytes: config.limits.webhookBodyBytes,
     authenticator: sealer,
   })
   return await work({ config, store, sealer, clock: store.clock, actor: operator() })

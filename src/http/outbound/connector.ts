@@ -30,24 +30,24 @@ export function systemConnect(address: string, port: number): Socket {
  * no second look-up can give another answer (DNS rebinding). One forbidden address among the answers refuses them all.
  * `timeoutMs` covers look-up, TCP and TLS together.
  */
-export function createConnector(needs: {
+export function createConnector(deps: {
   guard: AddressGuard
   resolve: Resolve
   connect: ConnectTo
   timeoutMs: number
 }): Connector {
   return async (to, signal) => {
-    const timeout = AbortSignal.timeout(needs.timeoutMs)
+    const timeout = AbortSignal.timeout(deps.timeoutMs)
     const stop = signal ? AbortSignal.any([signal, timeout]) : timeout
     const addresses =
-      isIP(to.host) === 0 ? await untilStopped(needs.resolve(to.host), stop) : [to.host]
+      isIP(to.host) === 0 ? await untilStopped(deps.resolve(to.host), stop) : [to.host]
     for (const address of addresses) {
-      const reason = needs.guard.checkAddress(address)
+      const reason = deps.guard.checkAddress(address)
       if (reason !== undefined) {
         throw new OutboundError('blocked', `addresses of this kind must not be called: ${reason}`)
       }
     }
-    const socket = await connectToFirst(addresses, to, needs, stop)
+    const socket = await connectToFirst(addresses, to, deps, stop)
     return to.secure ? await startTls(socket, to, stop) : socket
   }
 }
@@ -56,15 +56,15 @@ export function createConnector(needs: {
 async function connectToFirst(
   addresses: readonly string[],
   to: Destination,
-  needs: { connect: ConnectTo; timeoutMs: number },
+  deps: { connect: ConnectTo; timeoutMs: number },
   stop: AbortSignal,
 ): Promise<Socket> {
   let failure: unknown
-  const shareMs = Math.ceil(needs.timeoutMs / addresses.length)
+  const shareMs = Math.ceil(deps.timeoutMs / addresses.length)
   for (const address of addresses) {
     const share = AbortSignal.any([stop, AbortSignal.timeout(shareMs)])
     try {
-      return await opened(needs.connect(address, to.port), 'connect', share)
+      return await opened(deps.connect(address, to.port), 'connect', share)
     } catch (error) {
       failure = error
       if (stop.aborted) break

@@ -11,7 +11,7 @@ export type ResolveTxt = (name: string) => Promise<TxtAnswer>
 
 const timeoutMs = 3_000
 const tries = 2
-const maximumRecords = 100
+const maxRecords = 100
 
 /** The system's name servers, asked directly; nothing is remembered between questions. */
 export function createTxtResolver(): ResolveTxt {
@@ -22,7 +22,7 @@ export function createTxtResolver(): ResolveTxt {
       // One record is a list of strings that belong together (RFC 7208, section 3.3, says the same of SPF).
       return {
         kind: 'records',
-        texts: records.slice(0, maximumRecords).map((parts) => parts.join('')),
+        texts: records.slice(0, maxRecords).map((parts) => parts.join('')),
       }
     } catch (error) {
       const code = (error as { code?: string }).code ?? 'unknown'

@@ -3,8 +3,8 @@ import { Problem } from '../../errors.ts'
 import { isWrapped } from './addresses.ts'
 import type { AddressGuard } from './guard.ts'
 
-const longestUrl = 2048
-const longestHost = 253
+const maxUrlLength = 2048
+const maxHostLength = 253
 const hostShape = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*$/
 
 /** Ports that speak something other than HTTP ("bad ports" of the Fetch standard): a request must not pass as a mail. */
@@ -45,7 +45,7 @@ export function checkUrl(text: string, guard: AddressGuard): OutboundUrl {
     if (reason !== undefined) throw refused(`Addresses of this kind must not be called: ${reason}.`)
     return { url, secure, host, port }
   }
-  if (host.length > longestHost || !hostShape.test(host)) {
+  if (host.length > maxHostLength || !hostShape.test(host)) {
     throw refused('The host name has an impossible shape.')
   }
   if (metadataNames.has(host)) throw refused('Cloud metadata must not be called.')
@@ -57,7 +57,8 @@ export function checkUrl(text: string, guard: AddressGuard): OutboundUrl {
 
 function parse(text: string): URL {
   // What `new URL` would mend silently (tabs, line ends, backslashes, missing slashes) is refused: others mend otherwise.
-  if (text.length > longestUrl) throw refused(`The URL is longer than ${longestUrl} characters.`)
+  if (text.length > maxUrlLength)
+    throw refused(`The URL is longer than ${maxUrlLength} characters.`)
   if (!/^https?:\/\/[^/\\?#]/i.test(text)) {
     throw refused('The URL must start with http:// or https://.')
   }

@@ -9,7 +9,7 @@ export type AppRequest = FastifyRequest
 export type AppReply = FastifyReply
 
 /** Builds what answers everything outside the guarded area: Fastify with our strictness and our refusals. */
-export function createApp(needs: {
+export function createApp(deps: {
   readonly baseUrl: string
   readonly bodyLimitBytes: number
   readonly requestIdOf: (request: IncomingMessage) => string
@@ -22,9 +22,9 @@ export function createApp(needs: {
   readonly refusedByStorage: (cause: unknown) => void
 }): App {
   function refuse(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
-    const own = ownRefusalsOf(needs.ownRefusals, request.url)
+    const own = ownRefusalsOf(deps.ownRefusals, request.url)
     if (own === undefined) {
-      return sendProblem(reply, problem, { requestId: request.id, baseUrl: needs.baseUrl })
+      return sendProblem(reply, problem, { requestId: request.id, baseUrl: deps.baseUrl })
     }
     reply
       .code(problem.status)
@@ -34,9 +34,9 @@ export function createApp(needs: {
   }
 
   const app = Fastify({
-    genReqId: (request) => needs.requestIdOf(request),
+    genReqId: (request) => deps.requestIdOf(request),
     logger: false,
-    bodyLimit: needs.bodyLimitBytes,
+    bodyLimit: deps.bodyLimitBytes,
     exposeHeadRoutes: true,
     return503OnClosing: false,
     // A URL that the router cannot decode is refused before any hook or handler of ours runs.
@@ -57,12 +57,12 @@ export function createApp(needs: {
     },
   })
 
-  const isHttps = needs.baseUrl.startsWith('https:')
+  const isHttps = deps.baseUrl.startsWith('https:')
   app.setErrorHandler((error, request, reply) => {
-    const problem = needs.translate(error) ?? asProblem(error)
-    if (problem.code === 'storage_unavailable') needs.refusedByStorage(error)
+    const problem = deps.translate(error) ?? asProblem(error)
+    if (problem.code === 'storage_unavailable') deps.refusedByStorage(error)
     else if (problem.status >= 500) {
-      needs.log.error({ err: error, request_id: request.id }, 'a request failed')
+      deps.log.error({ err: error, request_id: request.id }, 'a request failed')
     }
     return refuse(request, reply, problem)
   })

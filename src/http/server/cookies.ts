@@ -1,11 +1,11 @@
 /** How long and to whom a cookie of ours is sent; all are host-only, secure and closed to scripts. */
-export interface CookieWish {
+export interface CookieInput {
   readonly sameSite: 'Strict' | 'Lax'
   readonly maxAgeSeconds?: number
 }
 
 /** A Set-Cookie value with the `__Host-` prefix's demands met (RFC 6265bis, section 4.1.3.2). */
-export function hostCookie(name: `__Host-${string}`, value: string, wish: CookieWish): string {
+export function hostCookie(name: `__Host-${string}`, value: string, wish: CookieInput): string {
   const age = wish.maxAgeSeconds === undefined ? '' : `; Max-Age=${wish.maxAgeSeconds}`
   return `${name}=${value}; HttpOnly; Secure; SameSite=${wish.sameSite}; Path=/${age}`
 }

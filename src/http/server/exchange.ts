@@ -28,7 +28,7 @@ const discardedBytes = 64 * 1024
 /** The longest problem document that is repeated in a header: nginx takes heads of 4 KiB by default. */
 const maxProblemHeader = 2048
 /** How much of a body waits for the checks to be done. */
-const heldBytesAtMost = 64 * 1024
+const maxHeldBytes = 64 * 1024
 
 export interface ExchangeParts {
   readonly method: string
@@ -215,7 +215,7 @@ export class Exchange {
     if (this.#sink === undefined) {
       this.#held.push(chunk)
       this.#heldBytes += chunk.length
-      this.#bodyPaused = this.#heldBytes >= heldBytesAtMost
+      this.#bodyPaused = this.#heldBytes >= maxHeldBytes
     } else {
       this.#bodyPaused = !this.#sink.data(chunk)
     }

@@ -48,7 +48,7 @@ export const frontLimits: FrontLimits = {
 /** The plain lane reads ordinary requests from the socket's bytes; the standard lane reads any request with node:http. */
 export type Lane = 'plain' | 'standard'
 
-export interface FrontNeeds {
+export interface FrontDeps {
   /** Takes everything at and below the guarded prefix, upgrades included. */
   readonly handleGateway: (exchange: Exchange) => void
   /** Takes everything else. */
@@ -85,10 +85,10 @@ export function requestIdOf(request: IncomingMessage): string {
 }
 
 /** Builds the listener: node:http with its gaps closed (F6–F8, F11–F13), then one of two handlers. */
-export function createFront(needs: FrontNeeds): Front {
-  const limits = { ...frontLimits, ...needs.limits }
+export function createFront(deps: FrontDeps): Front {
+  const limits = { ...frontLimits, ...deps.limits }
   const connections = new Set<FrontConnection>()
-  const authorities = [new URL(needs.baseUrl).host]
+  const authorities = [new URL(deps.baseUrl).host]
   const server = nodeHttp.createServer<typeof DirectRequest>({
     IncomingMessage: DirectRequest,
     requireHostHeader: false,
@@ -103,17 +103,17 @@ export function createFront(needs: FrontNeeds): Front {
   })
   const connectionLimits = { ...limits, pipelined: 32, queued: 100, lingerMs }
   const plain = createPlainLane({
-    ...{ clock: needs.clock, limits: connectionLimits, prefix: needs.gatewayPrefix },
+    ...{ clock: deps.clock, limits: connectionLimits, prefix: deps.gatewayPrefix },
     accept(request) {
       const head = readRequestHead(request.rawHeaders)
       const line = { method: request.method, url: request.url, httpVersion: '1.1' }
       return checkFraming(line, head, limits) === undefined ? head : undefined
     },
     take({ method, url, rawHeaders }, head, carrier) {
-      const requestId = createId('req', needs.clock.now())
+      const requestId = createId('req', deps.clock.now())
       const line = { method, url, httpVersion: '1.1', rawHeaders, head, requestId }
-      const rest = { baseUrl: needs.baseUrl, upgrade: undefined, expectsContinue: false }
-      needs.handleGateway(new Exchange({ ...line, carrier, ...rest }))
+      const rest = { baseUrl: deps.baseUrl, upgrade: undefined, expectsContinue: false }
+      deps.handleGateway(new Exchange({ ...line, carrier, ...rest }))
     },
     handOver(connection, bytes) {
       connections.delete(connection)
@@ -141,7 +141,7 @@ export function createFront(needs: FrontNeeds): Front {
   server.on('connection', accept)
 
   function accept(socket: Socket): void {
-    if (needs.lane === 'plain') connections.add(plain.open(socket))
+    if (deps.lane === 'plain') connections.add(plain.open(socket))
     else takeOnStandardLane(socket)
   }
 
@@ -211,13 +211,13 @@ export function createFront(needs: FrontNeeds): Front {
       url: request.url ?? '',
       httpVersion: request.httpVersion,
     }
-    const requestId = createId('req', needs.clock.now())
+    const requestId = createId('req', deps.clock.now())
     const parts = {
       ...line,
       rawHeaders: request.rawHeaders,
       head,
       requestId,
-      baseUrl: needs.baseUrl,
+      baseUrl: deps.baseUrl,
       carrier: new StandardCarrier(request, response, connection),
       upgrade,
       expectsContinue,
@@ -228,7 +228,7 @@ export function createFront(needs: FrontNeeds): Front {
       connection.refuseFurther()
       response.shouldKeepAlive = false
       const exchange = new Exchange(parts)
-      const own = ownRefusalsOf(needs.ownRefusals, line.url)
+      const own = ownRefusalsOf(deps.ownRefusals, line.url)
       if (own === undefined) exchange.refuse(url)
       else {
         const { status, headers, body } = renderOwn(own, url, requestId)
@@ -236,8 +236,8 @@ export function createFront(needs: FrontNeeds): Front {
       }
       return
     }
-    if (isBelow(url, needs.gatewayPrefix)) {
-      needs.handleGateway(new Exchange({ ...parts, url }))
+    if (isBelow(url, deps.gatewayPrefix)) {
+      deps.handleGateway(new Exchange({ ...parts, url }))
       return
     }
     const hasBody = head.contentLength !== undefined || head.transferEncoding !== undefined
@@ -256,7 +256,7 @@ export function createFront(needs: FrontNeeds): Front {
     response.setHeader('Intercept-Request-Id', given.requestId)
     connectionOf(request.socket)?.hold(response)
     if (given.expectsContinue) response.writeContinue()
-    needs.handleApp(request, response)
+    deps.handleApp(request, response)
   }
 
   function refuseRaw(socket: Duplex, problem: Problem, url = ''): void {
@@ -264,9 +264,9 @@ export function createFront(needs: FrontNeeds): Front {
       socket.destroy()
       return
     }
-    const nowMs = needs.clock.now()
-    const own = ownRefusalsOf(needs.ownRefusals, url)
-    const context = { requestId: createId('req', nowMs), baseUrl: needs.baseUrl, nowMs, own }
+    const nowMs = deps.clock.now()
+    const own = ownRefusalsOf(deps.ownRefusals, url)
+    const context = { requestId: createId('req', nowMs), baseUrl: deps.baseUrl, nowMs, own }
     socket.end(rawRefusal(problem, context), 'latin1')
     // What still arrives is thrown away for a moment, so that the refusal is not reset away.
     socket.resume()
@@ -276,7 +276,7 @@ export function createFront(needs: FrontNeeds): Front {
   }
 
   function cutSlowBodies(): void {
-    const nowMs = needs.clock.monotonic()
+    const nowMs = deps.clock.monotonic()
     for (const connection of connections) {
       if (!connection.isBodyTooSlow(nowMs)) continue
       const problem = new Problem('request_timeout', 'The body arrived too slowly.')
@@ -306,12 +306,12 @@ export function createFront(needs: FrontNeeds): Front {
     }, graceMs)
     // A busy caller's next request is answered with `Connection: close`; who stays silent is let go. Node counts a
     // connection that never sent a whole head as busy, and one whose body stands still owes nobody patience now.
-    const leaveAt = needs.clock.monotonic() + limits.leaveMs
+    const leaveAt = deps.clock.monotonic() + limits.leaveMs
     const idle = setInterval(
       () => {
         server.closeIdleConnections()
         plain.endIdle()
-        const nowMs = needs.clock.monotonic()
+        const nowMs = deps.clock.monotonic()
         for (const connection of connections) {
           if (nowMs >= leaveAt && connection.owesNothing) connection.endInOrder()
           else if (connection.isStalled(nowMs, limits.stallMs)) connection.destroy()

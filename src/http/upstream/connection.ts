@@ -27,7 +27,7 @@ export interface TunnelEnd {
 }
 
 /** How much may wait for the upstream before the caller is paused. */
-const waitingBytesAtMost = 64 * 1024
+const maxWaitingBytes = 64 * 1024
 
 /** One connection to an upstream: at most one request at a time, answers read strictly. */
 export class UpstreamConnection {
@@ -92,7 +92,7 @@ export class UpstreamConnection {
     if (typeof chunk === 'string') this.#socket.write(chunk, 'latin1')
     else this.#socket.write(chunk)
     // What the kernel took at once is not waited for.
-    return this.#socket.writableLength <= waitingBytesAtMost
+    return this.#socket.writableLength <= maxWaitingBytes
   }
 
   /** Joins the writes until `uncork` into one. */

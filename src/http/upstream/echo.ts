@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { nodeHttp } from '../server/node-http.ts'
 import { createAddressGuard } from '../outbound/guard.ts'
-import { createUpstreams, type UpstreamNeeds, type Upstreams } from './pool.ts'
+import { createUpstreams, type UpstreamDeps, type Upstreams } from './pool.ts'
 
 /** The host of the built-in echo; `.internal` is no name on any network (ICANN, 2024-07-29), so nobody else has it. */
 export const echoHost = 'echo.intercept.internal'
@@ -12,10 +12,10 @@ export interface Echo extends AsyncDisposable {
   /** Asks it once; the status of its answer. */
   ask(): Promise<number>
   /** Upstreams in which the echo's host leads to it, past the guard of addresses; all others go on to `others`. */
-  among(others: Upstreams, needs: Pick<UpstreamNeeds, 'clock' | 'resolve'>): Upstreams
+  among(others: Upstreams, deps: Pick<UpstreamDeps, 'clock' | 'resolve'>): Upstreams
 }
 
-const bodyMost = 16 * 1024
+const maxBody = 16 * 1024
 // A target's own credential and a caller's assertion must not come back to whoever calls.
 const told = [
   'accept',
@@ -46,8 +46,8 @@ export async function openEcho(): Promise<Echo> {
       response.resume()
       return response.statusCode ?? 0
     },
-    among(others, needs) {
-      const own = createUpstreams({ ...needs, guard: createAddressGuard({ allowLoopback: true }) })
+    among(others, deps) {
+      const own = createUpstreams({ ...deps, guard: createAddressGuard({ allowLoopback: true }) })
       const here = { secure: false, host: '127.0.0.1', port }
       return {
         open: (where, connectMs) =>
@@ -71,7 +71,7 @@ export async function openEcho(): Promise<Echo> {
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let body = ''
   for await (const piece of request.setEncoding('utf8')) {
-    if (body.length < bodyMost) body += String(piece)
+    if (body.length < maxBody) body += String(piece)
   }
   const headers = told.flatMap((name) => {
     const value = request.headers[name]
@@ -81,7 +81,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     method: request.method,
     url: request.url,
     headers: Object.fromEntries(headers) as Record<string, unknown>,
-    body: body.slice(0, bodyMost),
+    body: body.slice(0, maxBody),
   }
   response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
   response.end(`${JSON.stringify(seen, undefined, 2)}\n`)

@@ -16,7 +16,7 @@ export interface UpstreamTimeouts {
 }
 
 /** What varies, so that tests need no network. */
-export interface UpstreamNeeds {
+export interface UpstreamDeps {
   readonly clock: Clock
   readonly guard: AddressGuard
   readonly resolve: Resolve
@@ -35,13 +35,13 @@ const idleMs = 4000
 const connectionsPerOrigin = 4096
 
 /** Opens the pools: one per origin, watched by one timer. */
-export function createUpstreams(needs: UpstreamNeeds): Upstreams {
+export function createUpstreams(deps: UpstreamDeps): Upstreams {
   const origins = new Set<UpstreamOrigin>()
-  const time = { nowMs: needs.clock.monotonic() }
+  const time = { nowMs: deps.clock.monotonic() }
   let timer: NodeJS.Timeout | undefined
 
   function sweep(): void {
-    time.nowMs = needs.clock.monotonic()
+    time.nowMs = deps.clock.monotonic()
     for (const origin of origins) if (!origin.sweep(time.nowMs)) origins.delete(origin)
     if (origins.size > 0) return
     clearInterval(timer)
@@ -52,16 +52,16 @@ export function createUpstreams(needs: UpstreamNeeds): Upstreams {
   function watch(origin: UpstreamOrigin): void {
     origins.add(origin)
     if (timer !== undefined) return
-    time.nowMs = needs.clock.monotonic()
+    time.nowMs = deps.clock.monotonic()
     timer = setInterval(sweep, sweepMs).unref()
   }
 
   return {
     open: (where, connectMs) => {
       const connector = createConnector({
-        guard: needs.guard,
-        resolve: needs.resolve,
-        connect: needs.connect ?? (where.secure ? systemConnect : connectPlain),
+        guard: deps.guard,
+        resolve: deps.resolve,
+        connect: deps.connect ?? (where.secure ? systemConnect : connectPlain),
         timeoutMs: connectMs,
       })
       const origin = new UpstreamOrigin(where, connector, time, () => watch(origin))

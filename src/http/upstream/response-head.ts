@@ -50,7 +50,7 @@ export function parseTrailers(text: string, mayTrail: (name: string) => boolean)
 
 const zero = 0x30
 const one = 0x31
-const headersAtMost = 256
+const maxHeaders = 256
 
 class Fields {
   readonly list: string[] = []
@@ -99,7 +99,7 @@ function readFields(text: string, start: number, fields: Fields): void {
 
 function addField(fields: Fields, name: string, value: string): void {
   fields.list.push(name, value)
-  if (fields.list.length > headersAtMost * 2) broken('too many fields')
+  if (fields.list.length > maxHeaders * 2) broken('too many fields')
   // Only names of these lengths matter here; the others are never lower-cased.
   if (name.length === 10 || name.length === 14 || name.length === 17) {
     switch (name.toLowerCase()) {

@@ -30,7 +30,7 @@ const headBytes = 64 * 1024
 const wholeBytes = 16 * 1024
 const lineBytes = 1024
 const trailerBytes = 16 * 1024
-const interimsAtMost = 16
+const maxInterims = 16
 
 /** Reads the answers of one connection from its bytes; throws `BrokenAnswer` at the first doubt. */
 export class AnswerReader {
@@ -163,7 +163,7 @@ export class AnswerReader {
       this.#sink?.switched(head, Buffer.from(bytes.subarray(bodyAt)))
       return bytes.length
     }
-    if (++this.#interims > interimsAtMost) throw new BrokenAnswer('too many interim answers')
+    if (++this.#interims > maxInterims) throw new BrokenAnswer('too many interim answers')
     this.#sink?.interim(head)
     return bodyAt
   }

@@ -10,9 +10,9 @@ import { parsePath, type PatchPath } from '../filter/path.ts'
 import { checkRequired, partsAt, type Resource } from '../schema/resource.ts'
 import { readValue, type Value, type Values } from '../schema/values.ts'
 
-const mostLooked = 300_000
-const mostMemberFilters = 10
-const mostMemberTerms = 64
+const maxLooked = 300_000
+const maxMemberFilters = 10
+const maxMemberTerms = 64
 
 /** What a PATCH makes of a resource; members of a group are steps for the store, never a loaded list. */
 export interface Patched {
@@ -51,14 +51,14 @@ function look(
   const values = Array.isArray(before) ? before.length : 1
   const given = Array.isArray(operation.value) ? operation.value.length : 1
   state.looked += values * (given + termsOf(at.filter))
-  if (state.looked > mostLooked) throw tooMuch()
+  if (state.looked > maxLooked) throw tooMuch()
 }
 
 // A filter is asked of every member, and the group is held meanwhile; `value eq` only names its members.
 function checkMembers(steps: readonly MemberStep[]): void {
   const filters = steps.flatMap((step) => (step.kind === 'removeWhere' ? [step.filter] : []))
   const terms = filters.reduce((sum, filter) => sum + termsOf(filter), 0)
-  if (filters.length > mostMemberFilters || terms > mostMemberTerms) throw tooMuch()
+  if (filters.length > maxMemberFilters || terms > maxMemberTerms) throw tooMuch()
 }
 
 function termsOf(filter: Filter | undefined): number {

@@ -8,14 +8,14 @@ export interface KnownTables {}
 export type Engine = 'sqlite' | 'postgres'
 
 /** What the ledger is told of the installation. */
-export type LedgerSettings = Pick<Connection, 'eventBytesMost' | 'authenticator'>
+export type LedgerSettings = Pick<Connection, 'maxEventBytes' | 'authenticator'>
 
 /** Where statements run: the store for reads, a transaction for writes. */
 export interface Connection {
   readonly query: Kysely<KnownTables>
   readonly engine: Engine
   /** An event's bytes at most (LIMIT_WEBHOOK_BODY); 64 KiB. */
-  readonly eventBytesMost?: number | undefined
+  readonly maxEventBytes?: number | undefined
   /** Vouches for the heads and anchors of audit chains; without it they carry no code. */
   readonly authenticator?: Authenticator | undefined
 }

@@ -22,7 +22,7 @@ const maxLockWaitMs = 1500
 const eventApiVersion = 'v1'
 const tokenBytes = 8
 const endpointsNamed = 10
-const usualEventBytesMost = 64 * 1024
+const maxUsualEventBytes = 64 * 1024
 
 /**
  * Writes what a transaction collected, as its last act: audit entries and events under the lock of their
@@ -244,7 +244,7 @@ function eventBody(
       }),
     )
   const body = render(event.data)
-  const most = tx.eventBytesMost ?? usualEventBytesMost
+  const most = tx.maxEventBytes ?? maxUsualEventBytes
   return body.length <= most ? body : render({ left_out_bytes: body.length })
 }
 

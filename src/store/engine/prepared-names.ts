@@ -1,10 +1,10 @@
 import { digest } from '../../secrets/index.ts'
 
 const usesBeforeName = 5
-const namesMost = 100
+const maxNames = 100
 const textsCounted = 1000
 // Long texts are lists of values of any length: each is another statement.
-const textBytesMost = 4000
+const maxTextBytes = 4000
 
 /** The names under which the server keeps statements. */
 export interface PreparedNames {
@@ -23,8 +23,8 @@ export function createPreparedNames(): PreparedNames {
   return {
     nameOf(text) {
       const name = names.get(text)
-      if (name !== undefined || given >= namesMost) return name
-      if (text.length > textBytesMost || names.has(text)) return undefined
+      if (name !== undefined || given >= maxNames) return name
+      if (text.length > maxTextBytes || names.has(text)) return undefined
       const used = (uses.get(text) ?? 0) + 1
       if (used < usesBeforeName) {
         if (uses.size >= textsCounted) uses = new Map()

@@ -33,7 +33,7 @@ export interface SharedTransaction {
 }
 
 /** What a database does for works in line. */
-export interface CommitNeeds {
+export interface CommitDeps {
   /** Commits what `works` do, with one ledger for all; answers the changes in the order of their drafts. */
   shared(works: (shared: SharedTransaction) => Promise<void>): Promise<Change[]>
   /** Commits one work by itself, tried again where that helps. */
@@ -59,7 +59,7 @@ export interface CommitLines {
  * a transaction, the lock of their organization's head, the ledger and the commit. Each can fail by itself; if the whole
  * fails, each is run again alone.
  */
-export function createCommitLines(needs: CommitNeeds): CommitLines {
+export function createCommitLines(deps: CommitDeps): CommitLines {
   const lines = new Map<string, { readonly waiting: Job[]; readonly drained: Promise<void> }>()
 
   async function drain(name: string, waiting: Job[]): Promise<void> {
@@ -74,13 +74,13 @@ export function createCommitLines(needs: CommitNeeds): CommitLines {
 
   function wait(job: Job, waiting: Job[]): void {
     waiting.push(job)
-    if (needs.waitMs === undefined) return
+    if (deps.waitMs === undefined) return
     job.patience = setTimeout(() => {
       const at = waiting.indexOf(job)
       if (at < 0) return
       waiting.splice(at, 1)
       job.reject(new Error('timeout exceeded when waiting in line'))
-    }, needs.waitMs).unref()
+    }, deps.waitMs).unref()
   }
 
   async function commit(waiting: Job[]): Promise<void> {
@@ -88,14 +88,14 @@ export function createCommitLines(needs: CommitNeeds): CommitLines {
     const settlements: Settle[] = []
     let collectedByWorks = 0
     try {
-      const changes = await needs.shared(async (shared) => {
-        const until = needs.monotonic() + gatherMs
+      const changes = await deps.shared(async (shared) => {
+        const until = deps.monotonic() + gatherMs
         for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
           clearTimeout(job.patience)
           taken.push(job)
           settlements.push(await run(shared, job, taken.length === 1))
           // Whoever came while the last work was running comes along.
-          if (taken.length >= worksInCommit || needs.monotonic() >= until) break
+          if (taken.length >= worksInCommit || deps.monotonic() >= until) break
         }
         collectedByWorks = shared.collected.changes.length
       })
@@ -103,8 +103,8 @@ export function createCommitLines(needs: CommitNeeds): CommitLines {
       let added = changes.slice(collectedByWorks)
       for (const settle of settlements) added = settle(changes, added)
     } catch (error) {
-      const isAnybodys = taken.length > 1 && asStorageProblem(error) === undefined
-      for (const job of taken) await fail(job, error, isAnybodys)
+      const isUnattributed = taken.length > 1 && asStorageProblem(error) === undefined
+      for (const job of taken) await fail(job, error, isUnattributed)
       // Nothing could even begin: whoever is in line would only wait as long for the same answer.
       if (taken.length === 0) for (const job of waiting.splice(0)) job.reject(error)
     }
@@ -138,9 +138,9 @@ export function createCommitLines(needs: CommitNeeds): CommitLines {
   }
 
   /** `isAnybodys`: nobody knows whose error it is. */
-  async function fail(job: Job, error: unknown, isAnybodys: boolean): Promise<void> {
-    if (!isAnybodys && !needs.isWorthAnotherTry(error)) return job.reject(error)
-    await needs.alone(job.work).then(job.resolve, job.reject)
+  async function fail(job: Job, error: unknown, isUnattributed: boolean): Promise<void> {
+    if (!isUnattributed && !deps.isWorthAnotherTry(error)) return job.reject(error)
+    await deps.alone(job.work).then(job.resolve, job.reject)
   }
 
   return {

@@ -22,31 +22,31 @@ import type { SendResult } from './send.ts'
 // A send that starts this close to the lease's end would finish under somebody else's.
 const leaseMarginMs = 500
 const idleBeforeReleaseMs = 5000
-const lanesMost = 2000
+const maxLanes = 2000
 const queueLow = 24
 const maxPlaces = 512
 const pacePollMs = 1000
 // What is sent and not written would be sent again after a crash: a database that stands still must not make it many.
-const unwrittenMost = 32
+const maxUnwritten = 32
 const stopPollMs = 5
 const stopWritingMs = 2000
 const retryStoreMs = 250
 
 /** A dispatcher: leases endpoints, keeps a lane for each, writes outcomes in batches. */
-export function createDispatcher(needs: DispatcherDeps): Dispatcher {
-  const { work, send, clock, random } = needs
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+  const { work, send, clock, random } = deps
   const lanes = new Map<string, Lane>()
   /** Leased, and being prepared. */
   const opening = new Set<EndpointRecord>()
-  const places = new Places(needs.maxPlaces ?? maxPlaces, clock.monotonic)
+  const places = new Places(deps.maxPlaces ?? maxPlaces, clock.monotonic)
   const waitingForPlace = new Set<Lane>()
   const cut = new AbortController()
   let stopped = false
   const writer = createOutcomeWriter({
     work,
     monotonic: clock.monotonic,
-    after: needs.after,
-    onError: needs.onError,
+    after: deps.after,
+    onError: deps.onError,
     healthOf: (id) => {
       const lane = lanes.get(id)
       return lane && healthOf(lane)
@@ -56,8 +56,8 @@ export function createDispatcher(needs: DispatcherDeps): Dispatcher {
   })
 
   const leases = createLeaseKeeper({
-    ...needs,
-    room: () => lanesMost - lanes.size,
+    ...deps,
+    room: () => maxLanes - lanes.size,
     onTaken: open,
     onPoll: () => {
       // A clock that was set forward has made some of what waits due.
@@ -94,7 +94,7 @@ export function createDispatcher(needs: DispatcherDeps): Dispatcher {
     }
     try {
       opening.add(endpoint)
-      const prepared = await needs.prepare(endpoint)
+      const prepared = await deps.prepare(endpoint)
       // Forgotten meanwhile: what was prepared may be stale.
       if (!opening.has(endpoint)) return
       const lane = createLane(endpoint, prepared, { leaseEndsAt, monotonic: clock.monotonic() })
@@ -104,7 +104,7 @@ export function createDispatcher(needs: DispatcherDeps): Dispatcher {
       await fill(lane)
     } catch (error) {
       // The lease runs out by itself; then it is tried again.
-      needs.onError(error)
+      deps.onError(error)
     } finally {
       opening.delete(endpoint)
     }
@@ -163,7 +163,7 @@ export function createDispatcher(needs: DispatcherDeps): Dispatcher {
       lane.exhausted = exhausted || deliveries.length === 0
       if (isOpen(lane)) await take(lane, deliveries)
     } catch (error) {
-      needs.onError(error)
+      deps.onError(error)
       lane.exhausted = true
       wakeIn(lane, retryStoreMs)
     } finally {
@@ -201,7 +201,7 @@ export function createDispatcher(needs: DispatcherDeps): Dispatcher {
     // Farther times are found by the poll, on whichever node.
     if (ms > idleBeforeReleaseMs) return
     lane.cancelWake?.()
-    lane.cancelWake = needs.after(Math.ceil(ms), () => {
+    lane.cancelWake = deps.after(Math.ceil(ms), () => {
       lane.cancelWake = undefined
       wake(lane)
     })
@@ -245,7 +245,7 @@ export function createDispatcher(needs: DispatcherDeps): Dispatcher {
   /** An ordered endpoint waits until the last outcome is written; others go on meanwhile. */
   function unwrittenOf(lane: Lane): number {
     if (lane.endpoint.ordered || lane.health.state !== 'active') return 0
-    return Math.min(writer.unwrittenOf(lane.endpoint.id), unwrittenMost)
+    return Math.min(writer.unwrittenOf(lane.endpoint.id), maxUnwritten)
   }
 
   async function attempt(lane: Lane, delivery: DueDelivery): Promise<void> {
@@ -276,7 +276,7 @@ export function createDispatcher(needs: DispatcherDeps): Dispatcher {
       if (before === 'held' && lane.health.state === 'active') lane.exhausted = false
     }
     writer.push(outcome)
-    needs.onAttempt?.(outcome)
+    deps.onAttempt?.(outcome)
     if (lane) pump(lane)
   }
 
@@ -354,7 +354,7 @@ export function createDispatcher(needs: DispatcherDeps): Dispatcher {
   async function quiet(until: number): Promise<void> {
     const unfinished = (): boolean => places.sending > 0 || writer.unwritten() > 0
     while (unfinished() && clock.monotonic() < until) {
-      await new Promise<void>((resolve) => void needs.after(stopPollMs, resolve))
+      await new Promise<void>((resolve) => void deps.after(stopPollMs, resolve))
     }
   }
 
@@ -384,7 +384,7 @@ export function createDispatcher(needs: DispatcherDeps): Dispatcher {
         lane.queue = []
         lane.cancelWake?.()
       }
-      const cancelGrace = needs.after(graceMs, () => cut.abort())
+      const cancelGrace = deps.after(graceMs, () => cut.abort())
       await quiet(clock.monotonic() + graceMs + stopWritingMs)
       cancelGrace()
       await leases.release([...lanes.values()].map((lane) => lane.endpoint))

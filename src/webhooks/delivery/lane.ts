@@ -6,8 +6,8 @@ import type { PreparedEndpoint } from './send.ts'
 import type { HealthOutcome } from './work.ts'
 
 const concurrencyFirst = 4
-const concurrencyMost = 8
-const queueMost = 64
+const maxConcurrency = 8
+const maxQueue = 64
 // Endpoints that fail may be many and stay long: they keep little in memory.
 const queueOfFailing = 4
 
@@ -99,14 +99,14 @@ export function isDue({ nextDueAt }: Lane, now: number): boolean {
 
 /** How many more may be kept in memory. */
 export function roomOf(lane: Lane): number {
-  const most = lane.health.failures > 0 ? queueOfFailing : queueMost
+  const most = lane.health.failures > 0 ? queueOfFailing : maxQueue
   return Math.max(1, most - lane.queue.length)
 }
 
 /** Adapts to how an attempt went: receivers that hang or refuse connections hold few of everybody's places. */
 export function adapt(lane: Lane, succeeded: boolean, answered: boolean): void {
   if (succeeded) {
-    lane.concurrency = Math.min(lane.concurrency + 1, concurrencyMost)
+    lane.concurrency = Math.min(lane.concurrency + 1, maxConcurrency)
     lane.pace.succeeded()
   }
   if (!succeeded && !answered) lane.concurrency = 1

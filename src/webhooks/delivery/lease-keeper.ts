@@ -19,7 +19,7 @@ export interface LeaseKeeper {
 }
 
 /** What varies, and what the dispatcher does with leases. Times are monotonic milliseconds. */
-export interface LeaseKeeperNeeds {
+export interface LeaseKeeperDeps {
   readonly work: DeliveryWork
   readonly clock: Clock
   readonly random: () => number
@@ -39,8 +39,8 @@ export interface LeaseKeeperNeeds {
 }
 
 /** A keeper that polls, and looks at once where it is told to. */
-export function createLeaseKeeper(needs: LeaseKeeperNeeds): LeaseKeeper {
-  const { work, clock } = needs
+export function createLeaseKeeper(deps: LeaseKeeperDeps): LeaseKeeper {
+  const { work, clock } = deps
   const hinted = new Set<string>()
   let everywhere = false
   let stopped = false
@@ -52,15 +52,15 @@ export function createLeaseKeeper(needs: LeaseKeeperNeeds): LeaseKeeper {
     if (stopped) return
     everywhere = true
     void leaseSoon()
-    needs.onPoll()
-    cancelPoll = needs.after(pollEveryMs * (0.9 + 0.2 * needs.random()), poll)
+    deps.onPoll()
+    cancelPoll = deps.after(pollEveryMs * (0.9 + 0.2 * deps.random()), poll)
   }
 
   async function leaseSoon(): Promise<void> {
     // One search at a time; what comes meanwhile is found by the next.
     leasing ??= leaseMore().finally(() => {
       leasing = undefined
-      if (!stopped && (hinted.size > 0 || everywhere) && needs.room() > 0) void leaseSoon()
+      if (!stopped && (hinted.size > 0 || everywhere) && deps.room() > 0) void leaseSoon()
     })
     await leasing
   }
@@ -69,36 +69,36 @@ export function createLeaseKeeper(needs: LeaseKeeperNeeds): LeaseKeeper {
     const organizationIds = everywhere ? undefined : [...hinted]
     hinted.clear()
     everywhere = false
-    const limit = needs.room()
+    const limit = deps.room()
     if (stopped || limit <= 0) return
     const endsAt = clock.monotonic() + leaseMs
     try {
       const taken = await work.lease({ limit, ttlMs: leaseMs, organizationIds })
-      await Promise.all(taken.map(async (endpoint) => await needs.onTaken(endpoint, endsAt)))
+      await Promise.all(taken.map(async (endpoint) => await deps.onTaken(endpoint, endsAt)))
     } catch (error) {
-      needs.onError(error)
+      deps.onError(error)
     }
   }
 
   async function renew(): Promise<void> {
     const endsAt = clock.monotonic() + leaseMs
-    const idle = needs.takeIdle()
+    const idle = deps.takeIdle()
     try {
       if (idle.length > 0) await work.release(idle)
-      const leases = needs.held()
+      const leases = deps.held()
       if (leases.length > 0) {
         const kept = await work.renew({ leases, ttlMs: leaseMs })
-        needs.onKept(
+        deps.onKept(
           leases.filter(({ id }) => kept.has(id)),
           endsAt,
         )
         const lost = leases.filter(({ id }) => !kept.has(id))
-        if (lost.length > 0) void known().then(() => needs.onLost(lost))
+        if (lost.length > 0) void known().then(() => deps.onLost(lost))
       }
     } catch (error) {
-      needs.onError(error)
+      deps.onError(error)
     }
-    if (!stopped) cancelRenew = needs.after(renewEveryMs, () => void renew())
+    if (!stopped) cancelRenew = deps.after(renewEveryMs, () => void renew())
   }
 
   async function known(): Promise<void> {
@@ -108,7 +108,7 @@ export function createLeaseKeeper(needs: LeaseKeeperNeeds): LeaseKeeper {
   return {
     start() {
       poll()
-      cancelRenew = needs.after(renewEveryMs, () => void renew())
+      cancelRenew = deps.after(renewEveryMs, () => void renew())
     },
     look(organizationId) {
       hinted.add(organizationId)
@@ -119,7 +119,7 @@ export function createLeaseKeeper(needs: LeaseKeeperNeeds): LeaseKeeper {
         await work.release(leases)
       } catch (error) {
         // They run out by themselves.
-        needs.onError(error)
+        deps.onError(error)
       }
     },
     known,

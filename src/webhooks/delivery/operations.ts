@@ -22,8 +22,8 @@ export interface Operations {
 }
 
 /** Opens the rules of operations; `onResumed` is told that one of them runs again. */
-export function createOperations(needs: { store: Store; onResumed: () => void }): Operations {
-  const { store } = needs
+export function createOperations(deps: { store: Store; onResumed: () => void }): Operations {
+  const { store } = deps
 
   async function get(organizationId: string, id: string): Promise<OperationRecord> {
     const found = await operations.find(store, organizationId, id)
@@ -61,7 +61,7 @@ export function createOperations(needs: { store: Store; onResumed: () => void })
     async resume(organizationId, id, actor) {
       const change = { from: ['paused'], to: 'running', action: 'resumed' } as const
       const moved = await move(organizationId, id, actor, change)
-      needs.onResumed()
+      deps.onResumed()
       return moved
     },
     cancel: async (organizationId, id, actor) =>

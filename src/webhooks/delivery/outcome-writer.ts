@@ -25,7 +25,7 @@ export interface HealthsWritten {
 }
 
 /** A writer that keeps what it could not write and tries again until it can. */
-export function createOutcomeWriter(needs: {
+export function createOutcomeWriter(deps: {
   readonly work: DeliveryWork
   readonly monotonic: () => number
   readonly after: (ms: number, call: () => void) => () => void
@@ -47,19 +47,19 @@ export function createOutcomeWriter(needs: {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, outcomesInBatch)
       const ids = new Set(batch.map(({ delivery }) => delivery.endpointId))
-      const healths = [...ids].flatMap((id) => needs.healthOf(id) ?? [])
+      const healths = [...ids].flatMap((id) => deps.healthOf(id) ?? [])
       try {
-        const startedAt = needs.monotonic()
+        const startedAt = deps.monotonic()
         const what = await write(batch, healths)
-        const tookMs = needs.monotonic() - startedAt
+        const tookMs = deps.monotonic() - startedAt
         waiting.splice(0, batch.length)
         for (const { delivery } of batch) discount(delivery.endpointId)
-        needs.onWritten(batch, what)
+        deps.onWritten(batch, what)
         if (batch.length >= several) {
           await gather(Math.min(Math.max(2 * tookMs, pauseLeastMs), pauseMostMs))
         }
       } catch (error) {
-        needs.onError(error)
+        deps.onError(error)
         await pause(retryStoreMs)
       }
     }
@@ -70,17 +70,17 @@ export function createOutcomeWriter(needs: {
     outcomes: readonly AttemptOutcome[],
     healths: readonly HealthOutcome[],
   ): Promise<HealthsWritten> {
-    const lost = await needs.work.complete({ outcomes, healths })
+    const lost = await deps.work.complete({ outcomes, healths })
     const written = healths.filter(({ endpoint }) => !lost.has(endpoint.id))
     if (lost.size === 0) return { written, lost: [] }
     // A lease of ours that ran out may have been taken anew while the batch was on its way, and our knowing of it be
     // still on its way: its health counts.
-    await needs.leasesKnown()
+    await deps.leasesKnown()
     const gone: HealthOutcome[] = []
     const renewed: HealthOutcome[] = []
     for (const before of healths) {
       if (!lost.has(before.endpoint.id)) continue
-      const now = needs.healthOf(before.endpoint.id)
+      const now = deps.healthOf(before.endpoint.id)
       if (now && now.endpoint.leaseToken !== before.endpoint.leaseToken) renewed.push(now)
       else gone.push(before)
     }
@@ -92,7 +92,7 @@ export function createOutcomeWriter(needs: {
   async function gather(ms: number): Promise<void> {
     if (waiting.length >= enough) return
     await new Promise<void>((resolve) => {
-      const cancel = needs.after(ms, resolve)
+      const cancel = deps.after(ms, resolve)
       haveEnough = () => {
         cancel()
         resolve()
@@ -102,7 +102,7 @@ export function createOutcomeWriter(needs: {
   }
 
   async function pause(ms: number): Promise<void> {
-    await new Promise<void>((resolve) => void needs.after(ms, resolve))
+    await new Promise<void>((resolve) => void deps.after(ms, resolve))
   }
 
   function discount(endpointId: string): void {

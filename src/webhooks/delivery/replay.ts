@@ -37,13 +37,13 @@ export interface Replay {
 }
 
 /** Opens the rules of replays. */
-export function createReplay(needs: {
+export function createReplay(deps: {
   store: Store
   clock: Clock
   after: (ms: number, call: () => void) => () => void
   onError: (error: unknown) => void
 }): Replay {
-  const { store, clock, after } = needs
+  const { store, clock, after } = deps
   let stopped = false
   let cancelLook: (() => void) | undefined
   let working: Promise<void> | undefined
@@ -96,7 +96,7 @@ export function createReplay(needs: {
     let nextMs = lookEveryMs
     working = work()
       .catch((error: unknown) => {
-        needs.onError(error)
+        deps.onError(error)
         nextMs = retryMs
       })
       .finally(() => {

@@ -18,7 +18,7 @@ export interface RetentionResult {
  * that still wait are never removed, and neither are their events.
  */
 export async function removeOld(
-  needs: {
+  deps: {
     store: Store
     clock: Clock
     pause: (ms: number) => Promise<void>
@@ -26,7 +26,7 @@ export async function removeOld(
   },
   keptMs: number,
 ): Promise<RetentionResult> {
-  const { store, clock, pause, stopped } = needs
+  const { store, clock, pause, stopped } = deps
   const before = clock.now() - keptMs
   // Ids grow with time: everything below the first id of that millisecond is older.
   const belowId = createId('dlv', before).slice(0, -randomDigits)

@@ -40,8 +40,8 @@ export type Send = (
 ) => Promise<SendResult>
 
 /** Sends deliveries over the guarded client: signed for this attempt, never redirected, 15 s with the answer's body. */
-export function createSend(needs: { outbound: Outbound; clock: Clock }): Send {
-  const { outbound, clock } = needs
+export function createSend(deps: { outbound: Outbound; clock: Clock }): Send {
+  const { outbound, clock } = deps
   return async (endpoint, delivery, signal) => {
     const startedAt = clock.now()
     const start = clock.monotonic()

@@ -43,14 +43,14 @@ export interface DeliveryWork {
 }
 
 /** The work over the store; `owner` names this node in its leases. */
-export function createDeliveryWork(needs: {
+export function createDeliveryWork(deps: {
   store: Store
   clock: Clock
   owner: string
 }): DeliveryWork {
-  const { clock, owner } = needs
+  const { clock, owner } = deps
   // Publishers may hold every other connection while they wait for each other.
-  const store = needs.store.apart
+  const store = deps.store.apart
   return {
     async lease({ limit, ttlMs, organizationIds }) {
       const search = { now: clock.now(), limit, organizationIds }

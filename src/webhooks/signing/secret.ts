@@ -36,12 +36,12 @@ export interface WebhookSecrets {
 }
 
 /** Opens the rules of webhook secrets. */
-export function createWebhookSecrets(needs: {
+export function createWebhookSecrets(deps: {
   store: Store
   sealer: Sealer
   clock: Clock
 }): WebhookSecrets {
-  const { store, sealer, clock } = needs
+  const { store, sealer, clock } = deps
 
   async function mint(tx: Transaction, organizationId: string): Promise<Secret> {
     const id = createId('sgn', tx.now)

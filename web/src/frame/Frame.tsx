@@ -83,7 +83,7 @@ function SignedIn({ me }: { readonly me: Me }) {
         else if (key === '?') setFloating('help')
         else if (key === '/') return focusSearch()
         else if (key.startsWith('g ') && membership !== undefined) {
-          const place = places.find((one) => `g ${one.key}` === key && may(membership, one.needs))
+          const place = places.find((one) => `g ${one.key}` === key && may(membership, one.deps))
           if (place === undefined) return false
           void navigate({ to: place.to, params: { organization: membership.slug } })
         } else return false

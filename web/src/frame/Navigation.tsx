@@ -18,7 +18,7 @@ export const places = [
     icon: 'overview',
     key: 'o',
     group: 'main',
-    needs: 'traffic.see',
+    deps: 'traffic.see',
   },
   {
     name: 'calls',
@@ -26,7 +26,7 @@ export const places = [
     icon: 'calls',
     key: 'c',
     group: 'main',
-    needs: 'traffic.see',
+    deps: 'traffic.see',
   },
   {
     name: 'keys',
@@ -34,7 +34,7 @@ export const places = [
     icon: 'keys',
     key: 'k',
     group: 'main',
-    needs: 'traffic.see',
+    deps: 'traffic.see',
   },
   {
     name: 'targets',
@@ -42,7 +42,7 @@ export const places = [
     icon: 'targets',
     key: 't',
     group: 'main',
-    needs: 'traffic.see',
+    deps: 'traffic.see',
   },
   {
     name: 'webhooks',
@@ -50,7 +50,7 @@ export const places = [
     icon: 'webhooks',
     key: 'w',
     group: 'main',
-    needs: 'traffic.see',
+    deps: 'traffic.see',
   },
   {
     name: 'members',
@@ -58,7 +58,7 @@ export const places = [
     icon: 'members',
     key: 'm',
     group: 'organization',
-    needs: 'traffic.see',
+    deps: 'traffic.see',
   },
   {
     name: 'sso',
@@ -66,7 +66,7 @@ export const places = [
     icon: 'sso',
     key: 's',
     group: 'organization',
-    needs: 'sso.manage',
+    deps: 'sso.manage',
   },
   {
     name: 'audit',
@@ -74,7 +74,7 @@ export const places = [
     icon: 'audit',
     key: 'a',
     group: 'organization',
-    needs: 'audit.see',
+    deps: 'audit.see',
   },
   {
     name: 'settings',
@@ -82,7 +82,7 @@ export const places = [
     icon: 'settings',
     key: ',',
     group: 'organization',
-    needs: 'organization.manage',
+    deps: 'organization.manage',
   },
 ] as const
 
@@ -138,7 +138,7 @@ function Places({
   readonly group: 'main' | 'organization'
 }) {
   return places
-    .filter((place) => place.group === group && may(membership, place.needs))
+    .filter((place) => place.group === group && may(membership, place.deps))
     .map((place) => (
       <PlaceLink
         key={place.name}

@@ -22,22 +22,22 @@ const settledMs = 150
 
 /** What the palette begins for somebody: each is a page with its dialog open. */
 const doings = [
-  { name: 'issueKey', needs: 'keys.issue', to: '/o/$organization/keys', search: { issue: 'now' } },
+  { name: 'issueKey', deps: 'keys.issue', to: '/o/$organization/keys', search: { issue: 'now' } },
   {
     name: 'addTarget',
-    needs: 'targets.manage',
+    deps: 'targets.manage',
     to: '/o/$organization/targets',
     search: { add: 'now' },
   },
   {
     name: 'addEndpoint',
-    needs: 'webhooks.manage',
+    deps: 'webhooks.manage',
     to: '/o/$organization/webhooks',
     search: { add: 'now' },
   },
   {
     name: 'invite',
-    needs: 'members.manage',
+    deps: 'members.manage',
     to: '/o/$organization/members',
     search: { tab: 'invitations' },
   },
@@ -150,7 +150,7 @@ function useChoices(membership: Membership, text: string, onClose: () => void): 
       }
     }
     const pages: Choice[] = places
-      .filter((place) => may(membership, place.needs))
+      .filter((place) => may(membership, place.deps))
       .map((place) => ({
         id: place.name,
         label: frameWords.pages[place.name],
@@ -195,7 +195,7 @@ function useChoices(membership: Membership, text: string, onClose: () => void): 
       ),
     }))
     const actions: Choice[] = doings
-      .filter((doing) => may(membership, doing.needs))
+      .filter((doing) => may(membership, doing.deps))
       .map((doing) => ({
         id: `do-${doing.name}`,
         label: frameWords.doings[doing.name],

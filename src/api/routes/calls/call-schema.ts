@@ -2,7 +2,7 @@ import { Type, type Static } from '../../../http/index.ts'
 import { recordedPrefix, type CallRecord } from '../../../store/index.ts'
 import { checks } from '../../../targets/index.ts'
 import type { RouteOrganization } from '../../core/route.ts'
-import type { Rooms } from '../../core/services.ts'
+import type { Services } from '../../core/services.ts'
 import { oneOf, Time, time } from '../../core/schemas.ts'
 
 const CapturedMessage = Type.Object(
@@ -65,10 +65,10 @@ export interface Names {
 export async function namesFor(
   organization: RouteOrganization,
   found: readonly CallRecord[],
-  rooms: Rooms,
+  services: Services,
 ): Promise<Names> {
-  const targets = await rooms.targets.slugs(organization.id)
-  const keys = await rooms.keys.names(organization.id, [
+  const targets = await services.targets.slugs(organization.id)
+  const keys = await services.keys.names(organization.id, [
     ...new Set(found.map((call) => call.keyId)),
   ])
   return { target: (id) => targets.get(id), key: (id) => keys.get(id) }

@@ -15,15 +15,15 @@ export const callRoutes = {
     permission: 'traffic.see',
     query: Type.Object({ ...pageQuery, newer: text(60), ...callFilterProperties }),
     answer: pageOf(ApiCall),
-    handle: async ({ organization, query }, rooms) => {
+    handle: async ({ organization, query }, services) => {
       const page = {
-        ...(await toCallFilter(organization, query, rooms)),
+        ...(await toCallFilter(organization, query, services)),
         before: query.after,
         after: query.newer,
         limit: limitOf(query) + 1,
       }
-      const found = await calls.list(rooms.store.slowCallReads, organization.id, page)
-      const names = await namesFor(organization, found, rooms)
+      const found = await calls.list(services.store.slowCallReads, organization.id, page)
+      const names = await namesFor(organization, found, services)
       return toPage(query, found, {
         item: (call) => toApiCall(call, names),
         cursorOf: ({ id }) => id,
@@ -35,11 +35,11 @@ export const callRoutes = {
     summary: 'One call',
     permission: 'traffic.see',
     answer: ApiCall,
-    handle: async ({ organization, param }, rooms) => {
-      const call = await calls.find(rooms.store.calls, organization.id, param('call'))
+    handle: async ({ organization, param }, services) => {
+      const call = await calls.find(services.store.calls, organization.id, param('call'))
       if (!call)
         throw new Problem('not_found', 'There is no such call, or it is not kept any more.')
-      return toApiCall(call, await namesFor(organization, [call], rooms))
+      return toApiCall(call, await namesFor(organization, [call], services))
     },
   }),
 
@@ -54,14 +54,14 @@ export const callRoutes = {
       { keys: Type.Array(TopItem), targets: Type.Array(TopItem), codes: Type.Array(TopItem) },
       { title: 'TopOfCalls' },
     ),
-    handle: async ({ organization, query }, rooms) => {
+    handle: async ({ organization, query }, services) => {
       const { limit = topItems, ...narrowed } = query
-      const from = narrowed.from ?? time(rooms.clock.now() - dayMs)
-      const filter = await toCallFilter(organization, { ...narrowed, from }, rooms)
-      const found = await rooms.traffic.top(organization.id, filter, limit)
-      const slugs = await rooms.targets.slugs(organization.id)
+      const from = narrowed.from ?? time(services.clock.now() - dayMs)
+      const filter = await toCallFilter(organization, { ...narrowed, from }, services)
+      const found = await services.traffic.top(organization.id, filter, limit)
+      const slugs = await services.targets.slugs(organization.id)
       const ids = found.keys.map(({ id }) => id as KeyId)
-      const names = await rooms.keys.names(organization.id, ids)
+      const names = await services.keys.names(organization.id, ids)
       const item = (row: (typeof found.keys)[number], name: string | undefined) => ({
         id: row.id,
         name: name ?? null,
@@ -92,17 +92,17 @@ export const callRoutes = {
       parts: Type.Optional(Type.Boolean()),
     }),
     answer: Rollup,
-    handle: async ({ organization, query }, rooms) => {
+    handle: async ({ organization, query }, services) => {
       const { step_ms: stepMs = minuteMs, parts, ...narrowed } = query
-      const to = query.to === undefined ? rooms.clock.now() : Date.parse(query.to)
+      const to = query.to === undefined ? services.clock.now() : Date.parse(query.to)
       const asked = query.from === undefined ? to - 60 * minuteMs : Date.parse(query.from)
       const from = Math.floor(asked / minuteMs) * minuteMs
       if (!(to > from) || (to - from) / stepMs > maxPoints) {
         throw new Problem('invalid_input', `A rollup has 1 to ${maxPoints} steps.`)
       }
-      const filter = await toCallFilter(organization, narrowed, rooms)
+      const filter = await toCallFilter(organization, narrowed, services)
       const wish = { ...filter, from, to, stepMs, parts }
-      return toRollup(await rooms.traffic.rollup(organization.id, wish), stepMs)
+      return toRollup(await services.traffic.rollup(organization.id, wish), stepMs)
     },
   }),
 }

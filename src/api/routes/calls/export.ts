@@ -5,11 +5,11 @@ import { callFilterProperties, toCallFilter } from './filter.ts'
 import { namesFor, toApiCall, type ApiCall } from './call-schema.ts'
 import { requireStillAllowed } from './live.ts'
 import { route, Streamed, type RouteRequest } from '../../core/route.ts'
-import type { Rooms } from '../../core/services.ts'
+import type { Services } from '../../core/services.ts'
 import { input, oneOf } from '../../core/schemas.ts'
 
 /** One export holds so many calls at most; an older part is another export, with `to`. */
-const mostExported = 100_000
+const maxExported = 100_000
 const pageSize = 500
 
 type Call = Static<typeof ApiCall>
@@ -25,14 +25,14 @@ export const callExportRoutes = {
     streams: ['application/x-ndjson', 'text/csv'],
     body: input({
       format: oneOf(['ndjson', 'csv']),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostExported })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxExported })),
       ...callFilterProperties,
     }),
-    handle: async (request, rooms) => {
+    handle: async (request, services) => {
       const { organization, body, actor } = request
-      const { format, limit = mostExported, ...narrowed } = body
-      const filter = await toCallFilter(organization, narrowed, rooms)
-      await rooms.store.transaction(async (tx) => {
+      const { format, limit = maxExported, ...narrowed } = body
+      const filter = await toCallFilter(organization, narrowed, services)
+      await services.store.transaction(async (tx) => {
         record(tx, {
           organizationId: organization.id,
           actor,
@@ -41,7 +41,7 @@ export const callExportRoutes = {
           detail: { format, ...narrowed },
         })
       })
-      const pages = walk(request, { filter, limit }, rooms)
+      const pages = walk(request, { filter, limit }, services)
       const name = `calls-${organization.slug}`
       return format === 'csv'
         ? new Streamed('text/csv; charset=utf-8', toCsv(pages), `${name}.csv`)
@@ -54,17 +54,17 @@ export const callExportRoutes = {
 async function* walk(
   request: Pick<RouteRequest, 'caller' | 'organization' | 'signal'>,
   { filter, limit }: { readonly filter: Filter; readonly limit: number },
-  rooms: Rooms,
+  services: Services,
 ): AsyncIterable<readonly Call[]> {
   const { organization, signal } = request
   let before: string | undefined
   for (let left = limit; left > 0;) {
     if (signal.aborted) return
     const page = { ...filter, before, limit: Math.min(pageSize, left) }
-    const found = await calls.list(rooms.store.slowCallReads, organization.id, page)
-    const names = await namesFor(organization, found, rooms)
+    const found = await calls.list(services.store.slowCallReads, organization.id, page)
+    const names = await namesFor(organization, found, services)
     // After the reading: nothing is told that was recorded once the membership had ended.
-    await requireStillAllowed(request, rooms)
+    await requireStillAllowed(request, services)
     yield found.map((call) => toApiCall(call, names))
     if (found.length < page.limit) return
     left -= found.length

@@ -2,7 +2,7 @@ import { isId } from '../../../ids.ts'
 import { Type, type Static } from '../../../http/index.ts'
 import { recordedPrefix, type CallFilter } from '../../../store/index.ts'
 import type { RouteOrganization } from '../../core/route.ts'
-import type { Rooms } from '../../core/services.ts'
+import type { Services } from '../../core/services.ts'
 import { oneOf, Time } from '../../core/schemas.ts'
 
 /** A text of a query that may be left out. */
@@ -31,7 +31,7 @@ const CallFilterSchema = Type.Object(callFilterProperties)
 export async function toCallFilter(
   organization: RouteOrganization,
   query: Static<typeof CallFilterSchema>,
-  rooms: Rooms,
+  services: Services,
 ): Promise<CallFilter> {
   const { q } = query
   const meant = meaningOf(q)
@@ -39,13 +39,14 @@ export async function toCallFilter(
   return {
     id: meant === 'id' ? q : undefined,
     keyId: query.key,
-    targetId: await targetIdOf(organization, query.target, rooms),
+    targetId: await targetIdOf(organization, query.target, services),
     stoppedAt: query.stopped_at,
     outcome: query.outcome,
     statuses: statusesOf(status),
     method: query.method?.toUpperCase(),
     path: recordedPath(query.target, query.path),
-    words: q === undefined || meant !== 'words' ? undefined : await wordsOf(organization, q, rooms),
+    words:
+      q === undefined || meant !== 'words' ? undefined : await wordsOf(organization, q, services),
     address: query.address ?? (meant === 'address' ? q : undefined),
     from: query.from === undefined ? undefined : Date.parse(query.from),
     to: query.to === undefined ? undefined : Date.parse(query.to),
@@ -63,10 +64,10 @@ function meaningOf(q: string | undefined): 'id' | 'address' | 'status' | 'words'
 }
 
 /** A text to be found in paths, with the keys that have it in their name. */
-async function wordsOf(organization: RouteOrganization, q: string, rooms: Rooms) {
+async function wordsOf(organization: RouteOrganization, q: string, services: Services) {
   const text = q.startsWith(recordedPrefix) ? q.slice(recordedPrefix.length) : q
   if (text.includes('/')) return { text, keyIds: [] }
-  const keys = await rooms.keys.list(organization.id, { search: text, limit: maxKeysMeant })
+  const keys = await services.keys.list(organization.id, { search: text, limit: maxKeysMeant })
   return { text, keyIds: keys.map(({ id }) => id) }
 }
 
@@ -74,10 +75,10 @@ async function wordsOf(organization: RouteOrganization, q: string, rooms: Rooms)
 export async function targetIdOf(
   organization: RouteOrganization,
   slug: string | undefined,
-  rooms: Rooms,
+  services: Services,
 ): Promise<string | undefined> {
   if (slug === undefined) return undefined
-  const all = await rooms.targets.slugs(organization.id)
+  const all = await services.targets.slugs(organization.id)
   if (all.has(slug)) return slug
   return [...all].find(([, known]) => known === slug)?.[0] ?? slug
 }

@@ -8,7 +8,7 @@ import { liveRoutes } from './live.ts'
 test('the live tail tells nothing that it read while the membership ended', async () => {
   await using opened = await storeForTests('sqlite')
   let asked = 0
-  const rooms = {
+  const services = {
     clock: systemClock,
     stopping: new AbortController().signal,
     store: opened.store,
@@ -24,7 +24,7 @@ test('the live tail tells nothing that it read while the membership ended', asyn
     signal: new AbortController().signal,
   }
   const { handle } = liveRoutes['GET /organizations/:organization/calls/live']
-  const streamed = await handle(request as never, rooms as never)
+  const streamed = await handle(request as never, services as never)
   assert.ok(streamed instanceof Streamed)
   const told: string[] = []
   for await (const part of streamed.parts) told.push(part)

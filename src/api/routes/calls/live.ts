@@ -3,10 +3,10 @@ import { calls } from '../../../store/index.ts'
 import { Type } from '../../../http/index.ts'
 import { namesFor, toApiCall } from './call-schema.ts'
 import { route, Streamed, type RouteRequest } from '../../core/route.ts'
-import type { Rooms } from '../../core/services.ts'
+import type { Services } from '../../core/services.ts'
 
 const everyMs = 1000
-const mostAtOnce = 200
+const maxAtOnce = 200
 /** Behind the newest call, for those that end later than they began. */
 const lookBackMs = 5000
 
@@ -17,30 +17,34 @@ export const liveRoutes = {
     permission: 'traffic.see',
     streams: ['text/event-stream'],
     query: Type.Object({}),
-    handle: async (request, rooms) => new Streamed('text/event-stream', tail(request, rooms)),
+    handle: async (request, services) => new Streamed('text/event-stream', tail(request, services)),
   }),
 }
 
 /** All calls of a look at once, one event each, a comment each second without one; it stops with the caller, the session, the membership, the node. */
-async function* tail(request: RouteRequest, rooms: Rooms): AsyncIterable<string> {
+async function* tail(request: RouteRequest, services: Services): AsyncIterable<string> {
   const { organization, signal } = request
-  const startedAt = rooms.clock.now()
+  const startedAt = services.clock.now()
   const sent = new Set<string>()
-  const ended = watchSession(request, rooms)
+  const ended = watchSession(request, services)
   try {
     yield 'retry: 1000\n\n'
     for (;;) {
       const mayHaveEnded = ended.next()
-      if (signal.aborted || rooms.stopping.aborted || !(await isStillAllowed(request, rooms))) {
+      if (
+        signal.aborted ||
+        services.stopping.aborted ||
+        !(await isStillAllowed(request, services))
+      ) {
         return
       }
-      const from = Math.max(startedAt, rooms.clock.now() - lookBackMs)
-      const page = { from, limit: mostAtOnce }
-      const found = await calls.list(rooms.store.slowCallReads, organization.id, page)
+      const from = Math.max(startedAt, services.clock.now() - lookBackMs)
+      const page = { from, limit: maxAtOnce }
+      const found = await calls.list(services.store.slowCallReads, organization.id, page)
       const fresh = found.filter(({ id }) => !sent.has(id)).toReversed()
-      const names = await namesFor(organization, fresh, rooms)
+      const names = await namesFor(organization, fresh, services)
       // Asked after the reading too: what was recorded once the membership had ended is not among what is told.
-      if (!(await isStillAllowed(request, rooms))) return
+      if (!(await isStillAllowed(request, services))) return
       for (const { id } of fresh) sent.add(id)
       const told = fresh.map(
         (call) =>
@@ -48,7 +52,7 @@ async function* tail(request: RouteRequest, rooms: Rooms): AsyncIterable<string>
       )
       yield told.length === 0 ? ': nothing new\n\n' : told.join('')
       forget(sent, found)
-      await pause(everyMs, AbortSignal.any([signal, rooms.stopping, mayHaveEnded]))
+      await pause(everyMs, AbortSignal.any([signal, services.stopping, mayHaveEnded]))
     }
   } finally {
     ended.stop()
@@ -58,10 +62,10 @@ async function* tail(request: RouteRequest, rooms: Rooms): AsyncIterable<string>
 /** Tells when the session of a request may have ended, so that its answer need not wait for its next look. */
 function watchSession(
   { caller }: Pick<RouteRequest, 'caller'>,
-  rooms: Rooms,
+  services: Services,
 ): { next(): AbortSignal; stop(): void } {
   let change = new AbortController()
-  const stop = rooms.sessions.onChange((id) => {
+  const stop = services.sessions.onChange((id) => {
     if (caller.kind === 'token') return
     if (id === undefined || id === caller.person.sessionId) change.abort()
   })
@@ -78,14 +82,14 @@ function watchSession(
 /** Whether session and membership of a request go on: a long answer ends with them. */
 async function isStillAllowed(
   request: Pick<RouteRequest, 'caller' | 'organization'>,
-  rooms: Rooms,
+  services: Services,
 ): Promise<boolean> {
   const { caller, organization } = request
-  if (caller.kind === 'token') return await rooms.accessTokens.isGood(caller.token)
+  if (caller.kind === 'token') return await services.accessTokens.isGood(caller.token)
   const { person } = caller
-  const living = await rooms.sessions.list(person.userId)
+  const living = await services.sessions.list(person.userId)
   if (!living.some(({ id }) => id === person.sessionId)) return false
-  return (await rooms.members.membershipOf(person, organization.id)) !== undefined
+  return (await services.members.membershipOf(person, organization.id)) !== undefined
 }
 
 /**
@@ -94,9 +98,9 @@ async function isStillAllowed(
  */
 export async function requireStillAllowed(
   request: Pick<RouteRequest, 'caller' | 'organization'>,
-  rooms: Rooms,
+  services: Services,
 ): Promise<void> {
-  if (await isStillAllowed(request, rooms)) return
+  if (await isStillAllowed(request, services)) return
   throw new Problem(
     'session_ended',
     'The session, membership or access token ended before the file did.',
@@ -105,7 +109,7 @@ export async function requireStillAllowed(
 
 /** What is no longer looked back at need not be remembered. */
 function forget(sent: Set<string>, found: readonly { readonly id: string }[]): void {
-  if (sent.size <= 2 * mostAtOnce) return
+  if (sent.size <= 2 * maxAtOnce) return
   const recent = new Set(found.map(({ id }) => id))
   for (const id of sent) if (!recent.has(id)) sent.delete(id)
 }

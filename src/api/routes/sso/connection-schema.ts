@@ -3,7 +3,7 @@ import {
   connectionKinds,
   type Connection,
   type ConnectionChange,
-  type SettingsWish,
+  type SettingsInput,
   type TestResult,
 } from '../../../sso/index.ts'
 import { input, nullable, oneOf, Time, time, timeOrNull } from '../../core/schemas.ts'
@@ -197,7 +197,7 @@ function toClaims({ emailVerified, directory, ...claims }: ClaimNames) {
   return { ...claims, email_verified: emailVerified, directory: { ...directory } }
 }
 
-function fromClaims(claims: NonNullable<SettingsBody['claims']>): SettingsWish['claims'] {
+function fromClaims(claims: NonNullable<SettingsBody['claims']>): SettingsInput['claims'] {
   const { email_verified: emailVerified, ...others } = claims
   return emailVerified === undefined ? others : { ...others, emailVerified }
 }
@@ -217,7 +217,7 @@ export function toPerson(result: TestResult | undefined): Static<typeof Connecti
 }
 
 /** Settings as the domain takes them. */
-export function toSettings(body: SettingsBody): SettingsWish & { name?: string | undefined } {
+export function toSettings(body: SettingsBody): SettingsInput & { name?: string | undefined } {
   const { session_maximum_seconds: seconds } = body
   return {
     name: body.name,

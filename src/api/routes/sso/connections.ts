@@ -25,8 +25,8 @@ export const connectionRoutes = {
     summary: 'Connections, oldest first',
     permission: 'sso.manage',
     answer: Type.Object({ items: Type.Array(ConnectionSchema) }),
-    handle: async ({ organization }, rooms) => ({
-      items: (await rooms.sso.connections.list(organization.id)).map(toConnection),
+    handle: async ({ organization }, services) => ({
+      items: (await services.sso.connections.list(organization.id)).map(toConnection),
     }),
   }),
 
@@ -44,7 +44,7 @@ export const connectionRoutes = {
       reservation: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
     }),
     answer: ConnectionSchema,
-    handle: async ({ organization, body, actor }, rooms) => {
+    handle: async ({ organization, body, actor }, services) => {
       const { kind, issuer, client_id: clientId } = body
       const wish = {
         ...toSettings(body),
@@ -54,7 +54,7 @@ export const connectionRoutes = {
         reservation: body.reservation,
         credential: toCredential(body) ?? ({ kind: 'key' } as const),
       }
-      return toConnection(await rooms.sso.connections.connect(organization.id, wish, actor))
+      return toConnection(await services.sso.connections.connect(organization.id, wish, actor))
     },
   }),
 
@@ -70,8 +70,8 @@ export const connectionRoutes = {
       backchannel_logout_uri: Type.String(),
       client_keys_uri: Type.String(),
     }),
-    handle: async ({ organization }, rooms) => {
-      const reserved = await rooms.sso.connections.reserve(organization.id)
+    handle: async ({ organization }, services) => {
+      const reserved = await services.sso.connections.reserve(organization.id)
       return { reservation: reserved.reservation, ...toAddresses(reserved) }
     },
   }),
@@ -82,8 +82,8 @@ export const connectionRoutes = {
     status: 200,
     body: input({ issuer: Type.String({ minLength: 1, maxLength: 512 }) }),
     answer: Discovered,
-    handle: async ({ body }, rooms) => {
-      const found = await rooms.sso.connections.discover(body.issuer.trim())
+    handle: async ({ body }, services) => {
+      const found = await services.sso.connections.discover(body.issuer.trim())
       return {
         issuer: found.issuer,
         authorization_endpoint: found.authorizationEndpoint,
@@ -102,8 +102,8 @@ export const connectionRoutes = {
     summary: 'One connection',
     permission: 'sso.manage',
     answer: ConnectionSchema,
-    handle: async ({ organization, param }, rooms) =>
-      toConnection(await rooms.sso.connections.get(organization.id, param('connection'))),
+    handle: async ({ organization, param }, services) =>
+      toConnection(await services.sso.connections.get(organization.id, param('connection'))),
   }),
 
   [`GET ${one}/dependents` as const]: route({
@@ -120,8 +120,8 @@ export const connectionRoutes = {
       },
       { title: 'ConnectionDependents' },
     ),
-    handle: async ({ organization, param }, rooms) => {
-      const found = await rooms.sso.connections.dependents(organization.id, param('connection'))
+    handle: async ({ organization, param }, services) => {
+      const found = await services.sso.connections.dependents(organization.id, param('connection'))
       return { people: found.people, only_this: found.onlyThis, owners: found.owners }
     },
   }),
@@ -137,7 +137,7 @@ export const connectionRoutes = {
       client_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
     }),
     answer: ConnectionSchema,
-    handle: async ({ organization, param, body, actor, expectedVersion }, rooms) => {
+    handle: async ({ organization, param, body, actor, expectedVersion }, services) => {
       const change: ConnectionChange = {
         ...toSettings(body),
         issuer: body.issuer,
@@ -146,7 +146,7 @@ export const connectionRoutes = {
       }
       const id = param('connection')
       return toConnection(
-        await rooms.sso.connections.change(organization.id, id, change, actor, expectedVersion),
+        await services.sso.connections.change(organization.id, id, change, actor, expectedVersion),
       )
     },
   }),
@@ -155,8 +155,8 @@ export const connectionRoutes = {
     summary: 'Delete a connection; sessions through it end',
     permission: 'sso.manage',
     freshSignIn: true,
-    handle: async ({ organization, param, actor }, rooms) => {
-      await rooms.sso.connections.remove(organization.id, param('connection'), actor)
+    handle: async ({ organization, param, actor }, services) => {
+      await services.sso.connections.remove(organization.id, param('connection'), actor)
       return undefined
     },
   }),
@@ -167,9 +167,9 @@ export const connectionRoutes = {
     freshSignIn: true,
     status: 200,
     answer: ConnectionSchema,
-    handle: async ({ organization, param, actor }, rooms) =>
+    handle: async ({ organization, param, actor }, services) =>
       toConnection(
-        await rooms.sso.connections.makeDefault(organization.id, param('connection'), actor),
+        await services.sso.connections.makeDefault(organization.id, param('connection'), actor),
       ),
   }),
 
@@ -179,9 +179,14 @@ export const connectionRoutes = {
     freshSignIn: true,
     status: 200,
     answer: ConnectionSchema,
-    handle: async ({ organization, param, actor }, rooms) =>
+    handle: async ({ organization, param, actor }, services) =>
       toConnection(
-        await rooms.sso.connections.setDisabled(organization.id, param('connection'), true, actor),
+        await services.sso.connections.setDisabled(
+          organization.id,
+          param('connection'),
+          true,
+          actor,
+        ),
       ),
   }),
 
@@ -191,9 +196,14 @@ export const connectionRoutes = {
     freshSignIn: true,
     status: 200,
     answer: ConnectionSchema,
-    handle: async ({ organization, param, actor }, rooms) =>
+    handle: async ({ organization, param, actor }, services) =>
       toConnection(
-        await rooms.sso.connections.setDisabled(organization.id, param('connection'), false, actor),
+        await services.sso.connections.setDisabled(
+          organization.id,
+          param('connection'),
+          false,
+          actor,
+        ),
       ),
   }),
 
@@ -202,9 +212,9 @@ export const connectionRoutes = {
     permission: 'sso.manage',
     status: 201,
     answer: Type.Object({ id: Type.String(), address: Type.String() }),
-    handle: async ({ organization, param, person, actor }, rooms) => {
-      const connection = await rooms.sso.connections.get(organization.id, param('connection'))
-      return await rooms.sso.tests.start(connection, person.userId, actor)
+    handle: async ({ organization, param, person, actor }, services) => {
+      const connection = await services.sso.connections.get(organization.id, param('connection'))
+      return await services.sso.tests.start(connection, person.userId, actor)
     },
   }),
 
@@ -212,8 +222,12 @@ export const connectionRoutes = {
     summary: "A test's result, step by step",
     permission: 'sso.manage',
     answer: ConnectionTest,
-    handle: async ({ organization, param }, rooms) => {
-      const found = await rooms.sso.tests.get(organization.id, param('connection'), param('test'))
+    handle: async ({ organization, param }, services) => {
+      const found = await services.sso.tests.get(
+        organization.id,
+        param('connection'),
+        param('test'),
+      )
       const result = found.result as TestResult | undefined
       return {
         id: found.id,

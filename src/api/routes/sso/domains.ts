@@ -46,8 +46,8 @@ export const domainRoutes = {
     summary: 'Domains by name',
     permission: 'sso.manage',
     answer: Type.Object({ items: Type.Array(Domain) }),
-    handle: async ({ organization }, rooms) => ({
-      items: (await rooms.sso.domains.list(organization.id)).map(toDomain),
+    handle: async ({ organization }, services) => ({
+      items: (await services.sso.domains.list(organization.id)).map(toDomain),
     }),
   }),
 
@@ -61,11 +61,11 @@ export const domainRoutes = {
       connection_id: Type.Optional(Type.String({ maxLength: 40 })),
     }),
     answer: Domain,
-    handle: async ({ organization, body, actor }, rooms) => {
+    handle: async ({ organization, body, actor }, services) => {
       if (body.connection_id !== undefined) {
-        await rooms.sso.connections.get(organization.id, body.connection_id)
+        await services.sso.connections.get(organization.id, body.connection_id)
       }
-      return toDomain(await rooms.sso.domains.add(organization.id, body, actor))
+      return toDomain(await services.sso.domains.add(organization.id, body, actor))
     },
   }),
 
@@ -73,8 +73,8 @@ export const domainRoutes = {
     summary: 'One domain',
     permission: 'sso.manage',
     answer: Domain,
-    handle: async ({ organization, param }, rooms) =>
-      toDomain(await rooms.sso.domains.get(organization.id, param('domain'))),
+    handle: async ({ organization, param }, services) =>
+      toDomain(await services.sso.domains.get(organization.id, param('domain'))),
   }),
 
   [`PATCH ${one}` as const]: route({
@@ -83,10 +83,10 @@ export const domainRoutes = {
     freshSignIn: true,
     body: input({ connection_id: nullable(Type.String({ maxLength: 40 })) }),
     answer: Domain,
-    handle: async ({ organization, param, body, actor }, rooms) => {
+    handle: async ({ organization, param, body, actor }, services) => {
       const id = body.connection_id ?? undefined
-      if (id !== undefined) await rooms.sso.connections.get(organization.id, id)
-      return toDomain(await rooms.sso.domains.route(organization.id, param('domain'), id, actor))
+      if (id !== undefined) await services.sso.connections.get(organization.id, id)
+      return toDomain(await services.sso.domains.route(organization.id, param('domain'), id, actor))
     },
   }),
 
@@ -95,16 +95,16 @@ export const domainRoutes = {
     permission: 'sso.manage',
     status: 200,
     answer: Domain,
-    handle: async ({ organization, param, actor }, rooms) =>
-      toDomain(await rooms.sso.domains.check(organization.id, param('domain'), actor)),
+    handle: async ({ organization, param, actor }, services) =>
+      toDomain(await services.sso.domains.check(organization.id, param('domain'), actor)),
   }),
 
   [`DELETE ${one}` as const]: route({
     summary: 'Remove a domain; its addresses are no longer routed',
     permission: 'sso.manage',
     freshSignIn: true,
-    handle: async ({ organization, param, actor }, rooms) => {
-      await rooms.sso.domains.remove(organization.id, param('domain'), actor)
+    handle: async ({ organization, param, actor }, services) => {
+      await services.sso.domains.remove(organization.id, param('domain'), actor)
       return undefined
     },
   }),

@@ -3,7 +3,7 @@ import { Type } from '../../../http/index.ts'
 import type { OrganizationId, UserId } from '../../../ids.ts'
 import { sessions } from '../../../store/index.ts'
 import { route, type RouteRequest } from '../../core/route.ts'
-import type { Rooms } from '../../core/services.ts'
+import type { Services } from '../../core/services.ts'
 import { input, nullable, Role } from '../../core/schemas.ts'
 
 const Policy = Type.Object(
@@ -27,7 +27,7 @@ export const ssoRoutes = {
     summary: 'Whether the company sign-in is required, and who is excepted',
     permission: 'sso.manage',
     answer: Policy,
-    handle: async (request, rooms) => await answer(request, rooms),
+    handle: async (request, services) => await answer(request, services),
   }),
 
   'PUT /organizations/:organization/sso': route({
@@ -39,11 +39,15 @@ export const ssoRoutes = {
       break_glass: Type.Array(Type.String({ maxLength: 40 }), { maxItems: 10 }),
     }),
     answer: Policy,
-    handle: async (request, rooms) => {
+    handle: async (request, services) => {
       const { organization, body, actor } = request
       const breakGlass = body.break_glass as UserId[]
-      await rooms.sso.policies.set(organization.id, { required: body.required, breakGlass }, actor)
-      return await answer(request, rooms)
+      await services.sso.policies.set(
+        organization.id,
+        { required: body.required, breakGlass },
+        actor,
+      )
+      return await answer(request, services)
     },
   }),
 
@@ -69,24 +73,24 @@ export const ssoRoutes = {
       },
       { title: 'SsoPreview' },
     ),
-    handle: async ({ organization, body }, rooms) =>
-      await preview(organization.id, body.break_glass, rooms),
+    handle: async ({ organization, body }, services) =>
+      await preview(organization.id, body.break_glass, services),
   }),
 }
 
-const mostLookedAt = 2000
+const maxLookedAt = 2000
 
 /** What the policy would say of each living session, asked of the rule that will say it. */
-async function preview(organizationId: OrganizationId, breakGlass: string[], rooms: Rooms) {
-  const organization = await rooms.organizations.get(organizationId)
+async function preview(organizationId: OrganizationId, breakGlass: string[], services: Services) {
+  const organization = await services.organizations.get(organizationId)
   const sso = { required: true, breakGlass }
   const afterwards = { ...organization, settings: { ...organization.settings, sso } }
   // All members' sessions are put in order: in a large organization that takes a while.
   const found = await sessions.listOfMembers(
-    rooms.store.aside,
+    services.store.aside,
     organizationId,
-    rooms.clock.now(),
-    mostLookedAt,
+    services.clock.now(),
+    maxLookedAt,
   )
   const people = new Map<
     string,
@@ -95,22 +99,24 @@ async function preview(organizationId: OrganizationId, breakGlass: string[], roo
   let out = 0
   for (const session of found) {
     const { userId, userName: name, role } = session
-    if ((await rooms.sso.policies.reachOf(session, afterwards, { role })) !== 'sso_required')
+    if ((await services.sso.policies.reachOf(session, afterwards, { role })) !== 'sso_required')
       continue
     out++
     const one = people.get(userId) ?? { user_id: userId, name, role, sessions: 0 }
     people.set(userId, { ...one, sessions: one.sessions + 1 })
   }
-  return { people: [...people.values()], sessions: out, more: found.length === mostLookedAt }
+  return { people: [...people.values()], sessions: out, more: found.length === maxLookedAt }
 }
 
-async function answer({ organization }: Pick<RouteRequest, 'organization'>, rooms: Rooms) {
-  const policy = await rooms.sso.policies.get(organization.id)
-  const people = await Promise.all(policy.breakGlass.map(async (id) => await rooms.people.get(id)))
+async function answer({ organization }: Pick<RouteRequest, 'organization'>, services: Services) {
+  const policy = await services.sso.policies.get(organization.id)
+  const people = await Promise.all(
+    policy.breakGlass.map(async (id) => await services.people.get(id)),
+  )
   return {
     required: policy.required,
     break_glass: people.map(({ id, name, email }) => ({ user_id: id, name, email: email ?? null })),
-    directory_is_on: await rooms.sso.policies.directoryIsOn(organization.id),
-    login_uri: `${rooms.baseUrl}/api/v1/auth/sso/login?organization=${organization.slug}`,
+    directory_is_on: await services.sso.policies.directoryIsOn(organization.id),
+    login_uri: `${services.baseUrl}/api/v1/auth/sso/login?organization=${organization.slug}`,
   }
 }

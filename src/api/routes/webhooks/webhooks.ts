@@ -1,11 +1,11 @@
 import { Type, type Static } from '../../../http/index.ts'
 import { eventTypes } from '../../../webhooks/index.ts'
 import { route, type RouteRequest } from '../../core/route.ts'
-import type { Rooms } from '../../core/services.ts'
+import type { Services } from '../../core/services.ts'
 import { input, nullable, Time, time } from '../../core/schemas.ts'
 import { Endpoint, toEndpoint } from './webhook-schema.ts'
 
-const longestOverlapSeconds = 7 * 24 * 3600
+const maxOverlapSeconds = 7 * 24 * 3600
 const E = '/organizations/:organization/webhooks/endpoints'
 
 const wishProperties = {
@@ -23,7 +23,7 @@ const wishProperties = {
   /** Whether deliveries carry an Ed25519 signature too. */
   asymmetric: Type.Optional(Type.Boolean()),
 }
-const Wish = Type.Object(wishProperties)
+const Input = Type.Object(wishProperties)
 const Url = Type.String({ minLength: 1, maxLength: 2048 })
 
 const EventType = Type.Object(
@@ -69,7 +69,11 @@ export const webhookRoutes = {
     answer: Endpoint,
     handle: async ({ organization, body, actor }, { webhooks }) =>
       toEndpoint(
-        await webhooks.endpoints.create(organization.id, { ...toWish(body), url: body.url }, actor),
+        await webhooks.endpoints.create(
+          organization.id,
+          { ...toInput(body), url: body.url },
+          actor,
+        ),
         undefined,
       ),
   }),
@@ -78,7 +82,7 @@ export const webhookRoutes = {
     summary: 'One endpoint',
     permission: 'traffic.see',
     answer: Endpoint,
-    handle: async (request, rooms) => await one(request, rooms),
+    handle: async (request, services) => await one(request, services),
   }),
 
   [`PATCH ${E}/:endpoint` as const]: route({
@@ -86,12 +90,12 @@ export const webhookRoutes = {
     permission: 'webhooks.manage',
     body: input({ url: Type.Optional(Url), ...wishProperties }),
     answer: Endpoint,
-    handle: async (request, rooms) => {
+    handle: async (request, services) => {
       const { organization, body, actor, expectedVersion, param } = request
       const id = param('endpoint')
-      const wish = { ...toWish(body), url: body.url }
-      await rooms.webhooks.endpoints.update(organization.id, id, wish, actor, expectedVersion)
-      return await one(request, rooms)
+      const wish = { ...toInput(body), url: body.url }
+      await services.webhooks.endpoints.update(organization.id, id, wish, actor, expectedVersion)
+      return await one(request, services)
     },
   }),
 
@@ -109,10 +113,10 @@ export const webhookRoutes = {
     permission: 'webhooks.manage',
     status: 200,
     answer: Endpoint,
-    handle: async (request, rooms) => {
+    handle: async (request, services) => {
       const { organization, param, actor } = request
-      await rooms.webhooks.endpoints.enable(organization.id, param('endpoint'), actor)
-      return await one(request, rooms)
+      await services.webhooks.endpoints.enable(organization.id, param('endpoint'), actor)
+      return await one(request, services)
     },
   }),
 
@@ -121,10 +125,10 @@ export const webhookRoutes = {
     permission: 'webhooks.manage',
     status: 200,
     answer: Endpoint,
-    handle: async (request, rooms) => {
+    handle: async (request, services) => {
       const { organization, param, actor } = request
-      await rooms.webhooks.endpoints.disable(organization.id, param('endpoint'), actor)
-      return await one(request, rooms)
+      await services.webhooks.endpoints.disable(organization.id, param('endpoint'), actor)
+      return await one(request, services)
     },
   }),
 
@@ -164,9 +168,9 @@ export const webhookRoutes = {
     permission: 'webhooks.manage',
     freshSignIn: true,
     answer: Secrets,
-    handle: async ({ organization, actor }, rooms) => {
-      const secret = await rooms.webhooks.secrets.reveal(organization.id, actor)
-      return await secretsOf(organization.id, rooms, secret.reveal())
+    handle: async ({ organization, actor }, services) => {
+      const secret = await services.webhooks.secrets.reveal(organization.id, actor)
+      return await secretsOf(organization.id, services, secret.reveal())
     },
   }),
 
@@ -176,13 +180,13 @@ export const webhookRoutes = {
     freshSignIn: true,
     status: 201,
     body: input({
-      overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: longestOverlapSeconds })),
+      overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: maxOverlapSeconds })),
     }),
     answer: Secrets,
-    handle: async ({ organization, body, actor }, rooms) => {
+    handle: async ({ organization, body, actor }, services) => {
       const overlapMs = body.overlap_seconds === undefined ? undefined : body.overlap_seconds * 1000
-      const secret = await rooms.webhooks.secrets.rotate(organization.id, actor, overlapMs)
-      return await secretsOf(organization.id, rooms, secret.reveal())
+      const secret = await services.webhooks.secrets.rotate(organization.id, actor, overlapMs)
+      return await secretsOf(organization.id, services, secret.reveal())
     },
   }),
 
@@ -197,13 +201,13 @@ export const webhookRoutes = {
   }),
 }
 
-function toWish({ rate_per_second: ratePerSecond, ...wish }: Static<typeof Wish>) {
+function toInput({ rate_per_second: ratePerSecond, ...wish }: Static<typeof Input>) {
   return { ...wish, ratePerSecond }
 }
 
 async function one(
   { organization, param }: Pick<RouteRequest, 'organization' | 'param'>,
-  { webhooks }: Rooms,
+  { webhooks }: Services,
 ): Promise<Static<typeof Endpoint>> {
   const endpoint = await webhooks.endpoints.get(organization.id, param('endpoint'))
   const [books] = await webhooks.books(organization.id, endpoint.id)
@@ -212,15 +216,15 @@ async function one(
 
 async function secretsOf(
   organizationId: string,
-  rooms: Rooms,
+  services: Services,
   text: string,
 ): Promise<Static<typeof Secrets>> {
-  const [current, ...older] = await rooms.webhooks.secrets.list(organizationId)
+  const [current, ...older] = await services.webhooks.secrets.list(organizationId)
   return {
     current: {
       secret: text,
       hint: current?.hint ?? '',
-      created_at: time(current?.createdAt ?? rooms.clock.now()),
+      created_at: time(current?.createdAt ?? services.clock.now()),
     },
     old: older.flatMap(({ hint, createdAt, validUntil }) =>
       validUntil === undefined

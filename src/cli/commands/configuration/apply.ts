@@ -1,7 +1,7 @@
 import { applyConfiguration } from '../../../configuration/index.ts'
 import { command } from '../../lib/command.ts'
 import { depsOf, differencesText, readFileOf } from '../../lib/configuration.ts'
-import { withRooms } from '../../lib/services.ts'
+import { withServices } from '../../lib/services.ts'
 
 export const commands = {
   '': command({
@@ -13,11 +13,11 @@ export const commands = {
     examples: ['intercept apply acme.yaml --prune'],
     run: async ({ values, positionals: [file = ''] }, terminal) => {
       const { label, wanted } = await readFileOf(file)
-      return await withRooms(
+      return await withServices(
         terminal,
-        async (rooms) => {
-          const options = { label, prune: values.prune === true, actor: rooms.actor }
-          const done = await applyConfiguration(wanted, options, depsOf(rooms, terminal))
+        async (services) => {
+          const options = { label, prune: values.prune === true, actor: services.actor }
+          const done = await applyConfiguration(wanted, options, depsOf(services, terminal))
           return { data: { applied: done }, text: differencesText(done) }
         },
         { creates: true },

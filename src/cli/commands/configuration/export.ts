@@ -3,7 +3,7 @@ import { createOrganizations } from '../../../organizations/index.ts'
 import { createTargets } from '../../../targets/index.ts'
 import { command } from '../../lib/command.ts'
 import { depsOf } from '../../lib/configuration.ts'
-import { withRooms } from '../../lib/services.ts'
+import { withServices } from '../../lib/services.ts'
 
 export const commands = {
   '': command({
@@ -11,9 +11,9 @@ export const commands = {
     about: "an organization's configuration as YAML; credentials by reference, never themselves",
     examples: ['intercept export acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
-      await withRooms(terminal, async (rooms) => {
-        const deps = depsOf(rooms, terminal)
-        const organization = await createOrganizations(rooms).get(slug)
+      await withServices(terminal, async (services) => {
+        const deps = depsOf(services, terminal)
+        const organization = await createOrganizations(services).get(slug)
         const targets = createTargets(deps)
         const present = await presentConfiguration(organization, {
           targets,

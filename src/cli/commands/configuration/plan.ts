@@ -1,7 +1,7 @@
 import { plan } from '../../../configuration/index.ts'
 import { BadFinding, command } from '../../lib/command.ts'
 import { depsOf, differencesText, readFileOf } from '../../lib/configuration.ts'
-import { withRooms } from '../../lib/services.ts'
+import { withServices } from '../../lib/services.ts'
 
 export const commands = {
   '': command({
@@ -14,9 +14,9 @@ export const commands = {
     examples: ['intercept plan acme.yaml --expect-none'],
     run: async ({ values, positionals: [file = ''] }, terminal) => {
       const { wanted } = await readFileOf(file)
-      return await withRooms(terminal, async (rooms) => {
+      return await withServices(terminal, async (services) => {
         const prune = values.prune === true
-        const differences = await plan(wanted, { prune }, depsOf(rooms, terminal))
+        const differences = await plan(wanted, { prune }, depsOf(services, terminal))
         const answer = { data: { differences }, text: differencesText(differences) }
         if (values['expect-none'] === true && differences.length > 0) throw new BadFinding(answer)
         return answer

@@ -41,9 +41,9 @@ export type FailureCode =
   | 'ERR_HTTP_REQUEST_TIMEOUT'
 
 /** How much of the next requests is read while one is under way. */
-const heldBytesAtMost = 64 * 1024
+const maxHeldBytes = 64 * 1024
 /** Reads that one head may take; who sends it in more pieces is left to the standard lane, which reads in steps. */
-const piecesAtMost = 16
+const maxPieces = 16
 /** Node gives callers this much longer than it tells them. */
 const keepAliveGraceMs = 1000
 
@@ -133,7 +133,7 @@ export class PlainConnection implements Carrier, FrontConnection {
     }
     if (this.#isLast || this.#isRefused) return
     this.#held = this.#unhold(bytes)
-    if (this.#held.length > heldBytesAtMost) this.socket.pause()
+    if (this.#held.length > maxHeldBytes) this.socket.pause()
   }
 
   #unhold(more: Buffer): Buffer {
@@ -192,7 +192,7 @@ export class PlainConnection implements Carrier, FrontConnection {
   }
 
   #awaitHead(bytes: Buffer, at: number): number | undefined {
-    if (++this.#pieces > piecesAtMost) return undefined
+    if (++this.#pieces > maxPieces) return undefined
     if (this.#pieces === 1 && !this.#isFresh) this.#waitsSince = this.#deps.monotonic()
     this.#held = bytes
     this.#isPartial = true
@@ -258,7 +258,7 @@ export class PlainConnection implements Carrier, FrontConnection {
   }
 
   readOn(): void {
-    const isFull = this.#held !== undefined && this.#held.length > heldBytesAtMost
+    const isFull = this.#held !== undefined && this.#held.length > maxHeldBytes
     if (!isFull && this.socket.isPaused()) this.socket.resume()
   }
 

@@ -12,8 +12,8 @@ export const nameKind = {
 export type NameKind = (typeof nameKind)[keyof typeof nameKind]
 
 const slots = 2048
-const namesAtMost = 1024
-const bytesAtMost = 64
+const maxNames = 1024
+const maxBytes = 64
 
 /**
  * Header names by their bytes: a name that was met before costs neither a text nor a lower-casing. Bounded, since
@@ -52,7 +52,7 @@ export class HeaderNames {
 
   #add(slot: number, name: string): string {
     this.kind = kindOf(name.toLowerCase())
-    if (this.#count < namesAtMost && name.length <= bytesAtMost) {
+    if (this.#count < maxNames && name.length <= maxBytes) {
       this.#count++
       this.#names[slot] = name
       this.#kinds[slot] = this.kind

@@ -20,9 +20,9 @@ export interface PlainRequest {
  */
 export type ParseOutcome = PlainRequest | 'partial' | 'unusual'
 
-const headersAtMost = 64
-const headBytesAtMost = 8 * 1024
-const lengthDigitsAtMost = 15
+const maxHeaders = 64
+const maxHeadBytes = 8 * 1024
+const maxLengthDigits = 15
 const versionLine = 'HTTP/1.1\r\n'
 
 const cr = 0x0d
@@ -40,9 +40,9 @@ export class RequestParser {
   readonly #urlBytes: number
   readonly #headBytes: number
   readonly #names = new HeaderNames()
-  readonly #valueStarts = new Uint32Array(headersAtMost)
-  readonly #valueEnds = new Uint32Array(headersAtMost)
-  readonly #isKept = new Uint8Array(headersAtMost)
+  readonly #valueStarts = new Uint32Array(maxHeaders)
+  readonly #valueEnds = new Uint32Array(maxHeaders)
+  readonly #isKept = new Uint8Array(maxHeaders)
   // The request that is being read.
   #rawHeaders: string[] = []
   #count = 0
@@ -52,7 +52,7 @@ export class RequestParser {
   constructor(limits: { prefix: string; urlBytes: number; headBytes: number }) {
     this.#prefix = limits.prefix
     this.#urlBytes = limits.urlBytes
-    this.#headBytes = Math.min(limits.headBytes, headBytesAtMost)
+    this.#headBytes = Math.min(limits.headBytes, maxHeadBytes)
   }
 
   /** Reads the head that begins at a place. */
@@ -115,7 +115,7 @@ export class RequestParser {
   #field(bytes: Buffer, at: number, end: number): number {
     const nameEnd = tokenEnd(bytes, at, end)
     if (nameEnd === end) return ranOut
-    if (nameEnd === at || bytes[nameEnd] !== colon || this.#count === headersAtMost) return mismatch
+    if (nameEnd === at || bytes[nameEnd] !== colon || this.#count === maxHeaders) return mismatch
     const name = this.#names.find(bytes, at, nameEnd)
     const { kind } = this.#names
     if (kind === nameKind.unusual || this.#isSecond(kind)) return mismatch
@@ -225,7 +225,7 @@ function tokenEnd(bytes: Buffer, start: number, end: number): number {
 /** A decimal number as everybody writes it; -1 for anything else. */
 function lengthAt(bytes: Buffer, from: number, to: number): number {
   const digits = to - from
-  if (digits === 0 || digits > lengthDigitsAtMost) return -1
+  if (digits === 0 || digits > maxLengthDigits) return -1
   if (bytes[from] === 0x30 && digits > 1) return -1
   let length = 0
   for (let at = from; at < to; at++) {

@@ -3,10 +3,10 @@ import type { ResponseHead } from '../lane/carrier.ts'
 import { renderResponseHead, type ResponseEnding } from './response-head.ts'
 
 /** Chunks up to this size are joined with what surrounds them into one write. */
-const joinedBytesAtMost = 16 * 1024
+const maxJoinedBytes = 16 * 1024
 
 /** How much may wait for the caller before the upstream is paused. */
-const waitingBytesAtMost = 64 * 1024
+const maxWaitingBytes = 64 * 1024
 
 /** Writes the responses of one connection, one after the other, in as few writes as there can be. */
 export class ResponseWriter {
@@ -41,10 +41,10 @@ export class ResponseWriter {
   write(chunk: Buffer): boolean {
     const head = this.#head
     this.#head = ''
-    if (chunk.length <= joinedBytesAtMost) {
+    if (chunk.length <= maxJoinedBytes) {
       const body = chunk.toString('latin1')
       this.#write(head + (this.#isChunked ? chunkOf(body) : body))
-      return this.#socket.writableLength <= waitingBytesAtMost
+      return this.#socket.writableLength <= maxWaitingBytes
     }
     const size = this.#isChunked ? `${chunk.length.toString(16)}\r\n` : ''
     this.#socket.cork()
@@ -54,7 +54,7 @@ export class ResponseWriter {
     if (this.#isChunked) this.#write('\r\n')
     this.#socket.uncork()
     // What the kernel took at once is not waited for: a pause for each chunk would cost as much as the chunk.
-    return this.#socket.writableLength <= waitingBytesAtMost
+    return this.#socket.writableLength <= maxWaitingBytes
   }
 
   end(trailers: readonly string[]): void {

@@ -1,8 +1,7 @@
 // The other side of call-writer.ts: a thread that writes call records, one commit after the other.
 import Database from 'better-sqlite3'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
-import { insertRowsText } from '../../tables/calls/call-rows.ts'
-import type { CallsWritten } from './call-writer.ts'
+import { rowInserter, type CallsWritten } from './call-rows-insert.ts'
 
 const busyTimeoutMs = 5000
 
@@ -14,11 +13,11 @@ function serve(port: MessagePort, file: string): void {
   const database = new Database(file, { timeout: busyTimeoutMs })
   database.pragma('synchronous = NORMAL')
   // Checkpoints, which wait for the disk, are made by this connection alone.
-  const insert = database.prepare(insertRowsText('sqlite'))
+  const insert = rowInserter(database)
   port.on('message', (json: string) => {
     let written: CallsWritten = {}
     try {
-      insert.run(json)
+      insert(json)
     } catch (error) {
       const { message, code } = error as { message: string; code?: string }
       written = { error: message, code }

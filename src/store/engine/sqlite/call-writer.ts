@@ -1,12 +1,7 @@
 import type Database from 'better-sqlite3'
 import { Worker } from 'node:worker_threads'
-import { insertRowsText, type CallRows } from '../../tables/calls/call-rows.ts'
-
-/** What the thread answers to a batch. */
-export interface CallsWritten {
-  readonly error?: string
-  readonly code?: string | undefined
-}
+import type { CallRows } from '../../tables/calls/call-rows.ts'
+import { rowInserter, type CallsWritten } from './call-rows-insert.ts'
 
 /** Batches of this many rows and more are the thread's; a node with few calls needs none. */
 const rowsForThread = 128
@@ -18,7 +13,7 @@ const rowsForThread = 128
 export class SqliteCallWriter {
   readonly #path: string
   readonly #file: Database.Database
-  readonly #insert: Database.Statement
+  readonly #insert: (json: string) => void
   readonly #others: { idle(): Promise<void> }
   #writing: Promise<void> | undefined
   #worker: Worker | undefined
@@ -33,7 +28,7 @@ export class SqliteCallWriter {
     this.#path = given.path
     this.#file = given.file
     this.#others = given.others
-    this.#insert = given.file.prepare(insertRowsText('sqlite'))
+    this.#insert = rowInserter(given.file)
   }
 
   /** Resolves when no batch is being written: its commit and another one would wait for each other's lock. */
@@ -55,7 +50,7 @@ export class SqliteCallWriter {
   async #writeAfterOthers(rows: CallRows): Promise<void> {
     await this.#others.idle()
     if (this.#worker === undefined && rows.count < rowsForThread) {
-      this.#insert.run(rows.json)
+      this.#insert(rows.json)
       return
     }
     this.#worker ??= this.#start()

@@ -41,6 +41,9 @@ export function insertRowsText(engine: Engine): string {
   return `insert into call (${columns.join(', ')}) select ${values.join(', ')} from ${rows} where true on conflict do nothing`
 }
 
+/** The same for one row of SQLite, whose values are bound one by one. */
+export const insertRowText = `insert into call (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')}) on conflict do nothing`
+
 const bufferBytes = 512 * 1024
 
 /**

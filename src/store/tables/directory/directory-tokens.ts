@@ -37,7 +37,7 @@ export async function insert(
   token: Pick<DirectoryTokenRecord, 'id' | 'organizationId' | 'name' | 'hint' | 'createdBy'> & {
     digest: string
   },
-  mostActive: number,
+  maxActive: number,
 ): Promise<DirectoryTokenRecord | undefined> {
   // Two at once must see each other: the organization's row is taken first.
   await tx.query
@@ -51,7 +51,7 @@ export async function insert(
     .where('organization_id', '=', token.organizationId)
     .where('revoked_at', 'is', null)
     .executeTakeFirstOrThrow()
-  if (active >= mostActive) return undefined
+  if (active >= maxActive) return undefined
   const row = await tx.query
     .insertInto('directory_token')
     .values({

@@ -38,7 +38,7 @@ export interface KeyCaller {
 }
 
 // A caller may name itself anew with each call: the rows of a secret are bounded.
-const mostPerSecret = 200
+const maxPerSecret = 200
 
 /** Adds what callers did with old secrets; callers beyond the bound of a secret are not told apart any more. */
 export async function noteStragglers(
@@ -53,7 +53,7 @@ export async function noteStragglers(
       .where('digest', '=', use.digest)
       .where(besideIds(tx, use.organizationId))
       .executeTakeFirstOrThrow()
-    if (known >= mostPerSecret) continue
+    if (known >= maxPerSecret) continue
     await tx.query
       .insertInto('key_straggler')
       .values({
@@ -112,7 +112,7 @@ export async function listStragglers(
     .orderBy('straggler.last_seen_at', 'desc')
     .orderBy('straggler.address')
     .orderBy('straggler.agent')
-    .limit(mostPerSecret)
+    .limit(maxPerSecret)
     .execute()
   return rows.map((row) => ({
     hint: row.hint,
@@ -156,6 +156,6 @@ export async function listRecent(
 }
 
 /** Forgets callers that were last seen before a time. */
-export async function forgetStragglers(tx: Transaction, before: number): Promise<void> {
+export async function forgetOldSecretCallers(tx: Transaction, before: number): Promise<void> {
   await tx.query.deleteFrom('key_straggler').where('last_seen_at', '<', before).execute()
 }

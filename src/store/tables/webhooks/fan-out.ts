@@ -8,7 +8,7 @@ import type { Write } from '../../db/together.ts'
 const pingType = 'webhook.ping'
 
 /** What of an endpoint decides whether it gets an event. */
-export interface EndpointWish {
+export interface EndpointInput {
   readonly id: string
   readonly types: string | null
   readonly state: string
@@ -30,7 +30,7 @@ export function fanOut(
   tx: Transaction,
   organizationId: string,
   events: readonly WrittenEvent[],
-  endpoints: readonly EndpointWish[],
+  endpoints: readonly EndpointInput[],
 ): { readonly endpointIds: readonly string[]; readonly writes: readonly Write[] } {
   if (endpoints.length === 0) return { endpointIds: [], writes: [] }
   const toSend = new Set<string>()
@@ -81,8 +81,8 @@ const deliveryColumns = {
 } as const
 
 /** The endpoints of an organization: read under the lock of its head, so that none that is already there is missed. */
-export function endpointsOf(organizationId: string): RawBuilder<EndpointWish> {
-  return sql<EndpointWish>`select id, types, state from endpoint
+export function endpointsOf(organizationId: string): RawBuilder<EndpointInput> {
+  return sql<EndpointInput>`select id, types, state from endpoint
     where organization_id = ${organizationId} and deleted_at is null`
 }
 

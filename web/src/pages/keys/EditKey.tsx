@@ -10,7 +10,7 @@ import { SelectField, TextField } from '../../parts/Field.tsx'
 import { fieldError } from '../../parts/States.tsx'
 import { say } from '../../parts/Toasts.tsx'
 import { KeyFields } from './KeyFields.tsx'
-import { startOfWish, wishOf } from './wish.ts'
+import { startOfWish, wishOf } from './key-input.ts'
 
 const asNow = 'now'
 

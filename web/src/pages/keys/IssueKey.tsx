@@ -11,7 +11,7 @@ import { Folded } from '../../parts/Folded.tsx'
 import { fieldError } from '../../parts/States.tsx'
 import { KeyFields } from './KeyFields.tsx'
 import { KeySecret } from './KeySecret.tsx'
-import { startOfWish, wishOf, type WishDraft } from './wish.ts'
+import { startOfWish, wishOf, type WishDraft } from './key-input.ts'
 
 type Body = Input<'POST /organizations/:organization/keys'>['body']
 

@@ -2,7 +2,7 @@ import { keysWords as w } from '../../../words/en/keys.ts'
 import { Check, Select, SelectField, TextArea, TextField } from '../../parts/Field.tsx'
 import { Methods } from '../../parts/Methods.tsx'
 import { fieldError } from '../../parts/States.tsx'
-import type { WishDraft } from './wish.ts'
+import type { WishDraft } from './key-input.ts'
 
 /** What a key may: grants, addresses, limit, quota. */
 export function KeyFields({

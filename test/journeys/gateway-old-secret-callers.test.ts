@@ -8,7 +8,7 @@ import { until } from '../harness/gateway.ts'
 import { upstreamForTests, type TestUpstream } from '../harness/upstream.ts'
 
 const at = '/organizations/acme/keys'
-const mostTold = 200
+const maxTold = 200
 // Uses are written every two seconds.
 const withinMs = 20_000
 
@@ -91,12 +91,12 @@ for (const engine of engines) {
     })
 
     test('L1: a caller that names itself anew each time fills no more than so many rows', async () => {
-      const names = Array.from({ length: mostTold + 20 }, (_, index) => `agent/${index}`)
+      const names = Array.from({ length: maxTold + 20 }, (_, index) => `agent/${index}`)
       await Promise.all(names.map(async (name) => await call(old, '192.0.2.9', name)))
-      await until(async () => (await callers()).stragglers.length === mostTold, withinMs)
+      await until(async () => (await callers()).stragglers.length === maxTold, withinMs)
       await call(old, '192.0.2.2', 'rare/1')
       await until(async () => callsOfRare(await callers()) === 2, withinMs)
-      assert.equal((await callers()).stragglers.length, mostTold)
+      assert.equal((await callers()).stragglers.length, maxTold)
     })
 
     test('when the old secret has ended nobody is a straggler any more', async () => {

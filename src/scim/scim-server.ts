@@ -6,7 +6,7 @@ import type { SharedRates } from '../access/index.ts'
 import { RateLimiter, type Rate } from '../rate.ts'
 import { bringsCredential, readToken } from './authorization.ts'
 import { tooMany } from './protocol/errors.ts'
-import type { ScimAnswer, ScimLimits, ScimNeeds, ScimRequest } from './exchange.ts'
+import type { ScimAnswer, ScimLimits, ScimDeps, ScimRequest } from './exchange.ts'
 import { createExplain, type Explained } from './explain.ts'
 import { createGuessLimit, type GuessLimit } from './guesses.ts'
 import { ignoredNames } from './ignored.ts'
@@ -21,8 +21,8 @@ export const prefix = '/scim/v2'
 const maxStrangers = 100_000
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** What the door is given. */
-export interface ScimDeps extends Omit<ScimNeeds, 'limits'> {
+/** What a SCIM server is built from. */
+export interface ScimServerDeps extends Omit<ScimDeps, 'limits'> {
   readonly limits: ScimLimits
   /** Wrong tokens of one source; undefined = no limit. */
   readonly failedCredentials: Rate | undefined
@@ -53,8 +53,8 @@ interface Outcome {
 }
 
 /** Lets requests in, has them handled, answers them and notes them in the request log. */
-export class ScimDoor {
-  readonly #deps: ScimDeps
+export class ScimServer {
+  readonly #deps: ScimServerDeps
   readonly #explain: (error: unknown) => Explained
   readonly #router: ScimRouter
   readonly #guesses: GuessLimit
@@ -62,7 +62,7 @@ export class ScimDoor {
   readonly #strangers = new RateLimiter(maxStrangers)
   readonly #admitted = new WeakMap<AppRequest, Admitted>()
 
-  constructor(deps: ScimDeps) {
+  constructor(deps: ScimServerDeps) {
     this.#deps = deps
     this.#explain = createExplain(deps.translate)
     this.#router = createRouter(deps, this.#explain)
