@@ -19,7 +19,7 @@ test('the live tail tells nothing that it read while the membership ended', asyn
     members: { membershipOf: async () => (++asked === 1 ? {} : undefined) },
   }
   const request = {
-    person: { userId: 'usr_1', sessionId: 'ses_1' },
+    caller: { kind: 'person', person: { userId: 'usr_1', sessionId: 'ses_1' } },
     organization: { id: 'org_1' },
     signal: new AbortController().signal,
   }
