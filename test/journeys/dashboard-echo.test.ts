@@ -106,7 +106,9 @@ describe('an administrator with the built-in echo', { timeout: 120_000 }, () => 
 
   test('defaults of new keys are saved when something changed, and the next key has them', async () => {
     await open('/settings')
-    const card = page.locator('section', { has: page.getByRole('heading', { name: 'New keys' }) })
+    const card = page.locator('section', {
+      has: page.getByRole('heading', { name: 'Defaults for new keys' }),
+    })
     const save = card.getByRole('button', { name: 'Save' })
     const days = card.getByLabel('Ends after (days)')
     await days.waitFor()
@@ -114,7 +116,7 @@ describe('an administrator with the built-in echo', { timeout: 120_000 }, () => 
     await days.fill('30')
     await card.getByLabel('Allowed addresses').fill('10.0.0.0/8, 192.0.2.7/32')
     await save.click()
-    await page.getByText('Defaults of new keys changed').waitFor()
+    await page.getByText('Defaults for new keys changed').waitFor()
     await until(async () => !(await save.isEnabled()))
     await days.fill('')
     assert.equal(await save.isEnabled(), true)

@@ -16,7 +16,7 @@ const data = [
   /\d{1,2} \w{3,4} \d{4}, [\d:]+|[\d.,]+ (?:ms|s|min|bytes?|[KMG]iB|days?|hours?|minutes?)\b|\bUTC\b/g,
   // What programs call it: methods, effects, types, fields, record types, languages.
   /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TXT|allow|deny|false|true)\b/g,
-  /\b(?:api_key|call|target|quota|member|session|sso|domain|scim|webhook|organization)\b(?:\.\w+)?/g,
+  /\b(?:api_key|access_token|call|target|quota|member|session|sso|domain|scim|webhook|organization)\b(?:\.\w+)?/g,
   /\b(?:slug|name|upstream|settings|disabled|otherwise|rules|Node\.js|Python|Go|Ruby|PHP|Java)\b/g,
   // Names that people gave.
   /\b(?:Acme|acme|Intercept|Olga Owner|Deployment bot|payments|ledger|(?:partner|nightly|mobile|checkout)-\w+)\b/g,
