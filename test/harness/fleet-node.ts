@@ -23,7 +23,7 @@ const requestTimeoutMs = 5000
 export interface Surroundings {
   readonly world: World
   readonly without: Mend | undefined
-  readonly hints: ((mark: FeedMark) => void)[]
+  readonly hints: ((mark: FeedMark) => unknown)[]
   readonly anyChange: Change
   readonly database: SimDatabase
   token(): string
@@ -76,12 +76,14 @@ class SimProcess {
   }
 
   /** Calls back unless the process is dead; a stopped one comes to it when it goes on. */
-  after(ms: number, call: () => void): void {
-    this.fleet.world.schedule(ms, () => {
-      if (this.isDead) return
-      if (this.isPaused) this.#held.push(call)
-      else call()
-    })
+  after(ms: number, call: () => void): () => void {
+    return this.fleet.world.schedule(ms, () => this.#comeTo(call))
+  }
+
+  #comeTo(call: () => void): void {
+    if (this.isDead) return
+    if (this.isPaused) this.#held.push(call)
+    else call()
   }
 
   async wait(ms: number): Promise<void> {
@@ -97,42 +99,38 @@ class SimProcess {
   async ask<T>(effect: (database: SimDatabase) => T | Promise<T>): Promise<T> {
     const { world } = this.fleet
     return await new Promise<T>((resolve, reject) => {
-      let isOver = false
+      const giveUp = this.after(requestTimeoutMs, () => reject(new Error('query read timeout')))
       const end = (call: () => void): void => {
-        if (isOver) return
-        isOver = true
+        giveUp()
         call()
       }
-      this.after(requestTimeoutMs, () => end(() => reject(new Error('query read timeout'))))
+      const answer = (call: () => void): void => {
+        world.schedule(this.fleet.wayMs(), () => {
+          if (!this.isCut) this.#comeTo(() => end(call))
+        })
+      }
+      const fail = (): void => answer(() => reject(new Error('connection terminated')))
       world.schedule(this.fleet.wayMs(), () => {
         // A request that was sent arrives, also where its sender is stopped meanwhile.
         if (this.isCut || this.isDead) return
         const { database } = this.fleet
-        const failed = (): void =>
-          this.after(this.fleet.wayMs(), () =>
-            end(() => reject(new Error('connection terminated'))),
-          )
-        if (!database.isAlive) return failed()
-        if (this.connectedTo !== database) {
-          const isFirst = this.connectedTo === undefined
-          this.connectedTo = database
-          database.greet(world.now)
-          if (!isFirst && this.fleet.without !== 'history') this.after(0, () => this.onOther())
-        }
-        const back = (answer: () => void): void => {
-          if (this.fleet.database !== database || !database.isAlive) return failed()
-          world.schedule(this.fleet.wayMs(), () => {
-            if (!this.isCut) this.after(0, () => end(answer))
-          })
-        }
-        void Promise.resolve()
-          .then(async () => await effect(database))
-          .then(
-            (result) => back(() => resolve(result)),
-            (error: unknown) => back(() => reject(error)),
-          )
+        if (!database.isAlive) return fail()
+        this.#connect(database)
+        const isGone = (): boolean => this.fleet.database !== database || !database.isAlive
+        void (async () => await effect(database))().then(
+          (result) => (isGone() ? fail() : answer(() => resolve(result))),
+          (error: unknown) => (isGone() ? fail() : answer(() => reject(error))),
+        )
       })
     })
+  }
+
+  #connect(database: SimDatabase): void {
+    if (this.connectedTo === database) return
+    const isFirst = this.connectedTo === undefined
+    this.connectedTo = database
+    database.greet(this.fleet.world.now)
+    if (!isFirst && this.fleet.without !== 'history') this.after(0, () => this.onOther())
   }
 }
 
@@ -172,7 +170,9 @@ export class SimNode extends SimProcess {
         read: async (from, limit) =>
           await this.ask((database) => this.#read(database, from, limit)),
         head: async () => await this.ask((database) => this.#head(database)),
-        listen: (onHint) => fleet.hints.push((mark) => this.after(0, () => onHint(mark))),
+        listen: (onHint) => {
+          fleet.hints.push((mark) => !this.isDead && this.after(0, () => onHint(mark)))
+        },
       },
     })
     this.onOther = () => this.feed.doubt()
@@ -191,6 +191,12 @@ export class SimNode extends SimProcess {
     }
   }
 
+  /** A command line ends with its work. */
+  end(): void {
+    this.isDead = true
+    this.feed.stop()
+  }
+
   #beat(database: SimDatabase, seen: FeedMark): boolean {
     const row = database.nodes.get(this.name)
     const beats = (row?.beats ?? 0) + 1
@@ -199,11 +205,12 @@ export class SimNode extends SimProcess {
   }
 
   #read(database: SimDatabase, from: FeedMark, limit: number) {
-    const changes = database.changes.filter(({ sequence }) => sequence >= from.sequence)
     const { server } = database
-    if (this.fleet.without !== 'history') return { server, changes: changes.slice(0, limit) }
+    if (this.fleet.without !== 'history') {
+      return { server, changes: database.from(from.sequence, limit) }
+    }
     // As if only sequences were compared: the change at the mark is always there.
-    const newer = changes.filter(({ sequence }) => sequence > from.sequence)
+    const newer = database.from(from.sequence + 1, limit)
     const at = { ...(database.changes[0] ?? this.fleet.anyChange), ...from }
     const known = from.sequence === 0 ? newer : [at, ...newer]
     return { server: sameServer, changes: known.slice(0, limit) }

@@ -32,7 +32,7 @@ export async function simulateFleet(seed: number, without?: Mend): Promise<Fleet
 class Fleet implements Surroundings {
   readonly world: World
   readonly without: Mend | undefined
-  readonly hints: ((mark: FeedMark) => void)[] = []
+  readonly hints: ((mark: FeedMark) => unknown)[] = []
   readonly anyChange: Change
   database: SimDatabase
   readonly #seed: number
@@ -75,10 +75,13 @@ class Fleet implements Surroundings {
 
   async lockFor(database: SimDatabase, owner: object, maxMs: number): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      const waiter = database.lock(owner, resolve)
-      this.world.schedule(maxMs, () => {
+      const giveUp = this.world.schedule(maxMs, () => {
         waiter.isGone = true
         reject(withCode(this.without === 'locks' ? '08000' : '55P03'))
+      })
+      const waiter = database.lock(owner, () => {
+        giveUp()
+        resolve()
       })
     })
   }
@@ -185,6 +188,8 @@ class Fleet implements Surroundings {
       if (this.#isCalm(node, began)) {
         this.#broken.add(`a revocation was refused: ${(error as Error).message}`)
       }
+    } finally {
+      if (!node.serves) node.end()
     }
   }
 

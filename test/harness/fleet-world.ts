@@ -1,19 +1,27 @@
 import type { Change, FeedMark, ServerMark } from '../../src/store/db/db.ts'
 import type { NodeRow } from '../../src/store/tables/nodes/nodes.ts'
 
+interface Scheduled {
+  readonly at: number
+  readonly order: number
+  /** Undefined once it was called off. */
+  call: (() => void) | undefined
+}
+
 /** Time and chance of one simulated world: what is scheduled happens in order, and nothing else lets time pass. */
 export class World {
   now = 0
   readonly random: () => number
-  #heap: { at: number; order: number; call: () => void }[] = []
+  #heap: Scheduled[] = []
   #order = 0
 
   constructor(random: () => number) {
     this.random = random
   }
 
-  schedule(ms: number, call: () => void): void {
-    const item = { at: this.now + Math.max(0, ms), order: (this.#order += 1), call }
+  /** Returns how to call it off. */
+  schedule(ms: number, call: () => void): () => void {
+    const item: Scheduled = { at: this.now + Math.max(0, ms), order: (this.#order += 1), call }
     const heap = this.#heap
     let at = heap.push(item) - 1
     while (at > 0) {
@@ -23,6 +31,7 @@ export class World {
       at = parent
     }
     heap[at] = item
+    return () => void (item.call = undefined)
   }
 
   async run(untilMs: number): Promise<void> {
@@ -30,10 +39,11 @@ export class World {
       const next = this.#heap[0]
       if (next === undefined || next.at > untilMs) break
       this.#removeFirst()
+      if (next.call === undefined) continue
       this.now = next.at
       next.call()
-      // Lets everything that was waiting for it go on, to where it waits again.
-      await new Promise((resolve) => setImmediate(resolve))
+      // Lets everything that was waiting for it go on, to where it waits again: a tick comes when no promise is left.
+      await new Promise<void>((resolve) => process.nextTick(resolve))
     }
     this.now = untilMs
   }
@@ -55,10 +65,7 @@ export class World {
   }
 }
 
-function isBefore(
-  one: { at: number; order: number },
-  other: { at: number; order: number },
-): boolean {
+function isBefore(one: Scheduled, other: Scheduled): boolean {
   return one.at < other.at || (one.at === other.at && one.order < other.order)
 }
 
@@ -110,8 +117,19 @@ export class SimDatabase {
     return change
   }
 
+  /** Sequences run without a gap, so that a change's place follows from its number. */
+  #at(sequence: number): Change | undefined {
+    return this.changes[sequence - (this.changes[0]?.sequence ?? 0)]
+  }
+
+  /** The changes from a sequence on. */
+  from(sequence: number, limit: number): Change[] {
+    const at = Math.max(0, sequence - (this.changes[0]?.sequence ?? 0))
+    return this.changes.slice(at, at + limit)
+  }
+
   has({ sequence, token }: FeedMark): boolean {
-    return this.changes.some((change) => change.sequence === sequence && change.token === token)
+    return this.#at(sequence)?.token === token
   }
 
   rows(): NodeRow[] {

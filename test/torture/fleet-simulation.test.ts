@@ -4,7 +4,7 @@ import { mends } from '../harness/fleet-node.ts'
 import { simulateFleet } from '../harness/fleet-simulation.ts'
 
 // `npm run torture -- fleet` runs 100,000; SIMULATION_FIRST=n to see one again.
-const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 200)
+const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 300)
 const first = Number(process.env['SIMULATION_FIRST'] ?? 1)
 const worldsInPart = 40
 const maxSeedsToFind = 400

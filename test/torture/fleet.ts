@@ -1,27 +1,101 @@
 // Failovers, skewed clocks, stuck and cut-off nodes in simulated worlds: 100,000 of them, each made from its number.
-import { simulateFleet } from '../harness/fleet-simulation.ts'
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import type { Torture } from './torture.ts'
 
 const worlds = 100_000
+const shortWorlds = 1000
+const worldsInPart = 100
+const sayEvery = 5000
+
+/** The worlds that one process is to simulate. */
+export interface FleetPart {
+  readonly first: number
+  readonly count: number
+}
+
+/** What it saw in them. */
+export interface FleetReport {
+  calls: number
+  answered: number
+  refused: number
+  cpuMs: number
+  readonly findings: string[]
+}
 
 /** Drives the real change feed, registration and confirmation; a finding names the seed that shows it again. */
 export const fleet: Torture = {
   about:
     'many nodes in simulated worlds: nothing accepted after the answer, nobody refused for others',
   isLong: true,
-  async run({ short, seed, say }) {
-    const findings: string[] = []
-    const figures = { worlds: 0, calls: 0, answered: 0, refused: 0 }
-    const count = short ? 1000 : worlds
-    for (let at = seed; at < seed + count; at++) {
-      const result = await simulateFleet(at)
-      figures.worlds += 1
-      figures.calls += result.calls
-      figures.answered += result.answered
-      figures.refused += result.refused
-      for (const broken of result.broken) findings.push(`seed ${at}: ${broken}`)
-      if (figures.worlds % 5000 === 0) say(`${figures.worlds} worlds, ${findings.length} findings`)
+  async run({ short, seed, size, say }) {
+    const startedAt = performance.now()
+    const total: FleetReport = { calls: 0, answered: 0, refused: 0, findings: [], cpuMs: 0 }
+    const parts = partsOf(seed, size ?? (short ? shortWorlds : worlds))
+    let done = 0
+    const rate = (): number => Math.round((done * 1000) / (performance.now() - startedAt))
+    await eachInAProcess(parts, ({ count }, report) => {
+      total.calls += report.calls
+      total.answered += report.answered
+      total.refused += report.refused
+      total.cpuMs += report.cpuMs
+      total.findings.push(...report.findings)
+      const before = done
+      done += count
+      if (Math.floor(before / sayEvery) === Math.floor(done / sayEvery)) return
+      say(`${done} worlds, ${rate()} a second, ${total.findings.length} findings`)
+    })
+    const { findings, cpuMs, ...figures } = total
+    const cost = {
+      'worlds a second': rate(),
+      'CPU ms a world': Math.round((cpuMs * 10) / done) / 10,
     }
-    return { findings, figures }
+    return { findings, figures: { worlds: done, ...cost, ...figures } }
   },
+}
+
+function partsOf(first: number, count: number): FleetPart[] {
+  const parts: FleetPart[] = []
+  for (let at = 0; at < count; at += worldsInPart) {
+    parts.push({ first: first + at, count: Math.min(worldsInPart, count - at) })
+  }
+  return parts
+}
+
+/** Hands the parts to as many processes as there are cores, each as soon as it has done its last one. */
+async function eachInAProcess(
+  parts: FleetPart[],
+  done: (part: FleetPart, report: FleetReport) => void,
+): Promise<void> {
+  const workers = Array.from({ length: Math.min(availableParallelism(), parts.length) }, () =>
+    fork(fileURLToPath(new URL('fleet-worker.ts', import.meta.url))),
+  )
+  try {
+    await Promise.all(
+      workers.map(async (worker) => {
+        for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+          done(part, await simulateIn(worker, part))
+        }
+      }),
+    )
+  } finally {
+    for (const worker of workers) worker.kill()
+  }
+}
+
+async function simulateIn(worker: ChildProcess, part: FleetPart): Promise<FleetReport> {
+  const ended = new AbortController()
+  const exit = once(worker, 'exit', { signal: ended.signal }).then(() => {
+    throw new Error(`the process with worlds ${part.first} to ${part.first + part.count} ended`)
+  })
+  exit.catch(() => undefined)
+  worker.send(part)
+  try {
+    const [report] = (await Promise.race([once(worker, 'message'), exit])) as [FleetReport]
+    return report
+  } finally {
+    ended.abort()
+  }
 }

@@ -5,6 +5,9 @@ import type { NodeRow } from '../tables/nodes/nodes.ts'
 // Nodes trust their caches for 1000 ms after a read; the rest is for clocks that do not run alike.
 const confirmWithinMs = 1010
 const pollMs = 4
+// A node that has not confirmed by then is most likely gone: the database is asked less often.
+const promptMs = 100
+const slowPollMs = 20
 
 /** How far a change had got when it was answered. */
 export interface Confirmation {
@@ -55,8 +58,12 @@ export async function waitForConfirmation(deps: {
       const heard = others.length - silent.length + (self === undefined ? 0 : 1)
       return { nodes: heard, silentNodes: silent.length, tookMs: Math.round(tookMs * 10) / 10 }
     }
-    await wait(isHeard ? unsettledMs : pollMs)
+    await wait(isHeard ? unsettledMs : pauseMs(tookMs))
   }
+}
+
+function pauseMs(tookMs: number): number {
+  return tookMs < promptMs ? pollMs : Math.min(slowPollMs, Math.max(0, confirmWithinMs - tookMs))
 }
 
 function hasHeard(node: NodeRow, change: Change): boolean {
