@@ -72,7 +72,7 @@ class SimProcess {
       this.after(ms, again)
       return () => void (isOver = true)
     },
-    soon: (call: () => void): void => this.after(0, call),
+    soon: (call: () => void): void => void this.after(0, call),
   }
 
   /** Calls back unless the process is dead; a stopped one comes to it when it goes on. */
