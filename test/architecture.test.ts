@@ -33,7 +33,7 @@ const mayImport: Record<string, readonly string[]> = {
   store: ['secrets'],
   oidc: ['secrets'],
   webhooks: infrastructure,
-  audit: infrastructure,
+  audit: [...infrastructure, 'webhooks'],
   access: [...infrastructure, 'webhooks', 'audit'],
   organizations: [...infrastructure, 'access', 'webhooks', 'audit'],
   sso: [...infrastructure, 'access', 'organizations', 'webhooks', 'audit'],

@@ -1,4 +1,4 @@
-import { auditEntries, auditHash, auditSeals, type Store } from '../store/index.ts'
+import { auditEntries, auditHash, auditSeals, type Connection, type Store } from '../store/index.ts'
 
 /** Where a chain ended at a time, with a code under the master key; made to be kept outside the database. */
 export interface SignedHead {
@@ -22,8 +22,8 @@ const pageSize = 500
 const firstNumber = -(2 ** 52)
 
 /** The head of a chain as it may be shipped out. */
-export async function signedHead(store: Store, organizationId: string): Promise<SignedHead> {
-  return { organizationId, ...(await auditEntries.headOf(store, organizationId)) }
+export async function signedHead(at: Connection, organizationId: string): Promise<SignedHead> {
+  return { organizationId, ...(await auditEntries.headOf(at, organizationId)) }
 }
 
 /** Recomputes a chain between its anchor and its head, and checks that both are ours. */

@@ -1,4 +1,5 @@
 import { auditEntries, type Store } from '../store/index.ts'
+import { announceHeads } from './announce-heads.ts'
 import { signedHead, verifyChain, type ChainReport, type SignedHead } from './chain.ts'
 
 /** An entry as people read it. */
@@ -43,6 +44,8 @@ export interface Audit {
   head(organizationId: string): Promise<SignedHead>
   /** Every chain there is, those of nobody included. */
   chains(): Promise<readonly string[]>
+  /** Publishes each organization's head as an event, once a day while it moves; returns how many. */
+  announceHeads(): Promise<number>
   /** Deletes entries older than a time, from the front of each chain; returns how many. */
   forget(before: number): Promise<number>
 }
@@ -71,6 +74,7 @@ export function createAudit(deps: { store: Store }): Audit {
     verify: async (organizationId, against) => await verifyChain(store, organizationId, against),
     head: async (organizationId) => await signedHead(store, organizationId),
     chains: async () => await auditEntries.chainIds(store),
+    announceHeads: async () => await announceHeads(store),
     forget: async (before) =>
       await store.transaction(async (tx) => await auditEntries.forget(tx, before)),
   }

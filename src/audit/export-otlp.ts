@@ -1,5 +1,6 @@
 import { createId } from '../ids.ts'
 import { auditEntries, auditExport, type Store } from '../store/index.ts'
+import { signedHead, type SignedHead } from './chain.ts'
 import { renderLogs, type LogRecord, type Metrics } from '../telemetry/index.ts'
 
 const everyMs = 2000
@@ -74,6 +75,7 @@ export class AuditExport implements AsyncDisposable {
   async #sendChain({ organizationId, sent }: auditExport.UnsentChain): Promise<void> {
     const { store, post, version } = this.#deps
     for (let last = sent; !this.#stopped;) {
+      const head = await signedHead(store, organizationId)
       const rows = await auditEntries.listFrom(
         store.aside,
         organizationId,
@@ -82,7 +84,10 @@ export class AuditExport implements AsyncDisposable {
       )
       const end = rows.at(-1)?.sequence
       if (end === undefined) return
-      await post(renderLogs(rows.map(toLogRecord), version))
+      const records = rows.map(toLogRecord)
+      // Outside the database, a signed head shows when the chain is later put back behind it.
+      if (head.sequence <= end) records.push(headRecord(head, rows.at(-1)?.at ?? 0))
+      await post(renderLogs(records, version))
       this.#sent += rows.length
       await store.transaction(
         async (tx) => await auditExport.setSent(tx, { organizationId, sent: end }),
@@ -112,6 +117,21 @@ function toLogRecord(row: auditEntries.AuditTable): LogRecord {
       'intercept.audit.detail': row.detail,
       'client.address': row.address ?? undefined,
       'intercept.request.id': row.request_id ?? undefined,
+    },
+  }
+}
+
+function headRecord(head: SignedHead, at: number): LogRecord {
+  return {
+    at,
+    event: 'audit.head_sealed',
+    isWarning: false,
+    body: 'audit.head_sealed',
+    attributes: {
+      'intercept.organization.id': head.organizationId,
+      'intercept.audit.sequence': head.sequence,
+      'intercept.audit.hash': head.hash,
+      'intercept.audit.seal': head.seal,
     },
   }
 }

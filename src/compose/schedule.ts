@@ -33,6 +33,7 @@ export function startSchedule(
     forgetSso: [hourMs, async () => await sso.outcomes.forget()],
     rotate: [hourMs, async () => await signingKeys.rotate()],
     forgetSessions: [hourMs, async () => await sessions.forget()],
+    announceHeads: [hourMs, async () => await audit.announceHeads()],
     forgetAudit: [hourMs, async () => await audit.forget(clock.now() - auditMs)],
     forgetWalks: [hourMs, async () => await directories.lists.forget()],
     forgetCalls: [hourMs, async () => await gateway.forget(clock.now() - callsMs)],

@@ -12,7 +12,6 @@ import { probe } from './engine/probe.ts'
 import { asStorageProblem, isWaitTooLong } from './engine/unavailable.ts'
 import { waitForConfirmation, type Confirmation } from './feed/confirmation.ts'
 import { DatabaseClock } from './feed/database-clock.ts'
-import { sealFirst, sealMigration } from './tables/audit/seals.ts'
 import { ChangeFeed, systemTimers, type Feed, type HistoryChange } from './feed/feed.ts'
 import { NodeRegistration, standsAlone } from './feed/node-registration.ts'
 import { patiently } from './feed/patience.ts'
@@ -219,9 +218,6 @@ export async function openStore(options: {
   }
 
   const handle = options.databaseUrl ? await openPostgres(options.databaseUrl) : await openSqlite()
-  if (handle.migrated.includes(sealMigration)) {
-    await handle.transact(async (tx) => await sealFirst(tx))
-  }
   const sampleClock = async (): Promise<void> => {
     const at = { query: handle.apart.query, engine: handle.engine }
     await shared?.sample(async () => (await probe(at)).nowMs ?? options.clock.now())

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { createAccessTokens, createKeys } from '../../src/access/index.ts'
+import { createAudit } from '../../src/audit/index.ts'
 import type { TxtAnswer } from '../../src/http/index.ts'
 import { eventTypes } from '../../src/webhooks/index.ts'
 import { groupUrn, patchUrn, scimCall, userUrn } from '../conformance/scim/directory.ts'
@@ -231,6 +232,11 @@ describe('every type of event comes about by its cause', () => {
     await comes('access_token.expiring', { token_id: id })
     await owner.call(`POST ${at}/${id}/revoke`)
     await comes('access_token.revoked', { token_id: id })
+  })
+
+  test('the audit log: where it ends', async () => {
+    await withStore(product, async (store) => await createAudit({ store }).announceHeads())
+    await comes('audit.head_sealed')
   })
 
   test('so no type of the catalogue is missing, and each body is what its schema says', async () => {

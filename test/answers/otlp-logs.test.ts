@@ -59,6 +59,20 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.ok(!JSON.stringify(logs).includes(gateway.xApiKey.secret))
     })
 
+    test('with the entries of a chain comes where it ends, signed', async () => {
+      const { id } = await gateway.issue()
+      const at = (name: string, one: SentLog | undefined) => one?.attributes[`intercept.${name}`]
+      const entry = () => audit().find((one) => at('subject.id', one) === id)
+      const isHead = (one: SentLog) =>
+        one.eventName === 'audit.head_sealed' &&
+        at('organization.id', one) === at('organization.id', entry()) &&
+        at('audit.sequence', one) === at('audit.sequence', entry())
+      await until(() => entry() !== undefined && logs.some(isHead))
+      const head = logs.find(isHead)
+      assert.equal(at('audit.hash', head), at('audit.hash', entry()))
+      assert.match(String(at('audit.seal', head)), /^v\d/)
+    })
+
     test('what is audited while the collector is away is sent when it is there again', async () => {
       await until(() => audit().some(({ eventName }) => eventName === 'audit.api_key.issued'))
       isAway = true

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -84,6 +85,45 @@ describe('an operator keeps the service', () => {
       (await intercept(['key', 'check'], { env: restored, input })).code
     assert.equal(await check(before.secret), 0)
     assert.equal(await check(later.secret), 1)
+  })
+
+  test('a head of the audit log that was kept elsewhere shows a database that was put back', async () => {
+    const at = { DATA_DIR: join(folder, 'audited') }
+    const heads = join(folder, 'heads.json')
+    const early = join(folder, 'early.db')
+    const verify = async (file: string, place: object = at) =>
+      await intercept(['audit', 'verify', '--against', file], { env: { ...place } })
+    await intercept(['org', 'create', 'acme'], { env: at })
+    assert.equal((await intercept(['backup', early], { env: at })).code, 0)
+    const issue = ['key', 'issue', 'acme', '--name', 'later']
+    assert.equal((await intercept(issue, { env: at })).code, 0)
+    const { out } = await intercept(['audit', 'head', '--json'], { env: at })
+    writeFileSync(heads, out)
+    assert.equal((await verify(heads)).code, 0)
+    assert.equal((await intercept(issue, { env: at })).code, 0)
+    assert.equal((await verify(heads)).code, 0, 'the log went on from there')
+
+    const back = { DATA_DIR: join(folder, 'put-back') }
+    mkdirSync(back.DATA_DIR)
+    copyFileSync(join(at.DATA_DIR, 'secret.key'), join(back.DATA_DIR, 'secret.key'))
+    assert.equal((await intercept(['restore', early], { env: back })).code, 0)
+    assert.equal((await intercept(['audit', 'verify'], { env: back })).code, 0)
+    const found = await verify(heads, back)
+    assert.equal(found.code, 1)
+    assert.match(found.out, /WRONG acme: .* went back behind the head to compare with/)
+
+    // The body of an event says the same as the command.
+    const [head] = JSON.parse(out).heads.filter(
+      (one: { organization_id: string }) => one.organization_id !== 'system',
+    )
+    const event = join(folder, 'event.json')
+    writeFileSync(event, JSON.stringify({ type: 'audit.head_sealed', data: head }))
+    assert.equal((await verify(event)).code, 0)
+    assert.equal((await verify(event, back)).code, 1)
+    writeFileSync(event, JSON.stringify({ data: { ...head, hash: 'f'.repeat(64) } }))
+    assert.match((await verify(event)).out, /not signed here/)
+    writeFileSync(event, JSON.stringify({ type: 'webhook.ping', data: {} }))
+    assert.match((await verify(event)).err, /holds no signed head/)
   })
 
   test('E4: database, key file and backup are for their owner only, and no secret is in them', async () => {

@@ -57,7 +57,8 @@ export const commands = {
       against: {
         type: 'string',
         value: 'FILE',
-        about: 'what `audit head` printed once: the chains must go on from there',
+        about:
+          'what `audit head` printed once, or the body of an event audit.head_sealed: the chains must go on from there',
       },
     },
     examples: ['intercept audit verify acme', 'intercept audit verify --against heads.json'],
@@ -128,7 +129,7 @@ async function chainsOf(
   return [...ids].map((id) => ({ id, slug: slugs.get(id) ?? id }))
 }
 
-/** Heads as `audit head` or the JSON API gave them. */
+/** Heads as `audit head`, the JSON API or an event `audit.head_sealed` gave them. */
 function readHeads(file: string): SignedHead[] {
   let content: unknown
   try {
@@ -136,7 +137,8 @@ function readHeads(file: string): SignedHead[] {
   } catch {
     throw new UsageError(`${file} holds no JSON: give what \`audit head\` printed.`)
   }
-  const list = (content as { heads?: unknown } | null)?.heads ?? content
+  const { heads, data } = (content ?? {}) as { heads?: unknown; data?: unknown }
+  const list = heads ?? data ?? content
   return (Array.isArray(list) ? list : [list]).map((one: unknown) => readHead(one, file))
 }
 

@@ -16,8 +16,6 @@ export interface EngineLane {
 /** What the two engines have in common; only this folder sees it. */
 export interface EngineHandle extends EngineLane {
   readonly engine: Engine
-  /** The migrations that this opening applied. */
-  readonly migrated: readonly string[]
   /**
    * The same database over connections of its own (PostgreSQL): transactions that wait for a lock, and hold all others
    * meanwhile, keep neither the feed nor the deliveries waiting.

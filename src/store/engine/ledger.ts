@@ -216,7 +216,10 @@ async function writeEvents(
     const body = eventBody(tx, { ...draft, id, sequence })
     return { organization_id: organizationId, sequence, id, type: draft.type, at: tx.now, body }
   })
-  const insertions = insertion(tx, 'event', eventColumns, rows)
+  // As with audit entries: an event with a number that was never given away is nobody's, and must not end all publishing.
+  const insertions = insertion(tx, 'event', eventColumns, rows, {
+    replaces: ['organization_id', 'sequence'],
+  })
   const written = rows.map(({ id, sequence: number, type }, at) => {
     return { id, sequence: number, type, onlyEndpointId: drafts[at]?.onlyEndpointId }
   })

@@ -8,16 +8,18 @@ export interface MigrationTarget {
   /** The digests of what was applied, by name; makes the table if it is not there. */
   applied(): Promise<ReadonlyMap<string, string>>
   record(name: string, digest: string): Promise<void>
+  /** Does what a migration can't say in SQL, in the same transaction: a crash leaves both or neither. */
+  complete?(applied: readonly string[]): Promise<void>
 }
 
 /** The folder with one folder of `NNNN-name.sql` files per engine. */
 export const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
 
 /**
- * Applies what has not been applied yet, in the order of the numbers; returns the names.
+ * Applies what has not been applied yet, in the order of the numbers.
  * Throws if a file that was applied has changed since, or if the database knows migrations that we don't.
  */
-export async function migrate(target: MigrationTarget, folder: string): Promise<string[]> {
+export async function migrate(target: MigrationTarget, folder: string): Promise<void> {
   const applied = await target.applied()
   const names = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
@@ -38,7 +40,7 @@ export async function migrate(target: MigrationTarget, folder: string): Promise<
       throw new Error(`migration ${name} is not the one that was applied to this database`)
     }
   }
-  return done
+  await target.complete?.(done)
 }
 
 /** The statements of a file: each ends with `;` at the end of a line. */

@@ -19,6 +19,7 @@ import { migrate, migrationsFolder } from './migrate.ts'
 import { ServerWatch } from './server-watch.ts'
 import { connectTimeoutMs, isPlanGone, openPool } from './postgres-pool.ts'
 import { createCommitLines } from './shared-commits.ts'
+import { sealAfterMigration } from '../tables/audit/seals.ts'
 import { insertRows } from '../tables/calls/calls.ts'
 import type { Tables } from '../tables/index.ts'
 
@@ -56,7 +57,10 @@ export async function openPostgres(
     application_name: 'intercept',
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
   }
-  const migrated = await migrateDatabase(settings)
+  await migrateDatabase(settings, async (query, applied) => {
+    const at = { query, engine: 'postgres' as const, ...ledger }
+    await sealAfterMigration(createTransaction(at, clock.now()).transaction, applied)
+  })
   const servers = new ServerWatch()
   const greeted = {
     ...settings,
@@ -72,7 +76,6 @@ export async function openPostgres(
 
   return {
     engine: 'postgres',
-    migrated,
     ...main,
     apart,
     urgent,
@@ -231,9 +234,12 @@ function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
   return oid === int8 ? Number : pg.types.getTypeParser(oid, format)
 }
 
-async function migrateDatabase(settings: pg.PoolConfig): Promise<readonly string[]> {
+async function migrateDatabase(
+  settings: pg.PoolConfig,
+  complete: (query: Kysely<Tables>, applied: readonly string[]) => Promise<void>,
+): Promise<void> {
   // A pool of its own: building an index may take longer than a statement may at work.
-  const query = new Kysely<Record<string, never>>({
+  const query = new Kysely<Tables>({
     dialect: new PostgresDialect({
       pool: openPool({
         ...settings,
@@ -246,10 +252,11 @@ async function migrateDatabase(settings: pg.PoolConfig): Promise<readonly string
     }),
   })
   try {
-    return await query.transaction().execute(async (tx) => {
+    await query.transaction().execute(async (tx) => {
       await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(tx)
-      return await migrate(
+      await migrate(
         {
+          complete: async (applied) => await complete(tx, applied),
           execute: async (statement) => void (await sql.raw(statement).execute(tx)),
           async applied() {
             await sql`create table if not exists migration (name text primary key, digest text not null)`.execute(

@@ -12,31 +12,39 @@ const busyTimeoutMs = 5000
 // A file that is moved away stays open: whoever goes on with it must soon notice.
 const lookAgainMs = 100
 
+/** What migrations need beyond SQL, done in their transaction. */
+export type CompleteMigration = (at: Connection, applied: readonly string[]) => Promise<void>
+
+interface MainFileOptions {
+  readonly path: string
+  readonly monotonic: () => number
+  readonly complete: CompleteMigration
+}
+
 /** The main database: one connection writes, one reads. It is opened again when another file was put in its place. */
 export class SqliteMainFile {
   readonly #path: string
   readonly #monotonic: () => number
+  readonly #complete: CompleteMigration
   #writer: Database.Database
   #reader: Database.Database
-  /** The migrations that were applied when it was opened first. */
-  readonly migrated: readonly string[]
   #identity: string
   #isAway = false
   #isOpening = false
   #lookedAt: number
 
-  private constructor(path: string, monotonic: () => number, opened: Opened) {
+  private constructor({ path, monotonic, complete }: MainFileOptions, opened: Opened) {
     this.#path = path
     this.#monotonic = monotonic
+    this.#complete = complete
     this.#writer = opened.writer
     this.#reader = opened.reader
     this.#identity = opened.identity
-    this.migrated = opened.migrated
     this.#lookedAt = monotonic()
   }
 
-  static async open(path: string, monotonic: () => number): Promise<SqliteMainFile> {
-    return new SqliteMainFile(path, monotonic, await openBoth(path))
+  static async open(options: MainFileOptions): Promise<SqliteMainFile> {
+    return new SqliteMainFile(options, await openBoth(options))
   }
 
   /** Which file this is: no other one at this place has the same. */
@@ -62,7 +70,8 @@ export class SqliteMainFile {
     if (this.#isOpening || this.#writer.inTransaction) throw new FileAwayError(this.#path)
     this.#isOpening = true
     try {
-      const opened = await openBoth(this.#path, true)
+      const place = { path: this.#path, complete: this.#complete }
+      const opened = await openBoth(place, true)
       this.close()
       this.#writer = opened.writer
       this.#reader = opened.reader
@@ -94,21 +103,22 @@ interface Opened {
   readonly writer: Database.Database
   readonly reader: Database.Database
   readonly identity: string
-  /** The migrations that were applied. */
-  readonly migrated: readonly string[]
 }
 
-async function openBoth(path: string, fileMustExist = false): Promise<Opened> {
+async function openBoth(
+  { path, complete }: Pick<MainFileOptions, 'path' | 'complete'>,
+  fileMustExist = false,
+): Promise<Opened> {
   const writer = openFile(path, 'FULL', fileMustExist)
   try {
     const identity = identityOf(path)
-    const migrated = await migrateFile(writer, 'sqlite')
+    await migrateFile(writer, 'sqlite', complete)
     const reader = openFile(path, 'FULL', fileMustExist)
     reader.pragma('query_only = true')
     // A reader sorts what may be long: in files.
     reader.pragma('temp_store = default')
     if (identity === undefined || identityOf(path) !== identity) throw new FileAwayError(path)
-    return { writer, reader, identity, migrated }
+    return { writer, reader, identity }
   } catch (error) {
     writer.close()
     throw error
@@ -152,7 +162,8 @@ export function openFile(
 export async function migrateFile(
   file: Database.Database,
   folder: string,
-): Promise<readonly string[]> {
+  complete?: CompleteMigration,
+): Promise<void> {
   const target: MigrationTarget = {
     execute: async (statement) => void file.exec(statement),
     async applied() {
@@ -167,14 +178,18 @@ export async function migrateFile(
     },
     record: async (name, digest) =>
       void file.prepare('insert into migration (name, digest) values (?, ?)').run(name, digest),
+    complete: async (applied) =>
+      await complete?.(
+        connectionOver(() => file),
+        applied,
+      ),
   }
   // From here on only microtasks: another store of this process must not wait for the lock in between.
   await new Promise((resolve) => setImmediate(resolve))
   file.exec('begin immediate')
   try {
-    const done = await migrate(target, join(migrationsFolder, folder))
+    await migrate(target, join(migrationsFolder, folder))
     file.exec('commit')
-    return done
   } catch (error) {
     if (file.inTransaction) file.exec('rollback')
     throw error

@@ -12,6 +12,7 @@ import {
   type LedgerSettings,
   type Transaction,
 } from '../db/db.ts'
+import { sealAfterMigration } from '../tables/audit/seals.ts'
 import type { EngineHandle } from './engine.ts'
 import { writeLedger } from './ledger.ts'
 import { finishFile } from './restore.ts'
@@ -35,9 +36,16 @@ export async function openSqlite(
   ledger: LedgerSettings,
 ): Promise<EngineHandle> {
   makeFolder(folder)
-  const main = await SqliteMainFile.open(join(folder, 'intercept.db'), () => clock.monotonic())
+  const main = await SqliteMainFile.open({
+    path: join(folder, 'intercept.db'),
+    monotonic: () => clock.monotonic(),
+    complete: async (at, applied) =>
+      await sealAfterMigration(
+        createTransaction({ ...at, ...ledger }, clock.now()).transaction,
+        applied,
+      ),
+  })
   const callsFile = openFile(join(folder, 'calls.db'), 'NORMAL')
-  const { migrated } = main
   await migrateFile(callsFile, 'sqlite-calls')
 
   const reader = connectionOver(main.reader)
@@ -76,7 +84,6 @@ export async function openSqlite(
   const lane = { query: reader.query, transact: commits.transact }
   return {
     engine: 'sqlite',
-    migrated,
     ...lane,
     // One writer, whose commits everybody shares: there is nothing to keep apart.
     apart: lane,

@@ -236,6 +236,16 @@ export const dataOf = {
       message: text('Hello from Intercept', 'A greeting.'),
     },
   },
+  'audit.head_sealed': {
+    description:
+      'Where the audit log ends, signed; daily while there are new entries. Kept, it shows a log that was put back (`intercept audit verify --against`).',
+    data: {
+      organization_id: id('org', 'The organization.'),
+      sequence: number(1204, 'The number of the last entry.'),
+      hash: text('9f2c…', 'Its hash.'),
+      seal: text('v1.k1.x7Qa…', 'A code over both under the master key of the installation.'),
+    },
+  },
   'organization.plan_changed': {
     description: 'The organization has another plan.',
     data: {

@@ -1,9 +1,12 @@
+import type { OrganizationId } from '../../../ids.ts'
 import type { Connection, Transaction } from '../../db/db.ts'
 import * as settings from '../settings/settings.ts'
 
 export interface AuditExportTable {
   organization_id: string
   sequence: number
+  announced_sequence: number
+  announced_at: number
 }
 
 const leaseName = 'audit_export_lease'
@@ -40,7 +43,12 @@ export async function setSent(
 ): Promise<void> {
   await tx.query
     .insertInto('audit_export')
-    .values({ organization_id: organizationId, sequence: sent })
+    .values({
+      organization_id: organizationId,
+      sequence: sent,
+      announced_sequence: 0,
+      announced_at: 0,
+    })
     .onConflict((conflict) =>
       conflict
         .column('organization_id')
@@ -48,6 +56,45 @@ export async function setSent(
         .where('audit_export.sequence', '<', sent),
     )
     .execute()
+}
+
+/** Organizations with entries that no announced head covers, none announced since a time. */
+export async function listUnannounced(
+  at: Connection,
+  due: { readonly before: number; readonly limit: number },
+): Promise<OrganizationId[]> {
+  const rows = await at.query
+    .selectFrom('organization_head')
+    .innerJoin('organization', 'organization.id', 'organization_head.organization_id')
+    .leftJoin('audit_export', 'audit_export.organization_id', 'organization_head.organization_id')
+    .select('organization_head.organization_id')
+    .whereRef('organization_head.audit_sequence', '>', (eb) =>
+      eb.fn.coalesce('audit_export.announced_sequence', eb.lit(0)),
+    )
+    .where((eb) => eb.fn.coalesce('audit_export.announced_at', eb.lit(0)), '<=', due.before)
+    .orderBy('organization_head.organization_id')
+    .limit(due.limit)
+    .execute()
+  return rows.map((row) => row.organization_id as OrganizationId)
+}
+
+/** Notes that a chain's head was announced; false if another process has done so since `before`. */
+export async function setAnnounced(
+  tx: Transaction,
+  head: { readonly organizationId: string; readonly sequence: number; readonly before: number },
+): Promise<boolean> {
+  const announced = { announced_sequence: head.sequence, announced_at: tx.now }
+  const { numInsertedOrUpdatedRows } = await tx.query
+    .insertInto('audit_export')
+    .values({ organization_id: head.organizationId, sequence: 0, ...announced })
+    .onConflict((conflict) =>
+      conflict
+        .column('organization_id')
+        .doUpdateSet(announced)
+        .where('audit_export.announced_at', '<=', head.before),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numInsertedOrUpdatedRows) > 0
 }
 
 /** Takes or keeps the turn to send; false while another process has it. */

@@ -9,7 +9,7 @@ export interface ChainPlace {
   readonly hash: string
 }
 
-export const sealMigration = '0011-audit-seal.sql'
+const sealMigration = '0011-audit-seal.sql'
 
 /** What the code of a head covers. */
 export function headParts(organizationId: string, { sequence, hash }: ChainPlace) {
@@ -42,9 +42,15 @@ export function anchorName(organizationId: string): string {
 
 const anchorPrefix = 'audit_begins_after '
 
-/** Seals what was there before there were seals; only for the one who ran the migration. */
-export async function sealFirst(tx: Transaction): Promise<void> {
-  await sealEach(tx, () => true)
+/**
+ * Seals what was there before there were seals, in the transaction of the migration that adds them. Never at another
+ * time: what is found without a seal later was written by somebody without the master key.
+ */
+export async function sealAfterMigration(
+  tx: Transaction,
+  applied: readonly string[],
+): Promise<void> {
+  if (applied.includes(sealMigration)) await sealEach(tx, () => true)
 }
 
 /** Seals heads and anchors again that are under an older master key; what does not hold stays as it is. Returns how many. */

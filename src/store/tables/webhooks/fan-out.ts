@@ -59,7 +59,10 @@ export function fanOut(
         }
       })
   })
-  const writes = insertion(tx, 'delivery', deliveryColumns, rows)
+  // A delivery of an event that did not exist yet was not written by us.
+  const writes = insertion(tx, 'delivery', deliveryColumns, rows, {
+    replaces: ['organization_id', 'event_sequence', 'endpoint_id'],
+  })
   return { endpointIds: [...toSend], writes: [...writes, ...enterInBooks(tx, rows)] }
 }
 

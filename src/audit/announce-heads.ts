@@ -1,0 +1,28 @@
+import { auditExport, type Store } from '../store/index.ts'
+import { publish } from '../webhooks/index.ts'
+import { signedHead } from './chain.ts'
+
+const announceEveryMs = 24 * 60 * 60_000
+const headsInTurn = 1000
+
+/**
+ * Publishes the signed head of each organization's chain, at most once a day and only if it moved: a receiver outside the
+ * database then holds an anchor that nobody with the database alone can forge or take back. Returns how many.
+ */
+export async function announceHeads(store: Store): Promise<number> {
+  const before = store.clock.now() - announceEveryMs
+  const due = await auditExport.listUnannounced(store.aside, { before, limit: headsInTurn })
+  let announced = 0
+  for (const organizationId of due) {
+    // One transaction each: no organization's lock is held while another's is awaited.
+    const isOurs = await store.transaction(async (tx) => {
+      const { sequence, hash, seal } = await signedHead(tx, organizationId)
+      if (!(await auditExport.setAnnounced(tx, { organizationId, sequence, before }))) return false
+      const data = { organization_id: organizationId, sequence, hash, seal }
+      publish(tx, { organizationId, type: 'audit.head_sealed', data })
+      return true
+    })
+    if (isOurs) announced += 1
+  }
+  return announced
+}
