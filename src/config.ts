@@ -42,6 +42,11 @@ const table = {
   HOST: setting('127.0.0.1', 'address to listen on', parseText),
   PORT: setting('8080', 'port to listen on', parsePort),
   METRICS_PORT: setting('off', 'port of /metrics, /healthz and /readyz', parseOff(parsePort)),
+  METRICS_TARGETS: setting(
+    '100',
+    'targets that have series of their own in /metrics; the calls of further ones are counted together',
+    parseCount(0, 2000),
+  ),
   BASE_URL: setting(
     '',
     'where people and programs reach this (default: PORT on localhost)',
@@ -269,6 +274,7 @@ function compose(parsed: Parsed) {
     host: given('HOST'),
     port,
     metricsPort: parsed.METRICS_PORT,
+    metricsTargets: given('METRICS_TARGETS'),
     baseUrl,
     /** BASE_URL was not set: it follows the port that is really listened on. */
     baseUrlFollowsPort: parsed.BASE_URL === undefined,

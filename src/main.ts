@@ -5,6 +5,8 @@ import { openInfrastructure, type Surroundings } from './compose/infrastructure.
 import { freePort } from './http/index.ts'
 import { openDomain } from './compose/domain.ts'
 import { startSchedule } from './compose/schedule.ts'
+import type { Readiness } from './operations/index.ts'
+import type { MetricFamily } from './telemetry/index.ts'
 
 /** What a running Intercept tells of itself. */
 export interface Running extends AsyncDisposable {
@@ -13,6 +15,8 @@ export interface Running extends AsyncDisposable {
   readonly port: number
   /** A link that makes the first owner, or undefined when there is one; links that other nodes printed stay. */
   setupLink(): Promise<string | undefined>
+  /** Readiness and metrics, for whoever answers for several nodes. */
+  report(): Promise<Readiness & { readonly families: readonly MetricFamily[] }>
 }
 
 /** Opens infrastructure, domain and servers, then listens; closing goes in reverse. */
@@ -41,6 +45,10 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     host: address,
     port,
     setupLink: async () => await domain.links.setupLink({ keepOlder: true }),
+    report: async () => ({
+      ...servers.readiness(),
+      families: await infrastructure.metrics.scrape(),
+    }),
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }
 }

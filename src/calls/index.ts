@@ -3,3 +3,4 @@ export { createTraffic, type Latency, type Rollup, type Traffic } from './minute
 export { createAnnouncer, type Announcer } from './notices.ts'
 export { callLogOf } from './call-log.ts'
 export { createRecorder } from './recorder.ts'
+export { CallMetrics } from './call-metrics.ts'

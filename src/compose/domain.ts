@@ -20,6 +20,7 @@ import { AuditExport, createAudit, createDenials } from '../audit/index.ts'
 import { createTraffic } from '../calls/index.ts'
 import type { Config } from '../config.ts'
 import type { Infrastructure } from './infrastructure.ts'
+import { measureLimits } from './measure.ts'
 import { createDirectories } from '../directory/index.ts'
 import {
   createInvitations,
@@ -73,21 +74,7 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
   const quotas = opened.use(createQuotas({ store, clock }))
   const onError = (err: unknown): void => log.warn({ err }, 'rates: shared again later')
   const rates = opened.use(new SharedRates({ store, clock, onError }))
-  metrics.measured(
-    'intercept_rate_nodes',
-    'Nodes that share rates, this one included.',
-    () => rates.state().nodes,
-  )
-  metrics.measured(
-    'intercept_rate_subjects',
-    'Keys, targets and tokens whose rate is shared here.',
-    () => rates.state().subjects,
-  )
-  metrics.measured(
-    'intercept_rate_short',
-    'Those of them for which this node needs more.',
-    () => rates.state().short,
-  )
+  measureLimits(metrics, { rates, quotas })
   const limits = createLimits({ clock, quotas, rates })
 
   // Organizations.

@@ -18,6 +18,7 @@ import { createMetrics, measureProcess } from '../telemetry/index.ts'
 import { createRelyingParty } from '../oidc/index.ts'
 import { createSealer, loadMasterSecretsFor, randomToken } from '../secrets/index.ts'
 import { asStorageProblem, isInUse, openStore } from '../store/index.ts'
+import { measureBuild, measureConnections } from './measure.ts'
 import { tellHistory, watchStore } from './store-watch.ts'
 import { createTracer } from '../telemetry/index.ts'
 
@@ -48,6 +49,10 @@ export async function openInfrastructure(
 
   const metrics = createMetrics()
   opened.defer(measureProcess(metrics))
+  const transactions = metrics.histogram(
+    'intercept_database_transaction_seconds',
+    'How long a transaction took, waiting for a connection and for locks included.',
+  )
   const sealer = createSealer(
     await whenStorageAnswers(
       log,
@@ -70,6 +75,7 @@ export async function openInfrastructure(
           clock: machineClock,
           followsDatabaseClock: surroundings.clock === undefined,
           onHistory: tellHistory({ log, metrics }),
+          onTransaction: (ms) => transactions.observe(ms / 1000),
           isNode: true,
           maxEventBytes: config.limits.webhookBodyBytes,
           authenticator: sealer,
@@ -91,6 +97,8 @@ export async function openInfrastructure(
     addresses.of(peerAddress(request), request.headers['x-forwarded-for']?.toString())
 
   const { version } = surroundings
+  measureBuild(metrics, { version, engine: store.engine })
+  measureConnections(metrics, { upstreams, store })
   const { otlpEndpoint, otlpLogsEndpoint } = config
   const telling = { metrics, log, version }
   const tracer =

@@ -6,8 +6,14 @@ import type { Infrastructure } from './infrastructure.ts'
 import { createGateway, type Gateway } from '../gateway/index.ts'
 import { answerWith, createApp, createFront, requestIdOf, watchMethods } from '../http/index.ts'
 import { registerPages } from '../pages/index.ts'
-import { createReadiness, registerMetrics, registerOperations } from '../operations/index.ts'
+import {
+  createReadiness,
+  registerMetrics,
+  registerOperations,
+  type Readiness,
+} from '../operations/index.ts'
 import type { Domain } from './domain.ts'
+import { measureRequests } from './measure.ts'
 import { registerScim, scimRefusals } from '../scim/index.ts'
 import { registerSignin, openProviders } from '../signin/index.ts'
 import { asStorageProblem } from '../store/index.ts'
@@ -16,6 +22,7 @@ import { gatewayPrefix } from '../targets/index.ts'
 /** The doors on their hinges: nothing is heard before `listen`. */
 export interface Servers extends AsyncDisposable {
   readonly gateway: Gateway
+  readonly readiness: () => Readiness
   /** Opens the listeners; closing them drops nothing that is under way. */
   listen(): Promise<AsyncDisposable & { readonly address: string; readonly port: number }>
 }
@@ -41,9 +48,10 @@ export async function openServers(
   const bodyLimitBytes = config.limits.jsonBodyBytes
   const { refusedByStorage } = services
   const appDeps = { baseUrl, bodyLimitBytes, requestIdOf, translate, log, refusedByStorage }
+  const onEnd = measureRequests(metrics)
 
   const ownRefusals = [scimRefusals]
-  const app = createApp({ ...appDeps, ownRefusals })
+  const app = createApp({ ...appDeps, ownRefusals, onEnd })
   const refuseOtherMethods = watchMethods(app)
   registerSignin(app, {
     ...{ ...services, baseUrl, authUrl, providers, translate },
@@ -83,6 +91,7 @@ export async function openServers(
       enabledSchemes: config.keySchemes,
       failedCredentials: config.limits.failedCredentials,
       callRecords: config.callRecords,
+      metricsTargets: config.metricsTargets,
     }),
   )
   const front = createFront({
@@ -96,6 +105,7 @@ export async function openServers(
   const closing = opened.move()
   return {
     gateway,
+    readiness,
     async listen() {
       await using listening = new AsyncDisposableStack()
       // Opened first, so that probes are answered until the last request has ended.

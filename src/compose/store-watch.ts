@@ -7,7 +7,7 @@ const lookEveryMs = 1000
 /** Says in log and metrics that the database turned out to have another history. */
 export function tellHistory({ log, metrics }: { log: Log; metrics: Metrics }) {
   const changes = metrics.counter(
-    'database_history_changes_total',
+    'intercept_database_history_changes_total',
     'How often the database turned out to be another one: another server, or an older state.',
   )
   return ({ reason, before, after }: HistoryChange): void => {
@@ -37,22 +37,25 @@ export function watchStore(deps: {
 }): Outages & AsyncDisposable {
   const { store, log, metrics } = deps
   metrics.measured(
-    'feed_age_seconds',
+    'intercept_feed_age_seconds',
     'Time since the change feed was read; from 1 s on, nothing that is remembered is trusted.',
     () => store.status().feedAgeMs / 1000,
+    'max',
   )
   metrics.measured(
-    'silent_nodes',
+    'intercept_silent_nodes',
     'Nodes of this database without a heartbeat for 10 s.',
     () => store.status().silentNodes,
+    'max',
   )
   metrics.measured(
-    'clock_offset_seconds',
+    'intercept_clock_offset_seconds',
     "What this machine's clock is ahead of the database's.",
     () => store.status().clockOffsetMs / 1000,
+    'max',
   )
   const refusals = metrics.counter(
-    'storage_refusals_total',
+    'intercept_storage_refusals_total',
     'Calls and requests that were refused because the database did not answer.',
   )
   let refusedInOutage = 0

@@ -29,7 +29,7 @@ import { createOpenCalls } from './open-calls.ts'
 import { createOrigins } from './origins.ts'
 import { answerAllowed, answerWhoAmI } from './whoami.ts'
 import { forwardCall, type Forwarding } from './forward-call.ts'
-import { callLogOf, createRecorder } from '../calls/index.ts'
+import { callLogOf, CallMetrics, createRecorder } from '../calls/index.ts'
 import { spanOf } from './span.ts'
 
 const checkPath = '/-/check'
@@ -61,6 +61,8 @@ export interface GatewayDeps {
   readonly rates: Pick<SharedRates, 'part'>
   /** Which calls leave a record where no target says so. */
   readonly callRecords: RecordChoice
+  /** How many targets have series of their own in the metrics. */
+  readonly metricsTargets: number
   readonly baseUrl: string
   readonly authUrl: string
 }
@@ -97,10 +99,13 @@ export function createGateway(deps: GatewayDeps): Gateway {
     protocol: new URL(baseUrl).protocol.slice(0, -1),
     isTraced: deps.tracer !== undefined,
   }
-  const refusals = metrics.counter('intercept_calls_refused_total', 'Calls refused, by code.')
-  let finished = 0
-  metrics.measured('intercept_calls_total', 'Calls that ended.', () => finished)
+  const callMetrics = new CallMetrics(metrics, { maxTargets: deps.metricsTargets })
   metrics.measured('intercept_calls_open', 'Calls under way.', () => openCalls.size)
+  metrics.measured(
+    'intercept_streams_open',
+    'Event streams and taken-over connections (WebSockets) under way.',
+    () => openCalls.streams(),
+  )
   const sweep = setInterval(() => origins.sweep(), 60_000)
   sweep.unref()
 
@@ -226,13 +231,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
   }
 
   function finish(call: Call): void {
-    finished++
     const { principal, refusal } = call
-    if (refusal !== undefined) refusals.add({ code: refusal })
-    if (principal === undefined) return
-    openCalls.remove(call, principal.keyId)
     const record = call.record(clock.now(), clock.monotonic())
-    if (record === undefined) return
+    callMetrics.count(call, record)
+    if (principal === undefined || record === undefined) return
+    openCalls.remove(call, principal.keyId)
     deps.callLog?.add(callLogOf(record))
     recorder.record(record, principal, call.target?.settings.records ?? deps.callRecords)
     const span = deps.tracer && spanOf(call, record)

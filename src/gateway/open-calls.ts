@@ -10,6 +10,8 @@ export interface OpenCalls {
   add(call: Call, keyId: KeyId): void
   remove(call: Call, keyId: KeyId): void
   readonly size: number
+  /** How many of them have no end of their own. */
+  streams(): number
   /** Ends the streams that have no end of their own, because the process stops. */
   endStreams(): void
   [Symbol.dispose](): void
@@ -76,10 +78,19 @@ export function createOpenCalls(deps: {
     for (const calls of byKey.values()) for (const call of calls) call.exchange.endStream()
   }
 
+  function streams(): number {
+    let count = 0
+    for (const calls of byKey.values()) {
+      for (const { exchange } of calls) if (exchange.isStream) count++
+    }
+    return count
+  }
+
   return {
     get size() {
       return size
     },
+    streams,
     add(call, keyId) {
       const calls = byKey.get(keyId)
       if (calls === undefined) byKey.set(keyId, new Set([call]))

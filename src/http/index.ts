@@ -19,6 +19,7 @@ export {
   type App,
   type AppReply,
   type AppRequest,
+  type RequestEnd,
 } from './server/app.ts'
 export { watchMethods } from './server/other-methods.ts'
 export { cookiesWith, cookieValues, hostCookie } from './server/cookies.ts'

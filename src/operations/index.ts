@@ -1,6 +1,6 @@
 /** The operator's door: is it alive, is it ready, what does it measure, what do its refusals mean. */
 import type { App } from '../http/index.ts'
-import type { Metrics } from '../telemetry/index.ts'
+import { renderFamilies, type Metrics } from '../telemetry/index.ts'
 
 /** Whether this node should get traffic. */
 export interface Readiness {
@@ -41,7 +41,9 @@ export function registerOperations(app: App, deps: OperationsDeps): void {
 export function registerMetrics(app: App, deps: OperationsDeps): void {
   registerHealth(app, deps)
   app.get('/metrics', async (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send(deps.metrics.render()),
+    reply
+      .type('text/plain; version=0.0.4; charset=utf-8')
+      .send(renderFamilies(await deps.metrics.scrape())),
   )
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import { createId } from '../ids.ts'
 import type { Authenticator } from '../secrets/index.ts'
 import type { Change, Connection, Engine, Transaction } from './db/db.ts'
-import type { EngineLane } from './engine/engine.ts'
+import type { EngineLane, PoolState } from './engine/engine.ts'
 import { createCompanions } from './engine/companions.ts'
 import { createFeedSource } from './engine/feed-source.ts'
 import { createNodeBook, forgetOldChanges, lookAtChange } from './engine/node-book.ts'
@@ -27,6 +27,7 @@ export * as callPartitions from './tables/calls/call-partitions.ts'
 export * as calls from './tables/calls/calls.ts'
 export * as callSums from './tables/calls/call-sums.ts'
 export * as deliveries from './tables/webhooks/deliveries.ts'
+export * as deliveryQueue from './tables/webhooks/queue.ts'
 export * as deliveryWork from './tables/webhooks/delivery-work.ts'
 export * as endpointCounts from './tables/webhooks/endpoint-counts.ts'
 export * as endpoints from './tables/webhooks/endpoints.ts'
@@ -144,6 +145,8 @@ export interface Store extends Connection {
   readonly clock: Clock
   /** How this node stands to the database and the others. */
   status(): StoreStatus
+  /** The connections of this process; undefined on SQLite, which has no pool. */
+  pool(): PoolState | undefined
   /**
    * The same database over connections of its own, for what must go on while everybody else waits for a lock: sending
    * deliveries. What it commits is heard like everything else.
@@ -192,6 +195,8 @@ export async function openStore(options: {
   followsDatabaseClock?: boolean | undefined
   /** Is called when the database turned out to have another history. */
   onHistory?: ((change: HistoryChange) => void) | undefined
+  /** Is told how long each transaction took, in milliseconds. */
+  onTransaction?: ((tookMs: number) => void) | undefined
   /** Whether this process serves requests: then it registers as a node and others wait for it. */
   isNode: boolean
   poolSize?: number | undefined
@@ -260,7 +265,9 @@ export async function openStore(options: {
     lane: EngineLane = handle,
     line?: string,
   ): Promise<{ result: T; changes: Change[] }> {
+    const startedAt = clock.monotonic()
     const done = await lane.transact(companions.accompany(work), line)
+    options.onTransaction?.(clock.monotonic() - startedAt)
     feed.heardOwn(done.changes)
     return done
   }
@@ -279,6 +286,7 @@ export async function openStore(options: {
     slowCallReads: handle.slowCallReads,
     feed,
     clock,
+    pool: () => handle.pool?.(),
     status: () => ({
       feedAgeMs: feed.ageMs(),
       silentNodes: registration?.silent ?? 0,

@@ -31,6 +31,8 @@ export interface Quotas extends AsyncDisposable {
   spend(subject: QuotaSubject, nowMs: number): void
   /** Reports what was spent, claims ahead, gives back, and announces what was crossed. */
   flush(): Promise<void>
+  /** What this node holds: quotas in use, and those of them that are used up. */
+  state(): { readonly subjects: number; readonly exhausted: number }
 }
 
 /** What this node holds of one quota in one period. */
@@ -123,6 +125,14 @@ class ClaimedQuotas implements Quotas {
     }
     await this.#deal('whole')
     await this.#announceAll()
+  }
+
+  state(): { readonly subjects: number; readonly exhausted: number } {
+    let exhausted = 0
+    for (const { spent, pending, subject } of this.#holdings.values()) {
+      if (spent + pending >= subject.quota.calls) exhausted += 1
+    }
+    return { subjects: this.#holdings.size, exhausted }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

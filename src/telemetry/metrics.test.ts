@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { mergeFamilies, renderFamilies } from './exposition.ts'
 import { createMetrics } from './metrics.ts'
 
 describe('metrics', () => {
@@ -9,33 +10,44 @@ describe('metrics', () => {
     calls.add({ status: '200' })
     calls.add({ status: '200' }, 2)
     calls.add({ status: '401' })
-    metrics.gauge('open_connections', 'Open.').set(7)
     metrics.measured('up', 'Up.', () => 1)
-    const took = metrics.histogram('took_seconds', 'Took.', [0.1, 1])
-    took.observe(0.05)
-    took.observe(0.1)
-    took.observe(5)
     assert.equal(
       metrics.render(),
       `# HELP calls_total Calls.
 # TYPE calls_total counter
 calls_total{status="200"} 3
 calls_total{status="401"} 1
-# HELP open_connections Open.
-# TYPE open_connections gauge
-open_connections 7
 # HELP up Up.
 # TYPE up gauge
 up 1
-# HELP took_seconds Took.
-# TYPE took_seconds histogram
-took_seconds_bucket{le="0.1"} 2
-took_seconds_bucket{le="1"} 2
-took_seconds_bucket{le="+Inf"} 3
-took_seconds_sum 5.15
-took_seconds_count 3
 `,
     )
+  })
+
+  test('a histogram counts each observation in its bucket and all above', () => {
+    const metrics = createMetrics()
+    const took = metrics.histogram('took_seconds', 'Took.')
+    for (const seconds of [0.05, 0.1, 5, 100]) took.observe(seconds)
+    const text = metrics.render()
+    assert.match(text, /^took_seconds_bucket\{le="0.025"\} 0$/m)
+    assert.match(text, /^took_seconds_bucket\{le="0.1"\} 2$/m)
+    assert.match(text, /^took_seconds_bucket\{le="60"\} 3$/m)
+    assert.match(
+      text,
+      /^took_seconds_bucket\{le="\+Inf"\} 4\ntook_seconds_sum 105.15\ntook_seconds_count 4$/m,
+    )
+  })
+
+  test('several workers are one: counts add up, what they see in common is the greatest', () => {
+    const workers = [3, 4].map((calls) => {
+      const metrics = createMetrics()
+      metrics.counter('calls_total', 'Calls.').add({ status: '200' }, calls)
+      metrics.measured('queue', 'Queue.', () => calls, 'max')
+      return metrics.families()
+    })
+    const text = renderFamilies(mergeFamilies(workers))
+    assert.match(text, /^calls_total\{status="200"\} 7$/m)
+    assert.match(text, /^queue 4$/m)
   })
 
   test('a label value cannot forge a line or a label', () => {

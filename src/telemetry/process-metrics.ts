@@ -1,13 +1,12 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Metrics } from './metrics.ts'
 
 /** Each look wakes the process: often enough to meet every stop that matters, rarely enough to cost an idle node nothing. */
 const delayEveryMs = 100
 
-/** What every process tells about itself; the returned function ends the measuring. */
+/** What every process tells about itself, by the names that Prometheus' own clients use; the returned function ends the measuring. */
 export function measureProcess(metrics: Metrics): () => void {
-  const delay = monitorEventLoopDelay({ resolution: delayEveryMs })
-  delay.enable()
   metrics.measured('process_cpu_seconds_total', 'User and system time of the process.', () => {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1e6
@@ -15,19 +14,67 @@ export function measureProcess(metrics: Metrics): () => void {
   metrics.measured('process_resident_memory_bytes', 'Memory of the process.', () => {
     return process.memoryUsage.rss()
   })
-  metrics.measured('process_start_time_seconds', 'When the process started, since 1970.', () => {
-    return Math.round(performance.timeOrigin) / 1000
-  })
   metrics.measured('process_heap_bytes', 'Used heap.', () => process.memoryUsage().heapUsed)
   metrics.measured(
-    'event_loop_delay_p99_seconds',
-    'How late timers are, since the last scrape.',
+    'process_start_time_seconds',
+    'When the process started, since 1970.',
+    () => Math.round(performance.timeOrigin) / 1000,
+    'max',
+  )
+  const { maxFiles } = readLimits()
+  if (maxFiles !== undefined) {
+    metrics.measured('process_open_fds', 'Open files and sockets.', countFiles)
+    metrics.measured('process_max_fds', 'Files and sockets that may be open.', () => maxFiles)
+  }
+  return measureDelay(metrics)
+}
+
+function measureDelay(metrics: Metrics): () => void {
+  const delay = monitorEventLoopDelay({ resolution: delayEveryMs })
+  delay.enable()
+  // What Node notes is the whole time between two looks.
+  const seconds = (ns: number): number =>
+    Number.isFinite(ns) ? Math.max(0, ns / 1e9 - delayEveryMs / 1000) : 0
+  metrics.measured(
+    'nodejs_eventloop_lag_p50_seconds',
+    'How late timers are, since the last scrape: half of them at most this much.',
+    () => seconds(delay.percentile(50)),
+    'max',
+  )
+  metrics.measured(
+    'nodejs_eventloop_lag_p99_seconds',
+    'How late timers are, since the last scrape: 99 of 100 at most this much.',
+    () => seconds(delay.percentile(99)),
+    'max',
+  )
+  metrics.measured(
+    'nodejs_eventloop_lag_max_seconds',
+    'How late timers are, since the last scrape: the latest.',
     () => {
-      // What Node notes is the whole time between two looks.
-      const p99 = delay.percentile(99) / 1e9 - delayEveryMs / 1000
+      const latest = seconds(delay.max)
       delay.reset()
-      return Number.isFinite(p99) ? Math.max(0, p99) : 0
+      return latest
     },
+    'max',
   )
   return () => delay.disable()
+}
+
+/** Linux says it in /proc; elsewhere the two metrics are left out. */
+function readLimits(): { maxFiles: number | undefined } {
+  try {
+    const [, most] =
+      /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return { maxFiles: most === undefined ? undefined : Number(most) }
+  } catch {
+    return { maxFiles: undefined }
+  }
+}
+
+function countFiles(): number {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch {
+    return 0
+  }
 }

@@ -21,6 +21,7 @@ import { createDispatcher } from './delivery/dispatcher.ts'
 import { createEndpoints, type Endpoints } from './endpoints.ts'
 import { endDeadLeases, leaseOwner } from './delivery/lease-owner.ts'
 import { measureAttempts } from './delivery/measure.ts'
+import { measureQueue } from './delivery/measure-queue.ts'
 import { createOperations, type Operations } from './delivery/operations.ts'
 import { createReplay, type Replay } from './delivery/replay.ts'
 import { removeOld, type RetentionResult } from './delivery/retention.ts'
@@ -115,6 +116,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     onError,
     onAttempt: deps.metrics && measureAttempts(deps.metrics),
   })
+  if (deps.metrics) measureQueue({ store, clock, metrics: deps.metrics })
   let started = false
   let stopped = false
   let stopping: Promise<void> | undefined

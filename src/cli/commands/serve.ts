@@ -6,6 +6,7 @@ import type { Running } from '../../main.ts'
 import { command } from '../lib/command.ts'
 import { startGivingMemoryBack } from '../lib/idle-memory.ts'
 import type { Terminal } from '../lib/terminal.ts'
+import { reportToSupervisor } from '../lib/worker-reports.ts'
 import { superviseWorkers } from '../lib/workers.ts'
 
 export const commands = {
@@ -52,6 +53,7 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   // Loaded here: the supervisor of several workers needs none of it.
   const { start } = await import('../../main.ts')
   const running = await start(config, { log })
+  if (cluster.isWorker) reportToSupervisor(running.report)
   for (const remark of remarks(config)) log.info({}, remark)
   // One of several workers prints it.
   if (!cluster.isWorker || cluster.worker?.id === 1) {

@@ -4,13 +4,14 @@ import type { Config } from '../../config.ts'
 import { freePort } from '../../http/index.ts'
 import type { Log } from '../../telemetry/index.ts'
 import type { Terminal } from './terminal.ts'
+import { listenForWorkers } from './worker-reports.ts'
 
 /** A worker that dies is replaced after the first of these; one that never comes to listen waits longer each time. */
 const pausesSeconds = [1, 2, 4, 8, 16, 32, 60] as const
 
 /**
- * Runs `WORKERS` processes that share one port until somebody stops this one. Each is a node of its own and has its
- * own metrics listener: METRICS_PORT, METRICS_PORT + 1, …
+ * Runs `WORKERS` processes that share one port until somebody stops this one. Each is a node of its own; this process
+ * answers at METRICS_PORT for all of them.
  */
 export async function superviseWorkers(
   config: Config,
@@ -23,9 +24,7 @@ export async function superviseWorkers(
   let isStopping = false
 
   const startWorker = (index: number, failedBefore: number): void => {
-    const metricsPort =
-      config.metricsPort === undefined ? {} : { METRICS_PORT: String(config.metricsPort + index) }
-    const worker = cluster.fork({ PORT: String(port), ...metricsPort })
+    const worker = cluster.fork({ PORT: String(port), METRICS_PORT: 'off' })
     living.set(index, worker)
     let hasListened = false
     // A worker has other listeners too, which open before.
@@ -45,6 +44,12 @@ export async function superviseWorkers(
       }, seconds * 1000)
       pauses.add(pause)
     })
+  }
+  await using listening = new AsyncDisposableStack()
+  if (config.metricsPort !== undefined) {
+    const { host, metricsPort } = config
+    const workers = () => living.values()
+    listening.use(await listenForWorkers({ host, port: metricsPort, workers }))
   }
   for (let index = 0; index < config.workers; index++) startWorker(index, 0)
   log.info({ workers: config.workers }, 'Workers are starting')

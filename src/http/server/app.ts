@@ -8,6 +8,21 @@ export type App = FastifyInstance
 export type AppRequest = FastifyRequest
 export type AppReply = FastifyReply
 
+/** A request outside the guarded area that has been answered. */
+export interface RequestEnd {
+  readonly area: 'api' | 'scim' | 'sign-in' | 'pages'
+  readonly method: string
+  /** The route as it is registered, so that no id is in it; empty when no route matched. */
+  readonly route: string
+  /** Without query. */
+  readonly path: string
+  readonly status: number
+  /** The code of a refusal of ours. */
+  readonly refusal: string | undefined
+  readonly tookMs: number
+  readonly request: AppRequest
+}
+
 /** Builds what answers everything outside the guarded area: Fastify with our strictness and our refusals. */
 export function createApp(deps: {
   readonly baseUrl: string
@@ -20,6 +35,8 @@ export function createApp(deps: {
   readonly log: { error(fields: object, text: string): void }
   /** Counts a refusal that the database's absence caused: an outage is said once, not request by request. */
   readonly refusedByStorage: (cause: unknown) => void
+  /** Is told of every request that has been answered. */
+  readonly onEnd?: (end: RequestEnd) => void
 }): App {
   function refuse(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
     const own = ownRefusalsOf(deps.ownRefusals, request.url)
@@ -73,7 +90,32 @@ export function createApp(deps: {
     if (isHttps) reply.header('Strict-Transport-Security', 'max-age=63072000')
     if (!reply.hasHeader('Cache-Control')) reply.header('Cache-Control', 'no-store')
   })
+  const { onEnd } = deps
+  if (onEnd !== undefined) {
+    app.addHook('onResponse', async (request, reply) => onEnd(endOf(request, reply)))
+  }
   return app
+}
+
+function endOf(request: AppRequest, reply: AppReply): RequestEnd {
+  const refusal = reply.getHeader('Intercept-Refused')
+  const [path = ''] = request.url.split('?', 1)
+  return {
+    area: areaOf(path),
+    method: request.method,
+    route: request.routeOptions.url ?? '',
+    path,
+    status: reply.statusCode,
+    refusal: refusal === undefined ? undefined : String(refusal),
+    tookMs: reply.elapsedTime,
+    request,
+  }
+}
+
+function areaOf(path: string): RequestEnd['area'] {
+  if (path.startsWith('/scim/')) return 'scim'
+  if (path.startsWith('/api/v1/auth/')) return 'sign-in'
+  return path.startsWith('/api/') ? 'api' : 'pages'
 }
 
 /** The address at the other end of a request's connection; IPv4 never in IPv6's clothes. */

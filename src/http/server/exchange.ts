@@ -258,6 +258,11 @@ export class Exchange {
     return !this.requestComplete && !this.started && !this.#bodyPaused
   }
 
+  /** Whether it is a stream of events, or was taken over: it has no end of its own. */
+  get isStream(): boolean {
+    return this.isEventStream || (this.upgrade !== undefined && this.finished)
+  }
+
   /** The stream to take over after a 101; nothing more goes through this exchange's answer. */
   takeOver(): UpgradedStream | undefined {
     if (this.upgrade === undefined || this.finished || this.#gone) return undefined

@@ -54,6 +54,7 @@ export async function openEcho(): Promise<Echo> {
           where.host === echoHost && !where.secure
             ? own.open(here, connectMs)
             : others.open(where, connectMs),
+        connections: () => others.connections(),
         [Symbol.asyncDispose]: async () => {
           await own[Symbol.asyncDispose]()
           await others[Symbol.asyncDispose]()

@@ -27,6 +27,8 @@ export interface UpstreamDeps {
 /** All connections to upstreams. */
 export interface Upstreams {
   open(where: Destination, connectMs: number): UpstreamOrigin
+  /** Connections to all of them. */
+  connections(): { readonly open: number; readonly idle: number }
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -67,6 +69,14 @@ export function createUpstreams(deps: UpstreamDeps): Upstreams {
       const origin = new UpstreamOrigin(where, connector, time, () => watch(origin))
       return origin
     },
+    connections: () => {
+      let [open, idle] = [0, 0]
+      for (const origin of origins) {
+        open += origin.size
+        idle += origin.idle
+      }
+      return { open, idle }
+    },
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer)
       for (const origin of origins) origin.close()
@@ -106,6 +116,11 @@ export class UpstreamOrigin {
   /** Connections open at present. */
   get size(): number {
     return this.#all.size
+  }
+
+  /** Those of them that wait for work. */
+  get idle(): number {
+    return this.#idle.length
   }
 
   /** A connection that waits for work, the most recently used first; undefined when there is none. */

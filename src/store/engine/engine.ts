@@ -13,6 +13,14 @@ export interface EngineLane {
   ): Promise<{ result: T; changes: Change[] }>
 }
 
+/** Connections to a database server. */
+export interface PoolState {
+  readonly open: number
+  readonly idle: number
+  /** Works that wait for one. */
+  readonly waiting: number
+}
+
 /** What the two engines have in common; only this folder sees it. */
 export interface EngineHandle extends EngineLane {
   readonly engine: Engine
@@ -44,6 +52,8 @@ export interface EngineHandle extends EngineLane {
   /** What makes this database this database; see `ServerMark`. */
   serverIdentity(): RawBuilder<string>
   serverStart(): RawBuilder<string>
+  /** The connections of this process, where there is a pool. */
+  pool?(): PoolState
   /** Copies the main database into a file while work goes on. */
   backup(file: string): Promise<void>
   close(): Promise<void>

@@ -11,7 +11,7 @@ import {
   type FeedMark,
   type Transaction,
 } from '../db/db.ts'
-import type { EngineHandle, EngineLane } from './engine.ts'
+import type { EngineHandle, EngineLane, PoolState } from './engine.ts'
 import { writeLedger } from './ledger.ts'
 import { commitChanges } from './commit-changes.ts'
 import { refuseStandby, serverIdentity, serverStart } from './greeting.ts'
@@ -118,6 +118,7 @@ export async function openPostgres(
       void connect()
     },
     onOther: (call) => servers.onOther(call),
+    pool: () => sumOf([main.pool(), apart.pool(), urgent.pool()]),
     serverIdentity: () => sql.raw(serverIdentity),
     serverStart: () => sql.raw(serverStart),
     async backup() {
@@ -156,8 +157,9 @@ function openLane(
   settings: pg.PoolConfig,
   clock: Pick<Clock, 'now' | 'monotonic'>,
   ledger: LedgerSettings,
-): EngineLane {
-  const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(settings) }) })
+): EngineLane & { pool(): PoolState } {
+  const pool = openPool(settings)
+  const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 
   /** Runs works, then the ledger, then commits. */
   async function commit<T>(
@@ -212,7 +214,13 @@ function openLane(
     query,
     transact: async (work, line) =>
       line === undefined ? await alone(work) : await lines.commit(line, work),
+    pool: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
   }
+}
+
+function sumOf(pools: readonly PoolState[]): PoolState {
+  const sum = (name: keyof PoolState) => pools.reduce((total, pool) => total + pool[name], 0)
+  return { open: sum('open'), idle: sum('idle'), waiting: sum('waiting') }
 }
 
 // 40001 serialization_failure, 40P01 deadlock_detected, 25P03 idle_in_transaction_session_timeout: nothing was

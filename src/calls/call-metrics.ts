@@ -1,0 +1,155 @@
+import { problems, type ProblemCode } from '../errors.ts'
+import type { CallRecord } from '../store/index.ts'
+import {
+  LatencyTable,
+  type CollectedSample,
+  type Labels,
+  type Metrics,
+} from '../telemetry/index.ts'
+
+/** What is known of a call that has ended. */
+export interface EndedCall {
+  readonly status: number
+  readonly refusal: ProblemCode | undefined
+  readonly target: { readonly id: string; readonly slug: string } | undefined
+  readonly principal: { readonly organizationSlug: string } | undefined
+}
+
+// A call whose caller left before there was a response has the status 0.
+const classes = ['gone', '1xx', '2xx', '3xx', '4xx', '5xx'] as const
+const codes = Object.keys(problems) as ProblemCode[]
+const codeAt = new Map(codes.map((code, at) => [code, at]))
+const upstreamCodes = ['upstream_unreachable', 'upstream_invalid', 'upstream_timeout'] as const
+/** Calls that reached no target, and those to targets that have no row of their own. */
+const noTarget = 0
+const otherTargets = 1
+
+/**
+ * Counts calls by target, status class and refusal, with their latencies. It runs for every call: all counts are in
+ * arrays that are there from the beginning, and the number of series is bounded whatever is called.
+ */
+export class CallMetrics {
+  readonly #maxTargets: number
+  readonly #rowOf = new Map<string, number>()
+  readonly #labels: Labels[]
+  readonly #calls: Float64Array
+  readonly #refused: Float64Array
+  readonly #whole: LatencyTable
+  readonly #upstream: LatencyTable
+  #lastId = ''
+  #lastRow = noTarget
+
+  constructor(metrics: Metrics, options: { readonly maxTargets: number }) {
+    this.#maxTargets = options.maxTargets
+    const rows = options.maxTargets + 2
+    this.#labels = [
+      { organization: '', target: '' },
+      { organization: '(other)', target: '(other)' },
+    ]
+    this.#calls = new Float64Array(rows * classes.length)
+    this.#refused = new Float64Array(rows * codes.length)
+    this.#whole = new LatencyTable(rows * classes.length)
+    this.#upstream = new LatencyTable(rows)
+    this.#register(metrics)
+  }
+
+  /** Counts a call; one without a record came from a stranger. */
+  count(call: EndedCall, record: CallRecord | undefined): void {
+    const row = this.#rowFor(call)
+    const cell = row * classes.length + Math.floor(call.status / 100)
+    this.#calls[cell] = (this.#calls[cell] ?? 0) + 1
+    if (call.refusal !== undefined) {
+      const at = row * codes.length + (codeAt.get(call.refusal) ?? 0)
+      this.#refused[at] = (this.#refused[at] ?? 0) + 1
+    }
+    if (record === undefined) return
+    this.#whole.observe(cell, record.durationUs)
+    if (record.upstreamUs !== undefined) this.#upstream.observe(row, record.upstreamUs)
+  }
+
+  #rowFor({ target, principal }: EndedCall): number {
+    if (target === undefined) return noTarget
+    // Most calls go where the one before went.
+    if (target.id === this.#lastId) return this.#lastRow
+    let row = this.#rowOf.get(target.id)
+    if (row === undefined) {
+      row = this.#rowOf.size < this.#maxTargets ? this.#labels.length : otherTargets
+      if (row === otherTargets) return row
+      this.#labels.push({ organization: principal?.organizationSlug ?? '', target: target.slug })
+      this.#rowOf.set(target.id, row)
+    }
+    this.#lastId = target.id
+    this.#lastRow = row
+    return row
+  }
+
+  #register(metrics: Metrics): void {
+    metrics.collected(
+      {
+        name: 'intercept_calls_total',
+        help: 'Guarded calls that ended, by target and class of status; gone: the caller left first.',
+        type: 'counter',
+      },
+      () => this.#counts(this.#calls, 'status_class', classes),
+    )
+    metrics.collected(
+      {
+        name: 'intercept_calls_refused_total',
+        help: 'Guarded calls that Intercept refused, by target and code.',
+        type: 'counter',
+      },
+      () => this.#counts(this.#refused, 'code', codes),
+    )
+    metrics.collected(
+      {
+        name: 'intercept_upstream_errors_total',
+        help: 'Calls that failed because of their upstream, by target and code.',
+        type: 'counter',
+      },
+      () => this.#upstreamErrors(),
+    )
+    metrics.collected(
+      {
+        name: 'intercept_call_seconds',
+        help: 'How long a call took as its caller saw it, from the first check to the last byte.',
+        type: 'histogram',
+      },
+      () =>
+        this.#labels.flatMap((labels, row) =>
+          classes.flatMap((status_class, at) =>
+            this.#whole.samples(row * classes.length + at, { ...labels, status_class }),
+          ),
+        ),
+    )
+    metrics.collected(
+      {
+        name: 'intercept_upstream_seconds',
+        help: 'How long an upstream took until the head of its response, connecting included.',
+        type: 'histogram',
+      },
+      () => this.#labels.flatMap((labels, row) => this.#upstream.samples(row, labels)),
+    )
+  }
+
+  /** A counter that a target has never raised has no series. */
+  #counts(cells: Float64Array, label: string, values: readonly string[]): CollectedSample[] {
+    return this.#labels.flatMap((labels, row) =>
+      values.flatMap((value, at): CollectedSample[] => {
+        const count = cells[row * values.length + at] ?? 0
+        return count === 0 ? [] : [[{ ...labels, [label]: value }, count]]
+      }),
+    )
+  }
+
+  /** Zeros too, so that the first failure is an increase. */
+  #upstreamErrors(): CollectedSample[] {
+    return this.#labels.flatMap((labels, row) => {
+      if (row === noTarget || (row === otherTargets && this.#rowOf.size < this.#maxTargets))
+        return []
+      return upstreamCodes.map((code): CollectedSample => {
+        const count = this.#refused[row * codes.length + (codeAt.get(code) ?? 0)] ?? 0
+        return [{ ...labels, code }, count]
+      })
+    })
+  }
+}

@@ -1,0 +1,115 @@
+/** What workers tell their supervisor of themselves, so that one listener answers for all of them. */
+import type { Worker } from 'node:cluster'
+import { createServer, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { mergeFamilies, renderFamilies, type MetricFamily } from '../../telemetry/index.ts'
+
+/** How a node is, at this moment. */
+export interface NodeReport {
+  readonly isReady: boolean
+  readonly state: string
+  readonly families: readonly MetricFamily[]
+}
+
+const question = 'intercept:report'
+const answerWithinMs = 3000
+
+/** Answers the supervisor's questions; in a worker. */
+export function reportToSupervisor(report: () => Promise<NodeReport>): void {
+  process.on('message', (message: unknown) => {
+    if (!isQuestion(message)) return
+    void report().then((answer) => {
+      // The supervisor may be gone by now.
+      if (process.connected) process.send?.({ kind: question, id: message.id, answer })
+    })
+  })
+}
+
+/** Asks each worker; one that doesn't answer in time is left out. */
+export async function askWorkers(workers: Iterable<Worker>): Promise<NodeReport[]> {
+  const answers = await Promise.all([...workers].map(async (worker) => await ask(worker)))
+  return answers.filter((answer) => answer !== undefined)
+}
+
+let lastId = 0
+
+async function ask(worker: Worker): Promise<NodeReport | undefined> {
+  const id = ++lastId
+  return await new Promise((resolve) => {
+    const end = (answer?: NodeReport): void => {
+      clearTimeout(timer)
+      worker.off('message', onMessage)
+      worker.off('exit', onExit)
+      resolve(answer)
+    }
+    const onExit = (): void => end()
+    const onMessage = (message: unknown): void => {
+      // Whoever answers with our id is our own worker.
+      if (isQuestion(message) && message.id === id) {
+        end((message as unknown as { answer: NodeReport }).answer)
+      }
+    }
+    const timer = setTimeout(end, answerWithinMs)
+    worker.on('message', onMessage)
+    worker.on('exit', onExit)
+    worker.send({ kind: question, id }, (error) => error && end())
+  })
+}
+
+function isQuestion(message: unknown): message is { readonly id: number } {
+  return (message as { kind?: unknown } | null)?.kind === question
+}
+
+/** Serves `/metrics`, `/healthz` and `/readyz` for all workers, until it is closed. */
+export async function listenForWorkers(options: {
+  readonly host: string
+  readonly port: number
+  readonly workers: () => Iterable<Worker>
+}): Promise<AsyncDisposable> {
+  const server = createServer((request, response) => {
+    const [path] = (request.url ?? '').split('?', 1)
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (!isRead) send(response, 405, 'method not allowed\n')
+    else if (path === '/healthz') send(response, 200, 'ok\n')
+    else if (path === '/readyz' || path === '/metrics') {
+      void askWorkers(options.workers()).then((reports) => {
+        if (path === '/metrics') sendMetrics(response, reports)
+        else sendReadiness(response, reports)
+      })
+    } else send(response, 404, 'not found\n')
+  })
+  server.listen(options.port, options.host)
+  await once(server, 'listening')
+  return {
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function sendMetrics(response: ServerResponse, reports: readonly NodeReport[]): void {
+  const workers: MetricFamily = {
+    name: 'intercept_workers',
+    help: 'Worker processes that answered this scrape.',
+    type: 'gauge',
+    across: 'sum',
+    samples: [['', reports.length]],
+  }
+  const merged = mergeFamilies(reports.map(({ families }) => families))
+  const text = renderFamilies([workers, ...merged])
+  response.setHeader('Content-Type', 'text/plain; version=0.0.4; charset=utf-8')
+  response.writeHead(200).end(text)
+}
+
+/** Ready while somebody serves; what one of them says against it counts for all, since they share the port. */
+function sendReadiness(response: ServerResponse, reports: readonly NodeReport[]): void {
+  const against = reports.find(({ isReady }) => !isReady)
+  const state = reports.length === 0 ? 'starting' : (against?.state ?? 'ready')
+  send(response, state === 'ready' ? 200 : 503, `${state}\n`)
+}
+
+function send(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain' }).end(text)
+}

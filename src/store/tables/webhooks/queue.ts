@@ -1,0 +1,37 @@
+import type { Connection } from '../../db/db.ts'
+
+/** What waits to be delivered, over all organizations. */
+export interface QueueState {
+  /** To endpoints that take deliveries, and to those that are held because they fail. */
+  readonly pending: number
+  readonly held: number
+  /** Milliseconds since 1970 at which the oldest pending one was made. */
+  readonly oldestAt: number | undefined
+}
+
+/** Looks at the whole queue: not for a call's turn. */
+export async function look(at: Connection): Promise<QueueState> {
+  const rows = await at.query
+    .selectFrom('delivery')
+    .innerJoin('endpoint', 'endpoint.id', 'delivery.endpoint_id')
+    .select(({ fn }) => [
+      'endpoint.state as endpoint_state',
+      fn.countAll<number>().as('rows'),
+      fn.min('delivery.created_at').as('oldest'),
+    ])
+    .where('delivery.state', '=', 'pending')
+    .groupBy('endpoint.state')
+    .execute()
+  let [pending, held] = [0, 0]
+  let oldestAt: number | undefined
+  for (const row of rows) {
+    if (row.endpoint_state === 'held') {
+      held += Number(row.rows)
+      continue
+    }
+    pending += Number(row.rows)
+    const oldest = Number(row.oldest)
+    oldestAt = oldestAt === undefined ? oldest : Math.min(oldestAt, oldest)
+  }
+  return { pending, held, oldestAt }
+}

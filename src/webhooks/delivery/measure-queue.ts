@@ -1,0 +1,41 @@
+import type { Clock } from '../../clock.ts'
+import { deliveryQueue, type Store } from '../../store/index.ts'
+import type { Metrics } from '../../telemetry/index.ts'
+
+/** A look may read many rows, and whoever scrapes must not wait for it. */
+const lookAgainMs = 5000
+
+/** Says how much waits to be delivered. Every node sees the same queue. */
+export function measureQueue(deps: {
+  readonly store: Store
+  readonly clock: Clock
+  readonly metrics: Metrics
+}): void {
+  const { store, clock, metrics } = deps
+  let known: deliveryQueue.QueueState = { pending: 0, held: 0, oldestAt: undefined }
+  let lookedAt = -Infinity
+  metrics.beforeScrape(async () => {
+    if (clock.monotonic() - lookedAt < lookAgainMs) return
+    lookedAt = clock.monotonic()
+    // Without a database the last look stays: that it is away is said by the age of the feed.
+    known = await deliveryQueue.look(store.aside).catch(() => known)
+  })
+  metrics.collected(
+    {
+      name: 'intercept_webhook_queue',
+      help: 'Deliveries that wait, in the whole installation; held: their endpoint fails and is only probed.',
+      type: 'gauge',
+      across: 'max',
+    },
+    () => [
+      [{ state: 'pending' }, known.pending],
+      [{ state: 'held' }, known.held],
+    ],
+  )
+  metrics.measured(
+    'intercept_webhook_oldest_seconds',
+    'Age of the oldest pending delivery to an endpoint that is not held.',
+    () => (known.oldestAt === undefined ? 0 : Math.max(0, clock.now() - known.oldestAt) / 1000),
+    'max',
+  )
+}

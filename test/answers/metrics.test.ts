@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { CallMetrics } from '../../src/calls/index.ts'
+import { freePort } from '../../src/http/index.ts'
+import { createMetrics } from '../../src/telemetry/index.ts'
+import { gatewayForTests, until, type TestGateway } from '../harness/gateway.ts'
+import { parseScrape, promtoolFindings, sumOf, type Sample } from '../harness/prometheus-text.ts'
+
+describe('metrics', () => {
+  let gateway: TestGateway
+  let metricsUrl: string
+
+  before(async () => {
+    const port = await freePort('127.0.0.1')
+    metricsUrl = `http://127.0.0.1:${port}/metrics`
+    gateway = await gatewayForTests({ settings: { METRICS_PORT: String(port) } })
+    const nobody = `http://127.0.0.1:${await freePort('127.0.0.1')}`
+    await gateway.run('target', 'set', 'acme', 'away', '--upstream', nobody)
+    const { xApiKey } = gateway
+    for (const path of ['/echo/a', '/echo/b', '/nowhere/c', '/away/d']) {
+      await (await gateway.call(path, xApiKey)).text()
+    }
+    await (await gateway.call('/echo/a', undefined)).text()
+    await fetch(`${gateway.product.baseUrl}/api/v1/me`)
+    await fetch(`${gateway.product.baseUrl}/scim/v2/Users`)
+  })
+  after(async () => await gateway[Symbol.asyncDispose]())
+
+  async function scrape(): Promise<Sample[]> {
+    return parseScrape(await (await fetch(metricsUrl)).text())
+  }
+
+  test('calls are counted by target, class of status and refusal code', async () => {
+    const samples = await scrape()
+    const echo = { organization: 'acme', target: 'echo' }
+    assert.equal(sumOf(samples, 'intercept_calls_total', { ...echo, status_class: '2xx' }), 2)
+    assert.equal(sumOf(samples, 'intercept_calls_total'), 5)
+    const refused = (code: string) => sumOf(samples, 'intercept_calls_refused_total', { code })
+    assert.equal(refused('target_not_found'), 1)
+    assert.equal(refused('credential_missing'), 1)
+    assert.equal(
+      sumOf(samples, 'intercept_upstream_errors_total', {
+        target: 'away',
+        code: 'upstream_unreachable',
+      }),
+      1,
+    )
+  })
+
+  test('a latency histogram counts every call of a known key, and one each upstream that answered', async () => {
+    const samples = await scrape()
+    assert.equal(sumOf(samples, 'intercept_call_seconds_count'), 4)
+    assert.equal(sumOf(samples, 'intercept_call_seconds_bucket', { le: '+Inf' }), 4)
+    assert.equal(sumOf(samples, 'intercept_upstream_seconds_count', { target: 'echo' }), 2)
+  })
+
+  test('requests of the API and of SCIM, transactions, connections and the process are there', async () => {
+    // The hook after a response may run a moment after its last byte.
+    await until(async () => {
+      const samples = await scrape()
+      const ended = (area: string) => sumOf(samples, 'intercept_request_seconds_count', { area })
+      return ended('api') === 1 && ended('scim') === 1
+    })
+    const samples = await scrape()
+    const names = new Set(samples.map(({ name }) => name))
+    for (const name of expected) assert.ok(names.has(name), name)
+    assert.equal(sumOf(samples, 'intercept_build_info'), 1)
+  })
+
+  test('promtool, where it is installed, finds nothing against the scrape', async () => {
+    const text = await (await fetch(metricsUrl)).text()
+    assert.ok(['', undefined].includes(promtoolFindings(text)), promtoolFindings(text))
+  })
+
+  test('series are bounded by METRICS_TARGETS: further targets are counted together', () => {
+    const metrics = createMetrics()
+    const calls = new CallMetrics(metrics, { maxTargets: 2 })
+    for (let at = 0; at < 1000; at++) {
+      const target = { id: `tgt_${at % 10}`, slug: `t${at % 10}` }
+      const principal = { organizationSlug: 'acme' }
+      calls.count({ status: 200, refusal: undefined, target, principal }, undefined)
+    }
+    const samples = parseScrape(metrics.render())
+    const series = samples.filter(({ name }) => name === 'intercept_calls_total')
+    assert.deepEqual(
+      series.map(({ labels, value }) => [labels['target'], value]),
+      [
+        ['(other)', 800],
+        ['t0', 100],
+        ['t1', 100],
+      ],
+    )
+  })
+})
+
+const expected = [
+  'intercept_streams_open',
+  'intercept_upstream_connections',
+  'intercept_quota_subjects',
+  'intercept_rate_subjects',
+  'intercept_webhook_queue',
+  'intercept_webhook_oldest_seconds',
+  'intercept_feed_age_seconds',
+  'intercept_silent_nodes',
+  'intercept_clock_offset_seconds',
+  'intercept_database_transaction_seconds_count',
+  'nodejs_eventloop_lag_p99_seconds',
+  'process_cpu_seconds_total',
+  'process_resident_memory_bytes',
+  'process_start_time_seconds',
+]
