@@ -17,16 +17,18 @@ const answerWithinMs = 3000
 /** Answers the supervisor's questions; in a worker. */
 export function reportToSupervisor(report: () => Promise<NodeReport>): void {
   process.on('message', (message: unknown) => {
-    if (!isQuestion(message)) return
-    void report().then((answer) => {
-      // The supervisor may be gone by now.
-      if (process.connected) process.send?.({ kind: question, id: message.id, answer })
-    })
+    if (isQuestion(message)) void answer(message.id, report)
   })
 }
 
+async function answer(id: number, report: () => Promise<NodeReport>): Promise<void> {
+  const told = await report()
+  // The supervisor may be gone by now.
+  if (process.connected) process.send?.({ kind: question, id, answer: told })
+}
+
 /** Asks each worker; one that doesn't answer in time is left out. */
-export async function askWorkers(workers: Iterable<Worker>): Promise<NodeReport[]> {
+async function askWorkers(workers: Iterable<Worker>): Promise<NodeReport[]> {
   const answers = await Promise.all([...workers].map(async (worker) => await ask(worker)))
   return answers.filter((answer) => answer !== undefined)
 }
@@ -71,12 +73,9 @@ export async function listenForWorkers(options: {
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (!isRead) send(response, 405, 'method not allowed\n')
     else if (path === '/healthz') send(response, 200, 'ok\n')
-    else if (path === '/readyz' || path === '/metrics') {
-      void askWorkers(options.workers()).then((reports) => {
-        if (path === '/metrics') sendMetrics(response, reports)
-        else sendReadiness(response, reports)
-      })
-    } else send(response, 404, 'not found\n')
+    else if (path === '/readyz') void sendReadiness(response, options.workers())
+    else if (path === '/metrics') void sendMetrics(response, options.workers())
+    else send(response, 404, 'not found\n')
   })
   server.listen(options.port, options.host)
   await once(server, 'listening')
@@ -89,7 +88,8 @@ export async function listenForWorkers(options: {
   }
 }
 
-function sendMetrics(response: ServerResponse, reports: readonly NodeReport[]): void {
+async function sendMetrics(response: ServerResponse, asked: Iterable<Worker>): Promise<void> {
+  const reports = await askWorkers(asked)
   const workers: MetricFamily = {
     name: 'intercept_workers',
     help: 'Worker processes that answered this scrape.',
@@ -104,7 +104,8 @@ function sendMetrics(response: ServerResponse, reports: readonly NodeReport[]): 
 }
 
 /** Ready while somebody serves; what one of them says against it counts for all, since they share the port. */
-function sendReadiness(response: ServerResponse, reports: readonly NodeReport[]): void {
+async function sendReadiness(response: ServerResponse, asked: Iterable<Worker>): Promise<void> {
+  const reports = await askWorkers(asked)
   const against = reports.find(({ isReady }) => !isReady)
   const state = reports.length === 0 ? 'starting' : (against?.state ?? 'ready')
   send(response, state === 'ready' ? 200 : 503, `${state}\n`)

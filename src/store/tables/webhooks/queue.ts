@@ -26,11 +26,11 @@ export async function look(at: Connection): Promise<QueueState> {
   let oldestAt: number | undefined
   for (const row of rows) {
     if (row.endpoint_state === 'held') {
-      held += Number(row.rows)
+      held += row.rows
       continue
     }
-    pending += Number(row.rows)
-    const oldest = Number(row.oldest)
+    pending += row.rows
+    const oldest = row.oldest
     oldestAt = oldestAt === undefined ? oldest : Math.min(oldestAt, oldest)
   }
   return { pending, held, oldestAt }
