@@ -21,6 +21,9 @@ export interface MetricFamily {
 /** Label values by label name; keep them few: each combination is a series for ever. */
 export type Labels = Readonly<Record<string, string>>
 
+/** One series of a metric; the suffix `_bucket` carries its bound behind a space. */
+export type CollectedSample = readonly [labels: Labels | undefined, value: number, suffix?: string]
+
 /** The text for a scrape (Prometheus' text format, version 0.0.4). */
 export function renderFamilies(families: readonly MetricFamily[]): string {
   return families

@@ -1,7 +1,13 @@
 /** What the product tells of itself: log lines, metrics, traces. */
 export { createLog, type Log } from './log.ts'
-export { createMetrics, type CollectedSample, type Metrics } from './metrics.ts'
-export { mergeFamilies, renderFamilies, type Labels, type MetricFamily } from './exposition.ts'
+export { createMetrics, type Metrics } from './metrics.ts'
+export {
+  mergeFamilies,
+  renderFamilies,
+  type CollectedSample,
+  type Labels,
+  type MetricFamily,
+} from './exposition.ts'
 export { LatencyTable } from './latency-table.ts'
 export { measureProcess } from './process-metrics.ts'
 export { redact } from './redact.ts'

@@ -1,5 +1,4 @@
-import type { Labels } from './exposition.ts'
-import type { CollectedSample } from './metrics.ts'
+import type { CollectedSample, Labels } from './exposition.ts'
 
 /** Upper bounds in microseconds; the last bucket takes what is slower. */
 const boundsUs = [

@@ -3,6 +3,7 @@ import {
   renderFamilies,
   renderLabels,
   type Across,
+  type CollectedSample,
   type Labels,
   type MetricFamily,
   type MetricType,
@@ -26,9 +27,6 @@ export interface MetricAbout {
   readonly type: MetricType
   readonly across?: Across
 }
-
-/** One series of a collected metric. */
-export type CollectedSample = readonly [labels: Labels | undefined, value: number, suffix?: string]
 
 /** All metrics of a process. Asking twice for the same name gives the same metric. */
 export interface Metrics {
