@@ -14,7 +14,7 @@ import {
   type Confirmation,
   type KnownAccessToken,
   type Store,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { checkTokenInput, type AccessTokenInput, type TokenMaker } from './access-token-input.ts'
@@ -249,7 +249,7 @@ function namesOf({ id, name, hint, creatorUserId }: AccessTokenRecord) {
 }
 
 function announce(
-  tx: Transaction,
+  tx: Tx,
   what: { change: 'issued' | 'revoked'; token: AccessTokenRecord; actor: Actor },
 ): void {
   const { change, token, actor } = what
@@ -271,7 +271,7 @@ function announce(
   })
 }
 
-function expiring(tx: Transaction, token: AccessTokenRecord): void {
+function expiring(tx: Tx, token: AccessTokenRecord): void {
   const { organizationId } = token
   if (organizationId === undefined) return
   publish(tx, { organizationId, type: 'access_token.expiring', data: dataOf(token) })

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
-import { organizations, type Connection } from '../store/index.ts'
+import { organizations, type Db } from '../store/index.ts'
 import { parseCidr } from './cidr.ts'
 import type { KeyInput } from './key-input.ts'
 import type { Scheme } from './schemes.ts'
@@ -51,12 +51,12 @@ export function checkKeyDefaults(defaults: KeyDefaults): KeyDefaults {
 
 /** A wish with the organization's defaults in the places that it left open. */
 export async function withKeyDefaults(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   wish: IssueInput,
   nowMs: number,
 ): Promise<KeyInput & { readonly scheme: Scheme }> {
-  const organization = await organizations.find(at, organizationId)
+  const organization = await organizations.find(db, organizationId)
   const { scheme, expiresAfterMs, cidrs } = readKeyDefaults(organization?.settings ?? {})
   const end = expiresAfterMs === undefined ? undefined : nowMs + expiresAfterMs
   return {

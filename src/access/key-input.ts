@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
-import { targets, type Connection } from '../store/index.ts'
+import { targets, type Db } from '../store/index.ts'
 import { parseCidr } from './cidr.ts'
 import type { Rate } from '../rate.ts'
 import type { Grant, Quota } from './schemes.ts'
@@ -78,13 +78,13 @@ function checkMethods(grant: Grant): void {
  * organization that has no target yet may grant the one to come.
  */
 export async function checkGrantedTargets(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   grants: readonly Grant[] | undefined,
   before: readonly Grant[] = [],
 ): Promise<void> {
   if (grants === undefined) return
-  const slugs = new Set((await targets.slugs(at, organizationId)).values())
+  const slugs = new Set((await targets.slugs(db, organizationId)).values())
   if (slugs.size === 0) return
   for (const { target } of before) slugs.add(target)
   const missing = grants.find(({ target }) => !slugs.has(target))

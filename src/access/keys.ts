@@ -14,7 +14,7 @@ import {
   type KeyRecord,
   type KeySecretRecord,
   type Store,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { withKeyDefaults, type IssueInput } from './key-defaults.ts'
@@ -141,7 +141,12 @@ export function createKeys(deps: { store: Store; clock: Clock }): Keys {
       const edited = await store.transactionConfirmed(async (tx) => {
         const before = await getLiving(tx, organizationId, id)
         await checkGrantedTargets(tx, organizationId, checked.grants, before.grants)
-        const key = await keys.update(tx, organizationId, before.id, checked, expectedVersion)
+        const key = await keys.update(tx, {
+          organizationId,
+          id: before.id,
+          key: checked,
+          expectedVersion,
+        })
         if (!key) throw new Problem('version_conflict', `Key ${id} was changed in the meantime.`)
         recordChange(tx, 'edited', key, actor, { before: describe(before), after: describe(key) })
         return key
@@ -155,8 +160,18 @@ export function createKeys(deps: { store: Store; clock: Clock }): Keys {
       const rotated = await store.transactionConfirmed(async (tx) => {
         const key = await getLiving(tx, organizationId, id)
         const minted = mintCredential(schemes[key.scheme].prefix)
-        await keySecrets.end(tx, organizationId, key.id, 'older', tx.now)
-        await keySecrets.end(tx, organizationId, key.id, 'current', tx.now + overlapMs)
+        await keySecrets.end(tx, {
+          organizationId,
+          keyId: key.id,
+          which: 'older',
+          validUntil: tx.now,
+        })
+        await keySecrets.end(tx, {
+          organizationId,
+          keyId: key.id,
+          which: 'current',
+          validUntil: tx.now + overlapMs,
+        })
         await addSecret(tx, key, minted)
         announce(tx, 'rotated', key, actor, {
           name: key.name,
@@ -171,7 +186,12 @@ export function createKeys(deps: { store: Store; clock: Clock }): Keys {
     async endOldSecret(organizationId, id, actor) {
       const { result, confirmation } = await store.transactionConfirmed(async (tx) => {
         const key = await getLiving(tx, organizationId, id)
-        const ended = await keySecrets.end(tx, organizationId, key.id, 'older', tx.now)
+        const ended = await keySecrets.end(tx, {
+          organizationId,
+          keyId: key.id,
+          which: 'older',
+          validUntil: tx.now,
+        })
         if (ended > 0) recordChange(tx, 'old_secret_ended', key, actor, { name: key.name })
         return key
       })
@@ -179,7 +199,11 @@ export function createKeys(deps: { store: Store; clock: Clock }): Keys {
     },
     async revoke(organizationId, id, actor) {
       const { result, confirmation } = await store.transactionConfirmed(async (tx) => {
-        const revoked = await keys.revoke(tx, organizationId, id as KeyId, actor.id ?? actor.kind)
+        const revoked = await keys.revoke(tx, {
+          organizationId,
+          id: id as KeyId,
+          revokedBy: actor.id ?? actor.kind,
+        })
         if (!revoked) return await getAny(tx, organizationId, id)
         announce(tx, 'revoked', revoked, actor, { name: revoked.name })
         return revoked
@@ -194,7 +218,7 @@ export function createKeys(deps: { store: Store; clock: Clock }): Keys {
       const { organizationId, id, name } = found.key
       const actor: Actor = { ...finder, kind: 'key', id, name }
       await store.transactionConfirmed(async (tx) => {
-        const revoked = await keys.revoke(tx, organizationId, id, 'leaked')
+        const revoked = await keys.revoke(tx, { organizationId, id, revokedBy: 'leaked' })
         if (!revoked) return
         announce(tx, 'revoked', revoked, actor, { name, reason: 'leaked' })
         publish(tx, {
@@ -207,17 +231,20 @@ export function createKeys(deps: { store: Store; clock: Clock }): Keys {
     async callers(organizationId, id) {
       const { id: keyId } = await get(organizationId, id)
       return {
-        recent: await keyCallers.listRecent(
-          store.slowCallReads,
+        recent: await keyCallers.listRecent(store.slowCallReads, {
           organizationId,
           keyId,
-          callsLookedAt,
-        ),
-        stragglers: await keyCallers.listStragglers(store, organizationId, keyId, clock.now()),
+          most: callsLookedAt,
+        }),
+        stragglers: await keyCallers.listStragglers(store, {
+          organizationId,
+          keyId,
+          nowMs: clock.now(),
+        }),
       }
     },
     async list(organizationId, page) {
-      const at = store.aside
+      const at = store.slowReads
       const found = await keys.list(at, organizationId, { ...page, nowMs: clock.now() })
       const secrets = await keySecrets.list(
         at,
@@ -226,7 +253,7 @@ export function createKeys(deps: { store: Store; clock: Clock }): Keys {
       )
       return found.map((key) => ({ ...key, secrets: secrets.get(key.id) ?? [] }))
     },
-    names: async (organizationId, ids) => await keyNames.list(store.aside, organizationId, ids),
+    names: async (organizationId, ids) => await keyNames.list(store.slowReads, organizationId, ids),
     async organizationOf(id) {
       const organizationId = await keys.organizationOf(store, id)
       if (organizationId === undefined) {
@@ -270,7 +297,7 @@ const callsLookedAt = 1000
 const silentAfterMs = 3_600_000
 
 async function addSecret(
-  tx: Transaction,
+  tx: Tx,
   key: KeyRecord,
   minted: { secret: Secret; lookup: string },
 ): Promise<void> {
@@ -285,7 +312,7 @@ async function addSecret(
 
 /** Audit entry, event and change of one happening. */
 function announce(
-  tx: Transaction,
+  tx: Tx,
   verb: 'issued' | 'rotated' | 'revoked' | 'expired',
   key: KeyRecord,
   actor: Actor,
@@ -300,7 +327,7 @@ function announce(
 }
 
 function recordChange(
-  tx: Transaction,
+  tx: Tx,
   verb: string,
   key: KeyRecord,
   actor: Actor,
@@ -328,21 +355,13 @@ function describe(key: KeyRecord): Record<string, unknown> {
   }
 }
 
-async function getAny(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  id: string,
-): Promise<KeyRecord> {
+async function getAny(tx: Tx, organizationId: OrganizationId, id: string): Promise<KeyRecord> {
   const key = await keys.find(tx, organizationId, id)
   if (!key) throw notFound(id)
   return key
 }
 
-async function getLiving(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  id: string,
-): Promise<KeyRecord> {
+async function getLiving(tx: Tx, organizationId: OrganizationId, id: string): Promise<KeyRecord> {
   const key = await getAny(tx, organizationId, id)
   if (key.revokedAt !== undefined) {
     throw new Problem('conflict', `Key ${id} is revoked; a revoked key stays as it is.`)

@@ -76,7 +76,8 @@ async function resealColumn(store: Store, sealer: Sealer, column: SealedColumn):
     resealed += await store.transaction(async (tx) => {
       let done = 0
       for (const { row, text } of fresh) {
-        if (text !== undefined && (await sealed.replace(tx, column, row, text))) done++
+        if (text !== undefined && (await sealed.replace(tx, { place: column, row, sealed: text })))
+          done++
       }
       return done
     })

@@ -9,7 +9,7 @@ import {
   type Confirmation,
   type SessionRecord,
   type Store,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { createSessionCache } from './session-cache.ts'
 import { createSessionTokens, tokenDigest, type SessionFormat } from './session-token.ts'
@@ -77,7 +77,7 @@ export interface Sessions {
   list(userId: UserId): Promise<SessionRecord[]>
   /** Ends sessions in a transaction that does more; every node hears of it at its commit. */
   endIn(
-    tx: Transaction,
+    tx: Tx,
     userId: UserId,
     which: SessionChoice,
     why: { by: string | undefined; reason: string },
@@ -234,12 +234,12 @@ export function createSessions(deps: Needs): Sessions {
 
 /** Ends sessions in a transaction that does more; every node hears of it at its commit. */
 export async function endSessions(
-  tx: Transaction,
+  tx: Tx,
   userId: UserId,
   which: SessionChoice,
   why: { by: string | undefined; reason: string },
 ): Promise<SessionRecord[]> {
-  const gone = await sessions.end(tx, userId, which, why)
+  const gone = await sessions.end(tx, { userId, which, why })
   for (const { id } of gone) {
     tx.changed({ kind: 'session', organizationId: 'system', subjectId: id })
   }
@@ -248,7 +248,7 @@ export async function endSessions(
 
 /** A sign-in is news in every organization of the person. */
 async function recordStart(
-  tx: Transaction,
+  tx: Tx,
   session: SessionRecord,
   requestId: string | undefined,
 ): Promise<void> {

@@ -11,7 +11,7 @@ const headsInTurn = 1000
  */
 export async function announceHeads(store: Store): Promise<number> {
   const before = store.clock.now() - announceEveryMs
-  const due = await auditExport.listUnannounced(store.aside, { before, limit: headsInTurn })
+  const due = await auditExport.listUnannounced(store.slowReads, { before, limit: headsInTurn })
   let announced = 0
   for (const organizationId of due) {
     // One transaction each: no organization's lock is held while another's is awaited.

@@ -1,4 +1,4 @@
-import { auditEntries, auditHash, auditSeals, type Connection, type Store } from '../store/index.ts'
+import { auditEntries, auditHash, auditSeals, type Db, type Store } from '../store/index.ts'
 
 /** Where a chain ended at a time, with a code under the master key; made to be kept outside the database. */
 export interface SignedHead {
@@ -22,8 +22,8 @@ const pageSize = 500
 const firstNumber = -(2 ** 52)
 
 /** The head of a chain as it may be shipped out. */
-export async function signedHead(at: Connection, organizationId: string): Promise<SignedHead> {
-  return { organizationId, ...(await auditEntries.headOf(at, organizationId)) }
+export async function signedHead(db: Db, organizationId: string): Promise<SignedHead> {
+  return { organizationId, ...(await auditEntries.headOf(db, organizationId)) }
 }
 
 /** Recomputes a chain between its anchor and its head, and checks that both are ours. */
@@ -32,19 +32,23 @@ export async function verifyChain(
   organizationId: string,
   against: SignedHead | undefined,
 ): Promise<ChainReport> {
-  let head = await auditEntries.headOf(store.aside, organizationId)
-  const anchor = await auditEntries.anchorOf(store.aside, organizationId)
+  let head = await auditEntries.headOf(store.slowReads, organizationId)
+  const anchor = await auditEntries.anchorOf(store.slowReads, organizationId)
   const walk = new ChainWalk(anchor, against)
   if (!anchor.isSealed) return walk.broken(anchor.sequence, 'where the log begins was forged')
   if (against !== undefined && !isOurs(store, against)) {
     return walk.broken(against.sequence, 'the head to compare with was not signed here')
   }
   for (let next = firstNumber; ;) {
-    const rows = await auditEntries.listFrom(store.aside, organizationId, next, pageSize)
+    const rows = await auditEntries.listFrom(store.slowReads, {
+      organizationId,
+      fromSequence: next,
+      limit: pageSize,
+    })
     for (const row of rows) {
       // Entries and head are one commit: what was added meanwhile is behind a newer head.
       if (row.sequence > head.sequence)
-        head = await auditEntries.headOf(store.aside, organizationId)
+        head = await auditEntries.headOf(store.slowReads, organizationId)
       const fault = walk.take(row, head)
       if (fault !== undefined) return walk.broken(fault.at, fault.reason)
     }

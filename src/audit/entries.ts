@@ -58,11 +58,15 @@ export function createAudit(deps: { store: Store }): Audit {
 
   return {
     async list(organizationId, page) {
-      return (await auditEntries.list(store.aside, organizationId, page)).map(toEntry)
+      return (await auditEntries.list(store.slowReads, organizationId, page)).map(toEntry)
     },
     async *all(organizationId, filter) {
       for (let next = 1; ;) {
-        const rows = await auditEntries.listFrom(store.aside, organizationId, next, pageSize)
+        const rows = await auditEntries.listFrom(store.slowReads, {
+          organizationId,
+          fromSequence: next,
+          limit: pageSize,
+        })
         for (const row of rows) {
           if (matches(row, filter)) yield toEntry(row)
         }

@@ -76,12 +76,11 @@ export class AuditExport implements AsyncDisposable {
     const { store, post, version } = this.#deps
     for (let last = sent; !this.#stopped;) {
       const head = await signedHead(store, organizationId)
-      const rows = await auditEntries.listFrom(
-        store.aside,
+      const rows = await auditEntries.listFrom(store.slowReads, {
         organizationId,
-        last + 1,
-        entriesInBatch,
-      )
+        fromSequence: last + 1,
+        limit: entriesInBatch,
+      })
       const end = rows.at(-1)?.sequence
       if (end === undefined) return
       const records = rows.map(toLogRecord)

@@ -1,5 +1,5 @@
 import type { OrganizationId, RuleId } from '../ids.ts'
-import type { CallRecord, Store, Transaction } from '../store/index.ts'
+import type { CallRecord, Store, Tx } from '../store/index.ts'
 import type { GuardedTarget } from '../targets/index.ts'
 import { publish } from '../webhooks/index.ts'
 
@@ -21,7 +21,7 @@ interface Sum {
   lastAt: number
   count: number
   /** Publishes it, as what it has become by then. */
-  readonly publish: (tx: Transaction, sum: Sum) => void
+  readonly publish: (tx: Tx, sum: Sum) => void
 }
 
 const exposedEveryMs = 3_600_000
@@ -107,7 +107,7 @@ function once(call: CallRecord) {
   return { organizationId: call.organizationId, firstAt: call.at, lastAt: call.at, count: 1 }
 }
 
-function publishRefused(tx: Transaction, call: CallRecord, sum: Sum): void {
+function publishRefused(tx: Tx, call: CallRecord, sum: Sum): void {
   publish(tx, {
     organizationId: sum.organizationId,
     type: 'call.refused',

@@ -247,7 +247,8 @@ export function createRecorder(deps: {
       let gone = rowsInCommit
       while (gone === rowsInCommit) {
         gone = await store.transactionOnCalls(
-          async (tx) => await calls.forget(tx, organizationId, before, rowsInCommit),
+          async (tx) =>
+            await calls.forget(tx, { organizationId, beforeId: before, limit: rowsInCommit }),
         )
       }
       id = await calls.nextOrganization(store.calls, organizationId)

@@ -10,7 +10,7 @@ import {
   type Actor,
   type OrganizationRecord,
   type Store,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import {
   createTargets,
@@ -93,7 +93,7 @@ function resolved({ targets }: Configuration, { resolve }: ConfigurationDeps): S
 }
 
 async function applyWithin(
-  tx: Transaction,
+  tx: Tx,
   wanted: Configuration,
   { label, prune, actor, secrets }: ApplyOptions & { readonly secrets: Secrets },
   deps: ConfigurationDeps,
@@ -197,7 +197,7 @@ function toInput(
 
 /** Remembers what the file owns, for `--prune` and for the next export. */
 async function own(
-  tx: Transaction,
+  tx: Tx,
   id: OrganizationRecord['id'],
   { wanted, label }: { readonly wanted: Configuration; readonly label: string },
 ): Promise<void> {

@@ -9,7 +9,7 @@ import {
   type DirectoryGroupData,
   type DirectoryGroupRecord,
   type GroupRole,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import type { DirectoryDeps } from './deps.ts'
@@ -85,17 +85,17 @@ export function createDirectoryGroups(
   const { tokens, roles } = rules
 
   async function loadIn(
-    tx: Transaction,
+    tx: Tx,
     organizationId: OrganizationId,
     id: string,
   ): Promise<DirectoryGroupRecord> {
-    const found = await directoryGroups.find(tx, organizationId, id, true)
+    const found = await directoryGroups.find(tx, { organizationId, id, lock: true })
     if (!found) throw notFound(id)
     return found
   }
 
   async function changeMembers(
-    tx: Transaction,
+    tx: Tx,
     group: DirectoryGroupRecord,
     changes: readonly MemberChange[],
   ): Promise<{ added: Set<string>; removed: Set<string> }> {
@@ -110,13 +110,13 @@ export function createDirectoryGroups(
 
   // Changed roles end sessions: that is answered when the other nodes know it.
   async function confirmed<T>(
-    line: OrganizationId,
+    queue: OrganizationId,
     actor: Actor,
-    work: (tx: Transaction) => Promise<{ result: T; changed: number }>,
+    work: (tx: Tx) => Promise<{ result: T; changed: number }>,
   ): Promise<T> {
     const { result } = await store.transactionConfirmed(
-      async (tx) => await tokens.whileGood(tx, line, actor, async () => await work(tx)),
-      { isNeeded: ({ changed }) => changed > 0, line },
+      async (tx) => await tokens.whileGood(tx, queue, actor, async () => await work(tx)),
+      { isNeeded: ({ changed }) => changed > 0, queue },
     )
     return result.result
   }
@@ -139,7 +139,7 @@ export function createDirectoryGroups(
         return { result: group, changed: 0 }
       }),
     async get(organizationId, id) {
-      const group = await directoryGroups.find(store, organizationId, id)
+      const group = await directoryGroups.find(store, { organizationId, id })
       if (!group) throw notFound(id)
       return group
     },
@@ -174,7 +174,11 @@ export function createDirectoryGroups(
       await confirmed(organizationId, actor, async (tx) => {
         const current = await loadIn(tx, organizationId, id)
         check(current)
-        const members = await directoryMembers.remove(tx, organizationId, id, undefined)
+        const members = await directoryMembers.remove(tx, {
+          organizationId,
+          groupId: id,
+          ids: undefined,
+        })
         await directoryGroups.remove(tx, current)
         const changed =
           current.role === undefined ? 0 : await roles.apply(tx, organizationId, members, actor)
@@ -207,7 +211,7 @@ export function createDirectoryGroups(
 }
 
 async function applyChange(
-  tx: Transaction,
+  tx: Tx,
   group: DirectoryGroupRecord,
   change: MemberChange,
 ): Promise<{ added: string[]; removed: string[] }> {
@@ -218,18 +222,26 @@ async function applyChange(
     case 'remove':
       return {
         added: [],
-        removed: await directoryMembers.remove(tx, organizationId, id, change.ids),
+        removed: await directoryMembers.remove(tx, {
+          organizationId,
+          groupId: id,
+          ids: change.ids,
+        }),
       }
     case 'clear':
       return {
         added: [],
-        removed: await directoryMembers.remove(tx, organizationId, id, undefined),
+        removed: await directoryMembers.remove(tx, { organizationId, groupId: id, ids: undefined }),
       }
     case 'replace': {
       const before = await membersOf(tx, group)
       const after = new Set(change.ids)
       const surplus = before.filter((each) => !after.has(each))
-      const removed = await directoryMembers.remove(tx, organizationId, id, surplus)
+      const removed = await directoryMembers.remove(tx, {
+        organizationId,
+        groupId: id,
+        ids: surplus,
+      })
       const had = new Set(before)
       const added = await addKnown(
         tx,
@@ -240,24 +252,31 @@ async function applyChange(
     }
     case 'removeWhere': {
       const fitting = (await membersOf(tx, group)).filter(change.fits)
-      return { added: [], removed: await directoryMembers.remove(tx, organizationId, id, fitting) }
+      return {
+        added: [],
+        removed: await directoryMembers.remove(tx, { organizationId, groupId: id, ids: fitting }),
+      }
     }
     default:
       return change satisfies never
   }
 }
 
-async function membersOf(tx: Transaction, group: DirectoryGroupRecord): Promise<string[]> {
+async function membersOf(tx: Tx, group: DirectoryGroupRecord): Promise<string[]> {
   const members = await directoryMembers.list(tx, group.organizationId, [group.id])
   return members.get(group.id) ?? []
 }
 
 async function addKnown(
-  tx: Transaction,
+  tx: Tx,
   group: DirectoryGroupRecord,
   ids: readonly string[],
 ): Promise<string[]> {
-  const { added, unknown } = await directoryMembers.add(tx, group.organizationId, group.id, ids)
+  const { added, unknown } = await directoryMembers.add(tx, {
+    organizationId: group.organizationId,
+    groupId: group.id,
+    ids,
+  })
   if (unknown !== undefined) {
     throw new Problem('invalid_input', `There is no user ${unknown.slice(0, 60)} to be a member.`)
   }
@@ -266,7 +285,7 @@ async function addKnown(
 
 // A directory may have two groups of one name when it tells them apart by its own ids (Entra's are not unique).
 async function refuseTaken(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   data: DirectoryGroupData,
   own: DirectoryGroupRecord | undefined,
@@ -283,7 +302,7 @@ async function refuseTaken(
 }
 
 function announce(
-  tx: Transaction,
+  tx: Tx,
   change: 'created' | 'updated' | 'deleted',
   group: DirectoryGroupRecord,
   members: { added?: number; removed?: number },

@@ -3,7 +3,7 @@ import { digest } from '../secrets/index.ts'
 import {
   directoryLists,
   directoryWalks,
-  type Connection,
+  type Db,
   type DirectoryPlace,
   type DirectoryQuery,
 } from '../store/index.ts'
@@ -65,26 +65,35 @@ export function createDirectoryLists(deps: DirectoryDeps): DirectoryLists {
   ): Promise<{ id: string; place: DirectoryPlace }[]> {
     const { organizationId, query } = listing
     const at = await readerFor(listing)
-    return await directoryLists.listPlaces(at, tableOf(listing), organizationId, query, page)
+    return await directoryLists.listPlaces(at, {
+      table: tableOf(listing),
+      organizationId,
+      query,
+      page,
+    })
   }
 
   async function total(listing: DirectoryListing, after?: DirectoryPlace): Promise<number> {
     const { organizationId, query } = listing
     const at = await readerFor(listing)
-    return await directoryLists.countPlaces(at, tableOf(listing), organizationId, query, after)
+    return await directoryLists.countPlaces(at, {
+      table: tableOf(listing),
+      organizationId,
+      query,
+      after,
+    })
   }
 
   // What looks at every row of many must not hold up whoever else is served here.
-  async function readerFor({ organizationId, query }: DirectoryListing): Promise<Connection> {
+  async function readerFor({ organizationId, query }: DirectoryListing): Promise<Db> {
     if (!directoryLists.readsAll(query)) return store
-    const users = await directoryLists.countPlaces(
-      store,
-      'directory_user',
+    const users = await directoryLists.countPlaces(store, {
+      table: 'directory_user',
       organizationId,
-      plain,
-      undefined,
-    )
-    return users > fewUsers ? store.aside : store
+      query: plain,
+      after: undefined,
+    })
+    return users > fewUsers ? store.slowReads : store
   }
 
   function context(listing: DirectoryListing): string[] {
@@ -121,12 +130,22 @@ export function createDirectoryLists(deps: DirectoryDeps): DirectoryLists {
     async byPosition(organizationId, kind, after, count) {
       const table = kind === 'user' ? 'directory_user' : 'directory_group'
       const page = { after: { rank: 0, key: '', position: after }, offset: 0, limit: count }
-      const found = await directoryLists.listPlaces(store, table, organizationId, plain, page)
+      const found = await directoryLists.listPlaces(store, {
+        table,
+        organizationId,
+        query: plain,
+        page,
+      })
       return found.map((each) => each.id)
     },
     async totals(organizationId) {
       const count = async (table: 'directory_user' | 'directory_group'): Promise<number> =>
-        await directoryLists.countPlaces(store, table, organizationId, plain, undefined)
+        await directoryLists.countPlaces(store, {
+          table,
+          organizationId,
+          query: plain,
+          after: undefined,
+        })
       return { users: await count('directory_user'), groups: await count('directory_group') }
     },
     async byCursor(listing, cursor, count) {

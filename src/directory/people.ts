@@ -12,7 +12,7 @@ import {
   type DirectoryUserData,
   type DirectoryUserRecord,
   type MembershipRecord,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { lifecycle } from '../organizations/index.ts'
 
@@ -30,7 +30,7 @@ export interface DirectoryPerson {
 export interface DirectoryMemberships {
   /** A membership for a new user: the one it had before it was deleted, that of a member with its address, or a new one. */
   join(
-    tx: Transaction,
+    tx: Tx,
     organizationId: OrganizationId,
     person: DirectoryPerson,
     actor: Actor,
@@ -40,32 +40,22 @@ export interface DirectoryMemberships {
    * `taken` if the name was given at the same moment.
    */
   makeIfNew(
-    tx: Transaction,
+    tx: Tx,
     organizationId: OrganizationId,
     person: DirectoryPerson,
     wish: { readonly data: DirectoryUserData; readonly actor: Actor },
   ): Promise<DirectoryUserRecord | 'known' | 'taken'>
   /** Brings the membership in step with a user that was changed; the person's name too, when only the directory knows it. */
-  follow(
-    tx: Transaction,
-    before: DirectoryUserRecord,
-    person: DirectoryPerson,
-    actor: Actor,
-  ): Promise<void>
+  follow(tx: Tx, before: DirectoryUserRecord, person: DirectoryPerson, actor: Actor): Promise<void>
   /** Ends all access here: membership, every session, personal keys; announced once. Never refused. */
-  deactivate(tx: Transaction, user: DirectoryUserRecord, actor: Actor): Promise<void>
+  deactivate(tx: Tx, user: DirectoryUserRecord, actor: Actor): Promise<void>
   /** Deactivates an owner who was kept as the last, once there is another; whether that was so. */
-  deactivateKept(tx: Transaction, user: DirectoryUserRecord, actor: Actor): Promise<boolean>
+  deactivateKept(tx: Tx, user: DirectoryUserRecord, actor: Actor): Promise<boolean>
   /**
    * Makes room for somebody new under an inactive user's name and id: the old person's keys are revoked, its role and
    * groups are gone, and an account that opens other doors stays that person's. The account of the newcomer.
    */
-  replace(
-    tx: Transaction,
-    user: DirectoryUserRecord,
-    person: DirectoryPerson,
-    actor: Actor,
-  ): Promise<UserId>
+  replace(tx: Tx, user: DirectoryUserRecord, person: DirectoryPerson, actor: Actor): Promise<UserId>
 }
 
 /** Opens the rules that tie users of a directory to people. */
@@ -78,7 +68,11 @@ export function createDirectoryMemberships(): DirectoryMemberships {
       const returned = await findReturned(tx, organizationId, person)
       const known = returned ?? (await findAdopted(tx, organizationId, person))
       if (known !== undefined) {
-        await memberships.update(tx, organizationId, known.id, { source: 'directory' })
+        await memberships.update(tx, {
+          organizationId,
+          id: known.id,
+          change: { source: 'directory' },
+        })
         if (returned !== undefined) await bringBack(tx, returned, person, actor)
         const how = returned === undefined ? 'adopted' : 'returned'
         return { membershipId: known.id, userId: known.userId, how }
@@ -121,7 +115,7 @@ export function createDirectoryMemberships(): DirectoryMemberships {
  * Ends all access of somebody here; who is no member any more has nothing left to end. The last owner loses sessions
  * and personal keys but stays a member: a directory must not leave an organization that nobody can administer.
  */
-async function deactivate(tx: Transaction, user: DirectoryUserRecord, actor: Actor): Promise<void> {
+async function deactivate(tx: Tx, user: DirectoryUserRecord, actor: Actor): Promise<void> {
   const membership = await activeMembership(tx, user)
   if (membership === undefined) return
   const member = await lifecycle.memberOf(tx, membership)
@@ -130,11 +124,7 @@ async function deactivate(tx: Transaction, user: DirectoryUserRecord, actor: Act
 }
 
 /** Deactivates an owner who was kept as the last, once there is another; whether that was so. */
-async function deactivateKept(
-  tx: Transaction,
-  user: DirectoryUserRecord,
-  actor: Actor,
-): Promise<boolean> {
+async function deactivateKept(tx: Tx, user: DirectoryUserRecord, actor: Actor): Promise<boolean> {
   const membership = await activeMembership(tx, user)
   if (membership === undefined || (await isLastOwner(tx, membership))) return false
   await lifecycle.deactivate(tx, await lifecycle.memberOf(tx, membership), actor)
@@ -142,23 +132,20 @@ async function deactivateKept(
 }
 
 async function activeMembership(
-  tx: Transaction,
+  tx: Tx,
   { organizationId, userId }: DirectoryUserRecord,
 ): Promise<MembershipRecord | undefined> {
   const membership = await memberships.findByUser(tx, organizationId, userId)
   return membership?.deactivatedAt === undefined ? membership : undefined
 }
 
-async function isLastOwner(
-  tx: Transaction,
-  { organizationId, role }: MembershipRecord,
-): Promise<boolean> {
+async function isLastOwner(tx: Tx, { organizationId, role }: MembershipRecord): Promise<boolean> {
   return role === 'owner' && (await memberships.countOwners(tx, organizationId)) <= 1
 }
 
 /** Who was deleted comes back with no more than a new member gets. */
 async function bringBack(
-  tx: Transaction,
+  tx: Tx,
   membership: MembershipRecord,
   person: DirectoryPerson,
   actor: Actor,
@@ -176,19 +163,23 @@ async function bringBack(
 }
 
 async function replace(
-  tx: Transaction,
+  tx: Tx,
   user: DirectoryUserRecord,
   person: DirectoryPerson,
   actor: Actor,
 ): Promise<UserId> {
   const { organizationId, userId } = user
   const by = actor.id ?? actor.kind
-  announceKeys(tx, organizationId, await keys.revokePersonal(tx, organizationId, userId, by))
+  announceKeys(
+    tx,
+    organizationId,
+    await keys.revokePersonal(tx, { organizationId, userId, revokedBy: by }),
+  )
   const groups = await directoryMembers.removeUser(tx, organizationId, user.id)
   await directoryGroups.countMemberLess(tx, organizationId, groups)
   const membership = await memberships.findByUser(tx, organizationId, userId)
   if (membership?.role !== undefined && membership.role !== 'viewer') {
-    await memberships.update(tx, organizationId, membership.id, { role: 'viewer' })
+    await memberships.update(tx, { organizationId, id: membership.id, change: { role: 'viewer' } })
   }
   if (!(await opensOtherDoors(tx, userId))) return userId
   const { name, email } = person
@@ -199,13 +190,17 @@ async function replace(
     emailFrom: organizationId,
   })
   if (membership !== undefined) {
-    await memberships.update(tx, organizationId, membership.id, { userId: newcomer.id })
+    await memberships.update(tx, {
+      organizationId,
+      id: membership.id,
+      change: { userId: newcomer.id },
+    })
   }
   return newcomer.id
 }
 
 // Whoever can sign in otherwise than through a company's connection, or is a member elsewhere, keeps the account.
-async function opensOtherDoors(tx: Transaction, userId: UserId): Promise<boolean> {
+async function opensOtherDoors(tx: Tx, userId: UserId): Promise<boolean> {
   const [own, elsewhere] = [
     await identities.listOf(tx, userId),
     await memberships.listOfUser(tx, userId),
@@ -214,7 +209,7 @@ async function opensOtherDoors(tx: Transaction, userId: UserId): Promise<boolean
 }
 
 async function reactivate(
-  tx: Transaction,
+  tx: Tx,
   user: DirectoryUserRecord,
   membership: MembershipRecord | undefined,
   actor: Actor,
@@ -232,7 +227,7 @@ async function reactivate(
 
 /** Deleted before under the same external id: the same person, by the directory's own word. */
 async function findReturned(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   person: DirectoryPerson,
 ): Promise<MembershipRecord | undefined> {
@@ -247,19 +242,19 @@ async function findReturned(
  * address of somebody who left brings nobody back, and two members with it are not guessed between.
  */
 async function findAdopted(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   person: DirectoryPerson,
 ): Promise<MembershipRecord | undefined> {
   const found = await memberships.listByEmailKeys(tx, organizationId, person.adoptionKeys)
   const [only, ...more] = found
   if (only === undefined || more.length > 0) return undefined
-  const taken = await directoryUsers.find(tx, organizationId, only.id)
+  const taken = await directoryUsers.find(tx, { organizationId, id: only.id })
   return taken === undefined ? only : undefined
 }
 
 async function makeMember(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   person: DirectoryPerson,
 ): Promise<MembershipRecord> {
@@ -282,7 +277,7 @@ async function makeMember(
 }
 
 // An account that has signed in, or belongs to others too, is its person's own: no directory renames it.
-async function isKnownElsewhere(tx: Transaction, user: DirectoryUserRecord): Promise<boolean> {
+async function isKnownElsewhere(tx: Tx, user: DirectoryUserRecord): Promise<boolean> {
   const all = await memberships.listOfUser(tx, user.userId)
   const person = await users.find(tx, user.userId)
   return all.length > 1 || person?.lastSeenAt !== undefined
@@ -292,10 +287,6 @@ function contactOf({ name, email }: DirectoryPerson): Pick<DirectoryPerson, 'nam
   return { name, email }
 }
 
-function announceKeys(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  ids: readonly string[],
-): void {
+function announceKeys(tx: Tx, organizationId: OrganizationId, ids: readonly string[]): void {
   for (const id of ids) tx.changed({ kind: 'key', organizationId, subjectId: id })
 }

@@ -8,7 +8,7 @@ import {
   type GroupRole,
   type MembershipRecord,
   type MembershipRole,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { lifecycle } from '../organizations/index.ts'
 
@@ -20,14 +20,14 @@ const usersAtOnce = 500
 export interface DirectoryRoles {
   /** Gives each of these users the highest role of its groups, or viewer; owners keep theirs. */
   apply(
-    tx: Transaction,
+    tx: Tx,
     organizationId: OrganizationId,
     userIds: readonly string[],
     actor: Actor,
   ): Promise<number>
   /** Who would change, and how, if a group gave another role. */
   preview(
-    tx: Transaction,
+    tx: Tx,
     organizationId: OrganizationId,
     groupId: string,
     role: GroupRole | undefined,
@@ -82,7 +82,7 @@ export function createDirectoryRoles(): DirectoryRoles {
 }
 
 async function changesOf(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   userIds: readonly string[],
   roleOf: (id: string) => GroupRole,

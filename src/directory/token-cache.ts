@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../ids.ts'
-import { directoryTokens, type KnownToken, type Store, type Transaction } from '../store/index.ts'
+import { directoryTokens, type KnownToken, type Store, type Tx } from '../store/index.ts'
 
 const maxRemembered = 10_000
 
@@ -8,11 +8,7 @@ export interface TokenCache {
   /** The token with this digest, revoked ones too, from the database unless the memory may be trusted. */
   find(digest: string): Promise<KnownToken | undefined>
   /** The same in the middle of a work, for a token that has been found before. */
-  findAgain(
-    tx: Transaction,
-    organizationId: OrganizationId,
-    id: string,
-  ): Promise<KnownToken | undefined>
+  findAgain(tx: Tx, organizationId: OrganizationId, id: string): Promise<KnownToken | undefined>
 }
 
 /** A memory that forgets an organization's tokens at every change of it or of its directory. */

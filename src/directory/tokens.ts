@@ -11,7 +11,7 @@ import {
   type DirectoryTokenRecord,
   type Plan,
   type Store,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { createTokenCache } from './token-cache.ts'
@@ -66,7 +66,7 @@ export interface DirectoryTokens {
    * that wait for their turn end with it. Others than directories are not asked.
    */
   whileGood<T>(
-    tx: Transaction,
+    tx: Tx,
     organizationId: OrganizationId,
     actor: Actor,
     work: () => Promise<T>,
@@ -92,7 +92,7 @@ export function createDirectoryTokens(deps: {
     const { result } = await store.transactionConfirmed(async (tx) => {
       // What its requests are just writing comes before.
       await directoryCounts.hold(tx, organizationId)
-      const token = await directoryTokens.revoke(tx, organizationId, id, actor.id)
+      const token = await directoryTokens.revoke(tx, { organizationId, id, revokedBy: actor.id })
       if (!token) throw new Problem('not_found', 'There is no such active SCIM token.')
       record(tx, { ...entry(token, actor), action: 'scim_token.revoked' })
       publish(tx, {
@@ -192,11 +192,7 @@ export function createDirectoryTokens(deps: {
     return true
   }
 
-  async function requireGood(
-    tx: Transaction,
-    organizationId: OrganizationId,
-    actor: Actor,
-  ): Promise<void> {
+  async function requireGood(tx: Tx, organizationId: OrganizationId, actor: Actor): Promise<void> {
     const found = await memory.findAgain(tx, organizationId, actor.id ?? '')
     if (!found) throw invalid()
     requirePlan(found.plan)

@@ -11,7 +11,7 @@ import {
   type DirectoryUserData,
   type DirectoryUserRecord,
   type GroupOfUser,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import type { DirectoryDeps } from './deps.ts'
@@ -95,18 +95,18 @@ export function createDirectoryUsers(
   const { store } = deps
 
   async function loadIn(
-    tx: Transaction,
+    tx: Tx,
     organizationId: OrganizationId,
     id: string,
   ): Promise<DirectoryUser> {
-    const found = await directoryUsers.find(tx, organizationId, id, true)
+    const found = await directoryUsers.find(tx, { organizationId, id, lock: true })
     if (!found) throw notFound(id)
     const groups = await directoryMembers.listGroups(tx, organizationId, [found.id])
     return { ...found, groups: groups.get(found.id) ?? [] }
   }
 
   async function changeIn(
-    tx: Transaction,
+    tx: Tx,
     current: DirectoryUser,
     wish: DirectoryUserInput,
     actor: Actor,
@@ -132,13 +132,13 @@ export function createDirectoryUsers(
 
   // A change that ends access is answered when the other nodes know it; any other need not wait for them.
   async function confirmed<T>(
-    line: OrganizationId,
+    queue: OrganizationId,
     actor: Actor,
-    work: (tx: Transaction) => Promise<{ result: T; hasEnded: boolean }>,
+    work: (tx: Tx) => Promise<{ result: T; hasEnded: boolean }>,
   ): Promise<T> {
     const { result } = await store.transactionConfirmed(
-      async (tx) => await tokens.whileGood(tx, line, actor, async () => await work(tx)),
-      { isNeeded: ({ hasEnded }) => hasEnded, line },
+      async (tx) => await tokens.whileGood(tx, queue, actor, async () => await work(tx)),
+      { isNeeded: ({ hasEnded }) => hasEnded, queue },
     )
     return result.result
   }
@@ -193,7 +193,7 @@ export function createDirectoryUsers(
     findKeptOwner: async (organizationId) =>
       await directoryUsers.findKeptOwner(store, organizationId),
     async listDuplicates(organizationId) {
-      const found = await directoryDuplicates.list(store.aside, organizationId, maxDuplicates)
+      const found = await directoryDuplicates.list(store.slowReads, organizationId, maxDuplicates)
       const ids = [...new Set(found.flatMap(({ userIds }) => userIds))]
       const users = await getAll(organizationId, ids, false)
       return found.map(({ kind, value, userIds }) => ({
@@ -253,7 +253,7 @@ function isProven(same: DirectoryUserRecord, wish: DirectoryUserInput): boolean 
 
 /** The inactive user that a new one brings back: by its external id, or else by its name. Refuses what is another's. */
 async function findSame(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   wish: DirectoryUserInput,
 ): Promise<DirectoryUserRecord | undefined> {
@@ -275,7 +275,7 @@ async function findSame(
 
 /** Refuses an external id that another user has; whoever left under it is then no longer expected back by it. */
 async function claimExternalId(
-  tx: Transaction,
+  tx: Tx,
   current: DirectoryUserRecord,
   externalId: string | undefined,
 ): Promise<void> {
@@ -286,7 +286,7 @@ async function claimExternalId(
 }
 
 async function listByExternalId(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   externalId: string | undefined,
 ): Promise<DirectoryUserRecord[]> {
@@ -295,7 +295,7 @@ async function listByExternalId(
 }
 
 function announce(
-  tx: Transaction,
+  tx: Tx,
   what: 'created' | 'updated' | 'deprovisioned',
   user: DirectoryUserRecord,
   actor: Actor,

@@ -4,7 +4,7 @@ import {
   organizations,
   type MembershipRecord,
   type OrganizationRecord,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { isActiveOwner } from './owners.ts'
 
@@ -22,7 +22,7 @@ export function policyOf(organization: OrganizationRecord): SsoPolicy {
 
 /** Refuses to take away the last break-glass owner while SSO is required: `break_glass_missing`. */
 export async function keepBreakGlass(
-  tx: Transaction,
+  tx: Tx,
   leaving: Pick<MembershipRecord, 'organizationId' | 'userId'>,
 ): Promise<void> {
   // Locked: the policy that would name this owner may be on its way.

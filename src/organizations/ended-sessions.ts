@@ -1,10 +1,10 @@
 import type { SessionId, UserId } from '../ids.ts'
-import type { Transaction } from '../store/index.ts'
+import type { Tx } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 
 /** Announces sessions that somebody else or a rule ended, to an organization that the person belongs to. */
 export function announceEnded(
-  tx: Transaction,
+  tx: Tx,
   of: { readonly organizationId: string; readonly userId: UserId },
   sessions: readonly { readonly id: SessionId }[],
   reason: string,

@@ -1,9 +1,9 @@
 import { Problem } from '../errors.ts'
-import { organizations, type Connection } from '../store/index.ts'
+import { organizations, type Db } from '../store/index.ts'
 
 /** Refuses what the plan `enterprise` adds to organizations without it: `plan_required`. */
-export async function requireEnterprise(at: Connection, organizationId: string): Promise<void> {
-  const found = await organizations.find(at, organizationId)
+export async function requireEnterprise(db: Db, organizationId: string): Promise<void> {
+  const found = await organizations.find(db, organizationId)
   if (!found) throw new Problem('not_found', 'There is no such organization.')
   if (found.plan !== 'enterprise') {
     throw new Problem(

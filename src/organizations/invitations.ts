@@ -15,7 +15,7 @@ import {
   type MembershipRecord,
   type OrganizationRecord,
   type Store,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { joinByInvitation } from './join.ts'
@@ -201,7 +201,7 @@ export function createInvitations(deps: {
   }
 }
 
-function announceInvited(tx: Transaction, invitation: InvitationRecord, actor: Actor): void {
+function announceInvited(tx: Tx, invitation: InvitationRecord, actor: Actor): void {
   recordInvitation(tx, 'member.invited', invitation, actor)
   publish(tx, {
     organizationId: invitation.organizationId,
@@ -211,7 +211,7 @@ function announceInvited(tx: Transaction, invitation: InvitationRecord, actor: A
 }
 
 function recordInvitation(
-  tx: Transaction,
+  tx: Tx,
   action: string,
   invitation: InvitationRecord,
   actor: Actor,

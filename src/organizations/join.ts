@@ -4,20 +4,24 @@ import {
   type Actor,
   type InvitationRecord,
   type MembershipRecord,
-  type Transaction,
+  type Tx,
   type UserRecord,
 } from '../store/index.ts'
 import { join } from './member-lifecycle.ts'
 
 /** Uses an invitation up and makes its person a member. `invitation_invalid` (400), `conflict` for who is or was in. */
 export async function joinByInvitation(
-  tx: Transaction,
+  tx: Tx,
   invitation: InvitationRecord,
   user: UserRecord,
   actor: Actor,
 ): Promise<MembershipRecord> {
   const { organizationId } = invitation
-  const accepted = await invitations.accept(tx, organizationId, invitation.id, user.id)
+  const accepted = await invitations.accept(tx, {
+    organizationId,
+    id: invitation.id,
+    acceptedBy: user.id,
+  })
   if (!accepted) {
     throw new Problem('invitation_invalid', 'The invitation was used, withdrawn, or is too old.')
   }

@@ -12,7 +12,7 @@ import {
   type Actor,
   type OrganizationRecord,
   type Store,
-  type Transaction,
+  type Tx,
   type UserRecord,
 } from '../store/index.ts'
 import { join } from './member-lifecycle.ts'
@@ -177,16 +177,11 @@ async function peopleWith(
 const setUpSetting = 'set_up_at'
 
 /** Once set up, always set up: no link makes a second first owner, even when the first one has left. */
-async function isSetUp(tx: Transaction): Promise<boolean> {
+async function isSetUp(tx: Tx): Promise<boolean> {
   return (await settings.find(tx, setUpSetting)) !== undefined || (await users.exists(tx))
 }
 
-async function recordFor(
-  tx: Transaction,
-  userId: UserId,
-  actor: Actor,
-  action: string,
-): Promise<void> {
+async function recordFor(tx: Tx, userId: UserId, actor: Actor, action: string): Promise<void> {
   for (const { organization } of await memberships.listOfUser(tx, userId)) {
     record(tx, {
       organizationId: organization.id,

@@ -11,7 +11,7 @@ import {
   type MembershipRecord,
   type MembershipRole,
   type MembershipSource,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { announceEnded } from './ended-sessions.ts'
@@ -34,7 +34,7 @@ export interface LifecycleEffect {
 
 /** Adds a member, and announces it. `conflict` for somebody who is in, or was deactivated there. */
 export async function join(
-  tx: Transaction,
+  tx: Tx,
   member: Omit<LifecycleMember, 'id'> & { role: MembershipRole; source: MembershipSource },
   actor: Actor,
 ): Promise<MembershipRecord> {
@@ -50,7 +50,7 @@ export async function join(
 
 /** Announces a member whose row another statement has inserted. */
 export function announceJoined(
-  tx: Transaction,
+  tx: Tx,
   member: LifecycleMember & { role: MembershipRole; source: MembershipSource },
   actor: Actor,
 ): void {
@@ -71,7 +71,7 @@ export interface RoleChangeOfMember extends LifecycleMember {
 
 /** Gives members of one organization other roles; every session of theirs ends. Owners are the caller's to protect. */
 export async function changeRoles(
-  tx: Transaction,
+  tx: Tx,
   changes: readonly RoleChangeOfMember[],
   actor: Actor,
 ): Promise<void> {
@@ -80,7 +80,7 @@ export async function changeRoles(
   // One statement per role and one look for sessions: a group may have thousands of members.
   for (const role of new Set(changes.map(({ after }) => after))) {
     const ids = changes.flatMap((change) => (change.after === role ? [change.id] : []))
-    await memberships.giveRole(tx, first.organizationId, ids, role)
+    await memberships.giveRole(tx, { organizationId: first.organizationId, ids, role })
   }
   const inside = await sessions.usersWithOne(
     tx,
@@ -101,25 +101,25 @@ export async function changeRoles(
 
 /** Ends every session and suspends the personal keys, until reactivation. */
 export async function deactivate(
-  tx: Transaction,
+  tx: Tx,
   member: LifecycleMember,
   actor: Actor,
   note: Readonly<Record<string, unknown>> = {},
 ): Promise<LifecycleEffect> {
   const { organizationId, id, userId } = member
-  await memberships.update(tx, organizationId, id, { deactivatedAt: tx.now })
-  const suspended = await keys.suspendPersonal(tx, organizationId, userId, tx.now)
+  await memberships.update(tx, { organizationId, id, change: { deactivatedAt: tx.now } })
+  const suspended = await keys.suspendPersonal(tx, { organizationId, userId, suspendedAt: tx.now })
   return await announceLeft(tx, { verb: 'deactivated', member, actor, keys: suspended, note })
 }
 
 /** Ends every session of the last owner and suspends the personal keys; the membership stays. */
 export async function keepLastOwner(
-  tx: Transaction,
+  tx: Tx,
   member: LifecycleMember,
   actor: Actor,
 ): Promise<LifecycleEffect> {
   const { organizationId, userId } = member
-  const suspended = await keys.suspendPersonal(tx, organizationId, userId, tx.now)
+  const suspended = await keys.suspendPersonal(tx, { organizationId, userId, suspendedAt: tx.now })
   changedKeys(tx, organizationId, suspended)
   const effect = {
     sessions: await endAll(tx, member, { actor, reason: 'deactivated' }),
@@ -131,13 +131,13 @@ export async function keepLastOwner(
 
 /** Restores exactly what deactivation took: the membership and the suspended personal keys. */
 export async function reactivate(
-  tx: Transaction,
+  tx: Tx,
   member: LifecycleMember,
   actor: Actor,
 ): Promise<{ readonly keys: number }> {
   const { organizationId, id, userId } = member
-  await memberships.update(tx, organizationId, id, { deactivatedAt: null })
-  const resumed = await keys.suspendPersonal(tx, organizationId, userId, undefined)
+  await memberships.update(tx, { organizationId, id, change: { deactivatedAt: null } })
+  const resumed = await keys.suspendPersonal(tx, { organizationId, userId, suspendedAt: undefined })
   changedKeys(tx, organizationId, resumed)
   const detail = { keys: resumed.length }
   recordChange(tx, { action: 'member.reactivated', member, actor, detail })
@@ -146,20 +146,20 @@ export async function reactivate(
 
 /** Ends the membership, every session, and the personal keys for good. */
 export async function remove(
-  tx: Transaction,
+  tx: Tx,
   member: LifecycleMember,
   actor: Actor,
 ): Promise<LifecycleEffect> {
   const { organizationId, id, userId } = member
   await memberships.remove(tx, organizationId, id)
   const by = actor.id ?? actor.kind
-  const revoked = await keys.revokePersonal(tx, organizationId, userId, by)
+  const revoked = await keys.revokePersonal(tx, { organizationId, userId, revokedBy: by })
   return await announceLeft(tx, { verb: 'removed', member, actor, keys: revoked })
 }
 
 /** A membership with the name and address that its announcements carry. */
 export async function memberOf(
-  tx: Transaction,
+  tx: Tx,
   membership: Pick<MembershipRecord, 'id' | 'organizationId' | 'userId'>,
 ): Promise<LifecycleMember> {
   const { id, organizationId, userId } = membership
@@ -168,7 +168,7 @@ export async function memberOf(
 }
 
 async function announceLeft(
-  tx: Transaction,
+  tx: Tx,
   left: {
     verb: 'deactivated' | 'removed'
     member: LifecycleMember
@@ -192,7 +192,7 @@ async function announceLeft(
 }
 
 async function endAll(
-  tx: Transaction,
+  tx: Tx,
   member: LifecycleMember,
   why: { actor: Actor; reason: string },
 ): Promise<number> {
@@ -213,7 +213,7 @@ function eventData(member: LifecycleMember) {
 
 /** The audit entry and the change notice that every transition has. */
 function recordChange(
-  tx: Transaction,
+  tx: Tx,
   change: {
     action: string
     member: LifecycleMember
@@ -233,10 +233,6 @@ function recordChange(
   tx.changed({ kind: 'membership', organizationId, subjectId: userId })
 }
 
-function changedKeys(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  ids: readonly string[],
-): void {
+function changedKeys(tx: Tx, organizationId: OrganizationId, ids: readonly string[]): void {
   for (const subjectId of ids) tx.changed({ kind: 'key', organizationId, subjectId })
 }

@@ -13,7 +13,7 @@ import {
   type OrganizationRecord,
   type SessionRecord,
   type Store,
-  type Transaction,
+  type Tx,
   type UserRecord,
 } from '../store/index.ts'
 import { announceEnded } from './ended-sessions.ts'
@@ -128,7 +128,8 @@ export function createMembers(deps: Needs): Members {
 
   return {
     get,
-    list: async (organizationId, page) => await memberships.list(store.aside, organizationId, page),
+    list: async (organizationId, page) =>
+      await memberships.list(store.slowReads, organizationId, page),
     async membershipOf(person, slugOrId) {
       const joined = await memberships.listOfUser(store, person.userId)
       const found = joined.find(({ organization, membership }) => {
@@ -263,7 +264,7 @@ export function createMembers(deps: Needs): Members {
 
 /** The last active owner can't be removed, deactivated or demoted. */
 async function keepAnOwner(
-  tx: Transaction,
+  tx: Tx,
   before: MembershipRecord,
   roleAfter: Role | undefined,
 ): Promise<void> {
@@ -274,7 +275,7 @@ async function keepAnOwner(
 }
 
 async function theOneWith(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   { email, name, newId }: { email: string; name: string | undefined; newId: UserId },
 ): Promise<UserRecord> {
@@ -285,11 +286,7 @@ async function theOneWith(
   return known ?? (await users.insert(tx, { id: newId, name: nameOf(name ?? email), email }))
 }
 
-async function getIn(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  id: string,
-): Promise<MemberRecord> {
+async function getIn(tx: Tx, organizationId: OrganizationId, id: string): Promise<MemberRecord> {
   const member = await memberships.find(tx, organizationId, id)
   if (!member) throw notFound()
   return member
@@ -300,7 +297,7 @@ async function getIn(
  * or was owner counts. Who is what is read here, locked: it may have changed since the request was let in.
  */
 async function getToDecide(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   id: string,
   by: { actor: Actor; stepUp: StepUp | undefined; role?: Role },

@@ -10,7 +10,7 @@ import {
   type OrganizationRecord,
   type Plan,
   type Store,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { nameOf } from './name.ts'
@@ -155,7 +155,7 @@ function describeDefaults({ settings }: OrganizationRecord): Record<string, unkn
 }
 
 function recordChange(
-  tx: Transaction,
+  tx: Tx,
   id: OrganizationId,
   verb: string,
   actor: Actor,
@@ -173,7 +173,7 @@ function recordChange(
 
 /** Adds a checked organization in a transaction that does more. `conflict` if the slug is taken. */
 export async function insertOrganization(
-  tx: Transaction,
+  tx: Tx,
   wish: { slug: string; name: string; plan: Plan },
   actor: Actor,
 ): Promise<OrganizationRecord> {

@@ -1,11 +1,11 @@
 import type { Permission } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import type { OrganizationId, UserId } from '../ids.ts'
-import { accessTokens, memberships, users, type Actor, type Transaction } from '../store/index.ts'
+import { accessTokens, memberships, users, type Actor, type Tx } from '../store/index.ts'
 
 /** Whether somebody is an owner who can act: neither the membership nor the person is deactivated. */
 export async function isActiveOwner(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   userId: UserId,
 ): Promise<boolean> {
@@ -23,7 +23,7 @@ export async function isActiveOwner(
  * one until the transaction's end.
  */
 export async function isOwner(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   actor: Actor,
 ): Promise<boolean> {
@@ -37,7 +37,7 @@ export async function isOwner(
 
 /** An access token stands for an owner where an owner gave it `owners.manage` by name, as long as that member is one. */
 async function mayActAsOwner(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   tokenId: string,
 ): Promise<boolean> {
@@ -53,7 +53,7 @@ async function mayActAsOwner(
  * `permission_required`. To be asked inside the transaction that then writes.
  */
 export async function requireActingOwner(
-  tx: Transaction,
+  tx: Tx,
   act: { readonly organizationId: OrganizationId; readonly actor: Actor },
   refusal: { readonly permission: Permission; readonly detail: string },
 ): Promise<void> {

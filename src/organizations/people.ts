@@ -13,7 +13,7 @@ import {
   type IdentityRecord,
   type InvitationRecord,
   type Store,
-  type Transaction,
+  type Tx,
   type UserRecord,
 } from '../store/index.ts'
 import { createIdentityProofs, type ProofHolder, type ProvenIdentity } from './identity-proof.ts'
@@ -80,7 +80,7 @@ export function createPeople(deps: {
   }
 
   async function recognizeKnown(
-    tx: Transaction,
+    tx: Tx,
     known: IdentityRecord,
     proven: ProvenIdentity,
   ): Promise<Recognized> {
@@ -92,11 +92,7 @@ export function createPeople(deps: {
     return { user, identityId: known.id }
   }
 
-  async function welcome(
-    tx: Transaction,
-    proven: ProvenIdentity,
-    actor: Actor,
-  ): Promise<Recognized> {
+  async function welcome(tx: Tx, proven: ProvenIdentity, actor: Actor): Promise<Recognized> {
     const { email } = proven
     if (email === undefined || !proven.emailVerified) {
       throw new Problem(
@@ -126,18 +122,14 @@ export function createPeople(deps: {
   }
 
   /** An account that the operator made for this address and that nobody has ever been in: no identity, no session. */
-  async function isUnclaimed(tx: Transaction, user: UserRecord): Promise<boolean> {
+  async function isUnclaimed(tx: Tx, user: UserRecord): Promise<boolean> {
     if (user.lastSeenAt !== undefined || user.deactivatedAt !== undefined) return false
     if ((await identities.listOf(tx, user.id)).length > 0) return false
     const joined = await memberships.listOfUser(tx, user.id)
     return joined.length > 0 && joined.every(({ membership }) => membership.source === 'operator')
   }
 
-  async function claim(
-    tx: Transaction,
-    user: UserRecord,
-    proven: ProvenIdentity,
-  ): Promise<Recognized> {
+  async function claim(tx: Tx, user: UserRecord, proven: ProvenIdentity): Promise<Recognized> {
     await refuseDeactivated(tx, user)
     const identity = await insertIdentity(tx, user, proven)
     await noteIdentity(tx, user, identity, {
@@ -149,7 +141,7 @@ export function createPeople(deps: {
   }
 
   async function admit(
-    tx: Transaction,
+    tx: Tx,
     newcomer: { proven: ProvenIdentity; email: string; invited: InvitationRecord[] },
     actor: Actor,
   ): Promise<Recognized> {
@@ -263,7 +255,7 @@ async function noteRefused(
 }
 
 /** No way back in for somebody who was deactivated, everywhere or in all they belonged to (O12). */
-async function refuseDeactivated(tx: Transaction, user: UserRecord): Promise<void> {
+async function refuseDeactivated(tx: Tx, user: UserRecord): Promise<void> {
   const joined = await memberships.listOfUser(tx, user.id)
   const nowhere =
     joined.length > 0 && joined.every(({ membership }) => membership.deactivatedAt !== undefined)
@@ -275,7 +267,7 @@ async function refuseDeactivated(tx: Transaction, user: UserRecord): Promise<voi
 }
 
 async function insertIdentity(
-  tx: Transaction,
+  tx: Tx,
   user: UserRecord,
   proven: ProvenIdentity,
 ): Promise<IdentityRecord> {
@@ -287,7 +279,7 @@ async function insertIdentity(
 }
 
 /** An address that an organization wrote counts everywhere once its person has proven it themselves. */
-async function noteProof(tx: Transaction, user: UserRecord, proven: ProvenIdentity): Promise<void> {
+async function noteProof(tx: Tx, user: UserRecord, proven: ProvenIdentity): Promise<void> {
   if (user.emailFrom === undefined || user.email === undefined || !proven.emailVerified) return
   if (proven.email === undefined) return
   if (users.emailKey(proven.email) !== users.emailKey(user.email)) return
@@ -295,7 +287,7 @@ async function noteProof(tx: Transaction, user: UserRecord, proven: ProvenIdenti
 }
 
 async function noteIdentity(
-  tx: Transaction,
+  tx: Tx,
   user: UserRecord,
   identity: IdentityRecord,
   actor: Actor,

@@ -10,7 +10,7 @@ import {
   type AwaitsOwner,
   type InvitationRecord,
   type MembershipRecord,
-  type Transaction,
+  type Tx,
   type UserRecord,
 } from '../store/index.ts'
 import type { CompanyPerson } from './connection-claims.ts'
@@ -20,7 +20,7 @@ import { isActiveOwner, joinByInvitation, lifecycle } from '../organizations/ind
 
 /** One sign-in under judgement, in the transaction that decides it. */
 export interface Attempt {
-  readonly tx: Transaction
+  readonly tx: Tx
   readonly connection: Connection
   readonly person: CompanyPerson
   readonly actor: Actor
@@ -77,7 +77,7 @@ async function requireOwnWorkspace(at: Attempt): Promise<void> {
 }
 
 /** The connection as the browser left it: still on, still the same provider and client. */
-export async function requireUnchanged(tx: Transaction, connection: Connection): Promise<void> {
+export async function requireUnchanged(tx: Tx, connection: Connection): Promise<void> {
   const now = await connections.find(tx, connection.organizationId, connection.id)
   const same = now?.issuer === connection.issuer && now.clientId === connection.clientId
   if (!same || now.disabledAt !== undefined) {

@@ -6,7 +6,7 @@ import {
   memberships,
   users,
   type Actor,
-  type Connection as Place,
+  type Db as Place,
   type IdentityRecord,
   type MembershipRecord,
   type Store,

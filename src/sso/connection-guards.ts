@@ -3,13 +3,7 @@ import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
 import { faultOf } from '../oidc/index.ts'
 import { policyOf } from '../organizations/index.ts'
-import {
-  connections,
-  organizations,
-  type Actor,
-  type Store,
-  type Transaction,
-} from '../store/index.ts'
+import { connections, organizations, type Actor, type Store, type Tx } from '../store/index.ts'
 
 /** Does what precedes a save; its refusal is in the audit log, as the save would be. */
 export async function noteRefusedSave(
@@ -37,7 +31,7 @@ export async function noteRefusedSave(
 }
 
 /** Refuses to leave an organization that requires its company sign-in without one: `last_connection`. */
-export async function keepWayIn(tx: Transaction, organizationId: OrganizationId): Promise<void> {
+export async function keepWayIn(tx: Tx, organizationId: OrganizationId): Promise<void> {
   // Locked: the policy that would require one may be on its way.
   const organization = await organizations.find(tx, organizationId, true)
   if (!organization || !policyOf(organization).required) return

@@ -17,7 +17,7 @@ import {
   type ConnectionId,
   type ConnectionRecord,
   type Store,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import {
@@ -190,7 +190,7 @@ export function createConnections(deps: Needs): Connections {
     get,
     discover,
     dependents: async (organizationId, id) =>
-      await identities.countDependents(store.aside, await row(organizationId, id)),
+      await identities.countDependents(store.slowReads, await row(organizationId, id)),
     async reserve(organizationId) {
       await requireEnterprise(store, organizationId)
       const id = createId('con')
@@ -263,15 +263,19 @@ export function createConnections(deps: Needs): Connections {
             }
           : await sealed(before.id, organizationId, change.credential)
       return await store.transaction(async (tx) => {
-        const after = await connections.update(tx, organizationId, id, {
-          name: change.name === undefined ? before.name : nameFor(change.name, issuer),
-          kind,
-          issuer,
-          clientId,
-          ...credential,
-          settings: { ...settings },
-          setByOwner: await isOwner(tx, organizationId, actor),
-          expectedVersion: expectedVersion ?? before.version,
+        const after = await connections.update(tx, {
+          organizationId,
+          id,
+          change: {
+            name: change.name === undefined ? before.name : nameFor(change.name, issuer),
+            kind,
+            issuer,
+            clientId,
+            ...credential,
+            settings: { ...settings },
+            setByOwner: await isOwner(tx, organizationId, actor),
+            expectedVersion: expectedVersion ?? before.version,
+          },
         })
         if (!after) {
           throw new Problem('version_conflict', 'The connection was changed in the meantime.')
@@ -302,12 +306,11 @@ export function createConnections(deps: Needs): Connections {
       const before = await row(organizationId, id)
       if ((before.disabledAt !== undefined) === disabled) return present(before)
       const { result } = await store.transactionConfirmed(async (tx) => {
-        const after = await connections.setDisabled(
-          tx,
+        const after = await connections.setDisabled(tx, {
           organizationId,
           id,
-          disabled ? tx.now : null,
-        )
+          disabledAt: disabled ? tx.now : null,
+        })
         if (!after) throw notFound()
         if (disabled) await keepWayIn(tx, organizationId)
         if (disabled) await endSessionsOf(tx, after, actor)
@@ -361,7 +364,7 @@ function describe(connection: ConnectionRecord): Record<string, unknown> {
 }
 
 function announce(
-  tx: Transaction,
+  tx: Tx,
   connection: ConnectionRecord,
   actor: Actor,
   change: string,

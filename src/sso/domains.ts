@@ -3,13 +3,7 @@ import { Problem } from '../errors.ts'
 import type { ResolveTxt } from '../http/index.ts'
 import { createId, type OrganizationId } from '../ids.ts'
 import { randomBase62 } from '../secrets/index.ts'
-import {
-  domains,
-  type Actor,
-  type DomainRecord,
-  type Store,
-  type Transaction,
-} from '../store/index.ts'
+import { domains, type Actor, type DomainRecord, type Store, type Tx } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { lookForChallenge, type Seen } from './domain-check.ts'
 import { parseDomain, parseMailAddress } from './domain-names.ts'
@@ -127,7 +121,7 @@ export function createDomains(deps: { store: Store; resolveTxt: ResolveTxt }): D
       await requireEnterprise(store, organizationId)
       const domain = await get(organizationId, idOrName)
       return await store.transaction(async (tx) => {
-        const routed = await domains.route(tx, organizationId, domain.id, connectionId)
+        const routed = await domains.route(tx, { organizationId, id: domain.id, connectionId })
         if (!routed) throw notFound()
         note(tx, routed, actor, 'routed', { connection_id: connectionId ?? null })
         return routed
@@ -157,7 +151,7 @@ export function createDomains(deps: { store: Store; resolveTxt: ResolveTxt }): D
 
 /** What a look at the DNS means for a domain: proven, lost, or to be looked at again. */
 async function decide(
-  tx: Transaction,
+  tx: Tx,
   domain: DomainRecord,
   seen: Seen,
   actor: Actor,
@@ -195,7 +189,7 @@ function nextCheckAt(
 }
 
 function announce(
-  tx: Transaction,
+  tx: Tx,
   domain: DomainRecord,
   actor: Actor,
   verb: 'verified' | 'lost',
@@ -210,7 +204,7 @@ function announce(
 }
 
 function note(
-  tx: Transaction,
+  tx: Tx,
   domain: DomainRecord,
   actor: Actor,
   verb: string,

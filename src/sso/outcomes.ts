@@ -71,7 +71,7 @@ export function createSsoOutcomes(deps: {
             ? logout.keep(id, session.id, person.idToken)
             : undefined,
         })
-        await connections.noteOutcome(tx, organizationId, id, 'signed-in')
+        await connections.noteOutcome(tx, { organizationId, id, outcome: 'signed-in' })
         const user = await users.find(tx, session.userId)
         record(tx, {
           organizationId,
@@ -111,7 +111,7 @@ export function createSsoOutcomes(deps: {
       const check = faultOf(error)?.check
       await store.transaction(async (tx) => {
         const refusal = { code, sentence, at: tx.now }
-        await connections.noteOutcome(tx, organizationId, id, { refusal })
+        await connections.noteOutcome(tx, { organizationId, id, outcome: { refusal } })
         record(tx, {
           organizationId,
           actor,

@@ -8,7 +8,7 @@ import {
   type MembershipRecord,
   type OrganizationRecord,
   type Store,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import type { DirectoryPeople } from './admission.ts'
@@ -103,17 +103,13 @@ export function createSsoPolicies(deps: {
   }
 }
 
-async function requireOwner(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  userId: UserId,
-): Promise<void> {
+async function requireOwner(tx: Tx, organizationId: OrganizationId, userId: UserId): Promise<void> {
   if (await isActiveOwner(tx, organizationId, userId)) return
   throw new Problem('invalid_input', 'Only active owners of the organization can be excepted.')
 }
 
 async function requireWayIn(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   policy: SsoPolicy,
 ): Promise<void> {
@@ -130,7 +126,7 @@ async function requireWayIn(
 }
 
 async function announce(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   actor: Actor,
   detail: { before: SsoPolicy; after: SsoPolicy },

@@ -8,7 +8,7 @@ import {
   type Actor,
   type ConnectionId,
   type Store,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
 import { fault, type Logout } from '../oidc/index.ts'
@@ -18,7 +18,7 @@ const rememberedForMs = 30 * 60_000
 
 /** Ends every session that a connection has made, in the transaction that switches it off; returns how many. */
 export async function endSessionsOf(
-  tx: Transaction,
+  tx: Tx,
   connection: { id: ConnectionId; organizationId: string },
   actor: Actor,
 ): Promise<number> {
@@ -28,7 +28,7 @@ export async function endSessionsOf(
   for (const userId of whose) {
     const which = { connectionId: connection.id }
     const why = { by: actor.id, reason: 'connection_off' }
-    const gone = await sessions.end(tx, userId, which, why)
+    const gone = await sessions.end(tx, { userId, which, why })
     for (const { id } of gone)
       announceEnd(tx, connection.organizationId, { id, userId }, why.reason)
     ended += gone.length
@@ -55,7 +55,7 @@ export async function endByProvider(
     let ended = 0
     for (const { sessionId, userId } of named) {
       const why = { by: undefined, reason: 'ended_by_provider' }
-      const gone = await sessions.end(tx, userId, { id: sessionId }, why)
+      const gone = await sessions.end(tx, { userId, which: { id: sessionId }, why })
       for (const { id } of gone) announceEnd(tx, organizationId, { id, userId }, why.reason)
       ended += gone.length
     }
@@ -74,7 +74,7 @@ export async function endByProvider(
 }
 
 function announceEnd(
-  tx: Transaction,
+  tx: Tx,
   organizationId: string,
   session: { id: SessionId; userId: UserId },
   reason: string,

@@ -3,7 +3,7 @@ import type { CallRows } from './tables/calls/call-rows.ts'
 import type { Clock } from '../clock.ts'
 import { createId } from '../ids.ts'
 import type { Authenticator } from '../secrets/index.ts'
-import type { Change, Connection, Engine, Transaction } from './db/db.ts'
+import type { Change, Db, Engine, Tx } from './db/db.ts'
 import type { EngineLane, PoolState } from './engine/engine.ts'
 import { createCompanions } from './engine/companions.ts'
 import { createFeedSource } from './engine/feed-source.ts'
@@ -73,7 +73,7 @@ export * as webhookSecrets from './tables/webhooks/webhook-secrets.ts'
 export { auditHash } from './engine/ledger.ts'
 export { asStorageProblem }
 export type { Confirmation }
-export type { Actor, AuditDraft, Connection, Engine, EventDraft, Transaction } from './db/db.ts'
+export type { Actor, AuditDraft, Db, Engine, EventDraft, Tx } from './db/db.ts'
 export type { ConnectionTestRecord } from './tables/sso/connection-tests.ts'
 export type { ConnectionId, ConnectionRecord } from './tables/sso/connections.ts'
 export type { DomainRecord } from './tables/sso/domains.ts'
@@ -138,7 +138,7 @@ export interface StoreStatus {
 }
 
 /** The database, whichever engine it is on. */
-export interface Store extends Connection {
+export interface Store extends Db {
   readonly engine: Engine
   readonly feed: Feed
   /** The time that all nodes share: the database's, where it has a clock of its own. */
@@ -151,33 +151,33 @@ export interface Store extends Connection {
    * The same database over connections of its own, for what must go on while everybody else waits for a lock: sending
    * deliveries. What it commits is heard like everything else.
    */
-  readonly apart: Connection & Pick<Store, 'transaction'>
+  readonly background: Db & Pick<Store, 'transaction'>
   /** Where call records are. */
-  readonly calls: Connection
+  readonly calls: Db
   /** For reads that may take seconds: they hold up nothing else in this process. */
-  readonly aside: Connection
+  readonly slowReads: Db
   /** The same where call records are. */
-  readonly slowCallReads: Connection
+  readonly slowCallReads: Db
   /** Commits a work as a whole, with what it collected. Only the database may be awaited inside. */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
    * The same, and answers only when every live node has heard it, or trusts nothing any more (1 s); `isNeeded` says
-   * whether a result has to be heard at all. Works of one `line` run one after the other in this process, and those
+   * whether a result has to be heard at all. Works of one `queue` run one after the other in this process, and those
    * that wait at the same time share a commit: for many small ones that would wait for the same locks.
    */
   transactionConfirmed<T>(
-    work: (tx: Transaction) => Promise<T>,
+    work: (tx: Tx) => Promise<T>,
     options?: {
       readonly isNeeded?: (result: T) => boolean
-      readonly line?: string | undefined
+      readonly queue?: string | undefined
     },
   ): Promise<{ result: T; confirmation: Confirmation }>
   /**
    * Runs something whose audited transactions also do `companion`, each as its last act: both are committed or neither.
    */
-  accompanied<T>(companion: (tx: Transaction) => Promise<void>, run: () => Promise<T>): Promise<T>
+  accompanied<T>(companion: (tx: Tx) => Promise<void>, run: () => Promise<T>): Promise<T>
   /** Commits a work on the call records. */
-  transactionOnCalls<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  transactionOnCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Adds call records in a commit of their own; one batch at a time. */
   insertCalls(rows: CallRows): Promise<void>
   /** Copies the main database into a new file, whole or not at all (SQLite). */
@@ -224,7 +224,7 @@ export async function openStore(options: {
 
   const handle = options.databaseUrl ? await openPostgres(options.databaseUrl) : await openSqlite()
   const sampleClock = async (): Promise<void> => {
-    const at = { query: handle.apart.query, engine: handle.engine }
+    const at = { query: handle.background.query, engine: handle.engine }
     await shared?.sample(async () => (await probe(at)).nowMs ?? options.clock.now())
   }
   await sampleClock()
@@ -261,12 +261,12 @@ export async function openStore(options: {
   const companions = createCompanions()
 
   async function transact<T>(
-    work: (tx: Transaction) => Promise<T>,
+    work: (tx: Tx) => Promise<T>,
     lane: EngineLane = handle,
-    line?: string,
+    queue?: string,
   ): Promise<{ result: T; changes: Change[] }> {
     const startedAt = clock.monotonic()
-    const done = await lane.transact(companions.accompany(work), line)
+    const done = await lane.transact(companions.accompany(work), queue)
     options.onTransaction?.(clock.monotonic() - startedAt)
     feed.heardOwn(done.changes)
     return done
@@ -276,13 +276,13 @@ export async function openStore(options: {
     engine: handle.engine,
     query: handle.query,
     authenticator,
-    apart: {
+    background: {
       engine: handle.engine,
-      query: handle.apart.query,
-      transaction: async (work) => (await transact(work, handle.apart)).result,
+      query: handle.background.query,
+      transaction: async (work) => (await transact(work, handle.background)).result,
     },
     calls: handle.calls,
-    aside: { ...handle.aside, authenticator },
+    slowReads: { ...handle.slowReads, authenticator },
     slowCallReads: handle.slowCallReads,
     feed,
     clock,
@@ -297,11 +297,11 @@ export async function openStore(options: {
     accompanied: companions.run,
     transactionOnCalls: handle.transactCalls,
     insertCalls: handle.insertCalls,
-    async transactionConfirmed(work, { isNeeded, line } = {}) {
-      const lane = line === undefined ? handle.urgent : handle
+    async transactionConfirmed(work, { isNeeded, queue } = {}) {
+      const lane = queue === undefined ? handle.urgent : handle
       const { result, changes } = await patiently(
         { clock, isAnswering: () => feed.isCurrent(), isWaitTooLong },
-        async () => await transact(work, lane, line),
+        async () => await transact(work, lane, queue),
       )
       if (isNeeded?.(result) === false) {
         return { result, confirmation: { nodes: 0, silentNodes: 0, tookMs: 0 } }
@@ -331,7 +331,7 @@ export async function openStore(options: {
  * The store as it is inside a transaction that is under way: what asks for a transaction of its own becomes a part of
  * that one, so that several works are committed together or not at all.
  */
-export function storeWithin(store: Store, tx: Transaction): Store {
+export function storeWithin(store: Store, tx: Tx): Store {
   return {
     ...store,
     query: tx.query,

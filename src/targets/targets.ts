@@ -10,7 +10,7 @@ import {
   type Confirmation,
   type Store,
   type TargetRecord,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { credentialContext } from './guarded-target.ts'
 import { pathAmbiguity } from './path.ts'
@@ -128,7 +128,7 @@ export function createTargets(deps: {
         const disabledAt = wish.disabled === true ? tx.now : undefined
         const made = await targets.insert(tx, { id, organizationId, slug, ...columns, disabledAt })
         if (!made) throw new Problem('conflict', `The organization has a target "${slug}" already.`)
-        await targets.replaceRules(tx, organizationId, id, rules)
+        await targets.replaceRules(tx, { organizationId, id, rules })
         const target = { ...made, rules }
         note(tx, 'created', target, actor, { after: describe(target) })
         return shown(target)
@@ -145,11 +145,10 @@ export function createTargets(deps: {
         const credential = keeps
           ? { credentialHeader: before.credentialHeader, credentialSealed: before.credentialSealed }
           : sealedCredential(before, wish.credential)
-        const updated = await targets.update(
-          tx,
+        const updated = await targets.update(tx, {
           organizationId,
-          before.id,
-          {
+          id: before.id,
+          target: {
             name: wish.name === undefined ? before.name : checkName(wish.name),
             upstream,
             ...credential,
@@ -159,7 +158,7 @@ export function createTargets(deps: {
             disabledAt: disabledAt(before, wish.disabled, tx.now),
           },
           expectedVersion,
-        )
+        })
         if (!updated) {
           throw new Problem(
             'version_conflict',
@@ -168,7 +167,7 @@ export function createTargets(deps: {
         }
         const rules = wish.rules === undefined ? before.rules : checkRules(wish.rules, before.rules)
         if (wish.rules !== undefined) {
-          await targets.replaceRules(tx, organizationId, before.id, rules)
+          await targets.replaceRules(tx, { organizationId, id: before.id, rules })
         }
         const target = { ...updated, rules }
         note(tx, 'edited', target, actor, { before: describe(before), after: describe(target) })
@@ -210,7 +209,7 @@ async function getRecord(
 }
 
 function note(
-  tx: Transaction,
+  tx: Tx,
   verb: 'created' | 'edited' | 'removed',
   target: TargetRecord,
   actor: Actor,

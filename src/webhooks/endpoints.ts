@@ -11,7 +11,7 @@ import {
   type EndpointRecord,
   type EndpointSettings,
   type Store,
-  type Transaction,
+  type Tx,
 } from '../store/index.ts'
 import { findEventType } from './events/catalogue.ts'
 import {
@@ -104,7 +104,7 @@ export function createEndpoints(deps: {
   async function change(
     organizationId: string,
     id: string,
-    work: (tx: Transaction) => Promise<EndpointRecord>,
+    work: (tx: Tx) => Promise<EndpointRecord>,
   ): Promise<EndpointRecord> {
     return await store.transaction(async (tx) => {
       await deliveryWork.lockOrganization(tx, organizationId)
@@ -149,7 +149,7 @@ export function createEndpoints(deps: {
       const headers = moved ? (wish.headers ?? {}) : wish.headers
       const settings = settingsOf(organizationId, id, { ...wish, asymmetric, headers })
       return await change(organizationId, id, async (tx) => {
-        const changed = await endpoints.update(tx, organizationId, id, settings, version)
+        const changed = await endpoints.update(tx, { organizationId, id, settings, version })
         if (!changed) {
           found(await endpoints.find(tx, organizationId, id))
           throw new Problem('version_conflict')
@@ -166,7 +166,11 @@ export function createEndpoints(deps: {
       const endpoint = await get(organizationId, id)
       await change(organizationId, id, async (tx) => {
         if (!(await endpoints.remove(tx, organizationId, id))) found(undefined)
-        const skipped = await deliveries.skipPending(tx, organizationId, id, 'endpoint_deleted')
+        const skipped = await deliveries.skipPending(tx, {
+          organizationId,
+          endpointId: id,
+          reason: 'endpoint_deleted',
+        })
         note(tx, endpoint, actor, 'deleted', { skipped })
         return endpoint
       })
@@ -177,7 +181,7 @@ export function createEndpoints(deps: {
         const before = found(await endpoints.find(tx, organizationId, id))
         const { lastSuccessAt } = before.health
         const health = { ...freshHealth, lastSuccessAt }
-        const changed = found(await endpoints.updateHealth(tx, organizationId, id, health))
+        const changed = found(await endpoints.updateHealth(tx, { organizationId, id, health }))
         if (before.health.state === 'disabled') announce(tx, changed, actor, 'enabled', {})
         tx.changed({ kind: 'delivery', organizationId, subjectId: organizationId })
         return changed
@@ -189,8 +193,12 @@ export function createEndpoints(deps: {
         const before = found(await endpoints.find(tx, organizationId, id))
         if (before.health.state === 'disabled') return before
         const health = disabled(before.health as EndpointHealth, 'by_hand')
-        const changed = found(await endpoints.updateHealth(tx, organizationId, id, health))
-        const skipped = await deliveries.skipPending(tx, organizationId, id, 'endpoint_disabled')
+        const changed = found(await endpoints.updateHealth(tx, { organizationId, id, health }))
+        const skipped = await deliveries.skipPending(tx, {
+          organizationId,
+          endpointId: id,
+          reason: 'endpoint_disabled',
+        })
         announce(tx, changed, actor, 'disabled', { reason: 'by_hand', skipped })
         return changed
       })
@@ -210,7 +218,7 @@ export function createEndpoints(deps: {
         // A held endpoint is probed now: that is what the person wants to know.
         if (health.state === 'held') {
           const probing = probedNow(health as EndpointHealth, tx.now)
-          await endpoints.updateHealth(tx, organizationId, id, probing)
+          await endpoints.updateHealth(tx, { organizationId, id, health: probing })
         }
         const data = sample['data'] as Record<string, unknown>
         const own = type === 'webhook.ping' ? { ...data, endpoint_id: id } : data
@@ -247,7 +255,7 @@ function originOf(url: string): string {
 }
 
 function note(
-  tx: Transaction,
+  tx: Tx,
   endpoint: EndpointRecord,
   actor: Actor,
   verb: string,
@@ -263,7 +271,7 @@ function note(
 }
 
 function announce(
-  tx: Transaction,
+  tx: Tx,
   endpoint: EndpointRecord,
   actor: Actor,
   verb: 'enabled' | 'disabled',

@@ -151,17 +151,17 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     operations: createOperations({ store, onResumed: replay.resume }),
     deliveries: {
       list: async (organizationId, page) =>
-        await deliveries.list(store.aside, organizationId, page),
+        await deliveries.list(store.slowReads, organizationId, page),
       find: async (organizationId, id) => await deliveries.find(store, organizationId, id),
       attempts: async (organizationId, id) => await attempts.list(store, organizationId, id),
     },
     events: {
       listAfter: async (organizationId, page) =>
-        await events.listAfter(store.aside, organizationId, page),
+        await events.listAfter(store.slowReads, organizationId, page),
       find: async (organizationId, id) => await events.find(store, organizationId, id),
     },
     books: async (organizationId, endpointId) =>
-      await endpointCounts.list(store.aside, organizationId, endpointId),
+      await endpointCounts.list(store.slowReads, organizationId, endpointId),
     removeOld: remove,
     async start() {
       started = true

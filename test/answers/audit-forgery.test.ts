@@ -56,7 +56,11 @@ for (const engine of engines) {
     /** A row as somebody with the database, but without the master key, would make it: its hash is right. */
     const forge = async (sequence: number, previous: number, at = Date.now()) =>
       await change(async (tx) => {
-        const rows = await auditEntries.listFrom(tx, id, previous, 1)
+        const rows = await auditEntries.listFrom(tx, {
+          organizationId: id,
+          fromSequence: previous,
+          limit: 1,
+        })
         const row = {
           ...rows[0]!,
           sequence,
@@ -72,7 +76,11 @@ for (const engine of engines) {
       })
     const setHead = async (sequence: number) =>
       await change(async (tx) => {
-        const [row] = await auditEntries.listFrom(tx, id, sequence, 1)
+        const [row] = await auditEntries.listFrom(tx, {
+          organizationId: id,
+          fromSequence: sequence,
+          limit: 1,
+        })
         await tx.query
           .updateTable('organization_head')
           .set({ audit_sequence: sequence, audit_hash: row?.hash ?? '' })
@@ -116,7 +124,11 @@ for (const engine of engines) {
     test('A-outside: a chain that was recomputed as a whole shows, and writing on does not vouch for it', async () => {
       await change(async (tx) => {
         let previous = ''
-        for (const row of await auditEntries.listFrom(tx, id, 1, 100)) {
+        for (const row of await auditEntries.listFrom(tx, {
+          organizationId: id,
+          fromSequence: 1,
+          limit: 100,
+        })) {
           const forged = { ...row, action: 'test.forged', previous_hash: previous }
           previous = auditHash(forged)
           await tx.query
@@ -135,7 +147,11 @@ for (const engine of engines) {
 
     test('A-outside: an anchor that was moved shows, and retention does not make it ours', async () => {
       await change(async (tx) => {
-        const [row] = await auditEntries.listFrom(tx, id, 4, 1)
+        const [row] = await auditEntries.listFrom(tx, {
+          organizationId: id,
+          fromSequence: 4,
+          limit: 1,
+        })
         const value = JSON.stringify({ sequence: 4, hash: row?.hash, seal: 'v1.x.y' })
         await tx.query
           .insertInto('setting')
@@ -157,7 +173,11 @@ for (const engine of engines) {
       await note('next')
       const report = await verify()
       assert.deepEqual([report.entries, report.brokenAt], [11, undefined])
-      const [row] = await auditEntries.listFrom(store, id, 11, 1)
+      const [row] = await auditEntries.listFrom(store, {
+        organizationId: id,
+        fromSequence: 11,
+        limit: 1,
+      })
       assert.equal(row?.subject_id, 'next')
     })
 
@@ -206,7 +226,11 @@ for (const engine of engines) {
           .execute()
       })
       await createAudit({ store }).forget(now - 500_000)
-      const rows = await auditEntries.listFrom(store, id, 0, 100)
+      const rows = await auditEntries.listFrom(store, {
+        organizationId: id,
+        fromSequence: 0,
+        limit: 100,
+      })
       assert.deepEqual(
         rows.map(({ sequence }) => sequence),
         [3, 4, 5, 6, 7, 8, 9, 10],

@@ -65,7 +65,11 @@ for (const engine of engines) {
 
     test('a changed entry with a new hash of its own shows at the next', async () => {
       await change(async (tx) => {
-        const [row] = await auditEntries.listFrom(tx, id, 4, 1)
+        const [row] = await auditEntries.listFrom(tx, {
+          organizationId: id,
+          fromSequence: 4,
+          limit: 1,
+        })
         const forged = { ...row!, action: 'test.forged' }
         await tx.query
           .updateTable('audit_entry')
@@ -122,7 +126,10 @@ for (const engine of engines) {
     test('retention leaves a whole chain, and what is missing after it shows', async () => {
       const audit = createAudit({ store })
       assert.ok((await audit.forget(Date.now() + 1)) >= 10)
-      assert.deepEqual(await auditEntries.listFrom(store, id, 1, 10), [])
+      assert.deepEqual(
+        await auditEntries.listFrom(store, { organizationId: id, fromSequence: 1, limit: 10 }),
+        [],
+      )
       assert.equal((await verify()).brokenAt, undefined)
       await change(async (tx) => {
         for (const subject of ['later', 'last']) {

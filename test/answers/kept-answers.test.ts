@@ -71,7 +71,7 @@ describe('an answer kept for an Idempotency-Key', () => {
       const own = await memberships.findByUser(store, organization, id)
       assert.ok(own)
       await store.transaction(async (tx) => {
-        await memberships.update(tx, organization, own.id, { role })
+        await memberships.update(tx, { organizationId: organization, id: own.id, change: { role } })
         tx.changed({ kind: 'membership', organizationId: organization, subjectId: id })
       })
     })

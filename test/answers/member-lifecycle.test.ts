@@ -132,7 +132,13 @@ for (const engine of engines) {
         for (const slug of ['acme', 'solo']) {
           const { id } = (await organizations.findBySlug(store, slug))!
           told[slug] = {
-            audit: (await auditEntries.listFrom(store, id, 0, 10_000)).length,
+            audit: (
+              await auditEntries.listFrom(store, {
+                organizationId: id,
+                fromSequence: 0,
+                limit: 10_000,
+              })
+            ).length,
             events: (await events.listAfter(store, id, { after: 0, limit: 10_000 })).length,
           }
         }
@@ -144,7 +150,9 @@ for (const engine of engines) {
         const { id } = (await organizations.findBySlug(store, subject.slug))!
         const from = mark.told[subject.slug]!
         await eventsThatFit(store, id)
-        const audit = (await auditEntries.listFrom(store, id, 0, 10_000)).slice(from.audit)
+        const audit = (
+          await auditEntries.listFrom(store, { organizationId: id, fromSequence: 0, limit: 10_000 })
+        ).slice(from.audit)
         const told = await events.listAfter(store, id, { after: 0, limit: 10_000 })
         const sessions = await store.query
           .selectFrom('session')

@@ -14,7 +14,11 @@ describe('what a provider says of a person, and what becomes of it', () => {
   async function audit(action: string) {
     return await withStore(place.product, async (store) => {
       const { id } = (await organizations.findBySlug(store, 'acme'))!
-      const rows = await auditEntries.listFrom(store, id, 0, 10_000)
+      const rows = await auditEntries.listFrom(store, {
+        organizationId: id,
+        fromSequence: 0,
+        limit: 10_000,
+      })
       return rows
         .filter((row) => row.action === action)
         .map((row) => ({ actor: row.actor_name, detail: JSON.parse(row.detail) }))

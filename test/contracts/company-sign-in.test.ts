@@ -127,7 +127,11 @@ for (const engine of engines) {
         } as const
         const made = await memberships.insert(tx, member)
         if (how.deactivated === true && made) {
-          await memberships.update(tx, how.memberOf, made.id, { deactivatedAt: tx.now })
+          await memberships.update(tx, {
+            organizationId: how.memberOf,
+            id: made.id,
+            change: { deactivatedAt: tx.now },
+          })
         }
       })
       return id
@@ -321,7 +325,12 @@ for (const engine of engines) {
       const id = await existing('olga@acme.test', { memberOf: acme })
       const place = await memberships.findByUser(store, acme, id)
       await store.transaction(
-        async (tx) => await memberships.update(tx, acme, String(place?.id), { role: 'owner' }),
+        async (tx) =>
+          await memberships.update(tx, {
+            organizationId: acme,
+            id: String(place?.id),
+            change: { role: 'owner' },
+          }),
       )
       directory.set('externalId:oid-olga', { userId: id, active: true })
       const claims = { sub: 'mallory', oid: 'oid-olga', email: 'x@evil.test' }
@@ -354,7 +363,12 @@ for (const engine of engines) {
       const other = await existing('second@acme.test', { memberOf: acme })
       await store.transaction(async (tx) => {
         const found = await memberships.findByUser(tx, acme, owner)
-        if (found) await memberships.update(tx, acme, found.id, { role: 'owner' })
+        if (found)
+          await memberships.update(tx, {
+            organizationId: acme,
+            id: found.id,
+            change: { role: 'owner' },
+          })
       })
       const set = async (required: boolean, breakGlass: UserId[]) =>
         await sso.policies.set(acme, { required, breakGlass }, admin)

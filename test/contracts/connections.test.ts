@@ -180,9 +180,9 @@ for (const engine of engines) {
       )
       await connections.remove(other, made.id, person)
       await assert.rejects(connections.get(other, made.id), { code: 'not_found' })
-      const actions = (await auditEntries.listFrom(store, other, 0, 100)).map(
-        ({ action }) => action,
-      )
+      const actions = (
+        await auditEntries.listFrom(store, { organizationId: other, fromSequence: 0, limit: 100 })
+      ).map(({ action }) => action)
       for (const verb of ['created', 'edited', 'disabled', 'enabled', 'removed']) {
         assert.ok(actions.includes(`sso.connection_${verb}`), verb)
       }

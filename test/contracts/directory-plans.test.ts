@@ -8,7 +8,7 @@ import {
   directoryMembers,
   directoryUsers,
   memberships,
-  type Connection,
+  type Db,
   type DirectoryCondition,
 } from '../../src/store/index.ts'
 import { storeForTests, type TestStore } from '../harness/store.ts'
@@ -24,13 +24,16 @@ const writingNothing = {
 }
 
 /** What a directory of a million users asks for all day: each must find its rows without walking through the others. */
-const questions: Record<string, (at: Connection) => Promise<unknown>> = {
+const questions: Record<string, (db: Db) => Promise<unknown>> = {
   'the users of a page': (at) => directoryUsers.findAll(at, organization, ids),
   'the groups of a page': (at) => directoryGroups.findAll(at, organization, ids),
   'the groups of users': (at) => directoryMembers.listGroups(at, organization, ids),
   // None of them is there: nothing is written.
   'which of these users there are': (at) =>
-    directoryMembers.add({ ...at, ...writingNothing }, organization, 'grp_1', ids),
+    directoryMembers.add(
+      { ...at, ...writingNothing },
+      { organizationId: organization, groupId: 'grp_1', ids },
+    ),
   'memberships by id': (at) => memberships.listByIds(at, organization, ids),
   'members by address': (at) => memberships.listByEmailKeys(at, organization, ['a@b.test']),
   'a user by userName': (at) => list(at, equal('user_name_key')),
@@ -74,18 +77,25 @@ function equal(column: 'id' | 'user_name_key' | 'external_id'): DirectoryConditi
   return { kind: 'compare', field: { column }, operator: 'eq', value: 'a' }
 }
 
-async function list(at: Connection, condition: DirectoryCondition): Promise<void> {
+async function list(db: Db, condition: DirectoryCondition): Promise<void> {
   const query = { condition, sort: undefined }
   const page = { after: undefined, offset: 0, limit: 101 }
-  await directoryLists.listPlaces(at, 'directory_user', organization, query, page)
-  await directoryLists.countPlaces(at, 'directory_user', organization, query, undefined)
+  await directoryLists.listPlaces(db, {
+    table: 'directory_user',
+    organizationId: organization,
+    query,
+    page,
+  })
+  await directoryLists.countPlaces(db, {
+    table: 'directory_user',
+    organizationId: organization,
+    query,
+    after: undefined,
+  })
 }
 
 /** The steps of the plans of all statements that a question sends. */
-async function planOf(
-  { store }: TestStore,
-  ask: (at: Connection) => Promise<unknown>,
-): Promise<string[]> {
+async function planOf({ store }: TestStore, ask: (db: Db) => Promise<unknown>): Promise<string[]> {
   const sent: Parameters<KyselyPlugin['transformQuery']>[0][] = []
   const listener: KyselyPlugin = {
     transformQuery(given): RootOperationNode {

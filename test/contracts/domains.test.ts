@@ -170,7 +170,11 @@ for (const engine of engines) {
     })
 
     test('every step is in the audit', async () => {
-      const entries = await auditEntries.listFrom(store, acme, 0, 200)
+      const entries = await auditEntries.listFrom(store, {
+        organizationId: acme,
+        fromSequence: 0,
+        limit: 200,
+      })
       const actions = new Set(entries.map(({ action }) => action))
       for (const action of ['domain.added', 'domain.verified', 'domain.lost', 'domain.removed']) {
         assert.ok(actions.has(action), action)

@@ -32,7 +32,7 @@ for (const engine of engines) {
       const everything = JSON.stringify([
         await keys.get(organizationId, key.id),
         await keys.list(organizationId, { limit: 10 }),
-        await auditEntries.listFrom(store, organizationId, 0, 10),
+        await auditEntries.listFrom(store, { organizationId, fromSequence: 0, limit: 10 }),
         await store.query.selectFrom('event').selectAll().execute(),
         await store.query.selectFrom('key_secret').selectAll().execute(),
       ])

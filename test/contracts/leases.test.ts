@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { deliveryWork, type Lease, type Transaction } from '../../src/store/index.ts'
+import { deliveryWork, type Lease, type Tx } from '../../src/store/index.ts'
 import { disabled, freshHealth } from '../../src/webhooks/delivery/endpoint-health.ts'
 import { createDeliveryWork } from '../../src/webhooks/delivery/work.ts'
 import { engines } from '../harness/store.ts'
@@ -69,7 +69,7 @@ async function endpointOf({ webhooks, organizationId, receiver }: TestWebhooks) 
   return await webhooks.endpoints.create(organizationId, { url: receiver.url }, operator)
 }
 
-async function take(tx: Transaction, id: string): Promise<Lease> {
+async function take(tx: Tx, id: string): Promise<Lease> {
   const lease = { owner, until: tx.now + 10_000, endpointIds: [id] }
   const [taken] = await deliveryWork.leaseEndpoints(tx, lease)
   assert.ok(taken)
@@ -87,7 +87,7 @@ async function release({ store }: TestWebhooks, leases: readonly Lease[]): Promi
   await store.transaction(async (tx) => await deliveryWork.releaseLeases(tx, { owner, leases }))
 }
 
-async function somebodyWaits(tx: Transaction): Promise<boolean> {
+async function somebodyWaits(tx: Tx): Promise<boolean> {
   const { rows } = await sql`select 1 from pg_locks where not granted`.execute(tx.query)
   return rows.length > 0
 }

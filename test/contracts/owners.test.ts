@@ -66,7 +66,11 @@ for (const engine of engines) {
       let acting: Promise<string> | undefined
       await opened.store.transaction(async (tx) => {
         const { role } = change
-        await memberships.update(tx, staff.organizationId, change.whose.id, { role })
+        await memberships.update(tx, {
+          organizationId: staff.organizationId,
+          id: change.whose.id,
+          change: { role },
+        })
         acting ??= outcomeOf(act)
         // SQLite has one writer: the act comes after this transaction anyway.
         if (engine === 'postgres') await waitsOrEnds(opened.store, acting)

@@ -115,11 +115,24 @@ for (const engine of engines) {
       assert.ok(await memberships.find(store, mine, id))
       assert.equal(await memberships.find(store, other, id), undefined)
       await store.transaction(async (tx) => {
-        assert.equal(await memberships.update(tx, other, id, { role: 'owner' }), undefined)
-        assert.equal(await memberships.remove(tx, other, id), false)
-        assert.ok(await memberships.update(tx, mine, id, { role: 'owner', expectedVersion: 1 }))
         assert.equal(
-          await memberships.update(tx, mine, id, { role: 'viewer', expectedVersion: 1 }),
+          await memberships.update(tx, { organizationId: other, id, change: { role: 'owner' } }),
+          undefined,
+        )
+        assert.equal(await memberships.remove(tx, other, id), false)
+        assert.ok(
+          await memberships.update(tx, {
+            organizationId: mine,
+            id,
+            change: { role: 'owner', expectedVersion: 1 },
+          }),
+        )
+        assert.equal(
+          await memberships.update(tx, {
+            organizationId: mine,
+            id,
+            change: { role: 'viewer', expectedVersion: 1 },
+          }),
           undefined,
         )
       })
@@ -137,7 +150,11 @@ for (const engine of engines) {
           async (id) =>
             await store.transaction(async (tx) => {
               if ((await memberships.countOwners(tx, organization)) < 2) throw new Error('last')
-              await memberships.update(tx, organization, id, { role: 'viewer' })
+              await memberships.update(tx, {
+                organizationId: organization,
+                id,
+                change: { role: 'viewer' },
+              })
             }),
         ),
       )
@@ -162,7 +179,7 @@ for (const engine of engines) {
         )
       const accept = async (id: string) =>
         await store.transaction(
-          async (tx) => await invitations.accept(tx, organizationId, id, userId),
+          async (tx) => await invitations.accept(tx, { organizationId, id, acceptedBy: userId }),
         )
       const open = await invite('d1', Date.now() + 60_000)
       const old = await invite('d2', Date.now() - 1)
@@ -197,7 +214,7 @@ for (const engine of engines) {
       const [one, two, three] = [await start('s1'), await start('s2'), await start('s3')]
       const why = { by: userId, reason: 'test' }
       const end = async (which: { id?: string; except?: string }) =>
-        await store.transaction(async (tx) => await sessions.end(tx, userId, which, why))
+        await store.transaction(async (tx) => await sessions.end(tx, { userId, which, why }))
       assert.deepEqual(
         (await end({ id: one.id })).map(({ id }) => id),
         [one.id],
@@ -289,7 +306,11 @@ for (const engine of engines) {
       assert.equal(await take(two), true)
       await store.transaction(
         async (tx) =>
-          await idempotentAnswers.keep(tx, one, 'k', { status: 201, answerSealed: 'sealed' }),
+          await idempotentAnswers.keep(tx, {
+            userId: one,
+            keyDigest: 'k',
+            answer: { status: 201, answerSealed: 'sealed' },
+          }),
       )
       const kept = await idempotentAnswers.find(store, one, 'k')
       assert.equal(kept?.answerSealed, 'sealed')

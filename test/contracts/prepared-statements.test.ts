@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
-import type { Store, Transaction } from '../../src/store/index.ts'
+import type { Store, Tx } from '../../src/store/index.ts'
 import { createPreparedNames } from '../../src/store/engine/prepared-names.ts'
 import { emptyPlace } from './engines.ts'
 
@@ -80,11 +80,11 @@ describe('a beginning of works in line that PostgreSQL cancels', () => {
       while (!storm.signal.aborted) {
         await sql`select pg_cancel_backend(pid) from pg_stat_activity
           where datname = current_database() and pid <> pg_backend_pid()`
-          .execute(store.apart.query)
+          .execute(store.background.query)
           .catch(() => undefined)
       }
     })()
-    const work = async (tx: Transaction): Promise<unknown> =>
+    const work = async (tx: Tx): Promise<unknown> =>
       await sql`select ${'in'} as line`.execute(tx.query)
     for (let turn = 0; turn < 1500; turn++) await inLine(store, work).catch(() => undefined)
     storm.abort()
@@ -133,8 +133,8 @@ describe('names of statements', () => {
   })
 })
 
-async function inLine<T>(store: Store, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  const options = { isNeeded: () => false, line: 'the line' }
+async function inLine<T>(store: Store, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const options = { isNeeded: () => false, queue: 'the queue' }
   return (await store.transactionConfirmed(work, options)).result
 }
 

@@ -58,8 +58,8 @@ for (const engine of engines) {
         },
       }
       const { store } = place
-      const { engine: kind, slowCallReads, aside, feed } = store
-      const rest = { engine: kind, slowCallReads, aside, feed, calls: taken }
+      const { engine: kind, slowCallReads, slowReads, feed } = store
+      const rest = { engine: kind, slowCallReads, slowReads, feed, calls: taken }
       return Object.defineProperties(
         rest,
         Object.getOwnPropertyDescriptors(taken),

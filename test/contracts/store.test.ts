@@ -106,7 +106,11 @@ for (const engine of engines) {
       await using store = await place.open()
       const id = await addOrganization(store, 'acme')
       await Promise.all(Array.from({ length: 40 }, async () => await addEntry(store, id)))
-      const entries = await auditEntries.listFrom(store, id, 0, 100)
+      const entries = await auditEntries.listFrom(store, {
+        organizationId: id,
+        fromSequence: 0,
+        limit: 100,
+      })
       assert.deepEqual(
         entries.map((entry) => entry.sequence),
         Array.from({ length: 40 }, (_, at) => at + 1),

@@ -93,7 +93,11 @@ async function findTornChain(store: Store, organizationId: OrganizationId): Prom
   let previousHash = ''
   let sequence = 0
   for (;;) {
-    const rows = await auditEntries.listFrom(store, organizationId, sequence + 1, 1000)
+    const rows = await auditEntries.listFrom(store, {
+      organizationId,
+      fromSequence: sequence + 1,
+      limit: 1000,
+    })
     for (const row of rows) {
       sequence++
       if (row.sequence !== sequence) torn.push(`audit entry ${sequence} is missing`)

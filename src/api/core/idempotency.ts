@@ -55,14 +55,18 @@ export async function once<T>(
     let marked = false
     // In the creation's own transaction: after a crash a retry creates nothing twice.
     const answer = await store.accompanied(async (tx) => {
-      const isOurs = await idempotentAnswers.markDone(tx, userId, keyDigest, 201)
+      const isOurs = await idempotentAnswers.markDone(tx, { userId, keyDigest, status: 201 })
       if (!isOurs && !marked) throw overtaken()
       marked = true
     }, create)
     const answerSealed = sealer.seal(JSON.stringify(answer), context)
     await store.transaction(
       async (tx) =>
-        await idempotentAnswers.keep(tx, userId, keyDigest, { status: 201, answerSealed }),
+        await idempotentAnswers.keep(tx, {
+          userId,
+          keyDigest,
+          answer: { status: 201, answerSealed },
+        }),
     )
     return answer
   } catch (error) {

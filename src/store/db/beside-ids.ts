@@ -1,12 +1,12 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
-import type { Connection } from './db.ts'
+import type { Db } from './db.ts'
 
 /**
  * That rows are an organization's, said beside a list of ids that finds them: `+` keeps SQLite from walking through
  * the whole organization by another index instead (1,000,000 rows for a page of 100).
  */
-export function besideIds(at: Connection, organizationId: string): RawBuilder<SqlBool> {
-  return at.engine === 'sqlite'
+export function besideIds(db: Db, organizationId: string): RawBuilder<SqlBool> {
+  return db.engine === 'sqlite'
     ? sql<SqlBool>`+organization_id = ${organizationId}`
     : sql<SqlBool>`organization_id = ${organizationId}`
 }

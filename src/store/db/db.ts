@@ -8,10 +8,10 @@ export interface KnownTables {}
 export type Engine = 'sqlite' | 'postgres'
 
 /** What the ledger is told of the installation. */
-export type LedgerSettings = Pick<Connection, 'maxEventBytes' | 'authenticator'>
+export type LedgerSettings = Pick<Db, 'maxEventBytes' | 'authenticator'>
 
 /** Where statements run: the store for reads, a transaction for writes. */
-export interface Connection {
+export interface Db {
   readonly query: Kysely<KnownTables>
   readonly engine: Engine
   /** An event's bytes at most (LIMIT_WEBHOOK_BODY); 64 KiB. */
@@ -97,7 +97,7 @@ export interface ServerMark {
 }
 
 /** A unit of work that commits as a whole; it also collects what the ledger writes just before the commit. */
-export interface Transaction extends Connection {
+export interface Tx extends Db {
   /** Milliseconds since 1970 at the transaction's start: one time for all it writes. */
   readonly now: number
   audit(draft: AuditDraft): void
@@ -114,9 +114,9 @@ export interface Collected {
 
 /** A transaction over a connection, with an empty collection. */
 export function createTransaction(
-  connection: Connection,
+  connection: Db,
   now: number,
-): { transaction: Transaction; collected: Collected } {
+): { transaction: Tx; collected: Collected } {
   const collected: Collected = { audits: [], events: [], changes: [] }
   return {
     collected,

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Transaction } from './db.ts'
+import type { Tx } from './db.ts'
 import type { Write } from './together.ts'
 
 /** Of a column: `utf8` is text kept as bytes. */
@@ -13,17 +13,18 @@ const rowsInStatement = 500
  * values in these columns. PostgreSQL gets a list for each column: the statement is the same for one row and for hundreds, so that its plan can be kept.
  */
 export function insertion<Row extends Readonly<Record<string, string | number | Buffer | null>>>(
-  tx: Transaction,
-  table: 'audit_entry' | 'event' | 'delivery' | 'directory_request',
-  types: { readonly [column in keyof Row]: ColumnType },
-  rows: readonly Row[],
-  options: {
+  tx: Tx,
+  insert: {
+    readonly table: 'audit_entry' | 'event' | 'delivery' | 'directory_request'
+    readonly types: { readonly [column in keyof Row]: ColumnType }
+    readonly rows: readonly Row[]
     readonly keepsOld?: boolean
     readonly replaces?: readonly (keyof Row & string)[]
-  } = {},
+  },
 ): Write[] {
+  const { table, types, rows } = insert
   const columns = Object.entries<ColumnType>(types)
-  const conflict = conflictOf(options, columns)
+  const conflict = conflictOf(insert, columns)
   const names = sql.join(columns.map(([name]) => sql.ref(name)))
   const writes: Write[] = []
   for (let from = 0; from < rows.length; from += rowsInStatement) {

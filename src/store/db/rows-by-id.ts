@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { besideIds } from './beside-ids.ts'
-import type { Connection } from './db.ts'
+import type { Db } from './db.ts'
 
 /** A table whose rows are an organization's and have an id, and the columns that are wanted of it. */
 interface Source<Row> {
@@ -14,14 +14,20 @@ interface Source<Row> {
  * what is read behind it is what the last change left.
  */
 export async function rowById<Row>(
-  at: Connection,
-  from: Source<Row> & { readonly lock: boolean },
-  organizationId: string,
-  id: string,
+  db: Db,
+  {
+    from,
+    organizationId,
+    id,
+  }: {
+    readonly from: Source<Row> & { readonly lock: boolean }
+    readonly organizationId: string
+    readonly id: string
+  },
 ): Promise<Row | undefined> {
-  if (!from.lock || at.engine === 'sqlite') {
+  if (!from.lock || db.engine === 'sqlite') {
     const { rows } = await sql<Row>`select ${namesOf(from)} from ${sql.table(from.table)}
-      where organization_id = ${organizationId} and id = ${id}`.execute(at.query)
+      where organization_id = ${organizationId} and id = ${id}`.execute(db.query)
     return rows[0]
   }
   // Rows are locked in the order of the tables: PostgreSQL waits for the directory before it looks at the other.
@@ -29,20 +35,26 @@ export async function rowById<Row>(
   const { rows } = await sql<Row>`select ${names} from directory, ${sql.table(from.table)}
     where directory.organization_id = ${organizationId}
       and ${sql.table(from.table)}.organization_id = directory.organization_id
-      and ${sql.table(from.table)}.id = ${id} for update`.execute(at.query)
+      and ${sql.table(from.table)}.id = ${id} for update`.execute(db.query)
   return rows[0]
 }
 
 /** The rows with these ids in an organization; ids that are not there are left out. */
 export async function rowsByIds<Row>(
-  at: Connection,
-  from: Source<Row>,
-  organizationId: string,
-  ids: readonly string[],
+  db: Db,
+  {
+    from,
+    organizationId,
+    ids,
+  }: {
+    readonly from: Source<Row>
+    readonly organizationId: string
+    readonly ids: readonly string[]
+  },
 ): Promise<Row[]> {
   if (ids.length === 0) return []
   const { rows } = await sql<Row>`select ${namesOf(from)} from ${sql.table(from.table)}
-    where ${besideIds(at, organizationId)} and id in (${sql.join(ids)})`.execute(at.query)
+    where ${besideIds(db, organizationId)} and id in (${sql.join(ids)})`.execute(db.query)
   return rows
 }
 

@@ -1,5 +1,5 @@
 import { sql, type OperationNodeSource, type RawBuilder } from 'kysely'
-import type { Transaction } from './db.ts'
+import type { Tx } from './db.ts'
 
 /** A statement that changes rows and whose own answer nobody wants. */
 export type Write = OperationNodeSource
@@ -11,7 +11,7 @@ const writesInStatement = 8
  * Runs writes of different rows. PostgreSQL gets them as one statement: everybody else waits for the locks that are
  * held during each way there and back.
  */
-export async function together(tx: Transaction, writes: readonly Write[]): Promise<void> {
+export async function together(tx: Tx, writes: readonly Write[]): Promise<void> {
   if (tx.engine === 'sqlite') {
     for (const write of writes) await sql`${write}`.execute(tx.query)
     return
@@ -27,7 +27,7 @@ export async function together(tx: Transaction, writes: readonly Write[]): Promi
  * as one statement, which sees what was committed before it began.
  */
 export async function togetherThen<T>(
-  tx: Transaction,
+  tx: Tx,
   writes: readonly Write[],
   read: RawBuilder<T>,
 ): Promise<T[]> {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import pg from 'pg'
-import type { Change, ChangeDraft, Transaction } from '../db/db.ts'
+import type { Change, ChangeDraft, Tx } from '../db/db.ts'
 import { randomHex } from '../../secrets/index.ts'
 import { andCommit } from './postgres-pool.ts'
 
@@ -12,10 +12,7 @@ const tokenBytes = 8
  * Writes changes and commits, in one message: they are numbered under one lock for all organizations, and a node that is
  * paused or cut off must never hold it. Parameters would make it several messages, so values are quoted into the text.
  */
-export async function commitChanges(
-  tx: Transaction,
-  drafts: readonly ChangeDraft[],
-): Promise<Change[]> {
+export async function commitChanges(tx: Tx, drafts: readonly ChangeDraft[]): Promise<Change[]> {
   const changes = drafts.map((draft) => ({ ...draft, token: randomHex(tokenBytes) }))
   const texts = (values: readonly string[]): string =>
     `array[${values.map((value) => pg.escapeLiteral(value)).join(', ')}]::text[]`

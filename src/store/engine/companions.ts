@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Transaction } from '../db/db.ts'
+import type { Tx } from '../db/db.ts'
 
-type Companion = (tx: Transaction) => Promise<void>
+type Companion = (tx: Tx) => Promise<void>
 
 /** What transactions do besides their own work, told by whoever runs them from far above. */
 export function createCompanions(): {
   run<T>(companion: Companion, work: () => Promise<T>): Promise<T>
   /** A work that also does the companion of who asks for it, if it records an audit entry. */
-  accompany<T>(work: (tx: Transaction) => Promise<T>): (tx: Transaction) => Promise<T>
+  accompany<T>(work: (tx: Tx) => Promise<T>): (tx: Tx) => Promise<T>
 } {
   const present = new AsyncLocalStorage<Companion>()
   return {
@@ -18,7 +18,7 @@ export function createCompanions(): {
       if (companion === undefined) return work
       return async (tx) => {
         let audited = false
-        const watched: Transaction = {
+        const watched: Tx = {
           ...tx,
           audit(draft) {
             audited = true

@@ -1,15 +1,15 @@
 import type { Kysely, RawBuilder } from 'kysely'
-import type { Change, Connection, Engine, FeedMark, Transaction } from '../db/db.ts'
+import type { Change, Db, Engine, FeedMark, Tx } from '../db/db.ts'
 import type { CallRows } from '../tables/calls/call-rows.ts'
 import type { Tables } from '../tables/index.ts'
 
 /** Reads and transactions over one set of connections. */
 export interface EngineLane {
   readonly query: Kysely<Tables>
-  /** Runs a work, then the ledger, then commits; works of one line may share a commit. */
+  /** Runs a work, then the ledger, then commits; works of one queue may share a commit. */
   transact<T>(
-    work: (tx: Transaction) => Promise<T>,
-    line?: string,
+    work: (tx: Tx) => Promise<T>,
+    queue?: string,
   ): Promise<{ result: T; changes: Change[] }>
 }
 
@@ -28,17 +28,17 @@ export interface EngineHandle extends EngineLane {
    * The same database over connections of its own (PostgreSQL): transactions that wait for a lock, and hold all others
    * meanwhile, keep neither the feed nor the deliveries waiting.
    */
-  readonly apart: EngineLane
+  readonly background: EngineLane
   /** Connections for what ends access: it must not wait for those that publishers hold while they wait for each other. */
   readonly urgent: EngineLane
   /** Where call records are. */
-  readonly calls: Connection
+  readonly calls: Db
   /** For reads that may take seconds: they hold up nothing else in this process. */
-  readonly aside: Connection
+  readonly slowReads: Db
   /** The same where call records are. */
-  readonly slowCallReads: Connection
+  readonly slowCallReads: Db
   /** The same as `transact` where call records are; nothing is collected there. */
-  transactCalls<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  transactCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Adds call records in a commit of their own, beside the calls where that is possible; one batch at a time. */
   insertCalls(rows: CallRows): Promise<void>
   /** Whether somebody else may have committed since the last time this was asked. */

@@ -15,7 +15,7 @@ interface Row {
 
 /** Reads the feed from the database: every 200 ms, and at once when PostgreSQL notifies or SQLite's log is written to. */
 export function createFeedSource(handle: EngineHandle): FeedSource {
-  const at = handle.apart
+  const at = handle.background
   async function read(where: 'from' | 'head', sequence: number, limit: number) {
     const page =
       where === 'from'

@@ -1,14 +1,7 @@
 import { sql } from 'kysely'
 import { createId } from '../../ids.ts'
 import { digest, randomHex } from '../../secrets/index.ts'
-import type {
-  AuditDraft,
-  Change,
-  ChangeDraft,
-  Collected,
-  EventDraft,
-  Transaction,
-} from '../db/db.ts'
+import type { AuditDraft, Change, ChangeDraft, Collected, EventDraft, Tx } from '../db/db.ts'
 import { headParts, sealHolds, sealOf } from '../tables/audit/seals.ts'
 import { endpointsOf, fanOut } from '../tables/webhooks/fan-out.ts'
 import { insertion } from '../db/insertion.ts'
@@ -30,7 +23,7 @@ const maxUsualEventBytes = 64 * 1024
  * Returns the changes with their sequence; `commitChanges` writes them on PostgreSQL, and commits.
  */
 export async function writeLedger(
-  tx: Transaction,
+  tx: Tx,
   collected: Collected,
   commitChanges?: CommitChanges,
 ): Promise<Change[]> {
@@ -49,10 +42,10 @@ export async function writeLedger(
 }
 
 /** Writes changes; where others wait for their order, it commits too. */
-export type CommitChanges = (tx: Transaction, drafts: readonly ChangeDraft[]) => Promise<Change[]>
+export type CommitChanges = (tx: Tx, drafts: readonly ChangeDraft[]) => Promise<Change[]>
 
 async function writeForOrganization(
-  tx: Transaction,
+  tx: Tx,
   organizationId: string,
   drafts: { audits: AuditDraft[]; events: EventDraft[]; changes: ChangeDraft[] },
 ): Promise<void> {
@@ -80,7 +73,7 @@ interface Head {
 
 /** Takes the lock of an organization's head and the next numbers. */
 async function lockHead(
-  tx: Transaction,
+  tx: Tx,
   organizationId: string,
   { audits, events }: { audits: readonly AuditDraft[]; events: readonly EventDraft[] },
 ): Promise<Head> {
@@ -104,7 +97,7 @@ async function lockHead(
 }
 
 function auditWrites(
-  tx: Transaction,
+  tx: Tx,
   organizationId: string,
   drafts: AuditDraft[],
   head: Pick<Head, 'audit_sequence' | 'audit_hash' | 'audit_seal'>,
@@ -140,7 +133,10 @@ function auditWrites(
   const seal = sealHolds(tx, head.audit_seal, before) ? sealOf(tx, after) : head.audit_seal
   return [
     // A row beyond the head was never written by us: it gives way, or no entry could be added ever again.
-    ...insertion(tx, 'audit_entry', auditColumns, rows, {
+    ...insertion(tx, {
+      table: 'audit_entry',
+      types: auditColumns,
+      rows,
       replaces: ['organization_id', 'sequence'],
     }),
     tx.query
@@ -204,7 +200,7 @@ const eventColumns = {
 
 /** Writes events with the audit entries beside them, and their deliveries; returns the endpoints with something to send. */
 async function writeEvents(
-  tx: Transaction,
+  tx: Tx,
   organizationId: string,
   drafts: EventDraft[],
   { lastSequence, audits }: { lastSequence: number; audits: readonly Write[] },
@@ -217,21 +213,24 @@ async function writeEvents(
     return { organization_id: organizationId, sequence, id, type: draft.type, at: tx.now, body }
   })
   // As with audit entries: an event with a number that was never given away is nobody's, and must not end all publishing.
-  const insertions = insertion(tx, 'event', eventColumns, rows, {
+  const insertions = insertion(tx, {
+    table: 'event',
+    types: eventColumns,
+    rows,
     replaces: ['organization_id', 'sequence'],
   })
   const written = rows.map(({ id, sequence: number, type }, at) => {
     return { id, sequence: number, type, onlyEndpointId: drafts[at]?.onlyEndpointId }
   })
   const endpoints = await togetherThen(tx, [...audits, ...insertions], endpointsOf(organizationId))
-  const { endpointIds, writes } = fanOut(tx, organizationId, written, endpoints)
+  const { endpointIds, writes } = fanOut(tx, { organizationId, events: written, endpoints })
   await together(tx, writes)
   return endpointIds
 }
 
 /** Serialised once: every delivery of this event sends these bytes. Data that is too large is left out, not the event. */
 function eventBody(
-  tx: Transaction,
+  tx: Tx,
   event: EventDraft & { readonly id: string; readonly sequence: number },
 ): Buffer {
   const render = (data: unknown): Buffer =>
@@ -251,7 +250,7 @@ function eventBody(
   return body.length <= most ? body : render({ left_out_bytes: body.length })
 }
 
-async function writeChanges(tx: Transaction, drafts: readonly ChangeDraft[]): Promise<Change[]> {
+async function writeChanges(tx: Tx, drafts: readonly ChangeDraft[]): Promise<Change[]> {
   const changes: Change[] = []
   for (const draft of drafts) {
     const token = randomHex(tokenBytes)

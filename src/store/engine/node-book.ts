@@ -8,9 +8,9 @@ import * as nodes from '../tables/nodes/nodes.ts'
 
 const changesKeptMs = 3_600_000
 
-/** The book of nodes in the database; over connections apart, so that no heartbeat waits for publishers. */
+/** The book of nodes in the database; over the background connections, so that no heartbeat waits for publishers. */
 export function createNodeBook(handle: EngineHandle, id: string): NodeBook {
-  const lane = handle.apart
+  const lane = handle.background
   const at = { query: lane.query, engine: handle.engine }
   return {
     beat: async (seen) =>
@@ -36,5 +36,5 @@ export async function lookAtChange(
 
 /** Deletes changes that every node has read long ago. */
 export async function forgetOldChanges(handle: EngineHandle): Promise<void> {
-  await handle.apart.transact(async (tx) => await forgetChanges(tx, tx.now - changesKeptMs))
+  await handle.background.transact(async (tx) => await forgetChanges(tx, tx.now - changesKeptMs))
 }

@@ -5,24 +5,24 @@ import { createPreparedNames } from './prepared-names.ts'
 // not too long: where the server stands still, all are busy too, and everybody else is to be refused within 5 s.
 /** Milliseconds within which a server must take a connection. */
 export const connectTimeoutMs = 3000
-const usualInLineMs = 4000
+const defaultWaitMs = 4000
 const names = createPreparedNames()
 
 /** Behind the last statement of a transaction: it commits in the same message, whatever happens to us then. */
 export const andCommit = ';\ncommit'
-// What Kysely says where a transaction has an access mode; those of works in line do, and no others.
-const beginInLine = 'start transaction read write'
-// Works in line look up and write rows by their keys. One plan fits all their values, however large the tables are or
+// What Kysely says where a transaction has an access mode; those of queued works do, and no others.
+const beginQueued = 'start transaction read write'
+// Queued works look up and write rows by their keys. One plan fits all their values, however large the tables are or
 // become: PostgreSQL would plan anew for fear of long lists, or go on to read a whole table that was short once.
-const beginWithKeptPlans = `${beginInLine};
+const beginWithKeptPlans = `${beginQueued};
   set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off`
 
 /** A pool whose broken connections are replaced at the next use: their errors reach whoever uses them, and nobody else. */
-export function openPool(given: pg.PoolConfig & { readonly inLineMs?: number }): pg.Pool {
-  const { inLineMs = usualInLineMs, ...settings } = given
+export function openPool(given: pg.PoolConfig & { readonly waitMs?: number }): pg.Pool {
+  const { waitMs = defaultWaitMs, ...settings } = given
   const pool = new pg.Pool({
     ...settings,
-    connectionTimeoutMillis: inLineMs,
+    connectionTimeoutMillis: waitMs,
     Client: PreparingClient,
   })
   pool.on('error', () => undefined)
@@ -32,11 +32,11 @@ export function openPool(given: pg.PoolConfig & { readonly inLineMs?: number }):
 }
 
 /**
- * A client that lets the server keep what it has parsed and planned of the statements which works in line run all the
+ * A client that lets the server keep what it has parsed and planned of the statements which queued works run all the
  * time. Everything else, with filters and limits of any kind, is planned for its own values.
  */
 class PreparingClient extends pg.Client {
-  #isInLine = false
+  #isQueued = false
   /** The last statement has committed too: the driver's own commit has nothing left to do. */
   #hasCommitted = false
 
@@ -57,13 +57,13 @@ class PreparingClient extends pg.Client {
     if (words.length !== 2 || typeof text !== 'string' || !Array.isArray(values)) {
       return query.apply(this, words) as never
     }
-    if (text === beginInLine) return this.#beginInLine() as never
+    if (text === beginQueued) return this.#beginQueued() as never
     if (text.endsWith(andCommit)) return this.#finish(text) as never
     if (text === 'commit' || text === 'rollback') {
-      this.#isInLine = false
+      this.#isQueued = false
       if (this.#hasCommitted) return this.#forget() as never
     }
-    const name = this.#isInLine && values.length > 0 ? names.nameOf(text) : undefined
+    const name = this.#isQueued && values.length > 0 ? names.nameOf(text) : undefined
     const asked = name === undefined ? words : [{ name, text, values }]
     const answer = query.apply(this, asked) as Promise<unknown>
     return answer.catch((error: unknown) => {
@@ -94,10 +94,10 @@ class PreparingClient extends pg.Client {
     return { command: 'COMMIT', rowCount: 0, rows: [], fields: [], oid: 0 }
   }
 
-  async #beginInLine(): Promise<unknown> {
+  async #beginQueued(): Promise<unknown> {
     try {
       const begun = await super.query(beginWithKeptPlans)
-      this.#isInLine = true
+      this.#isQueued = true
       return begun
     } catch (error) {
       // Cancelled behind its first statement, it would leave a transaction that nobody ends to whoever comes next.

@@ -6,10 +6,10 @@ import {
   createTransaction,
   type Change,
   type Collected,
-  type Connection,
+  type Db,
   type LedgerSettings,
   type FeedMark,
-  type Transaction,
+  type Tx,
 } from '../db/db.ts'
 import type { EngineHandle, EngineLane, PoolState } from './engine.ts'
 import { writeLedger } from './ledger.ts'
@@ -18,7 +18,7 @@ import { refuseStandby, serverIdentity, serverStart } from './greeting.ts'
 import { migrate, migrationsFolder } from './migrate.ts'
 import { ServerWatch } from './server-watch.ts'
 import { connectTimeoutMs, isPlanGone, openPool } from './postgres-pool.ts'
-import { createCommitLines } from './shared-commits.ts'
+import { createCommitQueues } from './shared-commits.ts'
 import { sealAfterMigration } from '../tables/audit/seals.ts'
 import { insertRows } from '../tables/calls/calls.ts'
 import type { Tables } from '../tables/index.ts'
@@ -30,7 +30,7 @@ const reconnectMs = 250
 // A deprovision behind the work of seconds, as a role for a very large group, waits rather than being refused.
 const lineMs = 25_000
 const attemptsOfTransaction = 5
-const connectionsApart = 4
+const backgroundConnections = 4
 // Reads that may take seconds have few connections of their own: the others stay free for calls.
 const slowReadConnections = 3
 const slowReadMs = 30_000
@@ -40,7 +40,7 @@ const idleInTransactionMs = 2000
 // Any number, the same for all versions: only one process migrates at a time.
 const migrationLock = 7263940
 
-/** PostgreSQL through a pool, with a few connections apart from it; NOTIFY on one of its own. */
+/** PostgreSQL through a pool, with a few more for background work; NOTIFY on one of its own. */
 export async function openPostgres(
   url: string,
   clock: Pick<Clock, 'now' | 'monotonic'>,
@@ -67,9 +67,9 @@ export async function openPostgres(
     onConnect: async (client: pg.ClientBase) => await servers.greet(client),
   }
   const main = openLane(greeted, clock, ledger)
-  const apart = openLane({ ...greeted, max: connectionsApart }, clock, ledger)
+  const background = openLane({ ...greeted, max: backgroundConnections }, clock, ledger)
   const urgent = openLane({ ...greeted, max: urgentConnections }, clock, ledger)
-  const calls: Connection = { query: main.query, engine: 'postgres' }
+  const calls: Db = { query: main.query, engine: 'postgres' }
   const slowReads = openSlowReads(greeted)
   let listener: pg.Client | undefined
   let closed = false
@@ -77,10 +77,10 @@ export async function openPostgres(
   return {
     engine: 'postgres',
     ...main,
-    apart,
+    background,
     urgent,
     calls,
-    aside: slowReads,
+    slowReads,
     slowCallReads: slowReads,
     transactCalls: async (work) => (await main.transact(work)).result,
     insertCalls: async (rows) => await insertRows(calls, rows),
@@ -118,7 +118,7 @@ export async function openPostgres(
       void connect()
     },
     onOther: (call) => servers.onOther(call),
-    pool: () => sumOf([main.pool(), apart.pool(), urgent.pool()]),
+    pool: () => sumOf([main.pool(), background.pool(), urgent.pool()]),
     serverIdentity: () => sql.raw(serverIdentity),
     serverStart: () => sql.raw(serverStart),
     async backup() {
@@ -130,21 +130,21 @@ export async function openPostgres(
       closed = true
       await listener?.end().catch(() => undefined)
       await main.query.destroy()
-      await apart.query.destroy()
+      await background.query.destroy()
       await slowReads.query.destroy()
       await urgent.query.destroy()
     },
   }
 }
 
-function openSlowReads(settings: pg.PoolConfig): Connection {
+function openSlowReads(settings: pg.PoolConfig): Db {
   const pool = openPool({
     ...settings,
     max: slowReadConnections,
     statement_timeout: slowReadMs,
     query_timeout: slowReadMs + statementTimeoutMs,
     // Who waits behind two questions of seconds waits rather than being refused.
-    inLineMs: slowReadMs,
+    waitMs: slowReadMs,
   })
   return {
     query: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }),
@@ -163,11 +163,11 @@ function openLane(
 
   /** Runs works, then the ledger, then commits. */
   async function commit<T>(
-    work: (tx: Transaction, collected: Collected) => Promise<T>,
-    isInLine = false,
+    work: (tx: Tx, collected: Collected) => Promise<T>,
+    isQueued = false,
   ): Promise<{ result: T; changes: Change[] }> {
     const begin = query.transaction()
-    return await (isInLine ? begin.setAccessMode('read write') : begin).execute(async (kysely) => {
+    return await (isQueued ? begin.setAccessMode('read write') : begin).execute(async (kysely) => {
       const { transaction, collected } = createTransaction(
         { query: kysely, engine: 'postgres', ...ledger },
         clock.now(),
@@ -177,9 +177,7 @@ function openLane(
     })
   }
 
-  async function alone<T>(
-    work: (tx: Transaction) => Promise<T>,
-  ): Promise<{ result: T; changes: Change[] }> {
+  async function alone<T>(work: (tx: Tx) => Promise<T>): Promise<{ result: T; changes: Change[] }> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await commit(work)
@@ -189,7 +187,7 @@ function openLane(
     }
   }
 
-  const lines = createCommitLines({
+  const queues = createCommitQueues({
     alone,
     isWorthAnotherTry,
     monotonic: () => clock.monotonic(),
@@ -212,8 +210,8 @@ function openLane(
 
   return {
     query,
-    transact: async (work, line) =>
-      line === undefined ? await alone(work) : await lines.commit(line, work),
+    transact: async (work, queue) =>
+      queue === undefined ? await alone(work) : await queues.commit(queue, work),
     pool: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
   }
 }

@@ -1,4 +1,4 @@
-import type { Change, Collected, Transaction } from '../db/db.ts'
+import type { Change, Collected, Tx } from '../db/db.ts'
 import { asStorageProblem } from './unavailable.ts'
 
 const worksInCommit = 32
@@ -12,7 +12,7 @@ interface Committed<T> {
 }
 
 interface Job {
-  readonly work: (tx: Transaction) => Promise<unknown>
+  readonly work: (tx: Tx) => Promise<unknown>
   readonly resolve: (done: Committed<unknown>) => void
   readonly reject: (error: unknown) => void
   /** Refuses it unless its turn comes before. */
@@ -24,7 +24,7 @@ type Settle = (changes: readonly Change[], added: Change[]) => Change[]
 
 /** A transaction that several works share. */
 export interface SharedTransaction {
-  readonly transaction: Transaction
+  readonly transaction: Tx
   readonly collected: Collected
   /** A place to go back to, for one work; a new one takes the place of the last. */
   mark(): Promise<void>
@@ -32,44 +32,44 @@ export interface SharedTransaction {
   goBack(): Promise<void>
 }
 
-/** What a database does for works in line. */
+/** What a database does for queued works. */
 export interface CommitDeps {
   /** Commits what `works` do, with one ledger for all; answers the changes in the order of their drafts. */
   shared(works: (shared: SharedTransaction) => Promise<void>): Promise<Change[]>
   /** Commits one work by itself, tried again where that helps. */
-  alone<T>(work: (tx: Transaction) => Promise<T>): Promise<Committed<T>>
+  alone<T>(work: (tx: Tx) => Promise<T>): Promise<Committed<T>>
   /** Whether the same work may succeed when it is run again. */
   isWorthAnotherTry(error: unknown): boolean
   /** Milliseconds that only go forward. */
   monotonic(): number
-  /** Milliseconds for which a work waits in line before it is refused; without, however long it takes. */
+  /** Milliseconds for which a work waits in its queue before it is refused; without, however long it takes. */
   readonly waitMs?: number | undefined
 }
 
-/** Works in lines. */
-export interface CommitLines {
-  /** Runs a work in the line of a name: one after the other, those that wait at the same time in one commit. */
-  commit<T>(line: string, work: (tx: Transaction) => Promise<T>): Promise<Committed<T>>
-  /** Waits until nobody is in line. */
+/** Works in queues. */
+export interface CommitQueues {
+  /** Runs a work in the queue of a name: one after the other, those that wait at the same time in one commit. */
+  commit<T>(queue: string, work: (tx: Tx) => Promise<T>): Promise<Committed<T>>
+  /** Waits until nobody is queued. */
   idle(): Promise<void>
 }
 
 /**
- * Works of one line would wait for each other anyway, each for the locks or the disk of the one before. Here they share
+ * Works of one queue would wait for each other anyway, each for the locks or the disk of the one before. Here they share
  * a transaction, the lock of their organization's head, the ledger and the commit. Each can fail by itself; if the whole
  * fails, each is run again alone.
  */
-export function createCommitLines(deps: CommitDeps): CommitLines {
-  const lines = new Map<string, { readonly waiting: Job[]; readonly drained: Promise<void> }>()
+export function createCommitQueues(deps: CommitDeps): CommitQueues {
+  const queues = new Map<string, { readonly waiting: Job[]; readonly drained: Promise<void> }>()
 
   async function drain(name: string, waiting: Job[]): Promise<void> {
     while (waiting.length > 0) {
-      // Lets everything that has already arrived get in line; works that follow each other without end, on SQLite without
+      // Lets everything that has already arrived queue up; works that follow each other without end, on SQLite without
       // anything to wait for, must leave the process its turns.
       await new Promise((resolve) => setImmediate(resolve))
       await commit(waiting)
     }
-    lines.delete(name)
+    queues.delete(name)
   }
 
   function wait(job: Job, waiting: Job[]): void {
@@ -79,7 +79,7 @@ export function createCommitLines(deps: CommitDeps): CommitLines {
       const at = waiting.indexOf(job)
       if (at < 0) return
       waiting.splice(at, 1)
-      job.reject(new Error('timeout exceeded when waiting in line'))
+      job.reject(new Error('timeout exceeded when waiting in the queue'))
     }, deps.waitMs).unref()
   }
 
@@ -105,7 +105,7 @@ export function createCommitLines(deps: CommitDeps): CommitLines {
     } catch (error) {
       const isUnattributed = taken.length > 1 && asStorageProblem(error) === undefined
       for (const job of taken) await fail(job, error, isUnattributed)
-      // Nothing could even begin: whoever is in line would only wait as long for the same answer.
+      // Nothing could even begin: whoever is queued would only wait as long for the same answer.
       if (taken.length === 0) for (const job of waiting.splice(0)) job.reject(error)
     }
   }
@@ -144,16 +144,16 @@ export function createCommitLines(deps: CommitDeps): CommitLines {
   }
 
   return {
-    commit: async <T>(name: string, work: (tx: Transaction) => Promise<T>) =>
+    commit: async <T>(name: string, work: (tx: Tx) => Promise<T>) =>
       await new Promise<Committed<T>>((resolve, reject) => {
         const job: Job = { work, resolve: resolve as Job['resolve'], reject }
-        const line = lines.get(name)
-        if (line !== undefined) return wait(job, line.waiting)
+        const queue = queues.get(name)
+        if (queue !== undefined) return wait(job, queue.waiting)
         const waiting: Job[] = [job]
-        lines.set(name, { waiting, drained: drain(name, waiting) })
+        queues.set(name, { waiting, drained: drain(name, waiting) })
       }),
     async idle() {
-      await Promise.all([...lines.values()].map(({ drained }) => drained))
+      await Promise.all([...queues.values()].map(({ drained }) => drained))
     },
   }
 }

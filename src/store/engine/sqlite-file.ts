@@ -3,7 +3,7 @@ import { Kysely, SqliteDialect } from 'kysely'
 import { chmodSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../../folder.ts'
-import type { Connection } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
 import type { Tables } from '../tables/index.ts'
 import { migrate, migrationsFolder, type MigrationTarget } from './migrate.ts'
 
@@ -13,7 +13,7 @@ const busyTimeoutMs = 5000
 const lookAgainMs = 100
 
 /** What migrations need beyond SQL, done in their transaction. */
-export type CompleteMigration = (at: Connection, applied: readonly string[]) => Promise<void>
+export type CompleteMigration = (db: Db, applied: readonly string[]) => Promise<void>
 
 interface MainFileOptions {
   readonly path: string
@@ -197,7 +197,7 @@ export async function migrateFile(
 }
 
 /** Kysely over a file, with prepared statements kept as long as the file is the same. */
-export function connectionOver(live: () => Database.Database): Connection {
+export function connectionOver(live: () => Database.Database): Db {
   const statements = new Map<string, Database.Statement>()
   let preparedBy: Database.Database | undefined
   const database = {

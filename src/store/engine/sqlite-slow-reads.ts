@@ -10,7 +10,7 @@ import {
 } from 'kysely'
 import { Worker } from 'node:worker_threads'
 import { Problem } from '../../errors.ts'
-import type { Connection } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
 import type { Tables } from '../tables/index.ts'
 
 const maxThreads = 2
@@ -137,9 +137,9 @@ function withBuffers(rows: unknown[]): unknown[] {
   return rows
 }
 
-/** Reads of a file aside, as a connection. */
+/** Slow reads of a file, as a database handle. */
 export function openAside(path: string): {
-  connection: Connection
+  connection: Db
   restart(): Promise<void>
   close(): Promise<void>
 } {
@@ -186,7 +186,7 @@ class AsideAdapter extends SqliteAdapter {
 }
 
 function refuse(): never {
-  throw new Error('reads aside are single statements')
+  throw new Error('slow reads are single statements')
 }
 
 function unavailable(): Problem {

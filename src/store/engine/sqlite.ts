@@ -8,15 +8,15 @@ import {
   createTransaction,
   type Change,
   type Collected,
-  type Connection,
+  type Db,
   type LedgerSettings,
-  type Transaction,
+  type Tx,
 } from '../db/db.ts'
 import { sealAfterMigration } from '../tables/audit/seals.ts'
 import type { EngineHandle } from './engine.ts'
 import { writeLedger } from './ledger.ts'
 import { finishFile } from './restore.ts'
-import { createCommitLines } from './shared-commits.ts'
+import { createCommitQueues } from './shared-commits.ts'
 import { SqliteCallWriter } from './sqlite/call-writer.ts'
 import { connectionOver, migrateFile, openFile, SqliteMainFile } from './sqlite-file.ts'
 import { openAside } from './sqlite-slow-reads.ts'
@@ -51,7 +51,7 @@ export async function openSqlite(
   const reader = connectionOver(main.reader)
   const writer = { ...connectionOver(main.writer), ...ledger }
   const calls = connectionOver(() => callsFile)
-  const aside = openAside(join(folder, 'intercept.db'))
+  const slowReads = openAside(join(folder, 'intercept.db'))
   const callsAside = openAside(join(folder, 'calls.db'))
   const commits = createCommitQueue(main.writer, writer, clock)
   const callCommits = createCommitQueue(() => callsFile, calls, clock)
@@ -85,11 +85,11 @@ export async function openSqlite(
   return {
     engine: 'sqlite',
     ...lane,
-    // One writer, whose commits everybody shares: there is nothing to keep apart.
-    apart: lane,
+    // One writer, whose commits everybody shares: there is nothing to run beside it.
+    background: lane,
     urgent: lane,
     calls,
-    aside: aside.connection,
+    slowReads: slowReads.connection,
     slowCallReads: callsAside.connection,
     async transactCalls(work) {
       await callWriter.idle()
@@ -98,7 +98,7 @@ export async function openSqlite(
     insertCalls: async (rows) => await callWriter.write(rows),
     async hasForeignCommit() {
       if (await main.follow()) {
-        await aside.restart()
+        await slowReads.restart()
         if (walWatch !== undefined) watchLog()
         onOther()
       }
@@ -134,7 +134,7 @@ export async function openSqlite(
       await commits.idle()
       await callCommits.idle()
       await callWriter.close()
-      await aside.close()
+      await slowReads.close()
       await callsAside.close()
       main.close()
       callsFile.close()
@@ -143,20 +143,20 @@ export async function openSqlite(
 }
 
 /**
- * One writer: all works are in one line, so that one fsync serves those that wait at the same time, each in its own
+ * One writer: all works are in one queue, so that one fsync serves those that wait at the same time, each in its own
  * savepoint.
  */
 function createCommitQueue(
   live: () => Database.Database,
-  writer: Connection,
+  writer: Db,
   clock: Pick<Clock, 'now' | 'monotonic'>,
 ): {
-  transact<T>(work: (tx: Transaction) => Promise<T>): Promise<{ result: T; changes: Change[] }>
+  transact<T>(work: (tx: Tx) => Promise<T>): Promise<{ result: T; changes: Change[] }>
   idle(): Promise<void>
 } {
   /** Runs works, then the ledger, then commits. */
   async function commit<T>(
-    work: (tx: Transaction, collected: Collected) => Promise<T>,
+    work: (tx: Tx, collected: Collected) => Promise<T>,
   ): Promise<{ result: T; changes: Change[] }> {
     const file = live()
     file.exec('begin immediate')
@@ -173,7 +173,7 @@ function createCommitQueue(
     }
   }
 
-  const lines = createCommitLines({
+  const queues = createCommitQueues({
     alone: commit,
     isWorthAnotherTry: () => false,
     monotonic: () => clock.monotonic(),
@@ -194,7 +194,7 @@ function createCommitQueue(
     },
   })
   return {
-    transact: async (work) => await lines.commit('all', work),
-    idle: async () => await lines.idle(),
+    transact: async (work) => await queues.commit('all', work),
+    idle: async () => await queues.idle(),
   }
 }

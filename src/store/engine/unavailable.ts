@@ -35,19 +35,19 @@ const network = [
 // Of TLS and of sockets that are gone: a commit may have been on its way, and nothing may be run again.
 const transport = /^ERR_(SSL|STREAM|SOCKET)_/
 const sentences =
-  /timeout expired|timeout exceeded when trying to connect|timeout exceeded when waiting in line|query read timeout|connection terminated|client has encountered a connection error|connection is not open|driver has already been destroyed/i
+  /timeout expired|timeout exceeded when trying to connect|timeout exceeded when waiting in the queue|query read timeout|connection terminated|client has encountered a connection error|connection is not open|driver has already been destroyed/i
 
-// A lock or a place in line did not come in time, and the server undid what was begun (57014: a statement's time).
+// A lock or a place in the queue did not come in time, and the server undid what was begun (57014: a statement's time).
 const waits = ['55P03', '57014', '25P03']
 // A standby, or a database that was set to take no writes (25006 read_only_sql_transaction).
 const readOnly = ['25006', 'SQLITE_READONLY']
-const inLine = /timeout exceeded when (trying to connect|waiting in line)/
+const inQueue = /timeout exceeded when (trying to connect|waiting in the queue)/
 
 /** Whether a work failed only because others were before it: nothing was changed, and it may be tried again. */
 export function isWaitTooLong(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code } = error as { code?: unknown }
-  return (typeof code === 'string' && waits.includes(code)) || inLine.test(error.message)
+  return (typeof code === 'string' && waits.includes(code)) || inQueue.test(error.message)
 }
 
 /** The refusal for a database that does not answer (or a disk that is full), if an error says so. */

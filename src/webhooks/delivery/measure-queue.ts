@@ -18,7 +18,7 @@ export function measureQueue(deps: {
     if (clock.monotonic() - lookedAt < lookAgainMs) return
     lookedAt = clock.monotonic()
     // Without a database the last look stays: that it is away is said by the age of the feed.
-    known = await deliveryQueue.look(store.aside).catch(() => known)
+    known = await deliveryQueue.look(store.slowReads).catch(() => known)
   })
   metrics.collected(
     {

@@ -39,7 +39,7 @@ export function createOperations(deps: { store: Store; onResumed: () => void }):
   ): Promise<OperationRecord> {
     const { state } = await get(organizationId, id)
     return await store.transaction(async (tx) => {
-      const moved = await operations.setState(tx, organizationId, id, change)
+      const moved = await operations.setState(tx, { organizationId, id, change })
       if (!moved) throw new Problem('conflict', `The operation is ${state}.`)
       tx.audit({
         organizationId,

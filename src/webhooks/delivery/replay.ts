@@ -10,7 +10,7 @@ import {
   type DeliveryFilter,
   type OperationRecord,
   type Store,
-  type Transaction,
+  type Tx,
 } from '../../store/index.ts'
 
 const kind = 'webhook.replay'
@@ -71,17 +71,25 @@ export function createReplay(deps: {
     }
     const page = { after: operation.cursor, upTo, limit: deliveriesInStep }
     // A narrow filter may have to look at very many to find these: not in the transaction, which others wait for.
-    const found = await deliveries.idsAfter(store.aside, organizationId, sendable(filter), page)
+    const found = await deliveries.idsAfter(store.slowReads, {
+      organizationId,
+      filter: sendable(filter),
+      page,
+    })
     const cursor = found.at(-1) ?? operation.cursor
     const finished = found.length < deliveriesInStep
     await store.transaction(async (tx) => {
       // No endpoint may be disabled while its deliveries become pending: they would wait for ever.
       await deliveryWork.lockOrganization(tx, organizationId)
-      const ids = await deliveries.idsAmong(tx, organizationId, sendable(filter), found)
+      const ids = await deliveries.idsAmong(tx, {
+        organizationId,
+        filter: sendable(filter),
+        ids: found,
+      })
       // Moves the cursor in the same transaction: a step counts once, however often a node dies.
       const mine = await operations.advance(tx, operation, { cursor, done: ids.length, finished })
       if (!mine) return
-      await deliveries.requeue(tx, organizationId, ids, operation.id)
+      await deliveries.requeue(tx, { organizationId, ids, operationId: operation.id })
       if (ids.length > 0) {
         tx.changed({ kind: 'delivery', organizationId, subjectId: organizationId })
       }
@@ -108,14 +116,14 @@ export function createReplay(deps: {
   return {
     missed: { states: ['dead', 'skipped'] },
     count: async (organizationId, filter) =>
-      await deliveries.count(store.aside, organizationId, sendable(filter)),
+      await deliveries.count(store.slowReads, organizationId, sendable(filter)),
     async one(organizationId, deliveryId, actor) {
       await store.transaction(async (tx) => {
         await deliveryWork.lockOrganization(tx, organizationId)
         const delivery = await deliveries.find(tx, organizationId, deliveryId)
         if (!delivery) throw new Problem('not_found', 'There is no such delivery.')
         await refuseDisabled(tx, organizationId, delivery.endpointId)
-        await deliveries.requeue(tx, organizationId, [deliveryId], undefined)
+        await deliveries.requeue(tx, { organizationId, ids: [deliveryId], operationId: undefined })
         tx.audit({
           organizationId,
           actor,
@@ -127,7 +135,7 @@ export function createReplay(deps: {
       })
     },
     async start(organizationId, filter, actor) {
-      const total = await deliveries.count(store.aside, organizationId, sendable(filter))
+      const total = await deliveries.count(store.slowReads, organizationId, sendable(filter))
       const started = await store.transaction(async (tx) => {
         if (filter.endpointId !== undefined) {
           await refuseDisabled(tx, organizationId, filter.endpointId)
@@ -168,11 +176,7 @@ function sendable(filter: DeliveryFilter): DeliveryFilter {
   return { ...filter, onlyToEnabled: true }
 }
 
-async function refuseDisabled(
-  tx: Transaction,
-  organizationId: string,
-  endpointId: string,
-): Promise<void> {
+async function refuseDisabled(tx: Tx, organizationId: string, endpointId: string): Promise<void> {
   const endpoint = await endpoints.find(tx, organizationId, endpointId)
   if (!endpoint) throw new Problem('not_found', 'The endpoint is deleted.')
   if (endpoint.health.state === 'disabled') {

@@ -8,7 +8,7 @@ import {
   type EndpointRecord,
   type Lease,
   type Store,
-  type Transaction,
+  type Tx,
 } from '../../store/index.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
 
@@ -50,7 +50,7 @@ export function createDeliveryWork(deps: {
 }): DeliveryWork {
   const { clock, owner } = deps
   // Publishers may hold every other connection while they wait for each other.
-  const store = deps.store.apart
+  const store = deps.store.background
   return {
     async lease({ limit, ttlMs, organizationIds }) {
       const search = { now: clock.now(), limit, organizationIds }
@@ -82,7 +82,7 @@ export function createDeliveryWork(deps: {
 }
 
 async function complete(
-  tx: Transaction,
+  tx: Tx,
   batch: { outcomes: readonly AttemptOutcome[]; healths: readonly HealthOutcome[] },
 ): Promise<ReadonlySet<string>> {
   const disabled = batch.healths.filter(({ health }) => health.state === 'disabled')
@@ -109,12 +109,16 @@ async function complete(
 }
 
 async function announceDisabled(
-  tx: Transaction,
+  tx: Tx,
   endpoint: EndpointRecord,
   health: EndpointHealth,
 ): Promise<void> {
   const { organizationId, id } = endpoint
-  const skipped = await deliveries.skipPending(tx, organizationId, id, 'endpoint_disabled')
+  const skipped = await deliveries.skipPending(tx, {
+    organizationId,
+    endpointId: id,
+    reason: 'endpoint_disabled',
+  })
   const reason = health.disabledReason ?? 'failing'
   tx.audit({
     organizationId,

@@ -1,4 +1,4 @@
-import type { EventDraft, Transaction } from '../../store/index.ts'
+import type { EventDraft, Tx } from '../../store/index.ts'
 import type { EventData, EventTypeName } from './catalogue-data.ts'
 
 /** An event to announce: its `data` is what the catalogue says of its type. */
@@ -12,7 +12,7 @@ export interface Announcement<Type extends EventTypeName = EventTypeName> extend
 
 /** Announces something in the transaction that makes it true; the ledger fixes its number and bytes at the commit. */
 export function publish<const Type extends EventTypeName>(
-  tx: Transaction,
+  tx: Tx,
   announcement: Announcement<Type>,
 ): void {
   tx.event(announcement)

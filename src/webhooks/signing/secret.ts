@@ -1,13 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { createId } from '../../ids.ts'
 import { mintWebhookSecret, webhookSecret, type Sealer, type Secret } from '../../secrets/index.ts'
-import {
-  deliveryWork,
-  webhookSecrets,
-  type Actor,
-  type Store,
-  type Transaction,
-} from '../../store/index.ts'
+import { deliveryWork, webhookSecrets, type Actor, type Store, type Tx } from '../../store/index.ts'
 import type { SigningSecret } from './signatures.ts'
 
 const usualOverlapMs = 24 * 3_600_000
@@ -43,7 +37,7 @@ export function createWebhookSecrets(deps: {
 }): WebhookSecrets {
   const { store, sealer, clock } = deps
 
-  async function mint(tx: Transaction, organizationId: string): Promise<Secret> {
+  async function mint(tx: Tx, organizationId: string): Promise<Secret> {
     const id = createId('sgn', tx.now)
     const secret = mintWebhookSecret()
     const sealed = sealer.seal(secret.reveal(), webhookSecrets.sealContext(organizationId, id))
@@ -52,7 +46,7 @@ export function createWebhookSecrets(deps: {
   }
 
   async function ensure(organizationId: string) {
-    const found = await webhookSecrets.listValid(store.apart, organizationId, clock.now())
+    const found = await webhookSecrets.listValid(store.background, organizationId, clock.now())
     if (found.length > 0) return found
     return await store.transaction(async (tx) => {
       // Locked: two who come first at the same time must not make two.
@@ -111,7 +105,7 @@ export function createWebhookSecrets(deps: {
 }
 
 function note(
-  tx: Transaction,
+  tx: Tx,
   organizationId: string,
   actor: Actor,
   action: string,

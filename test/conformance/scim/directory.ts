@@ -99,7 +99,11 @@ export async function toldWhile(
 async function allTold({ product }: TestDirectory): Promise<{ audit: Told[]; events: Told[] }> {
   return await withStore(product, async (store) => {
     const { id } = (await organizations.findBySlug(store, 'acme'))!
-    const entries = await auditEntries.listFrom(store, id, 0, 10_000)
+    const entries = await auditEntries.listFrom(store, {
+      organizationId: id,
+      fromSequence: 0,
+      limit: 10_000,
+    })
     // Whatever a test looks at: each event is what the catalogue says of its type.
     await eventsThatFit(store, id)
     const published = await events.listAfter(store, id, { after: 0, limit: 10_000 })

@@ -138,7 +138,11 @@ for (const engine of engines) {
         }
         await withStore(directory.product, async (store) => {
           const organization = await organizations.findBySlug(store, 'acme')
-          const entries = await auditEntries.listFrom(store, organization!.id, 0, 1000)
+          const entries = await auditEntries.listFrom(store, {
+            organizationId: organization!.id,
+            fromSequence: 0,
+            limit: 1000,
+          })
           const own = entries.filter((entry) => entry.subject_id === user.id)
           assert.ok(own.some((entry) => entry.action === 'member.deactivated'))
           assert.ok(own.some((entry) => entry.action === 'directory_user.deprovisioned'))

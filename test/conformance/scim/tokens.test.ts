@@ -123,6 +123,10 @@ for (const engine of engines) {
 async function written({ product }: TestDirectory, slug: string): Promise<number> {
   return await withStore(product, async (store) => {
     const { id } = (await organizations.findBySlug(store, slug))!
-    return await directoryCounts.countFrom(store, 'directory_user', id, 0)
+    return await directoryCounts.countFrom(store, {
+      table: 'directory_user',
+      organizationId: id,
+      bucket: 0,
+    })
   })
 }

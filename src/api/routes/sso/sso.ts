@@ -86,12 +86,11 @@ async function preview(organizationId: OrganizationId, breakGlass: string[], ser
   const sso = { required: true, breakGlass }
   const afterwards = { ...organization, settings: { ...organization.settings, sso } }
   // All members' sessions are put in order: in a large organization that takes a while.
-  const found = await sessions.listOfMembers(
-    services.store.aside,
+  const found = await sessions.listOfMembers(services.store.slowReads, {
     organizationId,
-    services.clock.now(),
-    maxLookedAt,
-  )
+    nowMs: services.clock.now(),
+    limit: maxLookedAt,
+  })
   const people = new Map<
     string,
     { user_id: string; name: string; role: MemberRole; sessions: number }

@@ -1,5 +1,5 @@
 import type { Id, OrganizationId, UserId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface AccessTokenTable {
   id: string
@@ -66,7 +66,7 @@ type NewToken = Pick<
 > & { readonly digest: string }
 
 /** Adds a token. */
-export async function insert(tx: Transaction, token: NewToken): Promise<AccessTokenRecord> {
+export async function insert(tx: Tx, token: NewToken): Promise<AccessTokenRecord> {
   const row = await tx.query
     .insertInto('access_token')
     .values({
@@ -95,7 +95,7 @@ export async function insert(tx: Transaction, token: NewToken): Promise<AccessTo
 
 /** How many tokens of an organization are neither revoked nor expired. */
 export async function countActive(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId | undefined,
 ): Promise<number> {
   const { active } = await tx.query
@@ -109,21 +109,18 @@ export async function countActive(
 }
 
 /** The token with this digest, active or not: the one look-up without an organization. */
-export async function findByDigest(
-  at: Connection,
-  digest: string,
-): Promise<KnownAccessToken | undefined> {
-  const row = await withOwners(at).where('access_token.digest', '=', digest).executeTakeFirst()
+export async function findByDigest(db: Db, digest: string): Promise<KnownAccessToken | undefined> {
+  const row = await withOwners(db).where('access_token.digest', '=', digest).executeTakeFirst()
   return row && known(row)
 }
 
 /** The same by its id, within its organization. */
 export async function findKnown(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId | undefined,
   id: string,
 ): Promise<KnownAccessToken | undefined> {
-  const row = await withOwners(at)
+  const row = await withOwners(db)
     .where('access_token.organization_id', 'is not distinct from', organizationId ?? null)
     .where('access_token.id', '=', id)
     .executeTakeFirst()
@@ -131,8 +128,8 @@ export async function findKnown(
 }
 
 /** Any token by its id: only the operator asks without an organization. */
-export async function find(at: Connection, id: string): Promise<AccessTokenRecord | undefined> {
-  const row = await at.query
+export async function find(db: Db, id: string): Promise<AccessTokenRecord | undefined> {
+  const row = await db.query
     .selectFrom('access_token')
     .selectAll()
     .where('id', '=', id)
@@ -142,11 +139,11 @@ export async function find(at: Connection, id: string): Promise<AccessTokenRecor
 
 /** A page of an organization's tokens, newest first; revoked and expired ones too. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId | undefined,
   page: { readonly before?: string | undefined; readonly limit: number },
 ): Promise<AccessTokenRecord[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('access_token')
     .selectAll()
     .where('organization_id', 'is not distinct from', organizationId ?? null)
@@ -159,7 +156,7 @@ export async function list(
 
 /** Revokes a token; undefined if there is none that is active. */
 export async function revoke(
-  tx: Transaction,
+  tx: Tx,
   token: { readonly organizationId: OrganizationId | undefined; readonly id: string },
   revokedBy: string | undefined,
 ): Promise<AccessTokenRecord | undefined> {
@@ -176,7 +173,7 @@ export async function revoke(
 
 /** Notes when and from where a token was last used. */
 export async function noteUse(
-  tx: Transaction,
+  tx: Tx,
   use: { id: string; at: number; address: string | undefined; agent: string | undefined },
 ): Promise<void> {
   await tx.query
@@ -192,7 +189,7 @@ export async function noteUse(
 
 /** Takes up to `limit` living tokens that end before `before` and have not been announced, marking them announced. */
 export async function takeExpiring(
-  tx: Transaction,
+  tx: Tx,
   before: number,
   limit: number,
 ): Promise<AccessTokenRecord[]> {
@@ -216,11 +213,11 @@ export async function takeExpiring(
 
 /** Tokens of an organization that end before a time and are alive, soonest first. */
 export async function listExpiring(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   between: { readonly after: number; readonly before: number; readonly limit: number },
 ): Promise<AccessTokenRecord[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('access_token')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -233,8 +230,8 @@ export async function listExpiring(
   return rows.map(fromRow)
 }
 
-function withOwners(at: Connection) {
-  return at.query
+function withOwners(db: Db) {
+  return db.query
     .selectFrom('access_token')
     .leftJoin('organization', 'organization.id', 'access_token.organization_id')
     .leftJoin('membership', (join) =>

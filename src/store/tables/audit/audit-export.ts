@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import * as settings from '../settings/settings.ts'
 
 export interface AuditExportTable {
@@ -19,8 +19,8 @@ export interface UnsentChain {
 }
 
 /** Chains with entries behind what was sent. */
-export async function listUnsent(at: Connection, limit: number): Promise<UnsentChain[]> {
-  const rows = await at.query
+export async function listUnsent(db: Db, limit: number): Promise<UnsentChain[]> {
+  const rows = await db.query
     .selectFrom('organization_head')
     .leftJoin('audit_export', 'audit_export.organization_id', 'organization_head.organization_id')
     .select((eb) => [
@@ -37,10 +37,7 @@ export async function listUnsent(at: Connection, limit: number): Promise<UnsentC
 }
 
 /** Notes how far a chain was sent; never back. */
-export async function setSent(
-  tx: Transaction,
-  { organizationId, sent }: UnsentChain,
-): Promise<void> {
+export async function setSent(tx: Tx, { organizationId, sent }: UnsentChain): Promise<void> {
   await tx.query
     .insertInto('audit_export')
     .values({
@@ -60,10 +57,10 @@ export async function setSent(
 
 /** Organizations with entries that no announced head covers, none announced since a time. */
 export async function listUnannounced(
-  at: Connection,
+  db: Db,
   due: { readonly before: number; readonly limit: number },
 ): Promise<OrganizationId[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('organization_head')
     .innerJoin('organization', 'organization.id', 'organization_head.organization_id')
     .leftJoin('audit_export', 'audit_export.organization_id', 'organization_head.organization_id')
@@ -80,7 +77,7 @@ export async function listUnannounced(
 
 /** Notes that a chain's head was announced; false if another process has done so since `before`. */
 export async function setAnnounced(
-  tx: Transaction,
+  tx: Tx,
   head: { readonly organizationId: string; readonly sequence: number; readonly before: number },
 ): Promise<boolean> {
   const announced = { announced_sequence: head.sequence, announced_at: tx.now }
@@ -99,7 +96,7 @@ export async function setAnnounced(
 
 /** Takes or keeps the turn to send; false while another process has it. */
 export async function takeTurn(
-  tx: Transaction,
+  tx: Tx,
   turn: { readonly holder: string; readonly ttlMs: number },
 ): Promise<boolean> {
   const [holder, until] = (await settings.find(tx, leaseName))?.split(' ') ?? []

@@ -1,4 +1,4 @@
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import * as settings from '../settings/settings.ts'
 import { anchorName, anchorParts, readAnchor, sealHolds, sealOf, type ChainPlace } from './seals.ts'
 
@@ -22,12 +22,18 @@ export interface AuditTable {
 
 /** Rows of an organization's chain in their order, from a sequence on. */
 export async function listFrom(
-  at: Connection,
-  organizationId: string,
-  fromSequence: number,
-  limit: number,
+  db: Db,
+  {
+    organizationId,
+    fromSequence,
+    limit,
+  }: {
+    readonly organizationId: string
+    readonly fromSequence: number
+    readonly limit: number
+  },
 ): Promise<AuditTable[]> {
-  return await at.query
+  return await db.query
     .selectFrom('audit_entry')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -39,7 +45,7 @@ export async function listFrom(
 
 /** A page of an organization's entries, newest first, before a sequence. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: string,
   page: {
     before?: number | undefined
@@ -51,7 +57,7 @@ export async function list(
     until?: number | undefined
   },
 ): Promise<AuditTable[]> {
-  let query = at.query
+  let query = db.query
     .selectFrom('audit_entry')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -68,10 +74,10 @@ export async function list(
 
 /** How far an organization's chain goes, as the ledger noted it. */
 export async function headOf(
-  at: Connection,
+  db: Db,
   organizationId: string,
 ): Promise<ChainPlace & { readonly seal: string }> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('organization_head')
     .select(['audit_sequence', 'audit_hash', 'audit_seal'])
     .where('organization_id', '=', organizationId)
@@ -85,19 +91,19 @@ export async function headOf(
 
 /** What a chain begins after: nothing, or the last entry that retention took. */
 export async function anchorOf(
-  at: Connection,
+  db: Db,
   organizationId: string,
 ): Promise<ChainPlace & { readonly isSealed: boolean }> {
-  const text = await settings.find(at, anchorName(organizationId))
+  const text = await settings.find(db, anchorName(organizationId))
   if (text === undefined) return { sequence: 0, hash: '', isSealed: true }
   const { seal, ...place } = readAnchor(text)
-  return { ...place, isSealed: sealHolds(at, seal, anchorParts(organizationId, place)) }
+  return { ...place, isSealed: sealHolds(db, seal, anchorParts(organizationId, place)) }
 }
 
 /** Everybody who has entries, and everybody who should: a chain of nobody's is no chain of ours. */
-export async function chainIds(at: Connection): Promise<string[]> {
-  const heads = await at.query.selectFrom('organization_head').select('organization_id').execute()
-  const owners = await at.query
+export async function chainIds(db: Db): Promise<string[]> {
+  const heads = await db.query.selectFrom('organization_head').select('organization_id').execute()
+  const owners = await db.query
     .selectFrom('audit_entry')
     .select('organization_id')
     .distinct()
@@ -109,7 +115,7 @@ export async function chainIds(at: Connection): Promise<string[]> {
  * Deletes entries older than a time from the front of each chain, up to the first that is younger, and notes where the
  * chains begin now: an entry that a wrong clock dated early takes none of its successors with it.
  */
-export async function forget(tx: Transaction, before: number): Promise<number> {
+export async function forget(tx: Tx, before: number): Promise<number> {
   const concerned = await tx.query
     .selectFrom('audit_entry')
     .select('organization_id')
@@ -123,7 +129,7 @@ export async function forget(tx: Transaction, before: number): Promise<number> {
   return removed
 }
 
-async function forgetOf(tx: Transaction, organizationId: string, before: number): Promise<number> {
+async function forgetOf(tx: Tx, organizationId: string, before: number): Promise<number> {
   const anchor = await anchorOf(tx, organizationId)
   // A beginning that we did not write is evidence: it is not made ours.
   if (!anchor.isSealed) return 0
@@ -139,7 +145,7 @@ async function forgetOf(tx: Transaction, organizationId: string, before: number)
     .executeTakeFirst()
   const last = Math.min(head.sequence, (young?.sequence ?? head.sequence + 1) - 1)
   if (last <= anchor.sequence) return 0
-  const [end] = await listFrom(tx, organizationId, last, 1)
+  const [end] = await listFrom(tx, { organizationId, fromSequence: last, limit: 1 })
   if (end?.sequence !== last) return 0
   const place = { sequence: end.sequence, hash: end.hash }
   const seal = sealOf(tx, anchorParts(organizationId, place))

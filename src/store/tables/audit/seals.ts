@@ -1,6 +1,6 @@
 // Codes under the master key that vouch for where an audit chain begins and ends: whoever can write the database, but has
 // no master key, can shorten or recompute a chain only visibly.
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import * as settings from '../settings/settings.ts'
 
 /** A place in a chain: the entry's number and its hash. */
@@ -22,17 +22,13 @@ export function anchorParts(organizationId: string, { sequence, hash }: ChainPla
 }
 
 /** A code for these parts; without a master key at hand none. */
-export function sealOf(at: Connection, parts: readonly (string | number)[]): string {
-  return at.authenticator?.authenticate(parts) ?? 'unsealed'
+export function sealOf(db: Db, parts: readonly (string | number)[]): string {
+  return db.authenticator?.authenticate(parts) ?? 'unsealed'
 }
 
 /** Whether a code holds; without a master key at hand nobody can tell, and it counts as holding. */
-export function sealHolds(
-  at: Connection,
-  seal: string,
-  parts: readonly (string | number)[],
-): boolean {
-  return at.authenticator?.isAuthentic(seal, parts) ?? true
+export function sealHolds(db: Db, seal: string, parts: readonly (string | number)[]): boolean {
+  return db.authenticator?.isAuthentic(seal, parts) ?? true
 }
 
 /** The name under which an organization's anchor is kept. */
@@ -46,15 +42,12 @@ const anchorPrefix = 'audit_begins_after '
  * Seals what was there before there were seals, in the transaction of the migration that adds them. Never at another
  * time: what is found without a seal later was written by somebody without the master key.
  */
-export async function sealAfterMigration(
-  tx: Transaction,
-  applied: readonly string[],
-): Promise<void> {
+export async function sealAfterMigration(tx: Tx, applied: readonly string[]): Promise<void> {
   if (applied.includes(sealMigration)) await sealEach(tx, () => true)
 }
 
 /** Seals heads and anchors again that are under an older master key; what does not hold stays as it is. Returns how many. */
-export async function sealAgain(tx: Transaction): Promise<number> {
+export async function sealAgain(tx: Tx): Promise<number> {
   return await sealEach(
     tx,
     (seal, parts) => tx.authenticator?.isOld(seal) === true && sealHolds(tx, seal, parts),
@@ -62,9 +55,9 @@ export async function sealAgain(tx: Transaction): Promise<number> {
 }
 
 /** How many heads and anchors are under which master key. */
-export async function countByKey(at: Connection): Promise<{ keyId: string; count: number }[]> {
-  const heads = await at.query.selectFrom('organization_head').select('audit_seal').execute()
-  const anchors = await listAnchors(at)
+export async function countByKey(db: Db): Promise<{ keyId: string; count: number }[]> {
+  const heads = await db.query.selectFrom('organization_head').select('audit_seal').execute()
+  const anchors = await listAnchors(db)
   const counts = new Map<string, number>()
   for (const seal of [...heads.map((head) => head.audit_seal), ...anchors.map((one) => one.seal)]) {
     const [, keyId] = seal.split('.')
@@ -74,7 +67,7 @@ export async function countByKey(at: Connection): Promise<{ keyId: string; count
 }
 
 async function sealEach(
-  tx: Transaction,
+  tx: Tx,
   isDue: (seal: string, parts: readonly (string | number)[]) => boolean,
 ): Promise<number> {
   let done = 0
@@ -107,9 +100,9 @@ async function sealEach(
 }
 
 async function listAnchors(
-  at: Connection,
+  db: Db,
 ): Promise<(ChainPlace & { organizationId: string; seal: string })[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('setting')
     .selectAll()
     .where('name', 'like', `${anchorPrefix}%`)

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { createId, type OrganizationId } from '../../../ids.ts'
-import type { Connection } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 
 /** What the call's record begins with before the path that people see. */
 export const recordedPrefix = '/api/v1/intercept'
@@ -30,7 +30,7 @@ export interface CallFilter {
 
 /** Every condition of a filter as one, the organization's first. */
 export function callsThat(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   filter: CallFilter,
 ): RawBuilder<SqlBool> {
@@ -47,7 +47,7 @@ export function callsThat(
     // Paths are ASCII, so all that begin so lie between it and it with the last character behind.
     all.push(sql`path >= ${filter.path} and path < ${`${filter.path}\u007f`}`)
   }
-  if (words !== undefined) all.push(holdsWords(at, words))
+  if (words !== undefined) all.push(holdsWords(db, words))
   if (filter.address !== undefined) all.push(sql`address = ${filter.address}`)
   if (from !== undefined) all.push(sql`at >= ${from} and id >= ${idBefore(from)}`)
   if (to !== undefined) all.push(sql`at < ${to} and id < ${idBehind(to)}`)
@@ -62,10 +62,10 @@ export const outcomes: Readonly<Record<CallOutcome, RawBuilder<SqlBool>>> = {
 }
 
 function holdsWords(
-  at: Connection,
+  db: Db,
   { text, keyIds }: NonNullable<CallFilter['words']>,
 ): RawBuilder<unknown> {
-  const find = sql.raw(at.engine === 'postgres' ? 'strpos' : 'instr')
+  const find = sql.raw(db.engine === 'postgres' ? 'strpos' : 'instr')
   const seen = sql`substr(path, ${sql.lit(recordedPrefix.length + 1)})`
   const inPath = sql`${find}(lower(${seen}), ${text.toLowerCase()}) > 0`
   return keyIds.length === 0 ? inPath : sql`(${inPath} or key_id in (${sql.join(keyIds)}))`

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { idBound } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 const dayMs = 86_400_000
 const daysAhead = 7
@@ -12,7 +12,7 @@ const lockKey = 7_203_311
  * Makes the partitions of today and the next days (PostgreSQL); a day of which there are rows elsewhere already gets
  * none. Returns how many were made.
  */
-export async function makePartitions(tx: Transaction): Promise<number> {
+export async function makePartitions(tx: Tx): Promise<number> {
   if (tx.engine === 'sqlite') return 0
   const today = tx.now - (tx.now % dayMs)
   const wanted = Array.from({ length: daysAhead + 1 }, (_, day) => today + day * dayMs)
@@ -31,7 +31,7 @@ export async function makePartitions(tx: Transaction): Promise<number> {
 }
 
 /** The days that have no partition and could have one. */
-async function missingOf(tx: Transaction, days: readonly number[]): Promise<number[]> {
+async function missingOf(tx: Tx, days: readonly number[]): Promise<number[]> {
   const known = new Set(await listPartitions(tx))
   const missing: number[] = []
   for (const from of days) {
@@ -41,7 +41,7 @@ async function missingOf(tx: Transaction, days: readonly number[]): Promise<numb
 }
 
 /** Drops one partition of which every record is older than this; returns whether there was one. */
-export async function dropPartition(tx: Transaction, olderThanMs: number): Promise<boolean> {
+export async function dropPartition(tx: Tx, olderThanMs: number): Promise<boolean> {
   if (tx.engine === 'sqlite') return false
   const [oldest] = await listPartitions(tx)
   if (oldest === undefined || dayOf(oldest) + dayMs > olderThanMs) return false
@@ -51,22 +51,22 @@ export async function dropPartition(tx: Transaction, olderThanMs: number): Promi
 }
 
 /** The partitions of days, the oldest first. */
-export async function listPartitions(at: Connection): Promise<string[]> {
+export async function listPartitions(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`select child.relname as name
     from pg_inherits join pg_class child on child.oid = inhrelid
     where inhparent = 'call'::regclass and child.relname like 'call\\_d%'
-    order by child.relname`.execute(at.query)
+    order by child.relname`.execute(db.query)
   return rows.map(({ name }) => name)
 }
 
 // A partition comes and goes under a lock that calls would queue behind: it is tried again rather than waited for.
-async function takeLock(tx: Transaction): Promise<void> {
+async function takeLock(tx: Tx): Promise<void> {
   await sql`select set_config('lock_timeout', ${lockTimeout}, true), pg_advisory_xact_lock(${sql.lit(lockKey)})`.execute(
     tx.query,
   )
 }
 
-async function hasOthers(tx: Transaction, from: number): Promise<boolean> {
+async function hasOthers(tx: Tx, from: number): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`select exists (select from call_other
     where id >= ${idBound('req', from)} and id < ${idBound('req', from + dayMs)}) as found`.execute(
     tx.query,

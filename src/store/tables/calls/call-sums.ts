@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
-import type { Connection } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 import { callsThat, outcomes, type CallFilter } from './call-filter.ts'
 import { stepOf, type SumRange, type TrafficSums } from './traffic.ts'
 
@@ -14,11 +14,11 @@ export type CallRange = CallFilter & Pick<SumRange, 'from' | 'to' | 'stepMs'>
 
 /** An organization's calls that a filter finds, over steps of time and by the check they stopped at. */
 export async function sum(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   range: CallRange,
 ): Promise<TrafficSums> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('call')
     .select([
       stepOf(sql.ref('at'), range).as('step'),
@@ -26,7 +26,7 @@ export async function sum(
       sql<number>`count(*)`.as('calls'),
       sql<number>`count(case when status >= 500 then 1 end)`.as('errors'),
     ])
-    .where(callsThat(at, organizationId, range))
+    .where(callsThat(db, organizationId, range))
     .groupBy(['step', 'check'])
     .execute()
   return { rows }
@@ -55,14 +55,14 @@ const parts: Readonly<Record<TimedPart, RawBuilder<number>>> = {
  * so that the work stays bounded; steps beyond 120 are then left out.
  */
 export async function percentiles(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   range: CallRange & { readonly count: number; readonly part: TimedPart },
 ): Promise<{ readonly steps: readonly Percentiles[]; readonly sampled: boolean }> {
   const sampled = range.count > maxForPercentiles
   const timed = sampled
-    ? sampleOf(at, organizationId, range)
-    : timedCalls(range, callsThat(at, organizationId, range))
+    ? sampleOf(db, organizationId, range)
+    : timedCalls(range, callsThat(db, organizationId, range))
   const { rows } = await sql<Percentiles>`
     with timed as (${timed}),
     ranked as (
@@ -72,7 +72,7 @@ export async function percentiles(
       where us is not null
     )
     select step, ${placed(50)} as p50, ${placed(95)} as p95, ${placed(99)} as p99
-    from ranked group by step, calls order by step`.execute(at.query)
+    from ranked group by step, calls order by step`.execute(db.query)
   return { steps: rows, sampled }
 }
 
@@ -86,7 +86,7 @@ function timedCalls(
 
 /** The newest calls of each step: one walk along the index of times for each. */
 function sampleOf(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   range: CallRange & { readonly part: TimedPart },
 ): RawBuilder<unknown> {
@@ -95,7 +95,7 @@ function sampleOf(
   const each = Array.from({ length: steps }, (_, index) => {
     const start = from + index * stepMs
     const part = { ...range, from: start, to: Math.min(to, start + stepMs) }
-    const where = callsThat(at, organizationId, part)
+    const where = callsThat(db, organizationId, part)
     return sql`select step, us from (select ${sql.lit(index)} as step, ${parts[range.part]} as us
       from call where ${where} order by at desc limit ${sql.lit(sampledInStep)}) as newest`
   })
@@ -117,7 +117,7 @@ export interface TopRow {
 
 /** The keys or targets with the most calls, or the codes with the most refusals and failures. */
 export async function top(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   filter: CallFilter & { readonly by: 'key' | 'target' | 'code'; readonly limit: number },
 ): Promise<TopRow[]> {
@@ -127,7 +127,7 @@ export async function top(
     target: sql<string>`target_id`,
     code: sql<string>`coalesce(refusal, cast(status as text))`,
   }[by]
-  let query = at.query
+  let query = db.query
     .selectFrom('call')
     .select([
       id.as('what'),
@@ -135,7 +135,7 @@ export async function top(
       sql<number>`count(case when ${outcomes.refused} then 1 end)`.as('refused'),
       sql<number>`count(case when ${outcomes.upstream_error} then 1 end)`.as('errors'),
     ])
-    .where(callsThat(at, organizationId, filter))
+    .where(callsThat(db, organizationId, filter))
     .groupBy('what')
     .orderBy('calls', 'desc')
     .orderBy('what')

@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely'
 import type { KeyId, OrganizationId, RequestId, TargetId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import type { CallRecord } from './call-record.ts'
 import { insertRowsText, rowsOf, type CallRows } from './call-rows.ts'
 import { callsThat, idBefore, type CallFilter } from './call-filter.ts'
@@ -28,18 +28,18 @@ export interface CallTable {
 }
 
 /** Adds call records, all in one statement. */
-export async function insert(tx: Transaction, calls: readonly CallRecord[]): Promise<void> {
+export async function insert(tx: Tx, calls: readonly CallRecord[]): Promise<void> {
   if (calls.length > 0) await insertRows(tx, rowsOf(calls))
 }
 
 /** Adds call records that were collected as rows. */
-export async function insertRows(at: Connection, rows: CallRows): Promise<void> {
-  await at.query.executeQuery(CompiledQuery.raw(insertRowsText(at.engine), [rows.json]))
+export async function insertRows(db: Db, rows: CallRows): Promise<void> {
+  await db.query.executeQuery(CompiledQuery.raw(insertRowsText(db.engine), [rows.json]))
 }
 
 /** A page of an organization's calls, newest first. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   page: CallFilter & {
     /** Ids below (older than) this one. */
@@ -49,10 +49,10 @@ export async function list(
     readonly limit: number
   },
 ): Promise<CallRecord[]> {
-  let query = at.query
+  let query = db.query
     .selectFrom('call')
     .selectAll()
-    .where(callsThat(at, organizationId, page))
+    .where(callsThat(db, organizationId, page))
     .orderBy('id', 'desc')
     .limit(page.limit)
   if (page.before !== undefined) query = query.where('id', '<', page.before)
@@ -62,7 +62,7 @@ export async function list(
 
 /** What the rules of a target were asked about, newest first: calls that an earlier check had not refused. */
 export async function listAskedRules(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   page: {
     readonly targetId: string
@@ -71,7 +71,7 @@ export async function listAskedRules(
     readonly limit: number
   },
 ): Promise<Pick<CallTable, 'id' | 'at' | 'method' | 'path'>[]> {
-  let query = at.query
+  let query = db.query
     .selectFrom('call')
     .select(['id', 'at', 'method', 'path'])
     .where('organization_id', '=', organizationId)
@@ -89,11 +89,11 @@ export async function listAskedRules(
 
 /** The call with this id. */
 export async function find(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   id: string,
 ): Promise<CallRecord | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('call')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -103,12 +103,9 @@ export async function find(
 }
 
 /** The next organization (by id) that has calls to be deleted one by one, deleted ones included; a step along the index. */
-export async function nextOrganization(
-  at: Connection,
-  after: string,
-): Promise<OrganizationId | undefined> {
-  const row = await at.query
-    .selectFrom(rowByRow(at))
+export async function nextOrganization(db: Db, after: string): Promise<OrganizationId | undefined> {
+  const row = await db.query
+    .selectFrom(rowByRow(db))
     .select('organization_id')
     .where('organization_id', '>', after)
     .orderBy('organization_id')
@@ -118,16 +115,22 @@ export async function nextOrganization(
 }
 
 /** Where records are deleted one by one: on PostgreSQL days are dropped whole, and the rest is in one partition. */
-function rowByRow(at: Connection): 'call' | 'call_other' {
-  return at.engine === 'postgres' ? 'call_other' : 'call'
+function rowByRow(db: Db): 'call' | 'call_other' {
+  return db.engine === 'postgres' ? 'call_other' : 'call'
 }
 
 /** Deletes an organization's calls with ids below this one, up to `limit`; returns how many. */
 export async function forget(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  beforeId: string,
-  limit: number,
+  tx: Tx,
+  {
+    organizationId,
+    beforeId,
+    limit,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly beforeId: string
+    readonly limit: number
+  },
 ): Promise<number> {
   const { numDeletedRows } = await tx.query
     .deleteFrom(rowByRow(tx))

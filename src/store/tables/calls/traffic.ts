@@ -1,6 +1,6 @@
 import { sql, type Expression, type RawBuilder } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 const claimsInStatement = 256
 
@@ -55,7 +55,7 @@ function minuteName(counts: MinuteCounts): string {
 }
 
 /** Adds counts to their minutes. */
-export async function addMinutes(tx: Transaction, minutes: readonly MinuteCounts[]): Promise<void> {
+export async function addMinutes(tx: Tx, minutes: readonly MinuteCounts[]): Promise<void> {
   // In one order on every node, so that no two of them wait for each other's rows.
   for (const counts of minutes.toSorted((a, b) => (minuteName(a) < minuteName(b) ? -1 : 1))) {
     await tx.query
@@ -110,11 +110,11 @@ export interface TrafficSums {
 
 /** An organization's calls, summed by the database: there may be a row for each minute, target and check. */
 export async function sum(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   range: SumRange,
 ): Promise<TrafficSums> {
-  let query = at.query
+  let query = db.query
     .selectFrom('call_minute')
     .where('organization_id', '=', organizationId)
     .where('minute', '>=', range.from)
@@ -135,7 +135,7 @@ export async function sum(
 
 /** An organization's calls by target since a time, with the upstream's answers and errors since a later one. */
 export async function sumByTarget(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   since: { readonly from: number; readonly recentFrom: number },
 ): Promise<
@@ -148,7 +148,7 @@ export async function sumByTarget(
   }[]
 > {
   const isRecent = sql`minute >= ${sql.lit(since.recentFrom)} and stopped_at in ('', 'forward')`
-  return await at.query
+  return await db.query
     .selectFrom('call_minute')
     .select([
       'target_id as targetId',
@@ -177,17 +177,17 @@ function sumOf(value: Expression<unknown>): RawBuilder<number> {
 }
 
 /** Deletes counts of minutes before this one. */
-export async function forgetMinutes(tx: Transaction, before: number): Promise<void> {
+export async function forgetMinutes(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('call_minute').where('minute', '<', before).execute()
 }
 
 /** The calls that all nodes have reported of a quota in a period; a node reports about once a second. */
 export async function quotaUse(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   { subjectId, periodAt }: { readonly subjectId: string; readonly periodAt: number },
 ): Promise<number> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('quota_use')
     .select('calls')
     .where('organization_id', '=', organizationId)
@@ -219,10 +219,7 @@ export interface QuotaStanding {
 }
 
 /** Settles claims, in their order: no more is granted than the limit has left over what all nodes have claimed. */
-export async function claimQuotas(
-  tx: Transaction,
-  claims: readonly QuotaClaim[],
-): Promise<QuotaStanding[]> {
+export async function claimQuotas(tx: Tx, claims: readonly QuotaClaim[]): Promise<QuotaStanding[]> {
   // In one order on every node, so that no two of them wait for each other's rows.
   const ordered = claims.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   const standings = new Map<string, QuotaStanding>()
@@ -242,7 +239,7 @@ export async function claimQuotas(
 }
 
 async function settleClaims(
-  tx: Transaction,
+  tx: Tx,
   claims: readonly QuotaClaim[],
 ): Promise<(QuotaStanding & { name: string })[]> {
   const values = claims.map(
@@ -277,7 +274,7 @@ async function settleClaims(
   }))
 }
 
-async function lockQuotas(tx: Transaction, claims: readonly QuotaClaim[]): Promise<void> {
+async function lockQuotas(tx: Tx, claims: readonly QuotaClaim[]): Promise<void> {
   await tx.query
     .selectFrom('quota_use')
     .select('subject_id')
@@ -289,7 +286,7 @@ async function lockQuotas(tx: Transaction, claims: readonly QuotaClaim[]): Promi
     .execute()
 }
 
-async function insertUnclaimed(tx: Transaction, claims: readonly QuotaClaim[]): Promise<void> {
+async function insertUnclaimed(tx: Tx, claims: readonly QuotaClaim[]): Promise<void> {
   await tx.query
     .insertInto('quota_use')
     .values(
@@ -320,7 +317,7 @@ function dayName(counts: RuleCounts): string {
 }
 
 /** Adds to the rules' counts. */
-export async function addRuleDays(tx: Transaction, days: readonly RuleCounts[]): Promise<void> {
+export async function addRuleDays(tx: Tx, days: readonly RuleCounts[]): Promise<void> {
   for (const counts of days.toSorted((a, b) => (dayName(a) < dayName(b) ? -1 : 1))) {
     await tx.query
       .insertInto('rule_day')
@@ -343,11 +340,11 @@ export async function addRuleDays(tx: Transaction, days: readonly RuleCounts[]):
 
 /** How often each of an organization's rules decided, or would have refused, since a day. */
 export async function sumByRule(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   since: number,
 ): Promise<{ readonly ruleId: string; readonly calls: number }[]> {
-  return await at.query
+  return await db.query
     .selectFrom('rule_day')
     .select(['rule_id as ruleId', sumOf(sql`decided + would_refuse`).as('calls')])
     .where('organization_id', '=', organizationId)

@@ -53,11 +53,18 @@ const lastLetter = '\u{10ffff}'
 /** The condition as SQL on a table; every value is a parameter. */
 export function conditionSql(
   engine: Engine,
-  table: DirectoryTableName,
-  organizationId: string,
-  condition: DirectoryCondition,
+  {
+    table,
+    organizationId,
+    condition,
+  }: {
+    readonly table: DirectoryTableName
+    readonly organizationId: string
+    readonly condition: DirectoryCondition
+  },
 ): Sql {
-  const inner = (each: DirectoryCondition): Sql => conditionSql(engine, table, organizationId, each)
+  const inner = (each: DirectoryCondition): Sql =>
+    conditionSql(engine, { table, organizationId, condition: each })
   switch (condition.kind) {
     case 'and':
     case 'or':
@@ -72,12 +79,12 @@ export function conditionSql(
     case 'present':
       return sql`${fieldSql(engine, table, condition.field)} is not null`
     case 'some':
-      return someSql(engine, table, organizationId, condition)
+      return someSql(engine, { table, organizationId, condition })
     case 'email':
       return sql`${sql.table(table)}.id in (select directory_user_id from directory_email
         where directory_email.organization_id = ${organizationId} and value_key = ${condition.value})`
     case 'related':
-      return relatedSql(engine, table, organizationId, condition)
+      return relatedSql(engine, { table, organizationId, condition })
     default:
       return condition satisfies never
   }
@@ -158,14 +165,20 @@ function compareSql(
 
 function someSql(
   engine: Engine,
-  table: DirectoryTableName,
-  organizationId: string,
-  condition: Extract<DirectoryCondition, { kind: 'some' }>,
+  {
+    table,
+    organizationId,
+    condition,
+  }: {
+    readonly table: DirectoryTableName
+    readonly organizationId: string
+    readonly condition: Extract<DirectoryCondition, { kind: 'some' }>
+  },
 ): Sql {
   const where =
     condition.where === undefined
       ? sql`1 = 1`
-      : conditionSql(engine, table, organizationId, condition.where)
+      : conditionSql(engine, { table, organizationId, condition: condition.where })
   return engine === 'sqlite'
     ? sql`exists (select 1 from json_each(${sql.table(table)}.folded, ${jsonPath(condition.path)}) as item where ${where})`
     : sql`exists (select 1 from jsonb_array_elements(${sql.table(table)}.folded #> ${textArray(condition.path)}::text[]) as item(value) where ${where})`
@@ -185,16 +198,22 @@ function partSql(engine: Engine, field: { part: string; type: 'text' | 'number' 
 
 function relatedSql(
   engine: Engine,
-  table: DirectoryTableName,
-  organizationId: string,
-  condition: Extract<DirectoryCondition, { kind: 'related' }>,
+  {
+    table,
+    organizationId,
+    condition,
+  }: {
+    readonly table: DirectoryTableName
+    readonly organizationId: string
+    readonly condition: Extract<DirectoryCondition, { kind: 'related' }>
+  },
 ): Sql {
   const isUser = table === 'directory_user'
   const other = isUser ? 'directory_group' : 'directory_user'
   const where =
     condition.where === undefined
       ? sql`1 = 1`
-      : conditionSql(engine, other, organizationId, condition.where)
+      : conditionSql(engine, { table: other, organizationId, condition: condition.where })
   return isUser
     ? sql`exists (select 1 from directory_member inner join directory_group on directory_group.id = directory_member.group_id
         where directory_member.directory_user_id = directory_user.id and ${where})`

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import type { DirectoryTableName } from './directory-conditions.ts'
 
 export interface DirectoryCountTable {
@@ -25,7 +25,7 @@ export function bucketOf(position: number): number {
 }
 
 /** Makes the organization's row, if it is not there yet. */
-export async function ensure(tx: Transaction, organizationId: OrganizationId): Promise<void> {
+export async function ensure(tx: Tx, organizationId: OrganizationId): Promise<void> {
   await tx.query
     .insertInto('directory')
     .values({ organization_id: organizationId, next_position: 1, last_request_at: null })
@@ -34,7 +34,7 @@ export async function ensure(tx: Transaction, organizationId: OrganizationId): P
 }
 
 /** Holds an organization's directory until the commit: what is asked from here on, no other change of it can overtake. */
-export async function hold(tx: Transaction, organizationId: OrganizationId): Promise<void> {
+export async function hold(tx: Tx, organizationId: OrganizationId): Promise<void> {
   if (tx.engine === 'sqlite') return
   await sql`select 1 from directory where organization_id = ${organizationId} for update`.execute(
     tx.query,
@@ -42,10 +42,7 @@ export async function hold(tx: Transaction, organizationId: OrganizationId): Pro
 }
 
 /** The next position; whoever takes one holds the organization's row until the commit, so that positions become visible in order. */
-export async function takePosition(
-  tx: Transaction,
-  organizationId: OrganizationId,
-): Promise<number> {
+export async function takePosition(tx: Tx, organizationId: OrganizationId): Promise<number> {
   const row = await tx.query
     .updateTable('directory')
     .set((eb) => ({ next_position: eb('next_position', '+', 1) }))
@@ -57,11 +54,18 @@ export async function takePosition(
 
 /** Counts one more (1) or one less (-1) at a position. */
 export async function addToCount(
-  tx: Transaction,
-  table: DirectoryTableName,
-  organizationId: OrganizationId,
-  position: number,
-  amount: 1 | -1,
+  tx: Tx,
+  {
+    table,
+    organizationId,
+    position,
+    amount,
+  }: {
+    readonly table: DirectoryTableName
+    readonly organizationId: OrganizationId
+    readonly position: number
+    readonly amount: 1 | -1
+  },
 ): Promise<void> {
   await tx.query
     .insertInto('directory_count')
@@ -81,27 +85,40 @@ export async function addToCount(
 
 /** How many there are in the buckets from one on, and another number that the database can tell at the same time. */
 export async function countFrom(
-  at: Connection,
-  table: DirectoryTableName,
-  organizationId: OrganizationId,
-  bucket: number,
-  more: RawBuilder<number> = sql<number>`0`,
+  db: Db,
+  {
+    table,
+    organizationId,
+    bucket,
+    more = sql<number>`0`,
+  }: {
+    readonly table: DirectoryTableName
+    readonly organizationId: OrganizationId
+    readonly bucket: number
+    readonly more?: RawBuilder<number> | undefined
+  },
 ): Promise<number> {
   const { rows } = await sql<{ amount: number }>`select cast(coalesce((
       select sum(amount) from directory_count
       where organization_id = ${organizationId} and kind = ${kindOf(table)} and bucket >= ${bucket}
-    ), 0) as bigint) + ${more} as amount`.execute(at.query)
+    ), 0) as bigint) + ${more} as amount`.execute(db.query)
   return rows[0]?.amount ?? 0
 }
 
 /** The counts of the buckets from one on, in order; empty ones left out. */
 export async function countsFrom(
-  at: Connection,
-  table: DirectoryTableName,
-  organizationId: OrganizationId,
-  bucket: number,
+  db: Db,
+  {
+    table,
+    organizationId,
+    bucket,
+  }: {
+    readonly table: DirectoryTableName
+    readonly organizationId: OrganizationId
+    readonly bucket: number
+  },
 ): Promise<{ bucket: number; amount: number }[]> {
-  return await at.query
+  return await db.query
     .selectFrom('directory_count')
     .select(['bucket', 'amount'])
     .where('organization_id', '=', organizationId)

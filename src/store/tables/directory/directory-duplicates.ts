@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
-import type { Connection } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 
 /** An identifier that several users of a directory have. */
 export interface DuplicateIdentifier {
@@ -12,9 +12,9 @@ export interface DuplicateIdentifier {
 
 const maxUsers = 5
 
-/** Identifiers that several users have, the external ids first; it looks at every address, so it reads aside. */
+/** Identifiers that several users have, the external ids first; it looks at every address, so call it with `slowReads`. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   limit: number,
 ): Promise<DuplicateIdentifier[]> {
@@ -22,42 +22,42 @@ export async function list(
     select external_id as value from directory_user
     where organization_id = ${organizationId} and external_id is not null
       and shared_external_id <> ''
-    group by external_id order by external_id limit ${limit}`.execute(at.query)
+    group by external_id order by external_id limit ${limit}`.execute(db.query)
   const { rows: addresses } = await sql<{ value: string }>`
     select value_key as value from directory_email
     where organization_id = ${organizationId}
-    group by value_key having count(*) > 1 order by value_key limit ${limit}`.execute(at.query)
+    group by value_key having count(*) > 1 order by value_key limit ${limit}`.execute(db.query)
   const found: DuplicateIdentifier[] = []
   for (const { value } of ids) {
-    const userIds = await usersWithExternalId(at, organizationId, value)
+    const userIds = await usersWithExternalId(db, organizationId, value)
     // Whoever else had it may have another by now.
     if (userIds.length > 1) found.push({ kind: 'external_id', value, userIds })
   }
   for (const { value } of addresses.slice(0, limit - found.length)) {
-    const userIds = await usersWithAddress(at, organizationId, value)
+    const userIds = await usersWithAddress(db, organizationId, value)
     found.push({ kind: 'address', value, userIds })
   }
   return found
 }
 
 async function usersWithExternalId(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   value: string,
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`select id from directory_user
     where organization_id = ${organizationId} and external_id = ${value}
-    order by id limit ${maxUsers}`.execute(at.query)
+    order by id limit ${maxUsers}`.execute(db.query)
   return rows.map(({ id }) => id)
 }
 
 async function usersWithAddress(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   value: string,
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`select directory_user_id as id from directory_email
     where organization_id = ${organizationId} and value_key = ${value}
-    order by directory_user_id limit ${maxUsers}`.execute(at.query)
+    order by directory_user_id limit ${maxUsers}`.execute(db.query)
   return rows.map(({ id }) => id)
 }

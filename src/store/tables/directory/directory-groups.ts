@@ -1,6 +1,6 @@
 import type { Id, OrganizationId } from '../../../ids.ts'
 import { besideIds } from '../../db/beside-ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { addToCount, takePosition } from './directory-counts.ts'
 import { rowById, rowsByIds } from '../../db/rows-by-id.ts'
 
@@ -47,7 +47,7 @@ export interface DirectoryGroupRecord extends Omit<DirectoryGroupData, 'folded'>
 
 /** Adds a group. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   group: { id: Id<'grp'>; organizationId: OrganizationId; data: DirectoryGroupData },
 ): Promise<DirectoryGroupRecord> {
   const position = await takePosition(tx, group.organizationId)
@@ -66,13 +66,18 @@ export async function insert(
     })
     .returning(columns)
     .executeTakeFirstOrThrow()
-  await addToCount(tx, 'directory_group', group.organizationId, position, 1)
+  await addToCount(tx, {
+    table: 'directory_group',
+    organizationId: group.organizationId,
+    position,
+    amount: 1,
+  })
   return fromRow(row)
 }
 
 /** Changes a group: what the directory says of it, its role, its number of members. */
 export async function update(
-  tx: Transaction,
+  tx: Tx,
   before: DirectoryGroupRecord,
   change: {
     data?: DirectoryGroupData | undefined
@@ -94,7 +99,7 @@ export async function update(
 
 /** Counts one member less in each of these groups: a user was deleted. */
 export async function countMemberLess(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   ids: readonly string[],
 ): Promise<void> {
@@ -112,48 +117,62 @@ export async function countMemberLess(
 }
 
 /** Deletes a group; its members must have been taken out before. */
-export async function remove(tx: Transaction, group: DirectoryGroupRecord): Promise<void> {
+export async function remove(tx: Tx, group: DirectoryGroupRecord): Promise<void> {
   await tx.query
     .deleteFrom('directory_group')
     .where('organization_id', '=', group.organizationId)
     .where('id', '=', group.id)
     .execute()
-  await addToCount(tx, 'directory_group', group.organizationId, group.position, -1)
+  await addToCount(tx, {
+    table: 'directory_group',
+    organizationId: group.organizationId,
+    position: group.position,
+    amount: -1,
+  })
 }
 
 /** The group with this id in this organization; inside a transaction the row can be locked until its end. */
 export async function find(
-  at: Connection,
-  organizationId: OrganizationId,
-  id: string,
-  lock = false,
-): Promise<DirectoryGroupRecord | undefined> {
-  const row = await rowById<Row>(
-    at,
-    { table: 'directory_group', columns, lock },
+  db: Db,
+  {
     organizationId,
     id,
-  )
+    lock = false,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly id: string
+    readonly lock?: boolean | undefined
+  },
+): Promise<DirectoryGroupRecord | undefined> {
+  const row = await rowById<Row>(db, {
+    from: { table: 'directory_group', columns, lock },
+    organizationId,
+    id,
+  })
   return row && fromRow(row)
 }
 
 /** The groups with these ids, by id. */
 export async function findAll(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   ids: readonly string[],
 ): Promise<Map<string, DirectoryGroupRecord>> {
-  const rows = await rowsByIds<Row>(at, { table: 'directory_group', columns }, organizationId, ids)
+  const rows = await rowsByIds<Row>(db, {
+    from: { table: 'directory_group', columns },
+    organizationId,
+    ids,
+  })
   return new Map(rows.map((row) => [row.id, fromRow(row)]))
 }
 
 /** Groups with this name; directories may have several, told apart by their external ids. */
 export async function listByName(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   displayNameKey: string,
 ): Promise<DirectoryGroupRecord[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('directory_group')
     .select(columns)
     .where('organization_id', '=', organizationId)

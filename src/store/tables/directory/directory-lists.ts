@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
-import type { Connection } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 import {
   conditionSql,
   fieldSql,
@@ -39,41 +39,55 @@ export function readsAll(query: DirectoryQuery): boolean {
 
 /** A page of ids with their places, behind a place or at an offset. */
 export async function listPlaces(
-  at: Connection,
-  table: DirectoryTableName,
-  organizationId: OrganizationId,
-  query: DirectoryQuery,
-  page: { after: DirectoryPlace | undefined; offset: number; limit: number },
+  db: Db,
+  {
+    table,
+    organizationId,
+    query,
+    page,
+  }: {
+    readonly table: DirectoryTableName
+    readonly organizationId: OrganizationId
+    readonly query: DirectoryQuery
+    readonly page: { after: DirectoryPlace | undefined; offset: number; limit: number }
+  },
 ): Promise<{ id: string; place: DirectoryPlace }[]> {
   if (page.limit === 0) return []
   const isPlain = query.condition === undefined && query.sort === undefined
   if (isPlain && page.after === undefined && page.offset > 0) {
-    return await jump(at, table, organizationId, page)
+    return await jump(db, { table, organizationId, page })
   }
-  const order = orderSql(at, table, query)
+  const order = orderSql(db, table, query)
   const behind = page.after === undefined ? sql`` : sql` and ${order.behind(page.after)}`
   const { rows } = await sql<PlaceRow>`select ${sql.table(table)}.id as id, ${order.columns}
-    from ${sql.table(table)} where ${whereSql(at, table, organizationId, query)}${behind}
+    from ${sql.table(table)} where ${whereSql(db, { table, organizationId, query })}${behind}
     order by ${order.by} limit ${page.limit} offset ${page.after === undefined ? page.offset : 0}`.execute(
-    at.query,
+    db.query,
   )
   return rows.map(placeFromRow)
 }
 
 /** How many fit, or how many of them stand behind a place. */
 export async function countPlaces(
-  at: Connection,
-  table: DirectoryTableName,
-  organizationId: OrganizationId,
-  query: DirectoryQuery,
-  after: DirectoryPlace | undefined,
+  db: Db,
+  {
+    table,
+    organizationId,
+    query,
+    after,
+  }: {
+    readonly table: DirectoryTableName
+    readonly organizationId: OrganizationId
+    readonly query: DirectoryQuery
+    readonly after: DirectoryPlace | undefined
+  },
 ): Promise<number> {
   if (query.condition === undefined && (after === undefined || query.sort === undefined)) {
-    return await countPlain(at, table, organizationId, after)
+    return await countPlain(db, { table, organizationId, after })
   }
-  const behind = after === undefined ? sql`` : sql` and ${orderSql(at, table, query).behind(after)}`
+  const behind = after === undefined ? sql`` : sql` and ${orderSql(db, table, query).behind(after)}`
   const { rows } = await sql<{ amount: number }>`select count(*) as amount from ${sql.table(table)}
-    where ${whereSql(at, table, organizationId, query)}${behind}`.execute(at.query)
+    where ${whereSql(db, { table, organizationId, query })}${behind}`.execute(db.query)
   return rows[0]?.amount ?? 0
 }
 
@@ -89,17 +103,23 @@ function placeFromRow(row: PlaceRow): { id: string; place: DirectoryPlace } {
 }
 
 function whereSql(
-  at: Connection,
-  table: DirectoryTableName,
-  organizationId: OrganizationId,
-  query: DirectoryQuery,
+  db: Db,
+  {
+    table,
+    organizationId,
+    query,
+  }: {
+    readonly table: DirectoryTableName
+    readonly organizationId: OrganizationId
+    readonly query: DirectoryQuery
+  },
 ): RawBuilder<unknown> {
   // `+` keeps SQLite from walking through the whole organization where the address finds the few rows.
-  const mark = at.engine === 'sqlite' && findsByEmail(query.condition) ? sql`+` : sql``
+  const mark = db.engine === 'sqlite' && findsByEmail(query.condition) ? sql`+` : sql``
   const own = sql`${mark}${sql.table(table)}.organization_id = ${organizationId}`
   return query.condition === undefined
     ? own
-    : sql`${own} and (${conditionSql(at.engine, table, organizationId, query.condition)})`
+    : sql`${own} and (${conditionSql(db.engine, { table, organizationId, condition: query.condition })})`
 }
 
 function findsByEmail(condition: DirectoryCondition | undefined): boolean {
@@ -113,7 +133,7 @@ interface Order {
   behind(place: DirectoryPlace): RawBuilder<unknown>
 }
 
-function orderSql(at: Connection, table: DirectoryTableName, query: DirectoryQuery): Order {
+function orderSql(db: Db, table: DirectoryTableName, query: DirectoryQuery): Order {
   const position = sql`${sql.table(table)}.position`
   const { sort } = query
   if (sort === undefined) {
@@ -125,7 +145,7 @@ function orderSql(at: Connection, table: DirectoryTableName, query: DirectoryQue
       behind: (place) => sql`${position} > ${place.position}`,
     }
   }
-  const field = fieldSql(at.engine, table, sort.field)
+  const field = fieldSql(db.engine, table, sort.field)
   const empty = sort.type === 'number' ? sql.lit(0) : sql.lit('')
   const isNeverNull = 'column' in sort.field && sort.field.column !== 'external_id'
   const key = isNeverNull ? field : sql`coalesce(${field}, ${empty})`
@@ -146,13 +166,19 @@ function orderSql(at: Connection, table: DirectoryTableName, query: DirectoryQue
 
 // Any page of the plain list without walking through all before it: the counts say in which bucket it begins.
 async function jump(
-  at: Connection,
-  table: DirectoryTableName,
-  organizationId: OrganizationId,
-  page: { offset: number; limit: number },
+  db: Db,
+  {
+    table,
+    organizationId,
+    page,
+  }: {
+    readonly table: DirectoryTableName
+    readonly organizationId: OrganizationId
+    readonly page: { offset: number; limit: number }
+  },
 ): Promise<{ id: string; place: DirectoryPlace }[]> {
   let rest = page.offset
-  for (const { bucket, amount } of await countsFrom(at, table, organizationId, 0)) {
+  for (const { bucket, amount } of await countsFrom(db, { table, organizationId, bucket: 0 })) {
     if (rest >= amount) {
       rest -= amount
       continue
@@ -160,22 +186,28 @@ async function jump(
     const { rows } =
       await sql<PlaceRow>`select id, 0 as rank, '' as key, position from ${sql.table(table)}
       where organization_id = ${organizationId} and position >= ${bucket * bucketSize}
-      order by position limit ${page.limit} offset ${rest}`.execute(at.query)
+      order by position limit ${page.limit} offset ${rest}`.execute(db.query)
     return rows.map(placeFromRow)
   }
   return []
 }
 
 async function countPlain(
-  at: Connection,
-  table: DirectoryTableName,
-  organizationId: OrganizationId,
-  after: DirectoryPlace | undefined,
+  db: Db,
+  {
+    table,
+    organizationId,
+    after,
+  }: {
+    readonly table: DirectoryTableName
+    readonly organizationId: OrganizationId
+    readonly after: DirectoryPlace | undefined
+  },
 ): Promise<number> {
-  if (after === undefined) return await countFrom(at, table, organizationId, 0)
+  if (after === undefined) return await countFrom(db, { table, organizationId, bucket: 0 })
   const bucket = bucketOf(after.position)
   const rest = sql<number>`(select count(*) from ${sql.table(table)}
     where organization_id = ${organizationId} and position > ${after.position}
     and position < ${(bucket + 1) * bucketSize})`
-  return await countFrom(at, table, organizationId, bucket + 1, rest)
+  return await countFrom(db, { table, organizationId, bucket: bucket + 1, more: rest })
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
 import { besideIds } from '../../db/beside-ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import type { GroupRole } from './directory-groups.ts'
 
 export interface DirectoryMemberTable {
@@ -15,15 +15,21 @@ export interface DirectoryMemberTable {
  * know, with whom the caller has to refuse the whole.
  */
 export async function add(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  groupId: string,
-  ids: readonly string[],
+  tx: Tx,
+  {
+    organizationId,
+    groupId,
+    ids,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly groupId: string
+    readonly ids: readonly string[]
+  },
 ): Promise<{ added: string[]; unknown: string | undefined }> {
   const added: string[] = []
   for (const part of inParts(ids)) {
     const step = tx.engine === 'postgres' ? addAtOnce : addKnown
-    const { known, entered } = await step(tx, organizationId, groupId, part)
+    const { known, entered } = await step(tx, { organizationId, groupId, ids: part })
     added.push(...entered)
     const unknown = part.find((id) => !known.has(id))
     if (unknown !== undefined) return { added, unknown }
@@ -37,10 +43,16 @@ interface Step {
 }
 
 async function addKnown(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  groupId: string,
-  ids: readonly string[],
+  tx: Tx,
+  {
+    organizationId,
+    groupId,
+    ids,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly groupId: string
+    readonly ids: readonly string[]
+  },
 ): Promise<Step> {
   const users = await tx.query
     .selectFrom('directory_user')
@@ -63,10 +75,16 @@ async function addKnown(
 }
 
 async function addAtOnce(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  groupId: string,
-  ids: readonly string[],
+  tx: Tx,
+  {
+    organizationId,
+    groupId,
+    ids,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly groupId: string
+    readonly ids: readonly string[]
+  },
 ): Promise<Step> {
   const { rows } = await sql<{ id: string; entered: boolean }>`
     with known as materialized (
@@ -89,10 +107,16 @@ async function addAtOnce(
 
 /** Takes users out of a group, or all (undefined); returns those that were in it. */
 export async function remove(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  groupId: string,
-  ids: readonly string[] | undefined,
+  tx: Tx,
+  {
+    organizationId,
+    groupId,
+    ids,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly groupId: string
+    readonly ids: readonly string[] | undefined
+  },
 ): Promise<string[]> {
   const removed: string[] = []
   for (const part of ids === undefined ? [undefined] : inParts(ids)) {
@@ -109,7 +133,7 @@ export async function remove(
 
 /** Takes a user out of every group; the ids of those it was in. */
 export async function removeUser(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   userId: string,
 ): Promise<string[]> {
@@ -124,13 +148,13 @@ export async function removeUser(
 
 /** The ids of the members of groups, by group. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   groupIds: readonly string[],
 ): Promise<Map<string, string[]>> {
   const members = new Map<string, string[]>()
   if (groupIds.length === 0) return members
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('directory_member')
     .select(['group_id', 'directory_user_id'])
     .where('organization_id', '=', organizationId)
@@ -148,11 +172,11 @@ export async function list(
 
 /** The next members of a group by their ids, behind one ('' for the first). */
 export async function listPage(
-  at: Connection,
+  db: Db,
   group: { readonly organizationId: OrganizationId; readonly id: string },
   page: { readonly after: string; readonly limit: number },
 ): Promise<string[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('directory_member')
     .select('directory_user_id')
     .where('organization_id', '=', group.organizationId)
@@ -173,13 +197,13 @@ export interface GroupOfUser {
 
 /** The groups that users are in, by user. */
 export async function listGroups(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   userIds: readonly string[],
 ): Promise<Map<string, GroupOfUser[]>> {
   const groups = new Map<string, GroupOfUser[]>()
   for (const part of inParts(userIds)) {
-    const rows = await at.query
+    const rows = await db.query
       .selectFrom('directory_member')
       .innerJoin('directory_group', 'directory_group.id', 'directory_member.group_id')
       .select(['directory_user_id', 'group_id', 'attributes', 'role'])

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Id, OrganizationId, UserId } from '../../../ids.ts'
-import type { Transaction } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { bucketSize } from './directory-counts.ts'
 import {
   insert as insertUser,
@@ -36,7 +36,7 @@ export interface KnownBy {
  * the same moment: what was written until then has to be undone.
  */
 export async function insertIfNew(
-  tx: Transaction,
+  tx: Tx,
   newcomer: Newcomer,
   by: KnownBy,
 ): Promise<DirectoryUserRecord | 'known' | 'taken'> {
@@ -76,7 +76,7 @@ function isKnown(
  * commit, and everybody else who adds a user waits.
  */
 async function insertAtOnce(
-  tx: Transaction,
+  tx: Tx,
   newcomer: Newcomer,
   by: KnownBy,
 ): Promise<DirectoryUserRecord | 'known' | 'taken'> {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Id, OrganizationId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { insertion } from '../../db/insertion.ts'
 import { together } from '../../db/together.ts'
 
@@ -66,12 +66,20 @@ const columns = {
 
 /** Adds requests of an organization and forgets all but the last thousand. */
 export async function insertAll(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   requests: readonly DirectoryRequestRecord[],
 ): Promise<void> {
   const rows = requests.map((each) => ({ ...toRow(organizationId, each) }))
-  await together(tx, insertion(tx, 'directory_request', columns, rows, { keepsOld: true }))
+  await together(
+    tx,
+    insertion(tx, {
+      table: 'directory_request',
+      types: columns,
+      rows,
+      keepsOld: true,
+    }),
+  )
   await sql`delete from directory_request where organization_id = ${organizationId} and id <= (
     select id from directory_request where organization_id = ${organizationId}
     order by id desc limit 1 offset ${sql.lit(kept)})`.execute(tx.query)
@@ -87,11 +95,11 @@ export interface RequestPage {
 
 /** A page of requests, newest first. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   page: RequestPage,
 ): Promise<DirectoryRequestRecord[]> {
-  let query = at.query
+  let query = db.query
     .selectFrom('directory_request')
     .selectAll()
     .where('organization_id', '=', organizationId)

@@ -1,5 +1,5 @@
 import type { Id, OrganizationId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import type { Plan } from '../organizations/organizations.ts'
 
 export interface DirectoryTokenTable {
@@ -33,7 +33,7 @@ export interface DirectoryTokenRecord {
 
 /** Adds a token unless the organization has as many active ones already; undefined then. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   token: Pick<DirectoryTokenRecord, 'id' | 'organizationId' | 'name' | 'hint' | 'createdBy'> & {
     digest: string
   },
@@ -81,29 +81,26 @@ export interface KnownToken {
 }
 
 /** The token with this digest, active or not, with its organization's plan: the one look-up without an organization. */
-export async function findByDigest(
-  at: Connection,
-  digest: string,
-): Promise<KnownToken | undefined> {
-  const row = await withOrganization(at).where('digest', '=', digest).executeTakeFirst()
+export async function findByDigest(db: Db, digest: string): Promise<KnownToken | undefined> {
+  const row = await withOrganization(db).where('digest', '=', digest).executeTakeFirst()
   return row && { token: fromRow(row), plan: row.plan as Plan, slug: row.slug }
 }
 
 /** The same by its id. */
 export async function findById(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   id: string,
 ): Promise<KnownToken | undefined> {
-  const row = await withOrganization(at)
+  const row = await withOrganization(db)
     .where('directory_token.organization_id', '=', organizationId)
     .where('directory_token.id', '=', id)
     .executeTakeFirst()
   return row && { token: fromRow(row), plan: row.plan as Plan, slug: row.slug }
 }
 
-function withOrganization(at: Connection) {
-  return at.query
+function withOrganization(db: Db) {
+  return db.query
     .selectFrom('directory_token')
     .innerJoin('organization', 'organization.id', 'directory_token.organization_id')
     .selectAll('directory_token')
@@ -113,10 +110,10 @@ function withOrganization(at: Connection) {
 
 /** All tokens of an organization, newest first; revoked ones too. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
 ): Promise<DirectoryTokenRecord[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('directory_token')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -128,10 +125,16 @@ export async function list(
 
 /** Revokes a token; undefined if there is none that is active. */
 export async function revoke(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  id: string,
-  revokedBy: string | undefined,
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    revokedBy,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly id: string
+    readonly revokedBy: string | undefined
+  },
 ): Promise<DirectoryTokenRecord | undefined> {
   const row = await tx.query
     .updateTable('directory_token')
@@ -145,11 +148,8 @@ export async function revoke(
 }
 
 /** Whether an organization has a token that opens something. */
-export async function isAnyActive(
-  at: Connection,
-  organizationId: OrganizationId,
-): Promise<boolean> {
-  const row = await at.query
+export async function isAnyActive(db: Db, organizationId: OrganizationId): Promise<boolean> {
+  const row = await db.query
     .selectFrom('directory_token')
     .select('id')
     .where('organization_id', '=', organizationId)
@@ -161,7 +161,7 @@ export async function isAnyActive(
 
 /** Notes when and from where a token was last used. */
 export async function noteUse(
-  tx: Transaction,
+  tx: Tx,
   use: { id: string; at: number; address: string | undefined; agent: string | undefined },
 ): Promise<void> {
   await tx.query

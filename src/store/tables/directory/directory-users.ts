@@ -1,5 +1,5 @@
 import type { Id, OrganizationId, UserId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { addToCount, takePosition } from './directory-counts.ts'
 import { removeUser } from './directory-members.ts'
 import { rowById, rowsByIds } from '../../db/rows-by-id.ts'
@@ -59,7 +59,7 @@ export interface DirectoryUserRecord extends Omit<DirectoryUserData, 'emailKeys'
 
 /** Adds a user; undefined if the user name or the external id is taken. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   user: { id: Id<'mem'>; organizationId: OrganizationId; userId: UserId; data: DirectoryUserData },
 ): Promise<DirectoryUserRecord | undefined> {
   const position = await takePosition(tx, user.organizationId)
@@ -80,14 +80,23 @@ export async function insert(
     .returning(columns)
     .executeTakeFirst()
   if (!row) return undefined
-  await addToCount(tx, 'directory_user', user.organizationId, position, 1)
-  await insertEmails(tx, user.organizationId, user.id, user.data.emailKeys)
+  await addToCount(tx, {
+    table: 'directory_user',
+    organizationId: user.organizationId,
+    position,
+    amount: 1,
+  })
+  await insertEmails(tx, {
+    organizationId: user.organizationId,
+    id: user.id,
+    keys: user.data.emailKeys,
+  })
   return fromRow(row)
 }
 
 /** Replaces what the directory says of a user; undefined if there is no such user at that version. */
 export async function update(
-  tx: Transaction,
+  tx: Tx,
   before: DirectoryUserRecord,
   data: DirectoryUserData,
 ): Promise<DirectoryUserRecord | undefined> {
@@ -112,12 +121,16 @@ export async function update(
     .where('organization_id', '=', before.organizationId)
     .where('directory_user_id', '=', before.id)
     .execute()
-  await insertEmails(tx, before.organizationId, before.id, data.emailKeys)
+  await insertEmails(tx, {
+    organizationId: before.organizationId,
+    id: before.id,
+    keys: data.emailKeys,
+  })
   return fromRow(row)
 }
 
 /** Deletes a user with its e-mails and group memberships; returns the ids of the groups it was in. */
-export async function remove(tx: Transaction, user: DirectoryUserRecord): Promise<string[]> {
+export async function remove(tx: Tx, user: DirectoryUserRecord): Promise<string[]> {
   await tx.query
     .deleteFrom('directory_email')
     .where('organization_id', '=', user.organizationId)
@@ -129,28 +142,43 @@ export async function remove(tx: Transaction, user: DirectoryUserRecord): Promis
     .where('organization_id', '=', user.organizationId)
     .where('id', '=', user.id)
     .execute()
-  await addToCount(tx, 'directory_user', user.organizationId, user.position, -1)
+  await addToCount(tx, {
+    table: 'directory_user',
+    organizationId: user.organizationId,
+    position: user.position,
+    amount: -1,
+  })
   return groups
 }
 
 /** The user with this id in this organization; inside a transaction the row stays locked until its end. */
 export async function find(
-  at: Connection,
-  organizationId: OrganizationId,
-  id: string,
-  lock = false,
+  db: Db,
+  {
+    organizationId,
+    id,
+    lock = false,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly id: string
+    readonly lock?: boolean | undefined
+  },
 ): Promise<DirectoryUserRecord | undefined> {
-  const row = await rowById<Row>(at, { table: 'directory_user', columns, lock }, organizationId, id)
+  const row = await rowById<Row>(db, {
+    from: { table: 'directory_user', columns, lock },
+    organizationId,
+    id,
+  })
   return row && fromRow(row)
 }
 
 /** The user with this user name. */
 export async function findByName(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   userNameKey: string,
 ): Promise<DirectoryUserRecord | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('directory_user')
     .select(columns)
     .where('organization_id', '=', organizationId)
@@ -161,21 +189,25 @@ export async function findByName(
 
 /** The users with these ids, by id; those that are not there are left out. */
 export async function findAll(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   ids: readonly string[],
 ): Promise<Map<string, DirectoryUserRecord>> {
-  const rows = await rowsByIds<Row>(at, { table: 'directory_user', columns }, organizationId, ids)
+  const rows = await rowsByIds<Row>(db, {
+    from: { table: 'directory_user', columns },
+    organizationId,
+    ids,
+  })
   return new Map(rows.map((row) => [row.id, fromRow(row)]))
 }
 
 /** Users whose external id or user name (in lower case) is this: whom a sign-in may belong to. At most a few. */
 export async function listByIdentifier(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   by: { externalId?: string; userNameKey?: string },
 ): Promise<DirectoryUserRecord[]> {
-  let query = at.query
+  let query = db.query
     .selectFrom('directory_user')
     .select(columns)
     .where('organization_id', '=', organizationId)
@@ -187,10 +219,10 @@ export async function listByIdentifier(
 
 /** An owner whose membership is active though the directory deactivated the user. */
 export async function findKeptOwner(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
 ): Promise<{ id: string; name: string } | undefined> {
-  return await at.query
+  return await db.query
     .selectFrom('membership')
     .innerJoin('directory_user', 'directory_user.id', 'membership.id')
     .innerJoin('user', 'user.id', 'membership.user_id')
@@ -204,7 +236,7 @@ export async function findKeptOwner(
 }
 
 /** Remembers who was deleted under which external id. */
-export async function rememberDeparted(tx: Transaction, user: DirectoryUserRecord): Promise<void> {
+export async function rememberDeparted(tx: Tx, user: DirectoryUserRecord): Promise<void> {
   if (user.externalId === undefined) return
   const departed = {
     directory_user_id: user.id,
@@ -226,7 +258,7 @@ export async function rememberDeparted(tx: Transaction, user: DirectoryUserRecor
 
 /** Who was deleted under an external id, and is forgotten by this: an id comes back once. */
 export async function takeDeparted(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   externalId: string,
 ): Promise<{ id: Id<'mem'>; userId: UserId } | undefined> {
@@ -256,10 +288,16 @@ const columns = [
 type Row = Pick<DirectoryUserTable, (typeof columns)[number]>
 
 async function insertEmails(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  id: string,
-  keys: readonly string[],
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    keys,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly id: string
+    readonly keys: readonly string[]
+  },
 ): Promise<void> {
   if (keys.length === 0) return
   await tx.query

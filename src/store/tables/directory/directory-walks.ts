@@ -1,4 +1,4 @@
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import type { DirectoryPlace } from './directory-lists.ts'
 
 export interface DirectoryWalkTable {
@@ -22,11 +22,11 @@ const keptMs = 24 * 3600 * 1000
 
 /** Where call records are: the place behind which the page that begins at an index continues, if the walk got there. */
 export async function find(
-  at: Connection,
+  db: Db,
   key: WalkKey,
   index: number,
 ): Promise<DirectoryPlace | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('directory_walk')
     .select(['next_index', 'next_place', 'previous_index', 'previous_place'])
     .where('token_id', '=', key.tokenId)
@@ -42,7 +42,7 @@ export async function find(
 
 /** Notes, where call records are, where a page ended and where it began; `from` is undefined on a first page. */
 export async function note(
-  tx: Transaction,
+  tx: Tx,
   key: WalkKey,
   walk: {
     next: { index: number; place: DirectoryPlace }
@@ -65,7 +65,7 @@ export async function note(
 }
 
 /** Deletes, where call records are, the walks that stood still for a day: of revoked tokens and deleted directories too. */
-export async function forgetOld(tx: Transaction): Promise<void> {
+export async function forgetOld(tx: Tx): Promise<void> {
   await tx.query
     .deleteFrom('directory_walk')
     .where('at', '<=', tx.now - keptMs)
@@ -73,7 +73,7 @@ export async function forgetOld(tx: Transaction): Promise<void> {
 }
 
 // A token with ever new queries keeps its last hundred walks only.
-async function forget(tx: Transaction, tokenId: string): Promise<void> {
+async function forget(tx: Tx, tokenId: string): Promise<void> {
   const oldest = await tx.query
     .selectFrom('directory_walk')
     .select('at')

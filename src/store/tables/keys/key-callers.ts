@@ -1,6 +1,6 @@
 import type { KeyId, OrganizationId } from '../../../ids.ts'
 import { besideIds } from '../../db/beside-ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface KeyStragglerTable {
   digest: string
@@ -41,10 +41,7 @@ export interface KeyCaller {
 const maxPerSecret = 200
 
 /** Adds what callers did with old secrets; callers beyond the bound of a secret are not told apart any more. */
-export async function noteStragglers(
-  tx: Transaction,
-  uses: readonly StragglerUse[],
-): Promise<void> {
+export async function noteStragglers(tx: Tx, uses: readonly StragglerUse[]): Promise<void> {
   for (const use of uses) {
     if (await addTo(tx, use)) continue
     const { known } = await tx.query
@@ -78,7 +75,7 @@ export async function noteStragglers(
 }
 
 /** Whether there was a row to add to. */
-async function addTo(tx: Transaction, use: StragglerUse): Promise<boolean> {
+async function addTo(tx: Tx, use: StragglerUse): Promise<boolean> {
   const { numUpdatedRows } = await tx.query
     .updateTable('key_straggler')
     .set((eb) => ({
@@ -96,12 +93,18 @@ async function addTo(tx: Transaction, use: StragglerUse): Promise<boolean> {
 
 /** Who called with a key's old secrets that still overlap, the last seen first. */
 export async function listStragglers(
-  at: Connection,
-  organizationId: OrganizationId,
-  keyId: KeyId,
-  nowMs: number,
+  db: Db,
+  {
+    organizationId,
+    keyId,
+    nowMs,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly keyId: KeyId
+    readonly nowMs: number
+  },
 ): Promise<(KeyCaller & { readonly hint: string; readonly firstSeenAt: number })[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('key_straggler as straggler')
     .innerJoin('key_secret as secret', 'secret.digest', 'straggler.digest')
     .selectAll('straggler')
@@ -127,10 +130,16 @@ export async function listStragglers(
 
 /** Who made the newest calls of a key, the last seen first; `of` is how many calls were looked at. */
 export async function listRecent(
-  calls: Connection,
-  organizationId: OrganizationId,
-  keyId: KeyId,
-  most: number,
+  calls: Db,
+  {
+    organizationId,
+    keyId,
+    most,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly keyId: KeyId
+    readonly most: number
+  },
 ): Promise<{ readonly of: number; readonly callers: readonly KeyCaller[] }> {
   const rows = await calls.query
     .selectFrom('call')
@@ -156,6 +165,6 @@ export async function listRecent(
 }
 
 /** Forgets callers that were last seen before a time. */
-export async function forgetOldSecretCallers(tx: Transaction, before: number): Promise<void> {
+export async function forgetOldSecretCallers(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('key_straggler').where('last_seen_at', '<', before).execute()
 }

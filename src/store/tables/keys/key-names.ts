@@ -1,22 +1,22 @@
 import type { KeyId, OrganizationId } from '../../../ids.ts'
 import { besideIds } from '../../db/beside-ids.ts'
-import type { Connection } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 import * as keySecrets from './key-secrets.ts'
 
 /** What keys with these ids are called, and the hints of their newest secrets; those that are not there are left out. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   ids: readonly KeyId[],
 ): Promise<ReadonlyMap<string, { readonly name: string; readonly hint: string }>> {
   if (ids.length === 0) return new Map()
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('api_key')
     .select(['id', 'name'])
-    .where(besideIds(at, organizationId))
+    .where(besideIds(db, organizationId))
     .where('id', 'in', ids)
     .execute()
-  const secrets = await keySecrets.list(at, organizationId, ids)
+  const secrets = await keySecrets.list(db, organizationId, ids)
   return new Map(
     rows.map(({ id, name }) => [id, { name, hint: secrets.get(id as KeyId)?.[0]?.hint ?? '' }]),
   )

@@ -1,5 +1,5 @@
 import type { KeyId, OrganizationId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface KeySecretTable {
   digest: string
@@ -29,7 +29,7 @@ export interface KeySecretRecord {
 
 /** Adds a secret to a key. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   secret: {
     digest: string
     keyId: KeyId
@@ -58,11 +58,18 @@ export async function insert(
 
 /** Ends the current secrets of a key at a time (rotation), or older ones at once. */
 export async function end(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  keyId: KeyId,
-  which: 'current' | 'older',
-  validUntil: number,
+  tx: Tx,
+  {
+    organizationId,
+    keyId,
+    which,
+    validUntil,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly keyId: KeyId
+    readonly which: 'current' | 'older'
+    readonly validUntil: number
+  },
 ): Promise<number> {
   let query = tx.query
     .updateTable('key_secret')
@@ -79,13 +86,13 @@ export async function end(
 
 /** The secrets of some keys of an organization, newest first. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   keyIds: readonly KeyId[],
 ): Promise<ReadonlyMap<KeyId, readonly KeySecretRecord[]>> {
   const byKey = new Map<KeyId, KeySecretRecord[]>(keyIds.map((id) => [id, []]))
   if (keyIds.length === 0) return byKey
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('key_secret')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -108,7 +115,7 @@ export interface KeyUse {
 }
 
 /** Writes last uses, one a secret; an older use never overwrites a newer one. */
-export async function noteUses(tx: Transaction, uses: readonly KeyUse[]): Promise<void> {
+export async function noteUses(tx: Tx, uses: readonly KeyUse[]): Promise<void> {
   for (const use of uses) {
     const columns = {
       last_used_at: use.at,
@@ -141,7 +148,7 @@ export interface SilentSecret {
 
 /** Old secrets that overlap and were not used since a time, nor made after it; each is told of once. */
 export async function takeSilent(
-  tx: Transaction,
+  tx: Tx,
   silentSince: number,
   limit: number,
 ): Promise<SilentSecret[]> {

@@ -1,7 +1,7 @@
 import { CompiledQuery, sql, type SqlBool } from 'kysely'
 import type { KeyId, OrganizationId, UserId } from '../../../ids.ts'
 import type { Rate } from '../../../rate.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { secretFromRow, type KeySecretRecord } from './key-secrets.ts'
 
 export interface KeyTable {
@@ -82,7 +82,7 @@ export interface NewKey {
 }
 
 /** Adds a key (without its secret). */
-export async function insert(tx: Transaction, key: NewKey): Promise<KeyRecord> {
+export async function insert(tx: Tx, key: NewKey): Promise<KeyRecord> {
   const row = await tx.query
     .insertInto('api_key')
     .values({
@@ -111,11 +111,18 @@ export async function insert(tx: Transaction, key: NewKey): Promise<KeyRecord> {
 
 /** Replaces what an edit may change; undefined if there is no such living key at that version. */
 export async function update(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  id: KeyId,
-  key: Pick<NewKey, 'name' | 'grants' | 'cidrs' | 'rateLimit' | 'quota' | 'expiresAt'>,
-  expectedVersion?: number,
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    key,
+    expectedVersion,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly id: KeyId
+    readonly key: Pick<NewKey, 'name' | 'grants' | 'cidrs' | 'rateLimit' | 'quota' | 'expiresAt'>
+    readonly expectedVersion?: number | undefined
+  },
 ): Promise<KeyRecord | undefined> {
   let query = tx.query
     .updateTable('api_key')
@@ -130,10 +137,16 @@ export async function update(
 
 /** Revokes a key; undefined if there is no such key or it is revoked already. */
 export async function revoke(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  id: KeyId,
-  revokedBy: string | undefined,
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    revokedBy,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly id: KeyId
+    readonly revokedBy: string | undefined
+  },
 ): Promise<KeyRecord | undefined> {
   const row = await tx.query
     .updateTable('api_key')
@@ -152,10 +165,16 @@ export async function revoke(
 
 /** Suspends (a time) or resumes (undefined) the personal keys of a person; returns the ids of the keys that changed. */
 export async function suspendPersonal(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  userId: UserId,
-  suspendedAt: number | undefined,
+  tx: Tx,
+  {
+    organizationId,
+    userId,
+    suspendedAt,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly userId: UserId
+    readonly suspendedAt: number | undefined
+  },
 ): Promise<KeyId[]> {
   const rows = await tx.query
     .updateTable('api_key')
@@ -171,10 +190,16 @@ export async function suspendPersonal(
 
 /** Revokes the personal keys of a person who left; returns the ids of the keys that changed. */
 export async function revokePersonal(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  userId: UserId,
-  revokedBy: string,
+  tx: Tx,
+  {
+    organizationId,
+    userId,
+    revokedBy,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly userId: UserId
+    readonly revokedBy: string
+  },
 ): Promise<KeyId[]> {
   const rows = await tx.query
     .updateTable('api_key')
@@ -189,11 +214,11 @@ export async function revokePersonal(
 
 /** The key with this id in this organization. */
 export async function find(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   id: string,
 ): Promise<KeyRecord | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('api_key')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -203,11 +228,8 @@ export async function find(
 }
 
 /** Whose key an id is; for the operator, who names keys without their organization. */
-export async function organizationOf(
-  at: Connection,
-  id: string,
-): Promise<OrganizationId | undefined> {
-  const row = await at.query
+export async function organizationOf(db: Db, id: string): Promise<OrganizationId | undefined> {
+  const row = await db.query
     .selectFrom('api_key')
     .select('organization_id')
     .where('id', '=', id)
@@ -217,7 +239,7 @@ export async function organizationOf(
 
 /** A page of an organization's keys, newest first, before an id; each with its secrets' records. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   page: {
     before?: string | undefined
@@ -228,7 +250,7 @@ export async function list(
     createdBy?: string | undefined
   },
 ): Promise<KeyRecord[]> {
-  let query = at.query
+  let query = db.query
     .selectFrom('api_key')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -251,7 +273,7 @@ export async function list(
   if (page.state === 'unused') query = query.where('last_used_at', 'is', null)
   if (page.search !== undefined) {
     const { search } = page
-    const find = sql.raw(at.engine === 'postgres' ? 'strpos' : 'instr')
+    const find = sql.raw(db.engine === 'postgres' ? 'strpos' : 'instr')
     query = query.where((eb) =>
       eb.or([
         eb('id', '=', search),
@@ -275,16 +297,16 @@ const expiringWithinMs = 7 * 24 * 3600 * 1000
 
 /** The key and secret that a digest belongs to, whatever their state: the one look-up without an organization, for it finds it. */
 export async function findByDigest(
-  at: Connection,
+  db: Db,
   digest: string,
 ): Promise<{ key: KeyRecord; secret: KeySecretRecord; organizationSlug: string } | undefined> {
-  let text = lookUpTexts.get(at.engine)
+  let text = lookUpTexts.get(db.engine)
   if (text === undefined) {
-    text = lookUp(at, '').compile().sql
-    lookUpTexts.set(at.engine, text)
+    text = lookUp(db, '').compile().sql
+    lookUpTexts.set(db.engine, text)
   }
   type Row = Awaited<ReturnType<ReturnType<typeof lookUp>['executeTakeFirst']>>
-  const { rows } = await at.query.executeQuery(CompiledQuery.raw(text, [digest]))
+  const { rows } = await db.query.executeQuery(CompiledQuery.raw(text, [digest]))
   // The text is that of the query whose type this is.
   const [row] = rows as Row[]
   if (!row) return undefined
@@ -305,10 +327,10 @@ export async function findByDigest(
 }
 
 // Built once: building it would cost more than asking it.
-const lookUpTexts = new Map<Connection['engine'], string>()
+const lookUpTexts = new Map<Db['engine'], string>()
 
-function lookUp(at: Connection, digest: string) {
-  return at.query
+function lookUp(db: Db, digest: string) {
+  return db.query
     .selectFrom('key_secret')
     .innerJoin('api_key', 'api_key.id', 'key_secret.key_id')
     .innerJoin('organization', 'organization.id', 'api_key.organization_id')
@@ -329,7 +351,7 @@ function lookUp(at: Connection, digest: string) {
 }
 
 /** Keys whose end has come and that nobody was told of yet; marks them as told. */
-export async function takeExpired(tx: Transaction, limit: number): Promise<KeyRecord[]> {
+export async function takeExpired(tx: Tx, limit: number): Promise<KeyRecord[]> {
   const rows = await tx.query
     .updateTable('api_key')
     .set({ expiry_announced_at: tx.now })

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface RateShareTable {
   subject_id: string
@@ -44,7 +44,7 @@ const rowsInPage = 10_000
 
 /** Says that a node lives, and learns who else does; times are the database's. */
 export async function renewNode(
-  tx: Transaction,
+  tx: Tx,
   node: { readonly id: string; readonly ttlMs: number },
 ): Promise<RateNodes> {
   // SQLite's processes share the machine's clock; nodes on PostgreSQL may each have a wrong one.
@@ -66,12 +66,12 @@ export async function renewNode(
 }
 
 /** A node that stops: what it held is everybody's. */
-export async function leaveNode(tx: Transaction, nodeId: string): Promise<void> {
+export async function leaveNode(tx: Tx, nodeId: string): Promise<void> {
   await tx.query.deleteFrom('rate_node').where('node_id', '=', nodeId).execute()
 }
 
 /** Nodes that died, and rows of subjects that nobody has used for long. */
-export async function forgetOld(tx: Transaction, before: number): Promise<void> {
+export async function forgetOld(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('rate_node').where('until', '<', before).execute()
   await tx.query
     .deleteFrom('rate_share')
@@ -88,14 +88,14 @@ export async function forgetOld(tx: Transaction, before: number): Promise<void> 
 }
 
 /** Nobody shares anything any more. */
-export async function forgetAll(tx: Transaction): Promise<void> {
+export async function forgetAll(tx: Tx): Promise<void> {
   await tx.query.deleteFrom('rate_share').execute()
   await tx.query.deleteFrom('rate_node').execute()
 }
 
 /** Locks subjects until the transaction ends, and reads who holds what of them. */
 export async function lockSubjects(
-  tx: Transaction,
+  tx: Tx,
   subjects: readonly { readonly id: string; readonly organizationId: string }[],
 ): Promise<RateShareRecord[]> {
   // In one order on every node, so that no two of them wait for each other's rows.
@@ -125,11 +125,8 @@ export async function lockSubjects(
 }
 
 /** Who holds what of these subjects. */
-export async function listOf(
-  at: Connection,
-  subjectIds: readonly string[],
-): Promise<RateShareRecord[]> {
-  const rows = await at.query
+export async function listOf(db: Db, subjectIds: readonly string[]): Promise<RateShareRecord[]> {
+  const rows = await db.query
     .selectFrom('rate_share')
     .selectAll()
     .where('subject_id', 'in', subjectIds)
@@ -139,10 +136,10 @@ export async function listOf(
 
 /** What other nodes have changed since a moment of the database's clock. */
 export async function listChanged(
-  at: Connection,
+  db: Db,
   since: { readonly now: number; readonly nodeId: string },
 ): Promise<RateShareRecord[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('rate_share')
     .selectAll()
     .where('changed_at', '>=', since.now)
@@ -154,10 +151,10 @@ export async function listChanged(
 
 /** Subjects of an organization and how their rates are shared by the nodes that live. */
 export async function listShares(
-  at: Connection,
+  db: Db,
   of: { readonly organizationId: string; readonly subjectId?: string | undefined },
 ): Promise<RateShareRecord[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('rate_share')
     .selectAll()
     .where('organization_id', '=', of.organizationId)
@@ -172,9 +169,9 @@ export async function listShares(
 
 /** How many nodes share rates, of how many subjects, and how many shares are too small. */
 export async function countShares(
-  at: Connection,
+  db: Db,
 ): Promise<{ nodes: number; subjects: number; short: number }> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('rate_share')
     .innerJoin('rate_node', 'rate_node.node_id', 'rate_share.node_id')
     .select((eb) => [
@@ -188,7 +185,7 @@ export async function countShares(
 
 /** Writes rows; one whose share is 0, that needs nothing and that tells nothing is deleted. */
 export async function write(
-  tx: Transaction,
+  tx: Tx,
   change: {
     readonly now: number
     readonly rows: readonly RateShareRecord[]

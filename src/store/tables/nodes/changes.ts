@@ -1,11 +1,11 @@
-import type { Transaction } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 
 const deletedAtOnce = 10_000
 // Nodes compare the last change that they have read with what is there.
 const alwaysKept = 1000
 
 /** Deletes changes older than a time, a bounded number at once. */
-export async function forgetChanges(tx: Transaction, olderThan: number): Promise<void> {
+export async function forgetChanges(tx: Tx, olderThan: number): Promise<void> {
   await tx.query
     .deleteFrom('change')
     .where('sequence', 'in', (eb) =>

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Connection } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 
 export interface DatabaseServerTable {
   only_row: number
@@ -11,8 +11,8 @@ export interface DatabaseServerTable {
 const settlesWithinMs = 1100
 
 /** Milliseconds since nodes met this server here; null on SQLite. */
-export function serverAge(at: Pick<Connection, 'engine'>): RawBuilder<number | null> {
-  if (at.engine === 'sqlite') return sql`null`
+export function serverAge(db: Pick<Db, 'engine'>): RawBuilder<number | null> {
+  if (db.engine === 'sqlite') return sql`null`
   return sql`(select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) - max(since)
     from database_server)`
 }

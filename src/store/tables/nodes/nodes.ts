@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Connection, FeedMark, Transaction } from '../../db/db.ts'
+import type { Db, FeedMark, Tx } from '../../db/db.ts'
 import { serverAge } from './database-server.ts'
 
 export interface NodeTable {
@@ -22,10 +22,7 @@ export interface NodeRow {
 }
 
 /** A running node says that it lives and how far it has read the change feed; returns whether its row was there. */
-export async function beat(
-  tx: Transaction,
-  node: { id: string; seen: FeedMark },
-): Promise<boolean> {
+export async function beat(tx: Tx, node: { id: string; seen: FeedMark }): Promise<boolean> {
   const seen = { seen_sequence: node.seen.sequence, seen_token: node.seen.token }
   const { numUpdatedRows } = await tx.query
     .updateTable('node')
@@ -41,12 +38,12 @@ export async function beat(
 }
 
 /** A node that stops takes its row with it. */
-export async function leave(tx: Transaction, id: string): Promise<void> {
+export async function leave(tx: Tx, id: string): Promise<void> {
   await tx.query.deleteFrom('node').where('id', '=', id).execute()
 }
 
 /** Removes a node that has been silent, unless it has just been heard of again. */
-export async function removeSilent(tx: Transaction, node: NodeRow): Promise<void> {
+export async function removeSilent(tx: Tx, node: NodeRow): Promise<void> {
   const [heartbeatAt = '', beats = ''] = node.beat.split(' ')
   await tx.query
     .deleteFrom('node')
@@ -58,7 +55,7 @@ export async function removeSilent(tx: Transaction, node: NodeRow): Promise<void
 
 /** All nodes that nobody has found dead, and whether a change is there, at one moment. */
 export async function look(
-  at: Connection,
+  db: Db,
   change: FeedMark | undefined,
 ): Promise<{ nodes: NodeRow[]; hasChange: boolean; serverAgeMs: number | undefined }> {
   const { sequence, token } = change ?? { sequence: 0, token: '' }
@@ -67,10 +64,10 @@ export async function look(
       seen.sequence as known
     from (select
       exists (select 1 from change where sequence = ${sequence} and token = ${token}) as has_change,
-      ${serverAge(at)} as server_age) as state
+      ${serverAge(db)} as server_age) as state
     left join node on true
     left join change as seen
-      on seen.sequence = node.seen_sequence and seen.token = node.seen_token`.execute(at.query)
+      on seen.sequence = node.seen_sequence and seen.token = node.seen_token`.execute(db.query)
   return {
     nodes: rows.flatMap(nodeOf),
     hasChange: change === undefined || Boolean(rows[0]?.has_change),

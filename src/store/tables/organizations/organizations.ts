@@ -1,6 +1,6 @@
 import { headParts, sealOf } from '../audit/seals.ts'
 import type { OrganizationId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface OrganizationTable {
   id: string
@@ -36,7 +36,7 @@ export interface OrganizationRecord {
 
 /** Adds an organization with its head; undefined if the slug is taken. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   organization: { id: OrganizationId; slug: string; name: string; plan: Plan },
 ): Promise<OrganizationRecord | undefined> {
   const row = await tx.query
@@ -70,27 +70,24 @@ export async function insert(
 
 /** The organization with this id, if it exists; inside a transaction the row can be locked until its end. */
 export async function find(
-  at: Connection,
+  db: Db,
   id: string,
   lock = false,
 ): Promise<OrganizationRecord | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('organization')
     .selectAll()
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     // Not stronger than a change of the row itself: rows that refer to it are still added meanwhile.
-    .$if(lock && at.engine === 'postgres', (query) => query.forNoKeyUpdate())
+    .$if(lock && db.engine === 'postgres', (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
   return row && fromRow(row)
 }
 
 /** The organization with this slug, if it exists. */
-export async function findBySlug(
-  at: Connection,
-  slug: string,
-): Promise<OrganizationRecord | undefined> {
-  const row = await at.query
+export async function findBySlug(db: Db, slug: string): Promise<OrganizationRecord | undefined> {
+  const row = await db.query
     .selectFrom('organization')
     .selectAll()
     .where('slug', '=', slug)
@@ -101,10 +98,10 @@ export async function findBySlug(
 
 /** A page of all organizations by slug, after a slug. */
 export async function list(
-  at: Connection,
+  db: Db,
   page: { after?: string | undefined; limit: number },
 ): Promise<OrganizationRecord[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('organization')
     .selectAll()
     .where('deleted_at', 'is', null)
@@ -117,7 +114,7 @@ export async function list(
 
 /** Changes what is given; undefined if there is no such organization (or not at that version). */
 export async function update(
-  tx: Transaction,
+  tx: Tx,
   id: string,
   change: {
     name?: string | undefined
@@ -143,7 +140,7 @@ export async function update(
 }
 
 /** Marks an organization as deleted and frees its slug; undefined if there is none. */
-export async function remove(tx: Transaction, id: string): Promise<OrganizationRecord | undefined> {
+export async function remove(tx: Tx, id: string): Promise<OrganizationRecord | undefined> {
   const before = await find(tx, id)
   if (!before) return undefined
   await tx.query

@@ -1,5 +1,5 @@
 import type { Id, UserId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface IdentityTable {
   id: string
@@ -43,7 +43,7 @@ export type AwaitsOwner = 'connection' | 'directory'
 
 /** Adds an identity to a person; undefined if it belongs to somebody already. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   identity: IdentityKey & {
     id: Id<'idn'>
     userId: UserId
@@ -77,8 +77,8 @@ export async function insert(
 }
 
 /** The identity with exactly this connection, issuer and subject. */
-export async function find(at: Connection, key: IdentityKey): Promise<IdentityRecord | undefined> {
-  const row = await at.query
+export async function find(db: Db, key: IdentityKey): Promise<IdentityRecord | undefined> {
+  const row = await db.query
     .selectFrom('identity')
     .selectAll()
     .where('connection_id', '=', key.connectionId)
@@ -89,8 +89,8 @@ export async function find(at: Connection, key: IdentityKey): Promise<IdentityRe
 }
 
 /** A person's identities, oldest first. */
-export async function listOf(at: Connection, userId: UserId): Promise<IdentityRecord[]> {
-  const rows = await at.query
+export async function listOf(db: Db, userId: UserId): Promise<IdentityRecord[]> {
+  const rows = await db.query
     .selectFrom('identity')
     .selectAll()
     .where('user_id', '=', userId)
@@ -104,8 +104,8 @@ export async function listOf(at: Connection, userId: UserId): Promise<IdentityRe
  * A person's identities that can still sign in, oldest first: those of deleted connections, or of an issuer that a
  * connection had before, bind nobody.
  */
-export async function listLiving(at: Connection, userId: UserId): Promise<IdentityRecord[]> {
-  const rows = await at.query
+export async function listLiving(db: Db, userId: UserId): Promise<IdentityRecord[]> {
+  const rows = await db.query
     .selectFrom('identity')
     .leftJoin('connection', 'connection.id', 'identity.connection_id')
     .selectAll('identity')
@@ -124,10 +124,10 @@ export async function listLiving(at: Connection, userId: UserId): Promise<Identi
 
 /** How many active members a connection signs in, how many of them have no other way in, and which of those are owners. */
 export async function countDependents(
-  at: Connection,
+  db: Db,
   connection: { readonly id: string; readonly organizationId: string; readonly issuer: string },
 ): Promise<{ people: number; onlyThis: number; owners: number }> {
-  const linked = at.query
+  const linked = db.query
     .selectFrom('identity')
     .innerJoin('membership', 'membership.user_id', 'identity.user_id')
     .select(['identity.user_id', 'membership.role'])
@@ -136,7 +136,7 @@ export async function countDependents(
     .where('identity.issuer', '=', connection.issuer)
     .where('membership.organization_id', '=', connection.organizationId)
     .where('membership.deactivated_at', 'is', null)
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom(linked.as('linked'))
     .select((eb) => [
       'linked.role',
@@ -168,7 +168,7 @@ export async function countDependents(
 
 /** Notes that an owner stands behind a connection's links now, or that a person has confirmed one link. */
 export async function vouch(
-  tx: Transaction,
+  tx: Tx,
   which: { readonly id: string } | { readonly connectionId: string; readonly issuer: string },
 ): Promise<void> {
   const links = tx.query.updateTable('identity').set({ awaits_owner: null })
@@ -185,7 +185,7 @@ export async function vouch(
 
 /** Notes a use and what the provider says of the person today; the identity stays whose it is. */
 export async function noteUse(
-  tx: Transaction,
+  tx: Tx,
   id: string,
   seen: { email: string | undefined; emailVerified: boolean; name: string | undefined },
 ): Promise<void> {
@@ -202,7 +202,7 @@ export async function noteUse(
 }
 
 /** Takes an identity from a person; whether there was one. */
-export async function remove(tx: Transaction, userId: UserId, id: string): Promise<boolean> {
+export async function remove(tx: Tx, userId: UserId, id: string): Promise<boolean> {
   const result = await tx.query
     .deleteFrom('identity')
     .where('user_id', '=', userId)

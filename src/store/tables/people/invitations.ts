@@ -1,5 +1,5 @@
 import type { Id, OrganizationId, UserId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import type { MembershipRole } from './memberships.ts'
 import { emailKey } from './users.ts'
 
@@ -34,7 +34,7 @@ export interface InvitationRecord {
 
 /** Adds an invitation. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   invitation: Pick<
     InvitationRecord,
     'id' | 'organizationId' | 'email' | 'role' | 'createdBy' | 'expiresAt'
@@ -62,11 +62,8 @@ export async function insert(
 }
 
 /** The invitation that a token's digest belongs to, whatever its state: the look-up without an organization, for it finds it. */
-export async function findByDigest(
-  at: Connection,
-  digest: string,
-): Promise<InvitationRecord | undefined> {
-  const row = await at.query
+export async function findByDigest(db: Db, digest: string): Promise<InvitationRecord | undefined> {
+  const row = await db.query
     .selectFrom('invitation')
     .selectAll()
     .where('digest', '=', digest)
@@ -76,11 +73,11 @@ export async function findByDigest(
 
 /** A page of an organization's invitations, newest first, before an id. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   page: { before?: string | undefined; limit: number },
 ): Promise<InvitationRecord[]> {
-  let query = at.query
+  let query = db.query
     .selectFrom('invitation')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -92,11 +89,11 @@ export async function list(
 
 /** Open invitations for an e-mail address, in whichever organization, newest first. */
 export async function listOpenFor(
-  at: Connection,
+  db: Db,
   email: string,
   nowMs: number,
 ): Promise<InvitationRecord[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('invitation')
     .selectAll()
     .where('email_key', '=', emailKey(email))
@@ -111,10 +108,16 @@ export async function listOpenFor(
 
 /** Marks an open invitation as accepted; undefined if it was not open. Once only, whoever comes first. */
 export async function accept(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  id: string,
-  acceptedBy: UserId,
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    acceptedBy,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly id: string
+    readonly acceptedBy: UserId
+  },
 ): Promise<InvitationRecord | undefined> {
   const row = await tx.query
     .updateTable('invitation')
@@ -131,7 +134,7 @@ export async function accept(
 
 /** Withdraws an open invitation; undefined if it was not open. */
 export async function revoke(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   id: string,
 ): Promise<InvitationRecord | undefined> {
@@ -149,7 +152,7 @@ export async function revoke(
 
 /** Withdraws the open invitations of an address in an organization, for a newer one takes their place. */
 export async function revokeOpenFor(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   email: string,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Id, OrganizationId, UserId } from '../../../ids.ts'
 import { besideIds } from '../../db/beside-ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import type { OrganizationRecord, Plan } from '../organizations/organizations.ts'
 import { listByEmailKeys as listPeople } from './users.ts'
 
@@ -46,7 +46,7 @@ export interface MemberRecord extends MembershipRecord {
 
 /** Adds a membership; undefined if the person is (or was) in already. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   membership: Pick<MembershipRecord, 'id' | 'organizationId' | 'userId' | 'role' | 'source'> & {
     deactivatedAt?: number | undefined
   },
@@ -74,7 +74,7 @@ export async function insert(
  * still holds when it commits. SQLite has one writer anyway.
  */
 export async function lock(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   which: { readonly id?: string | undefined; readonly userId?: string | undefined },
 ): Promise<void> {
@@ -92,11 +92,11 @@ export async function lock(
 
 /** Somebody's membership in an organization, active or not. */
 export async function findByUser(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   userId: UserId,
 ): Promise<MembershipRecord | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('membership')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -107,21 +107,21 @@ export async function findByUser(
 
 /** The member with this membership id in this organization. */
 export async function find(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   id: string,
 ): Promise<MemberRecord | undefined> {
-  const row = await members(at, organizationId).where('membership.id', '=', id).executeTakeFirst()
+  const row = await members(db, organizationId).where('membership.id', '=', id).executeTakeFirst()
   return row && memberFromRow(row)
 }
 
 /** A page of an organization's members, oldest first, after a membership id. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   page: { after?: string | undefined; limit: number; role?: MembershipRole | undefined },
 ): Promise<MemberRecord[]> {
-  let query = members(at, organizationId)
+  let query = members(db, organizationId)
     .where('membership.id', '>', page.after ?? '')
     .orderBy('membership.id')
     .limit(page.limit)
@@ -131,15 +131,15 @@ export async function list(
 
 /** Active members of an organization with one of these e-mail keys, as far as they count there; at most a few. */
 export async function listByEmailKeys(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   emailKeys: readonly string[],
 ): Promise<MembershipRecord[]> {
   if (emailKeys.length === 0) return []
   // In two steps: hardly ever is there anybody, and SQLite would make a table of its own for a subquery.
-  const people = await listPeople(at, emailKeys, organizationId)
+  const people = await listPeople(db, emailKeys, organizationId)
   if (people.length === 0) return []
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('membership')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -152,15 +152,15 @@ export async function listByEmailKeys(
 
 /** The memberships of an organization with these ids; those that are not there are left out. */
 export async function listByIds(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   ids: readonly string[],
 ): Promise<MembershipRecord[]> {
   if (ids.length === 0) return []
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('membership')
     .selectAll()
-    .where(besideIds(at, organizationId))
+    .where(besideIds(db, organizationId))
     .where('id', 'in', ids)
     .execute()
   return rows.map(fromRow)
@@ -168,10 +168,10 @@ export async function listByIds(
 
 /** What somebody is a member of, by slug; only what still exists. */
 export async function listOfUser(
-  at: Connection,
+  db: Db,
   userId: UserId,
 ): Promise<{ membership: MembershipRecord; organization: OrganizationRecord }[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('membership')
     .innerJoin('organization', 'organization.id', 'membership.organization_id')
     .selectAll('membership')
@@ -204,17 +204,23 @@ export async function listOfUser(
 
 /** Changes a membership; undefined if there is none (or not at that version). */
 export async function update(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  id: string,
-  change: {
-    role?: MembershipRole | undefined
-    /** Another person takes this membership over. */
-    userId?: UserId | undefined
-    source?: MembershipSource | undefined
-    /** null reactivates. */
-    deactivatedAt?: number | null | undefined
-    expectedVersion?: number | undefined
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    change,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly id: string
+    readonly change: {
+      role?: MembershipRole | undefined
+      /** Another person takes this membership over. */
+      userId?: UserId | undefined
+      source?: MembershipSource | undefined
+      /** null reactivates. */
+      deactivatedAt?: number | null | undefined
+      expectedVersion?: number | undefined
+    }
   },
 ): Promise<MembershipRecord | undefined> {
   let query = tx.query
@@ -237,10 +243,16 @@ export async function update(
 
 /** Gives memberships a role; at most a few hundred at once. */
 export async function giveRole(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  ids: readonly string[],
-  role: MembershipRole,
+  tx: Tx,
+  {
+    organizationId,
+    ids,
+    role,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly ids: readonly string[]
+    readonly role: MembershipRole
+  },
 ): Promise<void> {
   if (ids.length === 0) return
   await tx.query
@@ -252,11 +264,7 @@ export async function giveRole(
 }
 
 /** Ends a membership; whether there was one. */
-export async function remove(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  id: string,
-): Promise<boolean> {
+export async function remove(tx: Tx, organizationId: OrganizationId, id: string): Promise<boolean> {
   const result = await tx.query
     .deleteFrom('membership')
     .where('organization_id', '=', organizationId)
@@ -269,10 +277,7 @@ export async function remove(
  * How many active owners an organization has. It first locks the organization's head, so that two transactions
  * which both take an owner away see each other.
  */
-export async function countOwners(
-  tx: Transaction,
-  organizationId: OrganizationId,
-): Promise<number> {
+export async function countOwners(tx: Tx, organizationId: OrganizationId): Promise<number> {
   await tx.query
     .updateTable('organization_head')
     .set((eb) => ({ audit_sequence: eb.ref('audit_sequence') }))
@@ -290,8 +295,8 @@ export async function countOwners(
   return row.owners
 }
 
-function members(at: Connection, organizationId: OrganizationId) {
-  return at.query
+function members(db: Db, organizationId: OrganizationId) {
+  return db.query
     .selectFrom('membership')
     .innerJoin('user', 'user.id', 'membership.user_id')
     .selectAll('membership')

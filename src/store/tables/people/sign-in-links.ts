@@ -1,5 +1,5 @@
 import type { UserId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface SignInLinkTable {
   digest: string
@@ -18,7 +18,7 @@ export interface SignInLinkRecord {
 }
 
 /** Removes the unused setup links that end before this time; all of them for Infinity. */
-export async function removeSetUp(tx: Transaction, endingBeforeMs: number): Promise<void> {
+export async function removeSetUp(tx: Tx, endingBeforeMs: number): Promise<void> {
   await tx.query
     .deleteFrom('sign_in_link')
     .where('kind', '=', 'setup')
@@ -28,10 +28,7 @@ export async function removeSetUp(tx: Transaction, endingBeforeMs: number): Prom
 }
 
 /** Adds a link. */
-export async function insert(
-  tx: Transaction,
-  link: SignInLinkRecord & { digest: string },
-): Promise<void> {
+export async function insert(tx: Tx, link: SignInLinkRecord & { digest: string }): Promise<void> {
   await tx.query
     .insertInto('sign_in_link')
     .values({
@@ -47,11 +44,11 @@ export async function insert(
 
 /** Whether an unused, unexpired link has this digest. */
 export async function findOpen(
-  at: Connection,
+  db: Db,
   digest: string,
   nowMs: number,
 ): Promise<SignInLinkRecord | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('sign_in_link')
     .selectAll()
     .where('digest', '=', digest)
@@ -63,7 +60,7 @@ export async function findOpen(
 
 /** Uses a link; undefined if it was used, is too old, or never was. Once only, whoever comes first. */
 export async function use(
-  tx: Transaction,
+  tx: Tx,
   digest: string,
   kind: SignInLinkRecord['kind'],
 ): Promise<SignInLinkRecord | undefined> {

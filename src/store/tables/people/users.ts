@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import type { OrganizationId, UserId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface UserTable {
   id: string
@@ -34,7 +34,7 @@ export function emailKey(email: string): string {
 
 /** Adds a person. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   user: {
     id: UserId
     name: string
@@ -61,18 +61,18 @@ export async function insert(
 }
 
 /** The person with this id. */
-export async function find(at: Connection, id: string): Promise<UserRecord | undefined> {
-  const row = await at.query.selectFrom('user').selectAll().where('id', '=', id).executeTakeFirst()
+export async function find(db: Db, id: string): Promise<UserRecord | undefined> {
+  const row = await db.query.selectFrom('user').selectAll().where('id', '=', id).executeTakeFirst()
   return row && fromRow(row)
 }
 
 /** The names and addresses of people, by id; at most a few hundred at once. */
 export async function contactsOf(
-  at: Connection,
+  db: Db,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, { readonly name: string; readonly email: string | null }>> {
   if (ids.length === 0) return new Map()
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('user')
     .select(['id', 'name', 'email'])
     .where('id', 'in', ids)
@@ -85,11 +85,11 @@ export async function contactsOf(
  * organization wrote counts there, and everywhere while it holds the domain; `anywhere` takes each word for it.
  */
 export async function listByEmail(
-  at: Connection,
+  db: Db,
   email: string,
   where: { readonly organizationId?: string | undefined } | 'anywhere' = {},
 ): Promise<UserRecord[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('user')
     .selectAll()
     .where('email_key', '=', emailKey(email))
@@ -102,7 +102,7 @@ export async function listByEmail(
             '=',
             where === 'anywhere' ? '' : (where.organizationId ?? ''),
           ),
-          eb('email_organization_id', 'in', holderOf(at, email)),
+          eb('email_organization_id', 'in', holderOf(db, email)),
         ]),
       ),
     )
@@ -114,11 +114,11 @@ export async function listByEmail(
 
 /** Those of these people with one of these addresses, as far as the addresses count in this organization. */
 export async function listByEmailKeys(
-  at: Connection,
+  db: Db,
   emailKeys: readonly string[],
   organizationId: string,
 ): Promise<string[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('user')
     .select(['id', 'email_key', 'email_organization_id'])
     .where('email_key', 'in', emailKeys)
@@ -128,28 +128,28 @@ export async function listByEmailKeys(
     const counts =
       from === null ||
       from === organizationId ||
-      (await holderOf(at, key ?? '').executeTakeFirst())?.organization_id === from
+      (await holderOf(db, key ?? '').executeTakeFirst())?.organization_id === from
     if (counts) counting.push(id)
   }
   return counting
 }
 
-function holderOf(at: Connection, email: string) {
+function holderOf(db: Db, email: string) {
   const host = email.slice(email.lastIndexOf('@') + 1).replace(/\.$/, '')
-  return at.query
+  return db.query
     .selectFrom('domain_holder')
     .select('organization_id')
     .where('name', '=', domainToASCII(host))
 }
 
 /** Whether anybody is there at all. */
-export async function exists(at: Connection): Promise<boolean> {
-  return (await at.query.selectFrom('user').select('id').limit(1).executeTakeFirst()) !== undefined
+export async function exists(db: Db): Promise<boolean> {
+  return (await db.query.selectFrom('user').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
 /** Changes name, e-mail or deactivation; undefined if there is no such person (or not at that version). */
 export async function update(
-  tx: Transaction,
+  tx: Tx,
   id: UserId,
   change: {
     name?: string | undefined

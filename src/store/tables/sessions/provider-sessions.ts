@@ -1,5 +1,5 @@
 import type { SessionId, UserId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface ProviderSessionTable {
   session_id: string
@@ -13,7 +13,7 @@ export interface ProviderSessionTable {
 
 /** Remembers whom a session belongs to at the connection's provider. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   session: {
     sessionId: SessionId
     connectionId: string
@@ -39,8 +39,8 @@ export async function insert(
 }
 
 /** The sealed id_token that a session began with, where it was kept. */
-export async function findIdToken(at: Connection, sessionId: string): Promise<string | undefined> {
-  const row = await at.query
+export async function findIdToken(db: Db, sessionId: string): Promise<string | undefined> {
+  const row = await db.query
     .selectFrom('provider_session')
     .select('id_token_sealed')
     .where('session_id', '=', sessionId)
@@ -50,11 +50,11 @@ export async function findIdToken(at: Connection, sessionId: string): Promise<st
 
 /** Sessions of a subject at a connection, or of one session at the provider; both where both are given. */
 export async function list(
-  at: Connection,
+  db: Db,
   connectionId: string,
   whose: { subject: string | undefined; providerSession: string | undefined },
 ): Promise<{ sessionId: SessionId; userId: UserId }[]> {
-  let query = at.query
+  let query = db.query
     .selectFrom('provider_session')
     .select(['session_id', 'user_id'])
     .where('connection_id', '=', connectionId)
@@ -71,11 +71,11 @@ export async function list(
 
 /** All sessions that a connection has made and that have not run out. */
 export async function listOfConnection(
-  at: Connection,
+  db: Db,
   connectionId: string,
   nowMs: number,
 ): Promise<{ sessionId: SessionId; userId: UserId }[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('provider_session')
     .select(['session_id', 'user_id'])
     .where('connection_id', '=', connectionId)
@@ -88,6 +88,6 @@ export async function listOfConnection(
 }
 
 /** Deletes what has run out before a time. */
-export async function forget(tx: Transaction, before: number): Promise<void> {
+export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('provider_session').where('expires_at', '<', before).execute()
 }

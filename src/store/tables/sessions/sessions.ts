@@ -1,5 +1,5 @@
 import type { OrganizationId, SessionId, UserId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import type { MembershipRole } from '../people/memberships.ts'
 
 export interface SessionTable {
@@ -45,7 +45,7 @@ export interface SessionWithUser extends SessionRecord {
 
 /** Adds a session. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   session: Pick<
     SessionRecord,
     'id' | 'userId' | 'provider' | 'identityId' | 'connectionId' | 'expiresAt' | 'address' | 'agent'
@@ -75,11 +75,8 @@ export async function insert(
 }
 
 /** The session of a token's digest with its person, whatever their state. */
-export async function findByDigest(
-  at: Connection,
-  digest: string,
-): Promise<SessionWithUser | undefined> {
-  const row = await at.query
+export async function findByDigest(db: Db, digest: string): Promise<SessionWithUser | undefined> {
+  const row = await db.query
     .selectFrom('session')
     .innerJoin('user', 'user.id', 'session.user_id')
     .selectAll('session')
@@ -96,8 +93,8 @@ export async function findByDigest(
 }
 
 /** The session with this id, whatever its state. */
-export async function find(at: Connection, id: string): Promise<SessionRecord | undefined> {
-  const row = await at.query
+export async function find(db: Db, id: string): Promise<SessionRecord | undefined> {
+  const row = await db.query
     .selectFrom('session')
     .selectAll()
     .where('id', '=', id)
@@ -106,12 +103,8 @@ export async function find(at: Connection, id: string): Promise<SessionRecord | 
 }
 
 /** A person's sessions that still live, newest first. */
-export async function listLiving(
-  at: Connection,
-  userId: UserId,
-  nowMs: number,
-): Promise<SessionRecord[]> {
-  const rows = await at.query
+export async function listLiving(db: Db, userId: UserId, nowMs: number): Promise<SessionRecord[]> {
+  const rows = await db.query
     .selectFrom('session')
     .selectAll()
     .where('user_id', '=', userId)
@@ -125,12 +118,18 @@ export async function listLiving(
 
 /** Living sessions of an organization's active members, those seen last first. */
 export async function listOfMembers(
-  at: Connection,
-  organizationId: OrganizationId,
-  nowMs: number,
-  limit: number,
+  db: Db,
+  {
+    organizationId,
+    nowMs,
+    limit,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly nowMs: number
+    readonly limit: number
+  },
 ): Promise<(SessionRecord & { userName: string; role: MembershipRole })[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('membership')
     .innerJoin('session', 'session.user_id', 'membership.user_id')
     .innerJoin('user', 'user.id', 'membership.user_id')
@@ -153,14 +152,20 @@ export async function listOfMembers(
 
 /** Ends living sessions of a person: one, all, or all but one; returns what ended. */
 export async function end(
-  tx: Transaction,
-  userId: UserId,
-  which: {
-    id?: string | undefined
-    except?: string | undefined
-    connectionId?: string | undefined
+  tx: Tx,
+  {
+    userId,
+    which,
+    why,
+  }: {
+    readonly userId: UserId
+    readonly which: {
+      id?: string | undefined
+      except?: string | undefined
+      connectionId?: string | undefined
+    }
+    readonly why: { by: string | undefined; reason: string }
   },
-  why: { by: string | undefined; reason: string },
 ): Promise<SessionRecord[]> {
   let query = tx.query
     .updateTable('session')
@@ -177,11 +182,11 @@ export async function end(
 
 /** Of these people, those with a session that has not been ended; at most a few hundred at once. */
 export async function usersWithOne(
-  at: Connection,
+  db: Db,
   userIds: readonly UserId[],
 ): Promise<ReadonlySet<string>> {
   if (userIds.length === 0) return new Set()
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('session')
     .select('user_id')
     .distinct()
@@ -193,7 +198,7 @@ export async function usersWithOne(
 
 /** Notes when a session and its person were last seen. */
 export async function noteSeen(
-  tx: Transaction,
+  tx: Tx,
   seen: { id: SessionId; userId: UserId; at: number; address: string | undefined },
 ): Promise<void> {
   await tx.query
@@ -214,7 +219,7 @@ export async function noteSeen(
 }
 
 /** Deletes sessions that ended or expired before a time. */
-export async function forget(tx: Transaction, before: number): Promise<void> {
+export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('session').where('expires_at', '<', before).execute()
 }
 

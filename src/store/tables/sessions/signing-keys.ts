@@ -1,4 +1,4 @@
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface SigningKeyTable {
   id: string
@@ -18,8 +18,8 @@ export interface SigningKeyRecord {
 }
 
 /** All key pairs, newest first. */
-export async function list(at: Connection): Promise<SigningKeyRecord[]> {
-  const rows = await at.query
+export async function list(db: Db): Promise<SigningKeyRecord[]> {
+  const rows = await db.query
     .selectFrom('signing_key')
     .selectAll()
     .orderBy('created_at', 'desc')
@@ -36,7 +36,7 @@ export async function list(at: Connection): Promise<SigningKeyRecord[]> {
 
 /** Adds a key pair. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   key: { id: string; publicJwk: string; privateSealed: string },
 ): Promise<void> {
   await tx.query
@@ -52,7 +52,7 @@ export async function insert(
 }
 
 /** Marks key pairs as signing no more; they stay published until they are deleted. */
-export async function retireOthers(tx: Transaction, newestId: string): Promise<void> {
+export async function retireOthers(tx: Tx, newestId: string): Promise<void> {
   await tx.query
     .updateTable('signing_key')
     .set({ retired_at: tx.now })
@@ -62,6 +62,6 @@ export async function retireOthers(tx: Transaction, newestId: string): Promise<v
 }
 
 /** Deletes key pairs retired before a time. */
-export async function deleteRetired(tx: Transaction, retiredBefore: number): Promise<void> {
+export async function deleteRetired(tx: Tx, retiredBefore: number): Promise<void> {
   await tx.query.deleteFrom('signing_key').where('retired_at', '<', retiredBefore).execute()
 }

@@ -1,5 +1,5 @@
 import type { UserId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface IdempotentAnswerTable {
   user_id: string
@@ -22,7 +22,7 @@ export interface IdempotentAnswerRecord {
 
 /** Takes a key for a request; false if somebody has it. */
 export async function take(
-  tx: Transaction,
+  tx: Tx,
   entry: { userId: UserId; keyDigest: string; route: string; requestDigest: string },
 ): Promise<boolean> {
   const result = await tx.query
@@ -43,11 +43,11 @@ export async function take(
 
 /** What is known of a person's key. */
 export async function find(
-  at: Connection,
+  db: Db,
   userId: UserId,
   keyDigest: string,
 ): Promise<IdempotentAnswerRecord | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('idempotent_answer')
     .selectAll()
     .where('user_id', '=', userId)
@@ -66,10 +66,16 @@ export async function find(
 
 /** Notes that the request of a key is carried out, its answer still to come; false if nobody works on it any more. */
 export async function markDone(
-  tx: Transaction,
-  userId: UserId,
-  keyDigest: string,
-  status: number,
+  tx: Tx,
+  {
+    userId,
+    keyDigest,
+    status,
+  }: {
+    readonly userId: UserId
+    readonly keyDigest: string
+    readonly status: number
+  },
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx.query
     .updateTable('idempotent_answer')
@@ -83,10 +89,16 @@ export async function markDone(
 
 /** Keeps the answer to a key. */
 export async function keep(
-  tx: Transaction,
-  userId: UserId,
-  keyDigest: string,
-  answer: { status: number; answerSealed: string },
+  tx: Tx,
+  {
+    userId,
+    keyDigest,
+    answer,
+  }: {
+    readonly userId: UserId
+    readonly keyDigest: string
+    readonly answer: { status: number; answerSealed: string }
+  },
 ): Promise<void> {
   await tx.query
     .updateTable('idempotent_answer')
@@ -97,7 +109,7 @@ export async function keep(
 }
 
 /** Gives a key back: its request was refused and changed nothing. */
-export async function release(tx: Transaction, userId: UserId, keyDigest: string): Promise<void> {
+export async function release(tx: Tx, userId: UserId, keyDigest: string): Promise<void> {
   await tx.query
     .deleteFrom('idempotent_answer')
     .where('user_id', '=', userId)
@@ -107,6 +119,6 @@ export async function release(tx: Transaction, userId: UserId, keyDigest: string
 }
 
 /** Deletes answers older than a time. */
-export async function forget(tx: Transaction, before: number): Promise<void> {
+export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('idempotent_answer').where('created_at', '<', before).execute()
 }

@@ -1,4 +1,4 @@
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface OperationTable {
   id: string
@@ -39,7 +39,7 @@ export interface OperationRecord {
 
 /** Adds an operation that runs at once. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   operation: {
     id: `op_${string}`
     organizationId: string
@@ -73,7 +73,7 @@ export async function insert(
 
 /** Goes on from one cursor to the next; false if somebody else moved it or it is no longer running. */
 export async function advance(
-  tx: Transaction,
+  tx: Tx,
   operation: OperationRecord,
   step: { cursor: string; done: number; finished: boolean },
 ): Promise<boolean> {
@@ -95,10 +95,16 @@ export async function advance(
 
 /** Moves from one of some states to another; undefined if it was in none of them. */
 export async function setState(
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-  change: { from: readonly OperationState[]; to: OperationState; error?: string },
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    change,
+  }: {
+    readonly organizationId: string
+    readonly id: string
+    readonly change: { from: readonly OperationState[]; to: OperationState; error?: string }
+  },
 ): Promise<OperationRecord | undefined> {
   const ends = change.to === 'cancelled' || change.to === 'done' || change.to === 'failed'
   const row = await tx.query
@@ -119,11 +125,11 @@ export async function setState(
 
 /** One operation. */
 export async function find(
-  at: Connection,
+  db: Db,
   organizationId: string,
   id: string,
 ): Promise<OperationRecord | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('operation')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -134,12 +140,12 @@ export async function find(
 
 /** An organization's operations, newest first. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: string,
   page: { before?: string | undefined; limit: number },
 ): Promise<OperationRecord[]> {
   const { before } = page
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('operation')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -151,8 +157,8 @@ export async function list(
 }
 
 /** The running operations of a kind, of every organization: what a node that starts goes on with. */
-export async function listRunning(at: Connection, kind: string): Promise<OperationRecord[]> {
-  const rows = await at.query
+export async function listRunning(db: Db, kind: string): Promise<OperationRecord[]> {
+  const rows = await db.query
     .selectFrom('operation')
     .selectAll()
     .where('state', '=', 'running')

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 /** A column whose values are sealed under a master key, and what each of them is sealed for. */
 export interface SealedColumn {
@@ -75,18 +75,18 @@ export const sealedColumns: readonly SealedColumn[] = [
 
 /** How many values of a column are sealed under each master key, by the key's id. */
 export async function countByKey(
-  at: Connection,
+  db: Db,
   { table, column }: SealedColumn,
 ): Promise<{ keyId: string; count: number }[]> {
   const answer = await sql<{ key_id: string; count: number }>`
     select ${keyIdOf(column)} as key_id, count(*) as count from ${sql.table(table)}
-    where ${sql.ref(column)} is not null group by ${keyIdOf(column)}`.execute(at.query)
+    where ${sql.ref(column)} is not null group by ${keyIdOf(column)}`.execute(db.query)
   return answer.rows.map((row) => ({ keyId: row.key_id, count: row.count }))
 }
 
 /** The next rows behind `after` whose value is sealed under another key than this one, in the order of their names. */
 export async function listOld(
-  at: Connection,
+  db: Db,
   { table, column, key }: SealedColumn,
   page: { keyId: string; after: Readonly<Record<string, string>> | undefined; limit: number },
 ): Promise<Record<string, string>[]> {
@@ -99,16 +99,22 @@ export async function listOld(
   const answer = await sql<Record<string, string>>`
     select ${names}, ${sql.ref(column)} as sealed from ${sql.table(table)}
     where ${sql.ref(column)} is not null and ${keyIdOf(column)} <> ${page.keyId} and ${behind}
-    order by ${names} limit ${page.limit}`.execute(at.query)
+    order by ${names} limit ${page.limit}`.execute(db.query)
   return answer.rows
 }
 
 /** Puts another sealed text in the place of exactly this one; false if it was changed meanwhile. */
 export async function replace(
-  tx: Transaction,
-  { table, column, key }: SealedColumn,
-  row: Readonly<Record<string, string>>,
-  sealed: string,
+  tx: Tx,
+  {
+    place: { table, column, key },
+    row,
+    sealed,
+  }: {
+    readonly place: SealedColumn
+    readonly row: Readonly<Record<string, string>>
+    readonly sealed: string
+  },
 ): Promise<boolean> {
   const isIt = sql.join(
     key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),

@@ -1,4 +1,4 @@
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface SettingTable {
   name: string
@@ -6,8 +6,8 @@ export interface SettingTable {
 }
 
 /** A value that belongs to the whole installation. */
-export async function find(at: Connection, name: string): Promise<string | undefined> {
-  const row = await at.query
+export async function find(db: Db, name: string): Promise<string | undefined> {
+  const row = await db.query
     .selectFrom('setting')
     .select('value')
     .where('name', '=', name)
@@ -16,7 +16,7 @@ export async function find(at: Connection, name: string): Promise<string | undef
 }
 
 /** Writes a value of the whole installation. */
-export async function set(tx: Transaction, name: string, value: string): Promise<void> {
+export async function set(tx: Tx, name: string, value: string): Promise<void> {
   await tx.query
     .insertInto('setting')
     .values({ name, value })

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 
 export interface UsedOnceTable {
   digest: string
@@ -6,7 +6,7 @@ export interface UsedOnceTable {
 }
 
 /** Marks something as used; false if it was used before, on whichever node. */
-export async function use(tx: Transaction, digest: string, expiresAt: number): Promise<boolean> {
+export async function use(tx: Tx, digest: string, expiresAt: number): Promise<boolean> {
   const result = await tx.query
     .insertInto('used_once')
     .values({ digest, expires_at: expiresAt })
@@ -16,6 +16,6 @@ export async function use(tx: Transaction, digest: string, expiresAt: number): P
 }
 
 /** Deletes what has expired by itself meanwhile. */
-export async function forget(tx: Transaction, before: number): Promise<void> {
+export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('used_once').where('expires_at', '<', before).execute()
 }

@@ -1,5 +1,5 @@
 import type { Id, OrganizationId, UserId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import type { ConnectionId } from './connections.ts'
 
 export interface ConnectionTestTable {
@@ -29,7 +29,7 @@ const keptPerConnection = 20
 
 /** Adds a test and forgets all but the newest twenty of its connection. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   started: Pick<ConnectionTestRecord, 'id' | 'connectionId' | 'organizationId' | 'userId'>,
 ): Promise<void> {
   await tx.query
@@ -63,12 +63,18 @@ export async function insert(
 
 /** The test with this id of this connection. */
 export async function find(
-  at: Connection,
-  organizationId: string,
-  connectionId: string,
-  id: string,
+  db: Db,
+  {
+    organizationId,
+    connectionId,
+    id,
+  }: {
+    readonly organizationId: string
+    readonly connectionId: string
+    readonly id: string
+  },
 ): Promise<ConnectionTestRecord | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('connection_test')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -80,10 +86,16 @@ export async function find(
 
 /** Writes the result, once; whether the test was still open. */
 export async function finish(
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-  outcome: { passed: boolean; result: unknown },
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    outcome,
+  }: {
+    readonly organizationId: string
+    readonly id: string
+    readonly outcome: { passed: boolean; result: unknown }
+  },
 ): Promise<boolean> {
   const done = await tx.query
     .updateTable('connection_test')

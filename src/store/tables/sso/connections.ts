@@ -1,5 +1,5 @@
 import type { Id, OrganizationId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface ConnectionTable {
   id: string
@@ -64,7 +64,7 @@ export type ConnectionDraft = Pick<
 
 /** Adds a connection. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   connection: ConnectionDraft & Pick<ConnectionRecord, 'id' | 'organizationId' | 'isDefault'>,
 ): Promise<ConnectionRecord> {
   const row = await tx.query
@@ -88,11 +88,11 @@ export async function insert(
 
 /** The connection with this id in this organization. */
 export async function find(
-  at: Connection,
+  db: Db,
   organizationId: string,
   id: string,
 ): Promise<ConnectionRecord | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('connection')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -102,11 +102,8 @@ export async function find(
 }
 
 /** The connection that an address of the sign-in door names; whose it is comes out of the row. */
-export async function findForSignIn(
-  at: Connection,
-  id: string,
-): Promise<ConnectionRecord | undefined> {
-  const row = await at.query
+export async function findForSignIn(db: Db, id: string): Promise<ConnectionRecord | undefined> {
+  const row = await db.query
     .selectFrom('connection')
     .selectAll()
     .where('id', '=', id)
@@ -115,8 +112,8 @@ export async function findForSignIn(
 }
 
 /** An organization's connections, oldest first. */
-export async function list(at: Connection, organizationId: string): Promise<ConnectionRecord[]> {
-  const rows = await at.query
+export async function list(db: Db, organizationId: string): Promise<ConnectionRecord[]> {
+  const rows = await db.query
     .selectFrom('connection')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -128,10 +125,16 @@ export async function list(at: Connection, organizationId: string): Promise<Conn
 
 /** Changes what a person decides; undefined if there is no such connection at that version. */
 export async function update(
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-  change: ConnectionDraft & { expectedVersion: number },
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    change,
+  }: {
+    readonly organizationId: string
+    readonly id: string
+    readonly change: ConnectionDraft & { expectedVersion: number }
+  },
 ): Promise<ConnectionRecord | undefined> {
   const row = await tx.query
     .updateTable('connection')
@@ -146,10 +149,16 @@ export async function update(
 
 /** Disables (a time) or enables (null) a connection. */
 export async function setDisabled(
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-  disabledAt: number | null,
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    disabledAt,
+  }: {
+    readonly organizationId: string
+    readonly id: string
+    readonly disabledAt: number | null
+  },
 ): Promise<ConnectionRecord | undefined> {
   const row = await tx.query
     .updateTable('connection')
@@ -162,11 +171,7 @@ export async function setDisabled(
 }
 
 /** Makes one connection the one that an organization's people are sent to. */
-export async function setDefault(
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-): Promise<void> {
+export async function setDefault(tx: Tx, organizationId: string, id: string): Promise<void> {
   await tx.query
     .updateTable('connection')
     .set((eb) => ({
@@ -177,11 +182,7 @@ export async function setDefault(
 }
 
 /** Deletes a connection with its tests; identities stay, but nobody can use them any more. */
-export async function remove(
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-): Promise<boolean> {
+export async function remove(tx: Tx, organizationId: string, id: string): Promise<boolean> {
   await tx.query
     .updateTable('domain')
     .set({ connection_id: null })
@@ -203,10 +204,19 @@ export async function remove(
 
 /** Notes how the last sign-in or test through a connection went; only a sign-in counts as use. */
 export async function noteOutcome(
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-  outcome: 'signed-in' | 'tested' | { readonly refusal: Readonly<Record<string, unknown>> },
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    outcome,
+  }: {
+    readonly organizationId: string
+    readonly id: string
+    readonly outcome:
+      | 'signed-in'
+      | 'tested'
+      | { readonly refusal: Readonly<Record<string, unknown>> }
+  },
 ): Promise<void> {
   await tx.query
     .updateTable('connection')

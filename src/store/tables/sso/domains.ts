@@ -1,5 +1,5 @@
 import type { Id, OrganizationId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import type { ConnectionId } from './connections.ts'
 
 export interface DomainTable {
@@ -43,7 +43,7 @@ export interface DomainRecord {
 
 /** Adds a domain, not verified; undefined if the organization has it already. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   domain: Pick<DomainRecord, 'id' | 'organizationId' | 'name' | 'challenge' | 'connectionId'> & {
     nextCheckAt: number
   },
@@ -72,11 +72,11 @@ export async function insert(
 
 /** The domain with this id or name in this organization. */
 export async function find(
-  at: Connection,
+  db: Db,
   organizationId: string,
   idOrName: string,
 ): Promise<DomainRecord | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('domain')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -86,8 +86,8 @@ export async function find(
 }
 
 /** The verified domain of this name, whoever holds it. */
-export async function findHeld(at: Connection, name: string): Promise<DomainRecord | undefined> {
-  const row = await at.query
+export async function findHeld(db: Db, name: string): Promise<DomainRecord | undefined> {
+  const row = await db.query
     .selectFrom('domain_holder')
     .innerJoin('domain', 'domain.id', 'domain_holder.domain_id')
     .selectAll('domain')
@@ -97,8 +97,8 @@ export async function findHeld(at: Connection, name: string): Promise<DomainReco
 }
 
 /** An organization's domains by name. */
-export async function list(at: Connection, organizationId: string): Promise<DomainRecord[]> {
-  const rows = await at.query
+export async function list(db: Db, organizationId: string): Promise<DomainRecord[]> {
+  const rows = await db.query
     .selectFrom('domain')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -109,7 +109,7 @@ export async function list(at: Connection, organizationId: string): Promise<Doma
 }
 
 /** Makes the organization the holder of the domain's name; false while another one holds it. */
-export async function hold(tx: Transaction, domain: DomainRecord): Promise<boolean> {
+export async function hold(tx: Tx, domain: DomainRecord): Promise<boolean> {
   // What an organization held that is gone is free again.
   await tx.query
     .deleteFrom('domain_holder')
@@ -136,13 +136,13 @@ export async function hold(tx: Transaction, domain: DomainRecord): Promise<boole
 }
 
 /** Lets go of a domain's name; others may verify it now. */
-export async function release(tx: Transaction, domain: DomainRecord): Promise<void> {
+export async function release(tx: Tx, domain: DomainRecord): Promise<void> {
   await tx.query.deleteFrom('domain_holder').where('domain_id', '=', domain.id).execute()
 }
 
 /** Writes what a check found. */
 export async function noteCheck(
-  tx: Transaction,
+  tx: Tx,
   domain: DomainRecord,
   found: {
     seen: Readonly<Record<string, unknown>> | undefined
@@ -171,10 +171,16 @@ export async function noteCheck(
 
 /** Sends a domain's people to a connection of the same organization; undefined means its default. */
 export async function route(
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-  connectionId: string | undefined,
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    connectionId,
+  }: {
+    readonly organizationId: string
+    readonly id: string
+    readonly connectionId: string | undefined
+  },
 ): Promise<DomainRecord | undefined> {
   const row = await tx.query
     .updateTable('domain')
@@ -187,7 +193,7 @@ export async function route(
 }
 
 /** Deletes a domain and lets go of its name. */
-export async function remove(tx: Transaction, domain: DomainRecord): Promise<void> {
+export async function remove(tx: Tx, domain: DomainRecord): Promise<void> {
   await release(tx, domain)
   await tx.query
     .deleteFrom('domain')
@@ -198,7 +204,7 @@ export async function remove(tx: Transaction, domain: DomainRecord): Promise<voi
 
 /** Takes domains whose check is due, and puts it off so that no other node takes them too. */
 export async function takeDue(
-  tx: Transaction,
+  tx: Tx,
   take: { limit: number; putOffUntil: number },
 ): Promise<DomainRecord[]> {
   const due = await tx.query

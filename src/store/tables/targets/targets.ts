@@ -1,5 +1,5 @@
 import type { OrganizationId, RuleId, TargetId } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface TargetTable {
   id: string
@@ -69,7 +69,7 @@ export type TargetColumns = Pick<
 
 /** Adds a target without rules; undefined if the slug is taken. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   target: TargetColumns & Pick<TargetRecord, 'id' | 'organizationId' | 'slug'>,
 ): Promise<TargetRecord | undefined> {
   const row = await tx.query
@@ -90,11 +90,18 @@ export async function insert(
 
 /** Replaces a target's columns; undefined if there is no such target at that version. */
 export async function update(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  id: TargetId,
-  target: TargetColumns,
-  expectedVersion?: number,
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    target,
+    expectedVersion,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly id: TargetId
+    readonly target: TargetColumns
+    readonly expectedVersion?: number | undefined
+  },
 ): Promise<TargetRecord | undefined> {
   let query = tx.query
     .updateTable('target')
@@ -108,10 +115,16 @@ export async function update(
 
 /** Replaces all rules of a target, in the order given. */
 export async function replaceRules(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  id: TargetId,
-  rules: readonly RuleRecord[],
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    rules,
+  }: {
+    readonly organizationId: OrganizationId
+    readonly id: TargetId
+    readonly rules: readonly RuleRecord[]
+  },
 ): Promise<void> {
   await removeRules(tx, organizationId, id)
   if (rules.length === 0) return
@@ -134,7 +147,7 @@ export async function replaceRules(
 
 /** Removes a target with its rules; whether it was there. */
 export async function remove(
-  tx: Transaction,
+  tx: Tx,
   organizationId: OrganizationId,
   id: TargetId,
 ): Promise<boolean> {
@@ -149,32 +162,29 @@ export async function remove(
 
 /** The target with this id or slug in this organization. */
 export async function find(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   idOrSlug: string,
 ): Promise<TargetRecord | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('target')
     .selectAll()
     .where('organization_id', '=', organizationId)
     .where((eb) => eb.or([eb('id', '=', idOrSlug), eb('slug', '=', idOrSlug)]))
     .executeTakeFirst()
-  return row && fromRow(row, await rulesOf(at, organizationId, [row.id]))
+  return row && fromRow(row, await rulesOf(db, organizationId, [row.id]))
 }
 
 /** All targets of an organization, by slug. */
-export async function list(
-  at: Connection,
-  organizationId: OrganizationId,
-): Promise<TargetRecord[]> {
-  const rows = await at.query
+export async function list(db: Db, organizationId: OrganizationId): Promise<TargetRecord[]> {
+  const rows = await db.query
     .selectFrom('target')
     .selectAll()
     .where('organization_id', '=', organizationId)
     .orderBy('slug')
     .execute()
   const rules = await rulesOf(
-    at,
+    db,
     organizationId,
     rows.map((row) => row.id),
   )
@@ -184,10 +194,10 @@ export async function list(
 
 /** The slugs of an organization's targets by their ids. */
 export async function slugs(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('target')
     .select(['id', 'slug'])
     .where('organization_id', '=', organizationId)
@@ -195,11 +205,7 @@ export async function slugs(
   return new Map(rows.map(({ id, slug }) => [id, slug]))
 }
 
-async function removeRules(
-  tx: Transaction,
-  organizationId: OrganizationId,
-  id: TargetId,
-): Promise<void> {
+async function removeRules(tx: Tx, organizationId: OrganizationId, id: TargetId): Promise<void> {
   await tx.query
     .deleteFrom('rule')
     .where('organization_id', '=', organizationId)
@@ -208,12 +214,12 @@ async function removeRules(
 }
 
 async function rulesOf(
-  at: Connection,
+  db: Db,
   organizationId: OrganizationId,
   targetIds: readonly string[],
 ): Promise<RuleTable[]> {
   if (targetIds.length === 0) return []
-  return await at.query
+  return await db.query
     .selectFrom('rule')
     .selectAll()
     .where('organization_id', '=', organizationId)

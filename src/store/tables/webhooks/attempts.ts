@@ -1,4 +1,4 @@
-import type { Connection } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 
 export interface AttemptTable {
   id: string
@@ -31,11 +31,11 @@ export interface AttemptRecord {
 
 /** The attempts of a delivery in their order, the last 100 of them. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: string,
   deliveryId: string,
 ): Promise<AttemptRecord[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('attempt')
     .selectAll()
     .where('organization_id', '=', organizationId)

@@ -1,6 +1,6 @@
 import type { OrganizationId } from '../../../ids.ts'
 import { besideIds } from '../../db/beside-ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { enterRemovals } from './endpoint-counts.ts'
 
 export interface DeliveryTable {
@@ -65,12 +65,12 @@ export interface DeliveryFilter {
 
 /** A page of an organization's deliveries, newest first; `before` is the id the page before ended with. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: string,
   page: { filter?: DeliveryFilter; before?: string | undefined; limit: number },
 ): Promise<DeliveryRecord[]> {
   const { before } = page
-  const rows = await matching(at, organizationId, page.filter ?? {})
+  const rows = await matching(db, organizationId, page.filter ?? {})
     .selectAll('delivery')
     .select('endpoint.state as endpoint_state')
     .$if(before !== undefined, (query) => query.where('delivery.id', '<', before ?? ''))
@@ -82,11 +82,11 @@ export async function list(
 
 /** One delivery. */
 export async function find(
-  at: Connection,
+  db: Db,
   organizationId: string,
   id: string,
 ): Promise<DeliveryRecord | undefined> {
-  const row = await matching(at, organizationId, {})
+  const row = await matching(db, organizationId, {})
     .selectAll('delivery')
     .select('endpoint.state as endpoint_state')
     .where('delivery.id', '=', id)
@@ -96,11 +96,11 @@ export async function find(
 
 /** How many deliveries a filter finds. */
 export async function count(
-  at: Connection,
+  db: Db,
   organizationId: string,
   filter: DeliveryFilter,
 ): Promise<number> {
-  const row = await matching(at, organizationId, filter)
+  const row = await matching(db, organizationId, filter)
     .select((eb) => eb.fn.countAll<number>().as('deliveries'))
     .executeTakeFirstOrThrow()
   return row.deliveries
@@ -108,12 +108,18 @@ export async function count(
 
 /** The ids a filter finds behind a cursor, oldest first. */
 export async function idsAfter(
-  at: Connection,
-  organizationId: string,
-  filter: DeliveryFilter,
-  page: { after: string; upTo: string; limit: number },
+  db: Db,
+  {
+    organizationId,
+    filter,
+    page,
+  }: {
+    readonly organizationId: string
+    readonly filter: DeliveryFilter
+    readonly page: { after: string; upTo: string; limit: number }
+  },
 ): Promise<string[]> {
-  const rows = await matching(at, organizationId, filter)
+  const rows = await matching(db, organizationId, filter)
     .select('delivery.id')
     .where('delivery.id', '>', page.after)
     .where('delivery.id', '<=', page.upTo)
@@ -125,13 +131,19 @@ export async function idsAfter(
 
 /** Those of some ids that a filter finds, oldest first. */
 export async function idsAmong(
-  at: Connection,
-  organizationId: string,
-  filter: DeliveryFilter,
-  ids: readonly string[],
+  db: Db,
+  {
+    organizationId,
+    filter,
+    ids,
+  }: {
+    readonly organizationId: string
+    readonly filter: DeliveryFilter
+    readonly ids: readonly string[]
+  },
 ): Promise<string[]> {
   if (ids.length === 0) return []
-  const rows = await matching(at, organizationId, filter)
+  const rows = await matching(db, organizationId, filter)
     .select('delivery.id')
     .where('delivery.id', 'in', ids)
     .orderBy('delivery.id')
@@ -141,10 +153,16 @@ export async function idsAmong(
 
 /** Makes deliveries pending again, due now, whatever became of them; returns how many there were. */
 export async function requeue(
-  tx: Transaction,
-  organizationId: string,
-  ids: readonly string[],
-  operationId: string | undefined,
+  tx: Tx,
+  {
+    organizationId,
+    ids,
+    operationId,
+  }: {
+    readonly organizationId: string
+    readonly ids: readonly string[]
+    readonly operationId: string | undefined
+  },
 ): Promise<number> {
   if (ids.length === 0) return 0
   const { numUpdatedRows } = await tx.query
@@ -166,10 +184,16 @@ export async function requeue(
 
 /** Ends everything that still waits for an endpoint as visible skipped rows; returns how many. */
 export async function skipPending(
-  tx: Transaction,
-  organizationId: string,
-  endpointId: string,
-  reason: 'endpoint_disabled' | 'endpoint_deleted',
+  tx: Tx,
+  {
+    organizationId,
+    endpointId,
+    reason,
+  }: {
+    readonly organizationId: string
+    readonly endpointId: string
+    readonly reason: 'endpoint_disabled' | 'endpoint_deleted'
+  },
 ): Promise<number> {
   const { numUpdatedRows } = await tx.query
     .updateTable('delivery')
@@ -190,11 +214,7 @@ export async function skipPending(
  * Removes up to `limit` deliveries that ended and whose id is below one, with their attempts, and enters the removal in
  * the books. Returns how many; ids grow with time, so a bound of time is a bound of ids.
  */
-export async function removeEnded(
-  tx: Transaction,
-  belowId: string,
-  limit: number,
-): Promise<number> {
+export async function removeEnded(tx: Tx, belowId: string, limit: number): Promise<number> {
   const rows = await tx.query
     .selectFrom('delivery')
     .select(['id', 'endpoint_id', 'state'])
@@ -211,9 +231,9 @@ export async function removeEnded(
   return rows.length
 }
 
-function matching(at: Connection, organizationId: string, filter: DeliveryFilter) {
+function matching(db: Db, organizationId: string, filter: DeliveryFilter) {
   const { endpointId, eventId, states, types, createdFrom, createdTo } = filter
-  return at.query
+  return db.query
     .selectFrom('delivery')
     .innerJoin('endpoint', 'endpoint.id', 'delivery.endpoint_id')
     .where('delivery.organization_id', '=', organizationId)

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Id } from '../../../ids.ts'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { fromRow, type EndpointHealthRecord, type EndpointRecord } from './endpoints.ts'
 import { together } from '../../db/together.ts'
 
@@ -54,7 +54,7 @@ export interface AttemptOutcome {
  * whole: no backlog of one endpoint hides another.
  */
 export async function findLeasable(
-  at: Connection,
+  db: Db,
   search: {
     now: number
     limit: number
@@ -63,7 +63,7 @@ export async function findLeasable(
   },
 ): Promise<string[]> {
   const { now, organizationIds } = search
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('endpoint')
     .select('endpoint.id')
     .where('endpoint.deleted_at', 'is', null)
@@ -98,7 +98,7 @@ export async function findLeasable(
 
 /** Takes the lease of endpoints that still nobody holds; the token grows with every taking. */
 export async function leaseEndpoints(
-  tx: Transaction,
+  tx: Tx,
   lease: { owner: string; until: number; endpointIds: readonly string[] },
 ): Promise<EndpointRecord[]> {
   if (lease.endpointIds.length === 0) return []
@@ -120,8 +120,8 @@ export async function leaseEndpoints(
 }
 
 /** The owners of leases that have not run out: a node that starts looks for its own dead among them. */
-export async function listLeaseOwners(at: Connection, now: number): Promise<string[]> {
-  const rows = await at.query
+export async function listLeaseOwners(db: Db, now: number): Promise<string[]> {
+  const rows = await db.query
     .selectFrom('endpoint')
     .select('lease_owner')
     .distinct()
@@ -131,7 +131,7 @@ export async function listLeaseOwners(at: Connection, now: number): Promise<stri
 }
 
 /** Ends all leases of an owner that is known to be dead. */
-export async function endLeasesOf(tx: Transaction, owner: string): Promise<void> {
+export async function endLeasesOf(tx: Tx, owner: string): Promise<void> {
   await tx.query
     .updateTable('endpoint')
     .set({ lease_owner: null, lease_until: null })
@@ -141,7 +141,7 @@ export async function endLeasesOf(tx: Transaction, owner: string): Promise<void>
 
 /** Keeps leases; returns those that still hold, as their rows are now. */
 export async function renewLeases(
-  tx: Transaction,
+  tx: Tx,
   renewal: { owner: string; until: number; leases: readonly Lease[] },
 ): Promise<EndpointRecord[]> {
   if (renewal.leases.length === 0) return []
@@ -159,7 +159,7 @@ export async function renewLeases(
 
 /** Gives leases back: whoever comes next need not wait for their end. One that was taken anew meanwhile stays. */
 export async function releaseLeases(
-  tx: Transaction,
+  tx: Tx,
   release: { owner: string; leases: readonly Lease[] },
 ): Promise<void> {
   if (release.leases.length === 0) return
@@ -180,11 +180,7 @@ function isLastTaking(leases: readonly Lease[]): RawBuilder<SqlBool> {
 const idsOf = (leases: readonly Lease[]): string[] => leases.map(({ id }) => id)
 
 /** PostgreSQL locks rows as it meets them: in one order everywhere, no two transactions wait for each other. */
-function inOneOrder(
-  tx: Transaction,
-  ids: readonly string[],
-  whatIsLocked: 'wait' | 'skip' = 'wait',
-) {
+function inOneOrder(tx: Tx, ids: readonly string[], whatIsLocked: 'wait' | 'skip' = 'wait') {
   return tx.query
     .selectFrom('endpoint')
     .select('id')
@@ -197,7 +193,7 @@ function inOneOrder(
 
 /** Writes how leased endpoints are doing; returns those whose lease still held, and whose health is written. */
 export async function writeHealths(
-  tx: Transaction,
+  tx: Tx,
   healths: readonly {
     readonly endpoint: Pick<EndpointRecord, 'id' | 'organizationId' | 'leaseToken'>
     readonly health: EndpointHealthRecord
@@ -237,7 +233,7 @@ export async function writeHealths(
 
 /** What is pending for an endpoint, with bodies. */
 export async function loadDue(
-  at: Connection,
+  db: Db,
   endpoint: { organizationId: string; endpointId: string },
   load: {
     now: number
@@ -249,7 +245,7 @@ export async function loadDue(
   },
 ): Promise<{ deliveries: DueDelivery[]; exhausted: boolean }> {
   const most = load.limit + load.except.size
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('delivery')
     .select([
       'id',
@@ -272,7 +268,7 @@ export async function loadDue(
     .execute()
   const fresh = rows.filter((row) => !load.except.has(row.id)).slice(0, load.limit)
   const bodies = await bodiesOf(
-    at,
+    db,
     endpoint.organizationId,
     fresh.map((row) => row.event_sequence),
   )
@@ -300,12 +296,12 @@ export async function loadDue(
 }
 
 async function bodiesOf(
-  at: Connection,
+  db: Db,
   organizationId: string,
   sequences: readonly number[],
 ): Promise<Map<number, Buffer>> {
   if (sequences.length === 0) return new Map()
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('event')
     .select(['sequence', 'body'])
     .where('organization_id', '=', organizationId)
@@ -315,8 +311,8 @@ async function bodiesOf(
 }
 
 /** When the next delivery of an endpoint is due; undefined if none waits. */
-export async function nextDueAt(at: Connection, endpointId: string): Promise<number | undefined> {
-  const row = await at.query
+export async function nextDueAt(db: Db, endpointId: string): Promise<number | undefined> {
+  const row = await db.query
     .selectFrom('delivery')
     .select('due_at')
     .where('endpoint_id', '=', endpointId)
@@ -336,10 +332,7 @@ const partSizes = [64, 16, 4, 1]
  * The attempt is recorded in any case: it happened. An outcome of which nobody knows whether it was written (the answer to
  * the commit got lost) is simply written again.
  */
-export async function complete(
-  tx: Transaction,
-  outcomes: readonly AttemptOutcome[],
-): Promise<void> {
+export async function complete(tx: Tx, outcomes: readonly AttemptOutcome[]): Promise<void> {
   const writes = [...inParts(outcomes)].flatMap((part) => [
     updateStatement(tx, part),
     tx.query
@@ -350,7 +343,7 @@ export async function complete(
   await together(tx, writes)
 }
 
-function updateStatement(tx: Transaction, part: readonly AttemptOutcome[]): RawBuilder<unknown> {
+function updateStatement(tx: Tx, part: readonly AttemptOutcome[]): RawBuilder<unknown> {
   const rows = part.map((outcome) => {
     const { delivery } = outcome
     const ended = outcome.state !== 'pending'
@@ -391,7 +384,7 @@ function* inParts<T>(rows: readonly T[]): Generator<readonly T[]> {
 }
 
 /** Locks an organization's head first, so that no event is published while an endpoint changes its state. */
-export async function lockOrganization(tx: Transaction, organizationId: string): Promise<void> {
+export async function lockOrganization(tx: Tx, organizationId: string): Promise<void> {
   await tx.query
     .updateTable('organization_head')
     .set((eb) => ({ event_sequence: eb.ref('event_sequence') }))

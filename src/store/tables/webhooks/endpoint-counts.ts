@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface EndpointCountTable {
   endpoint_id: string
@@ -23,11 +23,11 @@ export interface EndpointBooks {
 
 /** The books of an organization's endpoints, deleted ones included; one statement, so that they are of one moment. */
 export async function list(
-  at: Connection,
+  db: Db,
   organizationId: string,
   endpointId?: string,
 ): Promise<EndpointBooks[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('endpoint_count as book')
     .innerJoin('endpoint', 'endpoint.id', 'book.endpoint_id')
     .leftJoin(
@@ -86,7 +86,7 @@ type BookColumn = 'delivered' | 'dead' | 'pending' | 'held' | 'skipped'
 
 /** Enters deliveries that retention removes. */
 export async function enterRemovals(
-  tx: Transaction,
+  tx: Tx,
   rows: readonly { endpoint_id: string; state: string }[],
 ): Promise<void> {
   const removed = new Map<string, { delivered: number; dead: number; skipped: number }>()

@@ -1,6 +1,6 @@
 import type { OrganizationId } from '../../../ids.ts'
 import type { ExpressionBuilder } from 'kysely'
-import type { Connection, KnownTables, Transaction } from '../../db/db.ts'
+import type { Db, KnownTables, Tx } from '../../db/db.ts'
 
 export interface EndpointTable {
   id: string
@@ -82,7 +82,7 @@ export interface EndpointSettings {
 
 /** Adds an endpoint and its line in the books. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   endpoint: {
     id: `ep_${string}`
     organizationId: string
@@ -126,11 +126,18 @@ export async function insert(
 
 /** Changes what people choose and ends the lease; undefined if there is no such endpoint, or its version is another. */
 export async function update(
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-  settings: EndpointSettings,
-  version?: number,
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    settings,
+    version,
+  }: {
+    readonly organizationId: string
+    readonly id: string
+    readonly settings: EndpointSettings
+    readonly version?: number | undefined
+  },
 ): Promise<EndpointRecord | undefined> {
   const row = await tx.query
     .updateTable('endpoint')
@@ -149,10 +156,16 @@ export async function update(
  * before. Undefined if there is no such endpoint.
  */
 export async function updateHealth(
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-  health: EndpointHealthRecord,
+  tx: Tx,
+  {
+    organizationId,
+    id,
+    health,
+  }: {
+    readonly organizationId: string
+    readonly id: string
+    readonly health: EndpointHealthRecord
+  },
 ): Promise<EndpointRecord | undefined> {
   const row = await tx.query
     .updateTable('endpoint')
@@ -176,11 +189,7 @@ export async function updateHealth(
 }
 
 /** Deletes an endpoint: the row stays for its deliveries, without anything secret. False if there is none. */
-export async function remove(
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-): Promise<boolean> {
+export async function remove(tx: Tx, organizationId: string, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx.query
     .updateTable('endpoint')
     .set((eb) => ({
@@ -200,11 +209,11 @@ export async function remove(
 
 /** One endpoint that is not deleted. */
 export async function find(
-  at: Connection,
+  db: Db,
   organizationId: string,
   id: string,
 ): Promise<EndpointRecord | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('endpoint')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -215,8 +224,8 @@ export async function find(
 }
 
 /** Whose endpoint this is; for the operator, who belongs to no organization. */
-export async function organizationOf(at: Connection, id: string): Promise<string | undefined> {
-  const row = await at.query
+export async function organizationOf(db: Db, id: string): Promise<string | undefined> {
+  const row = await db.query
     .selectFrom('endpoint')
     .select('organization_id')
     .where('id', '=', id)
@@ -226,8 +235,8 @@ export async function organizationOf(at: Connection, id: string): Promise<string
 }
 
 /** An organization's endpoints in the order of their making. */
-export async function list(at: Connection, organizationId: string): Promise<EndpointRecord[]> {
-  const rows = await at.query
+export async function list(db: Db, organizationId: string): Promise<EndpointRecord[]> {
+  const rows = await db.query
     .selectFrom('endpoint')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -238,8 +247,8 @@ export async function list(at: Connection, organizationId: string): Promise<Endp
 }
 
 /** How many endpoints an organization has. */
-export async function count(at: Connection, organizationId: string): Promise<number> {
-  const row = await at.query
+export async function count(db: Db, organizationId: string): Promise<number> {
+  const row = await db.query
     .selectFrom('endpoint')
     .select((eb) => eb.fn.countAll<number>().as('endpoints'))
     .where('organization_id', '=', organizationId)

@@ -1,4 +1,4 @@
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface EventTable {
   organization_id: string
@@ -20,12 +20,12 @@ export interface EventRecord {
 
 /** Events behind a sequence in their order, optionally of some types. */
 export async function listAfter(
-  at: Connection,
+  db: Db,
   organizationId: string,
   page: { after: number; limit: number; types?: readonly string[] | undefined },
 ): Promise<EventRecord[]> {
   const types = page.types ?? []
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('event')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -39,11 +39,11 @@ export async function listAfter(
 
 /** One event by its id. */
 export async function find(
-  at: Connection,
+  db: Db,
   organizationId: string,
   id: string,
 ): Promise<EventRecord | undefined> {
-  const row = await at.query
+  const row = await db.query
     .selectFrom('event')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -53,11 +53,7 @@ export async function find(
 }
 
 /** Removes up to `limit` events that are older than a time and that no delivery needs any more; returns how many. */
-export async function removeOld(
-  tx: Transaction,
-  olderThan: number,
-  limit: number,
-): Promise<number> {
+export async function removeOld(tx: Tx, olderThan: number, limit: number): Promise<number> {
   const { numDeletedRows } = await tx.query
     .deleteFrom('event')
     .where('id', 'in', (eb) =>

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { createId } from '../../../ids.ts'
-import type { Transaction } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { insertion } from '../../db/insertion.ts'
 import type { Write } from '../../db/together.ts'
 
@@ -27,10 +27,16 @@ interface WrittenEvent {
  * the organization's head. Disabled endpoints get visible `skipped` rows. Returns the endpoints with something to send.
  */
 export function fanOut(
-  tx: Transaction,
-  organizationId: string,
-  events: readonly WrittenEvent[],
-  endpoints: readonly EndpointInput[],
+  tx: Tx,
+  {
+    organizationId,
+    events,
+    endpoints,
+  }: {
+    readonly organizationId: string
+    readonly events: readonly WrittenEvent[]
+    readonly endpoints: readonly EndpointInput[]
+  },
 ): { readonly endpointIds: readonly string[]; readonly writes: readonly Write[] } {
   if (endpoints.length === 0) return { endpointIds: [], writes: [] }
   const toSend = new Set<string>()
@@ -60,7 +66,10 @@ export function fanOut(
       })
   })
   // A delivery of an event that did not exist yet was not written by us.
-  const writes = insertion(tx, 'delivery', deliveryColumns, rows, {
+  const writes = insertion(tx, {
+    table: 'delivery',
+    types: deliveryColumns,
+    rows,
     replaces: ['organization_id', 'event_sequence', 'endpoint_id'],
   })
   return { endpointIds: [...toSend], writes: [...writes, ...enterInBooks(tx, rows)] }
@@ -99,7 +108,7 @@ function wants(
   return types === undefined || types.includes(event.type)
 }
 
-function enterInBooks(tx: Transaction, rows: readonly { endpoint_id: string }[]): Write[] {
+function enterInBooks(tx: Tx, rows: readonly { endpoint_id: string }[]): Write[] {
   const committed = new Map<string, number>()
   for (const { endpoint_id: id } of rows) committed.set(id, (committed.get(id) ?? 0) + 1)
   // Endpoints with the same number share a statement: usually all of them.

@@ -1,4 +1,4 @@
-import type { Connection } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 
 /** What waits to be delivered, over all organizations. */
 export interface QueueState {
@@ -10,8 +10,8 @@ export interface QueueState {
 }
 
 /** Looks at the whole queue: not for a call's turn. */
-export async function look(at: Connection): Promise<QueueState> {
-  const rows = await at.query
+export async function look(db: Db): Promise<QueueState> {
+  const rows = await db.query
     .selectFrom('delivery')
     .innerJoin('endpoint', 'endpoint.id', 'delivery.endpoint_id')
     .select(({ fn }) => [

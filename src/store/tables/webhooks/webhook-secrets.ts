@@ -1,4 +1,4 @@
-import type { Connection, Transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 export interface WebhookSecretTable {
   id: string
@@ -26,7 +26,7 @@ export function sealContext(organizationId: string, id: string): readonly string
 
 /** Adds the new current secret. */
 export async function insert(
-  tx: Transaction,
+  tx: Tx,
   secret: { id: string; organizationId: string; sealed: string; hint: string },
 ): Promise<void> {
   await tx.query
@@ -43,7 +43,7 @@ export async function insert(
 }
 
 /** Gives every current and overlapping secret an end that is not later than this. */
-export async function end(tx: Transaction, organizationId: string, at: number): Promise<void> {
+export async function end(tx: Tx, organizationId: string, at: number): Promise<void> {
   await tx.query
     .updateTable('webhook_secret')
     .set({ valid_until: at })
@@ -53,7 +53,7 @@ export async function end(tx: Transaction, organizationId: string, at: number): 
 }
 
 /** Ends the overlap of older secrets; the current one stays. */
-export async function endOlder(tx: Transaction, organizationId: string, at: number): Promise<void> {
+export async function endOlder(tx: Tx, organizationId: string, at: number): Promise<void> {
   await tx.query
     .updateTable('webhook_secret')
     .set({ valid_until: at })
@@ -64,11 +64,11 @@ export async function endOlder(tx: Transaction, organizationId: string, at: numb
 
 /** The secrets that are valid at a time, newest first. */
 export async function listValid(
-  at: Connection,
+  db: Db,
   organizationId: string,
   now: number,
 ): Promise<WebhookSecretRecord[]> {
-  const rows = await at.query
+  const rows = await db.query
     .selectFrom('webhook_secret')
     .selectAll()
     .where('organization_id', '=', organizationId)
@@ -87,6 +87,6 @@ export async function listValid(
 }
 
 /** Removes secrets whose overlap ended before a time. */
-export async function removeEnded(tx: Transaction, endedBefore: number): Promise<void> {
+export async function removeEnded(tx: Tx, endedBefore: number): Promise<void> {
   await tx.query.deleteFrom('webhook_secret').where('valid_until', '<', endedBefore).execute()
 }

@@ -11,14 +11,14 @@ import {
   auditHash,
   organizations,
   type Store,
-  type Transaction,
+  type Tx,
 } from '../../src/store/index.ts'
 import type { Collected } from '../../src/store/db/db.ts'
-import { createCommitLines, type CommitDeps } from '../../src/store/engine/shared-commits.ts'
+import { createCommitQueues, type CommitDeps } from '../../src/store/engine/shared-commits.ts'
 import { emptyPlace, engines } from './engines.ts'
 
 for (const engine of engines) {
-  describe(`works in line on ${engine}`, () => {
+  describe(`queued works on ${engine}`, () => {
     test('run one after the other, each seeing what those before it have written', async () => {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
@@ -99,7 +99,7 @@ for (const engine of engines) {
   })
 }
 
-describe('works in line on postgres, side by side', () => {
+describe('queued works on postgres, side by side', () => {
   test('are answered whatever they throw', async () => {
     await using place = await emptyPlace('postgres')
     await using store = await place.open()
@@ -113,7 +113,7 @@ describe('works in line on postgres, side by side', () => {
     )
   })
 
-  test('share a commit when they wait at the same time, and different lines do not wait for each other', async () => {
+  test('share a commit when they wait at the same time, and different queues do not wait for each other', async () => {
     await using place = await emptyPlace('postgres')
     // Time stands still: however slow the machine, the works are gathered.
     await using store = await place.open({ clock: { ...systemClock, monotonic: () => 0 } })
@@ -124,20 +124,20 @@ describe('works in line on postgres, side by side', () => {
     let inside = 0
     await Promise.all(
       ['one', 'other'].map(
-        async (line) =>
+        async (queue) =>
           await store.transactionConfirmed(
             async () => {
               if (++inside === 2) both.resolve()
               await both.promise
             },
-            { line },
+            { queue },
           ),
       ),
     )
   })
 })
 
-test('a change of a group waits in no line of another organization, whatever id it names', async () => {
+test('a change of a group waits in no queue of another organization, whatever id it names', async () => {
   await using place = await emptyPlace('postgres')
   await using store = await place.open()
   const [own, other] = [await addOrganization(store, 'own'), await addOrganization(store, 'other')]
@@ -149,14 +149,14 @@ test('a change of a group waits in no line of another organization, whatever id 
   const change = async (): Promise<unknown> =>
     await groups.change(own, other, none as never, { kind: 'directory' })
   const answered = Promise.withResolvers<void>()
-  const busy = store.transactionConfirmed(async () => await answered.promise, { line: other })
+  const busy = store.transactionConfirmed(async () => await answered.promise, { queue: other })
   await assert.rejects(change(), { code: 'not_found' }).finally(answered.resolve)
   await busy
 })
 
-describe('lines', () => {
+describe('queues', () => {
   const collected = { audits: [], events: [], changes: [] }
-  const transaction = {} as Transaction
+  const transaction = {} as Tx
   const nothing = async (): Promise<void> => undefined
   const deps: CommitDeps = {
     async shared(works) {
@@ -170,7 +170,7 @@ describe('lines', () => {
 
   test('run nothing again when the connection broke: the commit may have arrived', async () => {
     for (const code of ['ECONNRESET', 'ECONNABORTED', 'ENETDOWN', 'EPROTO', 'ERR_SSL_BAD_RECORD']) {
-      const lines = createCommitLines({
+      const queues = createCommitQueues({
         ...deps,
         async shared(works) {
           await deps.shared(works)
@@ -178,7 +178,7 @@ describe('lines', () => {
         },
       })
       const ends = await Promise.allSettled(
-        [1, 2].map(async (each) => await lines.commit('a', async () => each)),
+        [1, 2].map(async (each) => await queues.commit('a', async () => each)),
       )
       for (const end of ends) {
         assert.equal(end.status === 'rejected' && (end.reason as { code: string }).code, code)
@@ -187,23 +187,23 @@ describe('lines', () => {
   })
 
   test('refuse who has waited too long behind another, who is not held up', async () => {
-    const lines = createCommitLines({ ...deps, waitMs: 20 })
+    const queues = createCommitQueues({ ...deps, waitMs: 20 })
     const busy = Promise.withResolvers<number>()
-    const first = lines.commit('a', async () => await busy.promise)
-    const late = lines.commit('a', () => assert.fail('its caller was answered already'))
+    const first = queues.commit('a', async () => await busy.promise)
+    const late = queues.commit('a', () => assert.fail('its caller was answered already'))
     await assert.rejects(late, (error) => asStorageProblem(error)?.code === 'storage_unavailable')
     busy.resolve(1)
     assert.equal((await first).result, 1)
-    assert.equal((await lines.commit('a', async () => 2)).result, 2)
+    assert.equal((await queues.commit('a', async () => 2)).result, 2)
   })
 
   test('leave the process its turns, though works follow each other without end', async () => {
-    const lines = createCommitLines(deps)
+    const queues = createCommitQueues(deps)
     const timer = new AbortController()
     let works = 0
     const follow = async (): Promise<void> => {
       for (let each = 0; each < 2000 && !timer.signal.aborted; each++) {
-        await lines.commit('a', async () => works++)
+        await queues.commit('a', async () => works++)
       }
     }
     setTimeout(() => timer.abort(), 1)
@@ -212,13 +212,13 @@ describe('lines', () => {
   })
 })
 
-test('when nothing can begin, all in line are refused, and the next one tries anew', async () => {
+test('when nothing can begin, all in the queue are refused, and the next one tries anew', async () => {
   let isAway = true
-  const lines = createCommitLines({
+  const queues = createCommitQueues({
     async shared(works) {
       if (isAway) throw new Error('timeout exceeded when trying to connect')
       const collected = { audits: [], events: [], changes: [] }
-      const transaction = {} as Transaction
+      const transaction = {} as Tx
       const nothing = async (): Promise<void> => undefined
       await works({ transaction, collected, mark: nothing, goBack: nothing })
       return []
@@ -228,21 +228,21 @@ test('when nothing can begin, all in line are refused, and the next one tries an
     monotonic: () => 0,
   })
   const refused = await Promise.allSettled(
-    [1, 2, 3].map(async (each) => await lines.commit('a', async () => each)),
+    [1, 2, 3].map(async (each) => await queues.commit('a', async () => each)),
   )
   assert.deepEqual(
     refused.map(({ status }) => status),
     ['rejected', 'rejected', 'rejected'],
   )
   isAway = false
-  assert.equal((await lines.commit('a', async () => 4)).result, 4)
+  assert.equal((await queues.commit('a', async () => 4)).result, 4)
 })
 
 test('what the ledger adds to the changes of works is told once, by the first that succeeded', async () => {
-  const lines = createCommitLines({
+  const queues = createCommitQueues({
     async shared(works) {
       const collected: Collected = { audits: [], events: [], changes: [] }
-      const transaction = { changed: (draft) => void collected.changes.push(draft) } as Transaction
+      const transaction = { changed: (draft) => void collected.changes.push(draft) } as Tx
       const nothing = async (): Promise<void> => undefined
       await works({ transaction, collected, mark: nothing, goBack: nothing })
       collected.changes.push({ kind: 'delivery', organizationId: 'org_1', subjectId: 'ep_1' })
@@ -255,7 +255,7 @@ test('what the ledger adds to the changes of works is told once, by the first th
   const ends = await Promise.allSettled(
     ['a', 'b', 'c'].map(
       async (subjectId) =>
-        await lines.commit('line', async (tx) => {
+        await queues.commit('queue', async (tx) => {
           tx.changed({ kind: 'key', organizationId: 'org_1', subjectId })
           if (subjectId === 'b') throw new Error('no')
         }),
@@ -279,13 +279,13 @@ test('what the ledger adds to the changes of works is told once, by the first th
 async function inLine<T>(
   store: Store,
   amount: number,
-  work: (tx: Transaction, at: number) => Promise<T>,
+  work: (tx: Tx, at: number) => Promise<T>,
 ): Promise<PromiseSettledResult<T>[]> {
   return await Promise.allSettled(
     Array.from({ length: amount }, async (_, at) => {
       const done = await store.transactionConfirmed(async (tx) => await work(tx, at), {
         isNeeded: () => false,
-        line: 'the line',
+        queue: 'the queue',
       })
       return done.result
     }),
@@ -296,23 +296,23 @@ async function addOrganization(store: Store, slug: string): Promise<Organization
   return await store.transaction(async (tx) => await insertOrganization(tx, slug))
 }
 
-async function insertOrganization(tx: Transaction, slug: string): Promise<OrganizationId> {
+async function insertOrganization(tx: Tx, slug: string): Promise<OrganizationId> {
   const id = createId('org')
   await organizations.insert(tx, { id, slug, name: slug, plan: 'standard' })
   return id
 }
 
-async function namesOf(at: Store | Transaction): Promise<string[]> {
+async function namesOf(at: Store | Tx): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`select name from organization`.execute(at.query)
   return rows.map(({ name }) => name)
 }
 
-async function transactionOf(tx: Transaction): Promise<unknown> {
+async function transactionOf(tx: Tx): Promise<unknown> {
   const { rows } = await sql<{ id: unknown }>`select txid_current() as id`.execute(tx.query)
   return rows[0]?.id
 }
 
-function record(tx: Transaction, organizationId: OrganizationId, action: string): void {
+function record(tx: Tx, organizationId: OrganizationId, action: string): void {
   tx.audit({
     organizationId,
     actor: { kind: 'operator' },

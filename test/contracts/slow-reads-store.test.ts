@@ -5,7 +5,7 @@ import { directoryLists, type DirectoryCondition, type Store } from '../../src/s
 import { engines, storeForTests, type TestStore } from '../harness/store.ts'
 
 for (const engine of engines) {
-  describe(`reads aside on ${engine}`, () => {
+  describe(`slow reads on ${engine}`, () => {
     let place: TestStore
     let store: Store
     before(async () => {
@@ -36,19 +36,22 @@ for (const engine of engines) {
     })
 
     test('a wrong question is refused, and the next one answered', async () => {
-      await assert.rejects(sql`select nothing_of_the_kind`.execute(store.aside.query))
+      await assert.rejects(sql`select nothing_of_the_kind`.execute(store.slowReads.query))
       assert.equal(await count(store, 3), 3)
     })
   })
 }
 
-describe('reads aside on SQLite', () => {
+describe('slow reads on SQLite', () => {
   test('nothing can be written, and no more wait than may', async () => {
     await using place = await storeForTests('sqlite')
     const { store } = place
-    await assert.rejects(sql`delete from organization returning id`.execute(store.aside.query), {
-      code: 'SQLITE_READONLY',
-    })
+    await assert.rejects(
+      sql`delete from organization returning id`.execute(store.slowReads.query),
+      {
+        code: 'SQLITE_READONLY',
+      },
+    )
     const asked = await Promise.allSettled(Array.from({ length: 80 }, () => count(store, 1000)))
     const refused = asked.filter((each) => each.status === 'rejected')
     assert.equal(refused.length, 16)
@@ -81,14 +84,16 @@ test('a query that an index answers is not one that reads all', () => {
   assert.equal(reads({ kind: 'not', term: named }), true)
 })
 
-async function amount({ aside }: Store): Promise<number> {
-  const { rows } = await sql<{ n: number }>`select count(*) as n from change`.execute(aside.query)
+async function amount({ slowReads }: Store): Promise<number> {
+  const { rows } = await sql<{ n: number }>`select count(*) as n from change`.execute(
+    slowReads.query,
+  )
   return rows[0]?.n ?? 0
 }
 
-async function count({ aside }: Store, upTo: number): Promise<number> {
+async function count({ slowReads }: Store, upTo: number): Promise<number> {
   const { rows } = await sql<{ n: number }>`with recursive number(n) as
     (select 1 union all select n + 1 from number where n < ${sql.lit(upTo)})
-    select count(*) as n from number`.execute(aside.query)
+    select count(*) as n from number`.execute(slowReads.query)
   return rows[0]?.n ?? 0
 }
