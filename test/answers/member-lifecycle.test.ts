@@ -1,7 +1,8 @@
 // Each change of a membership, through every way in: what can be seen of it afterwards is the same.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { auditEntries, events, organizations } from '../../src/store/index.ts'
+import type { OrganizationId } from '../../src/ids.ts'
+import { auditEntries, events, organizations, type Store } from '../../src/store/index.ts'
 import { groupUrn, patchUrn, scimCall, userUrn } from '../conformance/scim/directory.ts'
 import { eventsThatFit } from '../harness/events.ts'
 import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
@@ -132,13 +133,7 @@ for (const engine of engines) {
         for (const slug of ['acme', 'solo']) {
           const { id } = (await organizations.findBySlug(store, slug))!
           told[slug] = {
-            audit: (
-              await auditEntries.listFrom(store, {
-                organizationId: id,
-                fromSequence: 0,
-                limit: 10_000,
-              })
-            ).length,
+            audit: (await auditOf(store, id)).length,
             events: (await events.listAfter(store, id, { after: 0, limit: 10_000 })).length,
           }
         }
@@ -150,9 +145,7 @@ for (const engine of engines) {
         const { id } = (await organizations.findBySlug(store, subject.slug))!
         const from = mark.told[subject.slug]!
         await eventsThatFit(store, id)
-        const audit = (
-          await auditEntries.listFrom(store, { organizationId: id, fromSequence: 0, limit: 10_000 })
-        ).slice(from.audit)
+        const audit = (await auditOf(store, id)).slice(from.audit)
         const told = await events.listAfter(store, id, { after: 0, limit: 10_000 })
         const sessions = await store.query
           .selectFrom('session')
@@ -401,4 +394,8 @@ for (const engine of engines) {
       ])
     })
   })
+}
+
+async function auditOf(store: Store, organizationId: OrganizationId) {
+  return await auditEntries.listFrom(store, { organizationId, fromSequence: 0, limit: 10_000 })
 }

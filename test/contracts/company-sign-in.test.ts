@@ -11,7 +11,7 @@ import {
   type Sso,
 } from '../../src/sso/index.ts'
 import { createSealer } from '../../src/secrets/index.ts'
-import { identities, memberships, users, type Store } from '../../src/store/index.ts'
+import { identities, memberships, users, type Store, type Tx } from '../../src/store/index.ts'
 import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
 import { localRelyingParty } from '../harness/relying-party.ts'
 import { emptyPlace, engines, type Place } from './engines.ts'
@@ -127,11 +127,8 @@ for (const engine of engines) {
         } as const
         const made = await memberships.insert(tx, member)
         if (how.deactivated === true && made) {
-          await memberships.update(tx, {
-            organizationId: how.memberOf,
-            id: made.id,
-            change: { deactivatedAt: tx.now },
-          })
+          const change = { deactivatedAt: tx.now }
+          await memberships.update(tx, { organizationId: how.memberOf, id: made.id, change })
         }
       })
       return id
@@ -324,14 +321,7 @@ for (const engine of engines) {
       const { connection } = await entra()
       const id = await existing('olga@acme.test', { memberOf: acme })
       const place = await memberships.findByUser(store, acme, id)
-      await store.transaction(
-        async (tx) =>
-          await memberships.update(tx, {
-            organizationId: acme,
-            id: String(place?.id),
-            change: { role: 'owner' },
-          }),
-      )
+      await store.transaction(async (tx) => await makeOwner(tx, acme, String(place?.id)))
       directory.set('externalId:oid-olga', { userId: id, active: true })
       const claims = { sub: 'mallory', oid: 'oid-olga', email: 'x@evil.test' }
       const pending = await admit(claims, connection)
@@ -363,12 +353,7 @@ for (const engine of engines) {
       const other = await existing('second@acme.test', { memberOf: acme })
       await store.transaction(async (tx) => {
         const found = await memberships.findByUser(tx, acme, owner)
-        if (found)
-          await memberships.update(tx, {
-            organizationId: acme,
-            id: found.id,
-            change: { role: 'owner' },
-          })
+        if (found) await makeOwner(tx, acme, found.id)
       })
       const set = async (required: boolean, breakGlass: UserId[]) =>
         await sso.policies.set(acme, { required, breakGlass }, admin)
@@ -406,4 +391,8 @@ for (const engine of engines) {
       return { connection }
     }
   })
+}
+
+async function makeOwner(tx: Tx, organizationId: OrganizationId, id: string): Promise<void> {
+  await memberships.update(tx, { organizationId, id, change: { role: 'owner' } })
 }

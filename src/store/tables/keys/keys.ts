@@ -163,18 +163,15 @@ export async function revoke(
   return row && fromRow(row)
 }
 
+interface Holder {
+  readonly organizationId: OrganizationId
+  readonly userId: UserId
+}
+
 /** Suspends (a time) or resumes (undefined) the personal keys of a person; returns the ids of the keys that changed. */
 export async function suspendPersonal(
   tx: Tx,
-  {
-    organizationId,
-    userId,
-    suspendedAt,
-  }: {
-    readonly organizationId: OrganizationId
-    readonly userId: UserId
-    readonly suspendedAt: number | undefined
-  },
+  { organizationId, userId, suspendedAt }: Holder & { readonly suspendedAt: number | undefined },
 ): Promise<KeyId[]> {
   const rows = await tx.query
     .updateTable('api_key')
@@ -191,15 +188,7 @@ export async function suspendPersonal(
 /** Revokes the personal keys of a person who left; returns the ids of the keys that changed. */
 export async function revokePersonal(
   tx: Tx,
-  {
-    organizationId,
-    userId,
-    revokedBy,
-  }: {
-    readonly organizationId: OrganizationId
-    readonly userId: UserId
-    readonly revokedBy: string
-  },
+  { organizationId, userId, revokedBy }: Holder & { readonly revokedBy: string },
 ): Promise<KeyId[]> {
   const rows = await tx.query
     .updateTable('api_key')
