@@ -396,6 +396,5 @@ for (const engine of engines) {
   })
 }
 
-async function auditOf(store: Store, organizationId: OrganizationId) {
-  return await auditEntries.listFrom(store, { organizationId, fromSequence: 0, limit: 10_000 })
-}
+const auditOf = async (store: Store, organizationId: OrganizationId) =>
+  await auditEntries.listFrom(store, { organizationId, fromSequence: 0, limit: 10_000 })

@@ -173,12 +173,8 @@ export async function suspendPersonal(
   tx: Tx,
   { organizationId, userId, suspendedAt }: Holder & { readonly suspendedAt: number | undefined },
 ): Promise<KeyId[]> {
-  const rows = await tx.query
-    .updateTable('api_key')
+  const rows = await personalKeys(tx, { organizationId, userId })
     .set({ suspended_at: suspendedAt ?? null })
-    .where('organization_id', '=', organizationId)
-    .where('personal_user_id', '=', userId)
-    .where('revoked_at', 'is', null)
     .where('suspended_at', suspendedAt === undefined ? 'is not' : 'is', null)
     .returning('id')
     .execute()
@@ -190,15 +186,19 @@ export async function revokePersonal(
   tx: Tx,
   { organizationId, userId, revokedBy }: Holder & { readonly revokedBy: string },
 ): Promise<KeyId[]> {
-  const rows = await tx.query
-    .updateTable('api_key')
+  const rows = await personalKeys(tx, { organizationId, userId })
     .set((eb) => ({ revoked_at: tx.now, revoked_by: revokedBy, version: eb('version', '+', 1) }))
-    .where('organization_id', '=', organizationId)
-    .where('personal_user_id', '=', userId)
-    .where('revoked_at', 'is', null)
     .returning('id')
     .execute()
   return rows.map((row) => row.id as KeyId)
+}
+
+function personalKeys(tx: Tx, { organizationId, userId }: Holder) {
+  return tx.query
+    .updateTable('api_key')
+    .where('organization_id', '=', organizationId)
+    .where('personal_user_id', '=', userId)
+    .where('revoked_at', 'is', null)
 }
 
 /** The key with this id in this organization. */
