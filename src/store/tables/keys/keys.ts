@@ -1,6 +1,7 @@
 import { CompiledQuery, sql, type SqlBool } from 'kysely'
 import type { KeyId, OrganizationId, UserId } from '../../../ids.ts'
 import type { Rate } from '../../../rate.ts'
+import type { MembershipRecord } from '../people/memberships.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { secretFromRow, type KeySecretRecord } from './key-secrets.ts'
 
@@ -163,17 +164,12 @@ export async function revoke(
   return row && fromRow(row)
 }
 
-interface Holder {
-  readonly organizationId: OrganizationId
-  readonly userId: UserId
-}
-
 /** Suspends (a time) or resumes (undefined) the personal keys of a person; returns the ids of the keys that changed. */
 export async function suspendPersonal(
   tx: Tx,
-  { organizationId, userId, suspendedAt }: Holder & { readonly suspendedAt: number | undefined },
+  { suspendedAt, ...holder }: Holder & { readonly suspendedAt: number | undefined },
 ): Promise<KeyId[]> {
-  const rows = await personalKeys(tx, { organizationId, userId })
+  const rows = await personalKeys(tx, holder)
     .set({ suspended_at: suspendedAt ?? null })
     .where('suspended_at', suspendedAt === undefined ? 'is not' : 'is', null)
     .returning('id')
@@ -184,14 +180,16 @@ export async function suspendPersonal(
 /** Revokes the personal keys of a person who left; returns the ids of the keys that changed. */
 export async function revokePersonal(
   tx: Tx,
-  { organizationId, userId, revokedBy }: Holder & { readonly revokedBy: string },
+  { revokedBy, ...holder }: Holder & { readonly revokedBy: string },
 ): Promise<KeyId[]> {
-  const rows = await personalKeys(tx, { organizationId, userId })
+  const rows = await personalKeys(tx, holder)
     .set((eb) => ({ revoked_at: tx.now, revoked_by: revokedBy, version: eb('version', '+', 1) }))
     .returning('id')
     .execute()
   return rows.map((row) => row.id as KeyId)
 }
+
+type Holder = Pick<MembershipRecord, 'organizationId' | 'userId'>
 
 function personalKeys(tx: Tx, { organizationId, userId }: Holder) {
   return tx.query
