@@ -23,6 +23,8 @@ export interface Provider {
   readonly namesItself: boolean
   readonly backchannelLogout: boolean
   readonly scopes: readonly string[] | undefined
+  /** Each client sees other subjects, and only those (OpenID Connect Core 1.0, section 8). */
+  readonly hasPairwiseSubjects: boolean
 }
 
 const maxBytes = 256 * 1024
@@ -87,6 +89,7 @@ function checkedDocument(document: JsonObject, issuer: string, allowLoopback: bo
     namesItself: flag(document, 'authorization_response_iss_parameter_supported'),
     backchannelLogout: flag(document, 'backchannel_logout_supported'),
     scopes: texts(document, 'scopes_supported'),
+    hasPairwiseSubjects: texts(document, 'subject_types_supported')?.join() === 'pairwise',
   }
 }
 

@@ -6,7 +6,7 @@ import { policyOf } from '../organizations/index.ts'
 import { connections, organizations, type Actor, type Store, type Tx } from '../store/index.ts'
 
 /** Does what precedes a save; its refusal is in the audit log, as the save would be. */
-export async function noteRefusedSave(
+export async function noteRefusedSave<T>(
   store: Store,
   save: {
     readonly organizationId: OrganizationId
@@ -14,10 +14,10 @@ export async function noteRefusedSave(
     readonly actor: Actor
     readonly issuer: string
   },
-  work: () => Promise<void>,
-): Promise<void> {
+  work: () => Promise<T>,
+): Promise<T> {
   try {
-    await work()
+    return await work()
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     const { issuer, ...entry } = save

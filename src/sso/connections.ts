@@ -251,9 +251,14 @@ export function createConnections(deps: Needs): Connections {
       const kind = before.kind as ConnectionKind
       const settings = settingsFor(kind, change, settingsFromRow(kind, before.settings))
       const subject = { kind: 'connection', id: before.id }
-      await noteRefusedSave(store, { organizationId, subject, actor, issuer }, async () => {
-        await discover(issuer, change.credential?.kind ?? before.credentialKind)
-      })
+      const save = { organizationId, subject, actor, issuer }
+      const provider = await noteRefusedSave(
+        store,
+        save,
+        async () => await discover(issuer, change.credential?.kind ?? before.credentialKind),
+      )
+      const hasOtherSubjects =
+        issuer === before.issuer && clientId !== before.clientId && provider.hasPairwiseSubjects
       const credential =
         change.credential === undefined
           ? {
@@ -280,6 +285,7 @@ export function createConnections(deps: Needs): Connections {
         if (!after) {
           throw new Problem('version_conflict', 'The connection was changed in the meantime.')
         }
+        if (hasOtherSubjects) await identities.bindToClient(tx, before)
         // An owner who saves it stands behind the links that it has made.
         if (after.setByOwner) await identities.vouch(tx, { connectionId: after.id, issuer })
         // People who came in by the old provider were vouched for by somebody else.

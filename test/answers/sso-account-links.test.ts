@@ -42,6 +42,48 @@ describe('how a person is linked and un-linked over time', () => {
       assert.deepEqual(await place.roleOf('mover@acme.test'), ['viewer'])
     })
 
+    test('another client id locks nobody out whose subject depends on it, and opens nothing where it does not', async () => {
+      for (const [lie, refusal] of [
+        ['pairwise', null],
+        ['honest', 'sso_confirmation_required'],
+      ] as const) {
+        const issuer = place.idp.issuerOf(lie)
+        const connection = await place.connect(place.owner, 'acme', { issuer })
+        const claims = { sub: `${lie}-before`, email: `${lie}-client@acme.test` }
+        const arrive = async (sub: string) =>
+          (await place.arrive(connection.start, { ...claims, sub })).refused
+        const change = async (person: typeof place.owner, clientId: string) => {
+          const path = `PATCH /organizations/acme/connections/${connection.id}`
+          const changed = await person.call(path, { client_id: clientId, client_secret: 's' })
+          assert.equal(changed.status, 200, changed.text)
+        }
+        assert.equal(await arrive(`${lie}-before`), null)
+        assert.equal(await arrive(`${lie}-other`), 'sso_confirmation_required')
+        await change(place.owner, 'another')
+        assert.equal(await arrive(`${lie}-after`), refusal)
+        if (refusal !== null) continue
+        // Linked once under the new client, the account is nobody else's.
+        assert.equal(await arrive(`${lie}-third`), 'sso_confirmation_required')
+        // The old client's subjects count again when it comes back, and an owner's account never follows unasked.
+        await change(place.admin, 'intercept')
+        assert.equal(await arrive(`${lie}-before`), null)
+        assert.equal(await arrive(`${lie}-fourth`), 'sso_confirmation_required')
+        assert.deepEqual(await place.roleOf(claims.email), ['viewer'])
+      }
+    })
+
+    test("an owner's account does not follow another client id that an administrator enters", async () => {
+      const issuer = place.idp.issuerOf('pairwise')
+      const connection = await place.connect(place.owner, 'acme', { issuer })
+      const email = 'owner-of-pairs@acme.test'
+      await memberOf(place.product, 'acme', { email, role: 'owner' })
+      const arrive = async (sub: string) => await place.arrive(connection.start, { sub, email })
+      assert.equal((await arrive('pairs-1')).status, 200)
+      const path = `PATCH /organizations/acme/connections/${connection.id}`
+      await place.admin.call(path, { client_id: 'mine', client_secret: 's' })
+      assert.equal((await arrive('pairs-2')).refused, 'sso_confirmation_required')
+    })
+
     test("a connection re-made by an administrator does not reach an owner's account unasked", async () => {
       await memberOf(place.product, 'acme', { email: 'second@acme.test', role: 'owner' })
       const claims = { sub: 'second', email: 'second@acme.test' }

@@ -8,7 +8,11 @@ import { command, walk } from './sso.ts'
 
 /** Two organizations with a provider and a domain each: acme with an owner and an administrator, and its neighbour. */
 export async function neighboursForTests() {
-  const idp = await hostileIdp({})
+  const idp = await hostileIdp({
+    pairwise: {
+      discovery: (document) => ({ ...document, subject_types_supported: ['pairwise'] }),
+    },
+  })
   const successor = await hostileIdp({})
   const parts = await signInProductForTests()
   const { product } = parts

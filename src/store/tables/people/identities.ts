@@ -14,6 +14,7 @@ export interface IdentityTable {
   created_at: number
   last_used_at: number | null
   awaits_owner: string | null
+  former_client_id: string | null
 }
 
 /** What names somebody at a provider: never an e-mail address. */
@@ -69,6 +70,7 @@ export async function insert(
       created_at: tx.now,
       last_used_at: null,
       awaits_owner: identity.awaitsOwner ?? null,
+      former_client_id: null,
     })
     .onConflict((conflict) => conflict.columns(['connection_id', 'issuer', 'subject']).doNothing())
     .returningAll()
@@ -101,8 +103,8 @@ export async function listOf(db: Db, userId: UserId): Promise<IdentityRecord[]> 
 }
 
 /**
- * A person's identities that can still sign in, oldest first: those of deleted connections, or of an issuer that a
- * connection had before, bind nobody.
+ * A person's identities that can still sign in, oldest first: those of deleted connections, of an issuer that a
+ * connection had before, or of a client under which the provider knew them by another subject, bind nobody.
  */
 export async function listLiving(db: Db, userId: UserId): Promise<IdentityRecord[]> {
   const rows = await db.query
@@ -113,7 +115,13 @@ export async function listLiving(db: Db, userId: UserId): Promise<IdentityRecord
     .where((eb) =>
       eb.or([
         eb('identity.connection_id', '=', ''),
-        eb('identity.issuer', '=', eb.ref('connection.issuer')),
+        eb.and([
+          eb('identity.issuer', '=', eb.ref('connection.issuer')),
+          eb.or([
+            eb('identity.former_client_id', 'is', null),
+            eb('identity.former_client_id', '=', eb.ref('connection.client_id')),
+          ]),
+        ]),
       ]),
     )
     .orderBy('identity.id')
@@ -151,7 +159,13 @@ export async function countDependents(
             .where((or) =>
               or.or([
                 or('other.connection_id', '=', ''),
-                or('other.issuer', '=', or.ref('connection.issuer')),
+                or.and([
+                  or('other.issuer', '=', or.ref('connection.issuer')),
+                  or.or([
+                    or('other.former_client_id', 'is', null),
+                    or('other.former_client_id', '=', or.ref('connection.client_id')),
+                  ]),
+                ]),
               ]),
             ),
         )
@@ -183,6 +197,20 @@ export async function vouch(
   await chosen.execute()
 }
 
+/** Notes which client a connection's identities belong to, before it gets another whose subjects are different ones. */
+export async function bindToClient(
+  tx: Transaction,
+  connection: { readonly id: string; readonly issuer: string; readonly clientId: string },
+): Promise<void> {
+  await tx.query
+    .updateTable('identity')
+    .set({ former_client_id: connection.clientId })
+    .where('connection_id', '=', connection.id)
+    .where('issuer', '=', connection.issuer)
+    .where('former_client_id', 'is', null)
+    .execute()
+}
+
 /** Notes a use and what the provider says of the person today; the identity stays whose it is. */
 export async function noteUse(
   tx: Tx,
@@ -193,6 +221,7 @@ export async function noteUse(
     .updateTable('identity')
     .set({
       last_used_at: tx.now,
+      former_client_id: null,
       email: seen.email ?? null,
       email_verified: seen.emailVerified ? 1 : 0,
       name: seen.name ?? null,
