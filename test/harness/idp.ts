@@ -48,6 +48,7 @@ export async function idpForTests(options: IdpOptions = {}): Promise<TestIdp> {
     client_id: clientId,
     client_secret: clientSecret,
     redirect_uris: redirects,
+    post_logout_redirect_uris: redirects.map((address) => new URL('/sign-in', address).href),
     grant_types: ['authorization_code'],
     response_types: ['code'],
     application_type: 'web',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'
+import { freshDashboard } from '../harness/dashboard.ts'
 import type { TestIdp } from '../harness/idp.ts'
 import { firstOwner, type Person } from '../harness/person.ts'
 import { signInProductForTests, type SignInProduct } from '../harness/sign-in.ts'
@@ -147,6 +148,31 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.waitForURL(`${baseUrl}/docs`)
     assert.equal((await me(visitor)).name, 'Ada at GitHub')
+  })
+
+  test('signing out ends the session at the provider too, which sends the browser back to the sign-in page', async () => {
+    freshDashboard()
+    const { baseUrl } = parts.product
+    const path = `PATCH /organizations/acme/connections/${connection.id}`
+    const again = await owner.call(path, { ends_provider_session: true })
+    assert.equal(again.status, 200, again.text)
+    await using visitor = await visit()
+    const { page } = visitor
+    await signIn(visitor, 'new@corp.test', byEmail('new@corp.test'))
+    await page.waitForURL(`${baseUrl}/docs`)
+    // The provider remembers them: without signing out there, coming back needs no login.
+    await page.goto(byEmail('new@corp.test'))
+    await page.waitForURL(`${baseUrl}/docs`)
+
+    await page.goto(`${baseUrl}/o/acme`)
+    await page.getByRole('button', { name: 'Nora New' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.waitForURL(new RegExp(`^${idp.issuer}/session/end\\?.*id_token_hint=`))
+    assert.deepEqual(await sessionsIn(visitor), [])
+    await page.getByRole('button', { name: /yes/i }).click()
+    await page.waitForURL(`${baseUrl}/sign-in`)
+    await page.goto(byEmail('new@corp.test'))
+    await page.getByLabel('Login').waitFor()
   })
 
   test('SCIM first: who the directory has sent signs in as that member, others do not, and its end is theirs at once', async () => {
