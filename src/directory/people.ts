@@ -4,8 +4,6 @@ import {
   directoryMembers,
   directoryNewcomers,
   directoryUsers,
-  identities,
-  keys,
   memberships,
   users,
   type Actor,
@@ -52,8 +50,8 @@ export interface DirectoryMemberships {
   /** Deactivates an owner who was kept as the last, once there is another; whether that was so. */
   deactivateKept(tx: Tx, user: DirectoryUserRecord, actor: Actor): Promise<boolean>
   /**
-   * Makes room for somebody new under an inactive user's name and id: the old person's keys are revoked, its role and
-   * groups are gone, and an account that opens other doors stays that person's. The account of the newcomer.
+   * Makes room for somebody new under an inactive user's name and id: the old person is removed, with all that a removal
+   * ends, and keeps their account. Returns the newcomer's account.
    */
   replace(tx: Tx, user: DirectoryUserRecord, person: DirectoryPerson, actor: Actor): Promise<UserId>
 }
@@ -162,6 +160,7 @@ async function bringBack(
   if (isBack) await lifecycle.reactivate(tx, member, actor)
 }
 
+/** The old person's membership ends as any removal does; the newcomer joins under its id when the user turns active. */
 async function replace(
   tx: Tx,
   user: DirectoryUserRecord,
@@ -169,19 +168,12 @@ async function replace(
   actor: Actor,
 ): Promise<UserId> {
   const { organizationId, userId } = user
-  const by = actor.id ?? actor.kind
-  announceKeys(
-    tx,
-    organizationId,
-    await keys.revokePersonal(tx, { organizationId, userId, revokedBy: by }),
-  )
   const groups = await directoryMembers.removeUser(tx, organizationId, user.id)
   await directoryGroups.countMemberLess(tx, organizationId, groups)
   const membership = await memberships.findByUser(tx, organizationId, userId)
-  if (membership?.role !== undefined && membership.role !== 'viewer') {
-    await memberships.update(tx, { organizationId, id: membership.id, change: { role: 'viewer' } })
+  if (membership !== undefined) {
+    await lifecycle.remove(tx, await lifecycle.memberOf(tx, membership), actor)
   }
-  if (!(await opensOtherDoors(tx, userId))) return userId
   const { name, email } = person
   const newcomer = await users.insert(tx, {
     id: createId('usr', tx.now),
@@ -189,23 +181,7 @@ async function replace(
     email,
     emailFrom: organizationId,
   })
-  if (membership !== undefined) {
-    await memberships.update(tx, {
-      organizationId,
-      id: membership.id,
-      change: { userId: newcomer.id },
-    })
-  }
   return newcomer.id
-}
-
-// Whoever can sign in otherwise than through a company's connection, or is a member elsewhere, keeps the account.
-async function opensOtherDoors(tx: Tx, userId: UserId): Promise<boolean> {
-  const [own, elsewhere] = [
-    await identities.listOf(tx, userId),
-    await memberships.listOfUser(tx, userId),
-  ]
-  return elsewhere.length > 1 || own.some((identity) => identity.connectionId === '')
 }
 
 async function reactivate(
@@ -285,8 +261,4 @@ async function isKnownElsewhere(tx: Tx, user: DirectoryUserRecord): Promise<bool
 
 function contactOf({ name, email }: DirectoryPerson): Pick<DirectoryPerson, 'name' | 'email'> {
   return { name, email }
-}
-
-function announceKeys(tx: Tx, organizationId: OrganizationId, ids: readonly string[]): void {
-  for (const id of ids) tx.changed({ kind: 'key', organizationId, subjectId: id })
 }

@@ -76,6 +76,27 @@ for (const engine of engines) {
       assert.equal(await keyState(key), 'credential_revoked')
     })
 
+    test('whom a newcomer replaces is removed as anybody is, and the newcomer has another account', async () => {
+      const { email, user } = await employee()
+      const old = (await membershipOf(user.id))!
+      await setActive(user.id, false)
+      const told = await toldWhile(directory, async () => {
+        assert.equal((await create(email)).status, 201)
+      })
+      const now = (await membershipOf(user.id))!
+      assert.notEqual(now.userId, old.userId)
+      const ofMembers = (list: typeof told.audit) =>
+        list
+          .filter(({ name }) => name.startsWith('member.'))
+          .map(({ name, data }) => [name, data.user_id, data.keys])
+      const expected = [
+        ['member.removed', old.userId, 1],
+        ['member.joined', now.userId, undefined],
+      ]
+      assert.deepEqual(ofMembers(told.audit), expected)
+      assert.deepEqual(ofMembers(told.events), expected)
+    })
+
     test('an account that opens other doors stays with the person whose it is', async () => {
       const { email, user } = await employee()
       const old = (await membershipOf(user.id))!

@@ -199,7 +199,7 @@ export async function vouch(
 
 /** Notes which client a connection's identities belong to, before it gets another whose subjects are different ones. */
 export async function bindToClient(
-  tx: Transaction,
+  tx: Tx,
   connection: { readonly id: string; readonly issuer: string; readonly clientId: string },
 ): Promise<void> {
   await tx.query
