@@ -177,6 +177,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const { rawHeaders, method, url } = call.exchange
     const rest = url.slice(gatewayPrefix.length + checkPath.length)
     const question = readQuestion({ rawHeaders, method, rest, prefix: gatewayPrefix }) // 400 405
+    let assertion: string | undefined
     if (question.asked === undefined) {
       checkOrigin(call, principal, undefined) // 403
       // Nothing said which target: a key that may not reach all of them gets no yes.
@@ -187,9 +188,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const { asked, methods } = question
       call.method = methods.length === 1 ? (methods[0] ?? method) : method
       call.path = `${gatewayPrefix}/${asked.slug}${asked.path}`
-      await judge(call, principal, asked, methods) // 400 403 404 429
+      const { target } = await judge(call, principal, asked, methods) // 400 403 404 429
+      // The proxy hands it to the upstream, as a forwarded call would.
+      if (target.settings.assertion) assertion = await forwardDeps.assert(principal, target)
     }
-    answerAllowed(call, principal, call.target?.slug)
+    answerAllowed(call, principal, { slug: call.target?.slug, assertion })
   }
 
   function handle(exchange: Exchange): void {

@@ -39,7 +39,11 @@ export function answerWhoAmI(
 }
 
 /** Says yes to a proxy that asked for the decision alone; the headers are for it to pass on. */
-export function answerAllowed(call: Call, principal: KeyPrincipal, slug: string | undefined): void {
+export function answerAllowed(
+  call: Call,
+  principal: KeyPrincipal,
+  { slug, assertion }: { slug: string | undefined; assertion: string | undefined },
+): void {
   call.status = 200
   call.exchange.answer(200, [
     'Content-Length',
@@ -53,6 +57,7 @@ export function answerAllowed(call: Call, principal: KeyPrincipal, slug: string 
     'Intercept-Key-Id',
     principal.keyId,
     ...(slug === undefined ? [] : ['Intercept-Target', slug]),
+    ...(assertion === undefined ? [] : ['Intercept-Assertion', assertion]),
     ...call.answerHeaders,
   ])
 }

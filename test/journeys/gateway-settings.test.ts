@@ -61,6 +61,14 @@ describe('the gateway as it is set', () => {
     assert.equal(payload.sub, gateway.bearer.id)
     assert.ok((payload.exp ?? 0) - (payload.iat ?? 0) <= 60)
     assert.notEqual(protectedHeader.typ, 'JWT')
+
+    // A proxy that asks for the decision gets one to hand on.
+    const decided = await gateway.call('/-/check?target=echo', gateway.bearer, {
+      headers: { 'X-Original-URI': '/x', 'X-Original-Method': 'GET' },
+    })
+    const handedOn = decided.headers.get('intercept-assertion') ?? ''
+    const options = { issuer: gateway.product.baseUrl, audience: 'echo' }
+    assert.equal((await jwtVerify(handedOn, jwks, options)).payload.sub, gateway.bearer.id)
   })
 
   test('PostgreSQL: a revocation that one node has answered is refused by the other, its stream cut', async (t) => {
