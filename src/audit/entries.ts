@@ -1,4 +1,4 @@
-import { auditEntries, type Store } from '../store/index.ts'
+import { auditEntries, subjectNames, type Store } from '../store/index.ts'
 import { announceHeads } from './announce-heads.ts'
 import { signedHead, verifyChain, type ChainReport, type SignedHead } from './chain.ts'
 
@@ -25,6 +25,8 @@ export interface AuditFilter {
   readonly action?: string | undefined
   readonly actorId?: string | undefined
   readonly subjectId?: string | undefined
+  /** A part of the action, the actor's name, an id, an address or the detail, in any case. */
+  readonly search?: string | undefined
   readonly from?: number | undefined
   readonly until?: number | undefined
 }
@@ -36,6 +38,11 @@ export interface Audit {
     organizationId: string,
     page: AuditFilter & { before?: number | undefined; limit: number },
   ): Promise<AuditEntry[]>
+  /** The present names of what entries are about, by id. */
+  names(
+    organizationId: string,
+    entries: readonly AuditEntry[],
+  ): Promise<ReadonlyMap<string, string>>
   /** Every entry that a filter leaves, oldest first, in pages. */
   all(organizationId: string, filter: AuditFilter): AsyncIterable<AuditEntry>
   /** Recomputes the chain: a changed, added, removed or reordered entry shows; so does a chain that went back behind `against`. */
@@ -60,6 +67,12 @@ export function createAudit(deps: { store: Store }): Audit {
     async list(organizationId, page) {
       return (await auditEntries.list(store.slowReads, organizationId, page)).map(toEntry)
     },
+    names: async (organizationId, entries) =>
+      await subjectNames(
+        store.slowReads,
+        organizationId,
+        entries.map(({ subject }) => subject),
+      ),
     async *all(organizationId, filter) {
       for (let next = 1; ;) {
         const rows = await auditEntries.listFrom(store.slowReads, {
@@ -91,8 +104,16 @@ function matches(row: Row, filter: AuditFilter): boolean {
     (filter.action === undefined || row.action === filter.action) &&
     (filter.actorId === undefined || row.actor_id === filter.actorId) &&
     (filter.subjectId === undefined || row.subject_id === filter.subjectId) &&
+    (filter.search === undefined || holds(row, filter.search.toLowerCase())) &&
     (filter.from === undefined || row.at >= filter.from) &&
     (filter.until === undefined || row.at < filter.until)
+  )
+}
+
+function holds(row: Row, searched: string): boolean {
+  const { action, actor_name: name, subject_id: subject, detail, address, request_id: id } = row
+  return [action, name, subject, detail, address, id].some(
+    (text) => text?.toLowerCase().includes(searched) === true,
   )
 }
 

@@ -75,6 +75,8 @@ describe('an administrator with the built-in echo', { timeout: 120_000 }, () => 
     await open(`/calls?call=${id}`)
     const asked = page.getByRole('dialog').getByRole('region', { name: 'Request', exact: true })
     await asked.getByText('seen-on-the-way').waitFor()
+    await asked.getByText('"card": "…",').waitFor()
+    await asked.getByRole('button', { name: 'As sent' }).click()
     await asked.getByText('{"card":"…","amount":5}').waitFor()
     const answered = page.getByRole('dialog').getByRole('region', { name: 'Answer', exact: true })
     await answered.getByText('/pay').first().waitFor()

@@ -72,7 +72,7 @@ describe('an open tab of the dashboard', () => {
       await page.goto(`${product.baseUrl}/o/acme/keys?issue=now`)
       await page.getByLabel('Name', { exact: true }).fill(`typed while offline ${look}`)
       await visitor.context.setOffline(true)
-      const banner = page.getByText('Intercept does not answer. Trying again…')
+      const banner = page.getByText('You are offline. What you see is from before.')
       await banner.waitFor()
       await page.getByRole('dialog').getByRole('button', { name: 'Issue key' }).click()
       await page.getByRole('alert').getByText('what you typed stays here').waitFor()

@@ -72,8 +72,11 @@ describe('webhooks in the dashboard', { timeout: 120_000 }, () => {
     await drawer.getByText('thank you').waitFor()
     await checkState(visitor, 'webhooks-delivery-light')
     const [arrival] = atPath('/first')
-    const shown = await drawer.getByRole('group', { name: 'Body' }).textContent()
-    assert.equal(shown, arrival?.body.toString())
+    const body = drawer.getByRole('group', { name: 'Body', exact: true })
+    const sent = arrival?.body.toString() ?? ''
+    assert.equal(await body.textContent(), JSON.stringify(JSON.parse(sent), null, 2))
+    await drawer.getByRole('button', { name: 'As sent' }).first().click()
+    assert.equal(await body.textContent(), sent)
     assert.equal(arrival?.headers['x-team'], 'billing')
     assert.deepEqual(visitor.findings, [])
   })

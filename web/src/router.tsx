@@ -37,7 +37,7 @@ const signIn = createRoute({
 const setup = createRoute({
   getParentRoute: () => root,
   path: '/setup',
-  validateSearch: texts('token'),
+  validateSearch: texts('token', 'step', 'organization', 'key'),
   component: lazyRouteComponent(
     whole(async () => await import('./pages/entry/Setup.tsx')),
     'Setup',
@@ -229,7 +229,7 @@ const sso = createRoute({
 const audit = createRoute({
   getParentRoute: () => organization,
   path: '/audit',
-  validateSearch: texts('actor', 'action', 'subject', 'from', 'to', 'entry'),
+  validateSearch: texts('q', 'actor', 'action', 'subject', 'from', 'to', 'entry'),
   component: lazyRouteComponent(
     whole(async () => await import('./pages/audit/Audit.tsx')),
     'Audit',
@@ -252,6 +252,13 @@ const accessTokens = createRoute({
     whole(async () => await import('./pages/settings/AccessTokens.tsx')),
     'AccessTokens',
   ),
+})
+
+// What is no page of an organization is said inside its frame, with the navigation beside it.
+const nothing = createRoute({
+  getParentRoute: () => organization,
+  path: '/$',
+  component: NotFound,
 })
 
 const tree = root.addChildren([
@@ -281,6 +288,7 @@ const tree = root.addChildren([
       audit,
       settings,
       accessTokens,
+      nothing,
     ]),
   ]),
 ])

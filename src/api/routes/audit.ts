@@ -17,7 +17,12 @@ const Entry = Type.Object(
       name: nullable(Type.String()),
     }),
     action: Type.String(),
-    subject: Type.Object({ kind: Type.String(), id: Type.String() }),
+    /** `name` is what it is called now; null when it is gone or has none. */
+    subject: Type.Object({
+      kind: Type.String(),
+      id: Type.String(),
+      name: nullable(Type.String()),
+    }),
     detail: Type.Record(Type.String(), Type.Unknown()),
     address: nullable(Type.String()),
     request_id: nullable(Type.String()),
@@ -30,6 +35,8 @@ const filter = {
   action: Type.Optional(Type.String({ maxLength: 100 })),
   actor_id: Type.Optional(Type.String({ maxLength: 100 })),
   subject_id: Type.Optional(Type.String({ maxLength: 100 })),
+  /** A part of the action, the actor's name, an id, an address or the detail. */
+  search: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   from: Type.Optional(Time),
   until: Type.Optional(Time),
 }
@@ -44,8 +51,10 @@ export const auditRoutes = {
     handle: async ({ organization, query }, services) => {
       const before = sequenceOf(query.after)
       const page = { ...toFilter(query), before, limit: limitOf(query) + 1 }
-      return toPage(query, await services.audit.list(organization.id, page), {
-        item: toEntry,
+      const entries = await services.audit.list(organization.id, page)
+      const names = await services.audit.names(organization.id, entries)
+      return toPage(query, entries, {
+        item: (entry) => toEntry(entry, names.get(entry.subject.id)),
         cursorOf: ({ sequence }) => String(sequence),
       })
     },
@@ -140,6 +149,7 @@ function toFilter(query: {
   action?: string
   actor_id?: string
   subject_id?: string
+  search?: string
   from?: string
   until?: string
 }) {
@@ -147,6 +157,7 @@ function toFilter(query: {
     action: query.action,
     actorId: query.actor_id,
     subjectId: query.subject_id,
+    search: query.search,
     from: query.from === undefined ? undefined : Date.parse(query.from),
     until: query.until === undefined ? undefined : Date.parse(query.until),
   }
@@ -158,7 +169,7 @@ function sequenceOf(cursor: string | undefined): number | undefined {
   return Number(cursor)
 }
 
-function toEntry(entry: AuditEntry): Static<typeof Entry> {
+function toEntry(entry: AuditEntry, name: string | undefined): Static<typeof Entry> {
   return {
     id: entry.id,
     sequence: entry.sequence,
@@ -169,7 +180,7 @@ function toEntry(entry: AuditEntry): Static<typeof Entry> {
       name: entry.actor.name ?? null,
     },
     action: entry.action,
-    subject: entry.subject,
+    subject: { ...entry.subject, name: name ?? null },
     detail: entry.detail,
     address: entry.address ?? null,
     request_id: entry.requestId ?? null,

@@ -11,7 +11,8 @@ const maxListed = 1000
 
 export const commands = {
   list: command({
-    usage: '<org> [--action ACTION] [--actor ID] [--subject ID] [--since 24h] [--limit 50]',
+    usage:
+      '<org> [--action ACTION] [--actor ID] [--subject ID] [--search TEXT] [--since 24h] [--limit 50]',
     about: 'who changed what, newest first; `system` for what concerns no organization',
     options: {
       action: {
@@ -21,6 +22,11 @@ export const commands = {
       },
       actor: { type: 'string', value: 'ID', about: 'what this person, key or directory did' },
       subject: { type: 'string', value: 'ID', about: 'what happened to this thing' },
+      search: {
+        type: 'string',
+        value: 'TEXT',
+        about: 'entries with this in their action, names, ids, address or detail',
+      },
       since: {
         type: 'string',
         value: 'TIME',
@@ -35,6 +41,7 @@ export const commands = {
         const id = slug === 'system' ? slug : (await createOrganizations(services).get(slug)).id
         const found = await createAudit(services).list(id, {
           ...{ limit, action: values.action, actorId: values.actor, subjectId: values.subject },
+          search: values.search,
           from: optionalSince(values.since, services.clock.now()),
         })
         const rows = found.map((entry) => [

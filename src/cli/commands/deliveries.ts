@@ -14,7 +14,7 @@ const filterFlags = {
   state: {
     type: 'string',
     value: 'STATE',
-    about: `${states.join(', ')}, or missed (dead and skipped)`,
+    about: `${states.join(', ')}, retrying (pending after a failed attempt), or missed (dead and skipped)`,
   },
   type: {
     type: 'string',
@@ -115,6 +115,7 @@ function parseFilter(values: FilterValues, nowMs: number): DeliveryFilter {
     endpointId: endpoint,
     eventId: event,
     states: state === undefined ? undefined : parseStates(state),
+    onlyTried: state === 'retrying' ? true : undefined,
     types: type === undefined ? undefined : [type],
     createdFrom: since === undefined ? undefined : parseSince('--since', since, nowMs),
   }
@@ -122,8 +123,10 @@ function parseFilter(values: FilterValues, nowMs: number): DeliveryFilter {
 
 function parseStates(text: string): readonly DeliveryState[] {
   if (text === 'missed') return ['dead', 'skipped']
+  if (text === 'retrying') return ['pending']
   const state = states.find((known) => known === text)
-  if (state === undefined) throw new UsageError(`--state must be ${states.join(', ')} or missed`)
+  if (state === undefined)
+    throw new UsageError(`--state must be ${states.join(', ')}, retrying or missed`)
   return [state]
 }
 

@@ -7,6 +7,7 @@ export interface AuditFilter {
   readonly action?: string | undefined
   readonly actor_id?: string | undefined
   readonly subject_id?: string | undefined
+  readonly search?: string | undefined
   readonly from?: string | undefined
   readonly until?: string | undefined
 }

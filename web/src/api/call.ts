@@ -166,11 +166,9 @@ function refusalOf(answer: Response, text: string): Refused {
       body.errors,
     )
   } catch {
-    return new Refused(
-      answer.status,
-      'internal_error',
-      `The answer was ${answer.status}.`,
-      requestId,
-    )
+    // Not our answer: what stands before Intercept answers in its place.
+    const isProxy = answer.status >= 502 && answer.status <= 504
+    const code = isProxy ? 'unanswered' : 'internal_error'
+    return new Refused(answer.status, code, `The answer was ${answer.status}.`, requestId)
   }
 }

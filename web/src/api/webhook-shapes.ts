@@ -11,6 +11,16 @@ export type Delivery =
 export type DeliveryState = Delivery['state']
 /** The states of deliveries in the order in which they are shown. */
 export const deliveryStates = ['delivered', 'pending', 'held', 'dead', 'skipped'] as const
+/** What a list of deliveries can be narrowed to: the states, and two that people look for. */
+export const deliveryChoices = [
+  'delivered',
+  'pending',
+  'retrying',
+  'held',
+  'dead',
+  'skipped',
+  'missed',
+] as const
 /** A delivery with its bytes and attempts. */
 export type DeliveryDetail =
   Answer<'GET /organizations/:organization/webhooks/deliveries/:delivery'>

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
 import {
-  deliveryStates,
+  deliveryChoices,
   type DeliveryFilter,
   type EndpointChange,
   type EndpointWish,
@@ -187,6 +187,6 @@ export async function startReplay(organization: string, filter: DeliveryFilter) 
 
 /** The filter as the server takes it; an unknown state in the address bar is no filter. */
 function asked(filter: DeliveryFilter) {
-  const state = [...deliveryStates, 'missed' as const].find((one) => one === filter.state)
+  const state = deliveryChoices.find((one) => one === filter.state)
   return { ...filter, state }
 }

@@ -13,7 +13,7 @@ import { lastOrganization, rememberOrganization } from './last-organization.ts'
 import { MembershipContext, may, membershipOf } from './membership.ts'
 import { Navigation, places, Switcher } from './Navigation.tsx'
 import { NotFound } from './NotFound.tsx'
-import { OfflineBanner, SignedOut } from './Presence.tsx'
+import { SignedOut, TroubleBanner } from './Presence.tsx'
 import { useShortcuts } from './shortcuts.ts'
 import { whole } from './upgrade.ts'
 
@@ -130,7 +130,7 @@ function SignedIn({ me }: { readonly me: Me }) {
           <Switcher me={me} membership={membership} />
         </header>
         <div>
-          <OfflineBanner />
+          <TroubleBanner />
           <main id="main" ref={main} tabIndex={-1} className={classes.main}>
             {/* Times are formatted where they stand: in another zone the page is drawn anew. */}
             {unknown ? <NotFound /> : <Outlet key={zone} />}

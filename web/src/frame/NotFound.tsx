@@ -12,8 +12,14 @@ export function NotFound() {
       <Card>
         <div className="stack">
           <p>{frameWords.notFoundText}</p>
-          <div>
-            <ButtonLink to="/">{frameWords.toOverview}</ButtonLink>
+          <p>
+            <code className="break">{window.location.pathname}</code>
+          </p>
+          <div className="row">
+            <ButtonLink look="primary" to="/">
+              {frameWords.toOverview}
+            </ButtonLink>
+            <Button onClick={() => window.history.back()}>{frameWords.goBack}</Button>
           </div>
         </div>
       </Card>

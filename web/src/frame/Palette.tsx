@@ -1,10 +1,11 @@
 import { Dialog } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useId, useMemo, useState, type KeyboardEvent } from 'react'
+import { useId, useMemo, useState, type KeyboardEvent } from 'react'
 import { frameWords } from '../../words/en.ts'
-import { keysNamedQuery, paletteQuery } from '../api/palette.ts'
+import { keysFoundQuery, paletteQuery } from '../api/palette.ts'
 import { Icon, type IconName } from '../parts/Icon.tsx'
+import { useSettled } from '../parts/useSettled.ts'
 import classes from './frame.module.css'
 import { may, type Membership } from './membership.ts'
 import { places } from './Navigation.tsx'
@@ -18,7 +19,6 @@ interface Choice {
 }
 
 const mostShown = 40
-const settledMs = 150
 
 /** What the palette begins for somebody: each is a page with its dialog open. */
 const doings = [
@@ -42,16 +42,6 @@ const doings = [
     search: { tab: 'invitations' },
   },
 ] as const
-
-/** A text as it was when the typing last paused, without the word for an action before it. */
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState('')
-  useEffect(() => {
-    const timer = window.setTimeout(() => setSettled(text.replace(/^revoke\s*/i, '')), settledMs)
-    return () => window.clearTimeout(timer)
-  }, [text])
-  return settled
-}
 
 /** Ctrl K: every page, key, target and endpoint by name, and pasted ids. */
 export function Palette({
@@ -140,7 +130,8 @@ function useChoices(membership: Membership, text: string, onClose: () => void): 
   const navigate = useNavigate()
   const organization = membership.slug
   const things = useQuery(paletteQuery(organization))
-  const found = useQuery(keysNamedQuery(organization, useSettled(text)))
+  // Without the word for an action before it: "revoke pay" finds the keys named so.
+  const found = useQuery(keysFoundQuery(organization, useSettled(text.replace(/^revoke\s*/i, ''))))
   return useMemo(() => {
     const params = { organization }
     function go(open: () => Promise<void>): () => void {
@@ -158,9 +149,7 @@ function useChoices(membership: Membership, text: string, onClose: () => void): 
         icon: place.icon,
         open: go(() => navigate({ to: place.to, params })),
       }))
-    const known = things.data?.keys ?? []
-    const ids = new Set(known.map(({ id }) => id))
-    const everyKey = [...known, ...(found.data?.items ?? []).filter(({ id }) => !ids.has(id))]
+    const everyKey = found.data?.items ?? []
     const keys: Choice[] = everyKey.map((key) => ({
       id: key.id,
       label: `${key.name} ${key.hint}`,

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQueryClient, type Query, type QueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { frameWords } from '../../words/en.ts'
 import { onSignedOut, Refused } from '../api/call.ts'
@@ -6,38 +6,56 @@ import { Lamp } from '../parts/Button.tsx'
 import classes from './frame.module.css'
 import { whole } from './upgrade.ts'
 
-const retryMs = 3000
+/** Errors are asked about less often than silence: each answer costs the server something. */
+const retryMs = { offline: 3000, unanswered: 3000, failing: 5000 }
 const load = whole(async () => await import('./SignedOutDialog.tsx'))
 const SignedOutDialog = lazy(async () => ({ default: (await load()).SignedOutDialog }))
 
-/** Says that the server does not answer, and keeps asking until it does. */
-export function OfflineBanner() {
+type Trouble = keyof typeof frameWords.troubles
+
+/** Says that the server does not answer or answers with errors, and keeps asking until all is well. */
+export function TroubleBanner() {
   const client = useQueryClient()
-  const [offline, setOffline] = useState(false)
+  const [trouble, setTrouble] = useState<Trouble>()
   useEffect(
     () =>
       client.getQueryCache().subscribe((event) => {
         if (event.type !== 'updated') return
-        if (event.action.type === 'error') {
-          const error: unknown = event.action.error
-          if (error instanceof Refused && error.code === 'offline') setOffline(true)
-        }
-        if (event.action.type === 'success') setOffline(false)
+        const { type } = event.action
+        if (type === 'error' || type === 'success') setTrouble(troubleOf(client))
       }),
     [client],
   )
   useEffect(() => {
-    if (!offline) return undefined
-    const timer = window.setInterval(() => void client.refetchQueries({ type: 'active' }), retryMs)
-    return () => window.clearInterval(timer)
-  }, [offline, client])
-  if (!offline) return undefined
+    if (trouble === undefined) return undefined
+    const ask = () => void client.refetchQueries({ type: 'active', predicate: isTroubled })
+    const timer = window.setInterval(ask, retryMs[trouble])
+    window.addEventListener('online', ask)
+    return () => {
+      window.clearInterval(timer)
+      window.removeEventListener('online', ask)
+    }
+  }, [trouble, client])
+  if (trouble === undefined) return undefined
   return (
     <div className={classes.banner} role="status">
       <Lamp />
-      {frameWords.offline}
+      {frameWords.troubles[trouble]}
     </div>
   )
+}
+
+/** The worst that the queries of this page met last. */
+function troubleOf(client: QueryClient): Trouble | undefined {
+  const troubled = client.getQueryCache().findAll({ type: 'active', predicate: isTroubled })
+  if (troubled.length === 0) return undefined
+  const unanswered = troubled.some(({ state: { error } }) => (error as Refused).status === 0)
+  if (!unanswered) return 'failing'
+  return navigator.onLine ? 'unanswered' : 'offline'
+}
+
+function isTroubled({ state: { error } }: Query): boolean {
+  return error instanceof Refused && (error.code === 'offline' || error.status >= 500)
 }
 
 /** The session ended while a page was open: sign in beside it, and nothing typed is lost. */

@@ -2,6 +2,7 @@ import { useRef, useState, type RefObject } from 'react'
 import { words } from '../../words/en.ts'
 import { Button } from './Button.tsx'
 import { copyText } from './copy-text.ts'
+import { Segmented } from './Field.tsx'
 import classes from './surface.module.css'
 
 type Outcome = 'idle' | 'copied' | 'selected'
@@ -69,4 +70,38 @@ export function Snippet({ text, label }: { readonly text: string; readonly label
       </Button>
     </div>
   )
+}
+
+/** A body: JSON is shown formatted, and one click away as it was sent; what is shown is what is copied. */
+export function BodySnippet({ text, label }: { readonly text: string; readonly label: string }) {
+  const [asSent, setAsSent] = useState(false)
+  const formatted = formatJson(text)
+  if (formatted === undefined || formatted === text) return <Snippet text={text} label={label} />
+  return (
+    <div className="stack-tight">
+      <Segmented
+        label={words.bodyForm}
+        value={asSent ? 'sent' : 'formatted'}
+        options={[
+          { value: 'formatted', label: words.formatted },
+          { value: 'sent', label: words.asSent },
+        ]}
+        onValue={(form) => setAsSent(form === 'sent')}
+      />
+      <Snippet text={asSent ? text : formatted} label={label} />
+    </div>
+  )
+}
+
+/** Only what parsing and printing leave as it is: numbers beyond 2^53 and repeated names would change. */
+function formatJson(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null) return undefined
+    const bare = (one: string): string => one.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, '$1')
+    const formatted = JSON.stringify(value, null, 2)
+    return bare(formatted) === bare(text) ? formatted : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -1,11 +1,11 @@
-import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { Dialog } from '@base-ui/react/dialog'
-import { useState, type FormEvent, type ReactNode } from 'react'
+import type { FormEvent, ReactNode } from 'react'
 import { words } from '../../words/en.ts'
 import { Button } from './Button.tsx'
 import { cx } from './cx.ts'
 import classes from './dialog.module.css'
-import { TextField } from './Field.tsx'
+import { useEdited, useLeaving } from './leaving.ts'
+import { LeaveQuestion } from './LeaveQuestion.tsx'
 import { ProblemNotice } from './States.tsx'
 
 interface Opening {
@@ -13,21 +13,7 @@ interface Opening {
   readonly onClose: () => void
 }
 
-/** A dialog with a form: Enter sends, the first field has the focus, a refusal is shown above the buttons. */
-export function FormDialog({
-  open,
-  onClose,
-  title,
-  lead,
-  action,
-  busy,
-  error,
-  danger = false,
-  wide = false,
-  disabled = false,
-  onSubmit,
-  children,
-}: Opening & {
+interface FormDialogProps extends Opening {
   readonly title: string
   readonly lead?: ReactNode
   readonly action: string
@@ -38,111 +24,73 @@ export function FormDialog({
   readonly disabled?: boolean
   readonly onSubmit: () => void
   readonly children?: ReactNode
-}) {
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    event.stopPropagation()
-    if (!busy && !disabled) onSubmit()
-  }
+}
+
+/** A dialog with a form: Enter sends, the first field has the focus, a refusal is shown above the buttons; what was typed is not lost without a question. */
+export function FormDialog(form: FormDialogProps) {
+  const edited = useEdited()
+  const leaving = useLeaving(edited.isEdited)
+  const close = () => (edited.isEdited() ? edited.ask(true) : form.onClose())
   return (
     <Dialog.Root
-      open={open}
+      open={form.open}
       disablePointerDismissal
-      onOpenChange={(next) => (next ? undefined : onClose())}
+      onOpenChange={(next) => (next ? undefined : close())}
     >
       <Dialog.Portal>
         <Dialog.Backdrop className={classes.veil} />
-        <Dialog.Popup className={cx(classes.dialog, wide && classes.wide)}>
-          <Dialog.Title>{title}</Dialog.Title>
-          {lead === undefined ? undefined : (
-            <Dialog.Description render={<div />}>{lead}</Dialog.Description>
+        <Dialog.Popup className={cx(classes.dialog, form.wide === true && classes.wide)}>
+          <Dialog.Title>{form.title}</Dialog.Title>
+          {form.lead === undefined ? undefined : (
+            <Dialog.Description render={<div />}>{form.lead}</Dialog.Description>
           )}
-          <form className="stack" onSubmit={submit}>
-            {children}
-            {error === undefined || error === null ? undefined : <ProblemNotice error={error} />}
-            <div className={classes.actions}>
-              <Button onClick={onClose}>{words.cancel}</Button>
-              <Button
-                type="submit"
-                look={danger ? 'dangerFull' : 'primary'}
-                busy={busy}
-                disabled={disabled}
-              >
-                {action}
-              </Button>
-            </div>
-          </form>
+          <DialogForm {...form} onClose={close} onSent={edited.forget} onInput={edited.onInput} />
+          <LeaveQuestion
+            open={edited.isAsked || leaving.isAsked}
+            onStay={() => {
+              edited.ask(false)
+              leaving.stay()
+            }}
+            onLeave={() => {
+              edited.forget()
+              edited.ask(false)
+              if (leaving.isAsked) leaving.leave()
+              else form.onClose()
+            }}
+          />
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
   )
 }
 
-/** The one question before something that can't be undone. With `typed`, the name must be typed or pasted. */
-export function ConfirmDialog({
-  open,
-  onClose,
-  title,
-  action,
-  typed,
-  busy,
-  error,
-  onConfirm,
-  children,
-}: Opening & {
-  readonly title: string
-  readonly action: string
-  readonly typed?: string | undefined
-  readonly busy: boolean
-  readonly error?: unknown
-  readonly onConfirm: () => void
-  readonly children: ReactNode
-}) {
-  const [name, setName] = useState('')
-  const ready = typed === undefined || name.trim() === typed
+function DialogForm(
+  form: FormDialogProps & { readonly onSent: () => void; readonly onInput: () => void },
+) {
+  const { busy, disabled = false, error } = form
   function submit(event: FormEvent) {
     event.preventDefault()
     event.stopPropagation()
-    if (ready && !busy) onConfirm()
+    if (busy || disabled) return
+    form.onSent()
+    form.onSubmit()
   }
   return (
-    <AlertDialog.Root
-      open={open}
-      onOpenChange={(next) => {
-        if (next) return
-        setName('')
-        onClose()
-      }}
-    >
-      <AlertDialog.Portal>
-        <AlertDialog.Backdrop className={classes.veil} />
-        <AlertDialog.Popup className={classes.dialog}>
-          <AlertDialog.Title>{title}</AlertDialog.Title>
-          <AlertDialog.Description render={<div />} className="stack-tight">
-            {children}
-          </AlertDialog.Description>
-          <form className="stack" onSubmit={submit}>
-            {typed === undefined ? undefined : (
-              <TextField label={words.typeName(typed)} code value={name} onValue={setName} />
-            )}
-            {error === undefined || error === null ? undefined : <ProblemNotice error={error} />}
-            <div className={classes.actions}>
-              <Button
-                onClick={() => {
-                  setName('')
-                  onClose()
-                }}
-              >
-                {words.cancel}
-              </Button>
-              <Button type="submit" look="dangerFull" busy={busy} disabled={!ready}>
-                {action}
-              </Button>
-            </div>
-          </form>
-        </AlertDialog.Popup>
-      </AlertDialog.Portal>
-    </AlertDialog.Root>
+    <form className="stack" onSubmit={submit} onInput={form.onInput}>
+      {form.children}
+      {error === undefined || error === null ? undefined : <ProblemNotice error={error} />}
+      <div className={classes.actions}>
+        <Button onClick={form.onClose}>{words.cancel}</Button>
+        <Button
+          type="submit"
+          look={form.danger === true ? 'dangerFull' : 'primary'}
+          busy={busy}
+          disabled={disabled}
+        >
+          {form.action}
+        </Button>
+      </div>
+    </form>
   )
 }
 

@@ -1,6 +1,7 @@
 import { useId, type ComponentProps, type ReactNode } from 'react'
 import classes from './controls.module.css'
 import { cx } from './cx.ts'
+import { useWrongInput } from './wrong-input.ts'
 
 interface FieldProps {
   readonly label: ReactNode
@@ -51,13 +52,24 @@ export function Field({
 
 type TextProps<Tag extends 'input' | 'textarea'> = FieldProps & {
   readonly code?: boolean
+  /** What is said of a value that does not match `pattern`. */
+  readonly patternWords?: string
   readonly onValue?: (value: string) => void
 } & ComponentProps<Tag>
 
 /** A one-line text field; `code` sets it in mono for ids, paths and addresses. */
-export function TextField({ label, hint, error, code, onValue, ...rest }: TextProps<'input'>) {
+export function TextField({
+  label,
+  hint,
+  error,
+  code,
+  patternWords,
+  onValue,
+  ...rest
+}: TextProps<'input'>) {
+  const wrong = useWrongInput(patternWords)
   return (
-    <Field label={label} hint={hint} error={error}>
+    <Field label={label} hint={hint} error={wrong.sentence ?? error}>
       {(marks) => (
         <input
           autoComplete="off"
@@ -65,7 +77,11 @@ export function TextField({ label, hint, error, code, onValue, ...rest }: TextPr
           {...rest}
           {...marks}
           className={textClass(code)}
-          onChange={(event) => onValue?.(event.target.value)}
+          onInvalid={wrong.onInvalid}
+          onChange={(event) => {
+            wrong.clear()
+            onValue?.(event.target.value)
+          }}
         />
       )}
     </Field>

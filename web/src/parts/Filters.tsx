@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { Fragment, useEffect, useRef, useState, type ReactNode } from 'react'
 import { words } from '../../words/en.ts'
 import { Button } from './Button.tsx'
 import classes from './table.module.css'
@@ -13,8 +13,10 @@ export interface Filter {
   readonly value: string | undefined
   /** Without options the filter has only a chip: it was set by a link. */
   readonly options?: readonly Option[]
+  /** Its own way to choose, where there are too many for a list. */
+  readonly picker?: ReactNode
   /** How the value reads on the chip. */
-  readonly shown?: string
+  readonly shown?: string | undefined
 }
 
 interface FilterBarProps {
@@ -44,7 +46,9 @@ export function FilterBar({ search, filters, onChange, children }: FilterBarProp
           <SearchBox key={search.value ?? ''} search={search} onChange={onChange} />
         )}
         {filters.map((filter) =>
-          filter.options === undefined ? undefined : (
+          filter.picker !== undefined ? (
+            <Fragment key={filter.id}>{filter.picker}</Fragment>
+          ) : filter.options === undefined ? undefined : (
             <Select
               key={filter.id}
               auto

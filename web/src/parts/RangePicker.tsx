@@ -61,7 +61,8 @@ export function RangePicker({ search, onRange }: RangePickerProps) {
   )
 }
 
-function CustomRange({
+/** Two moments, asked for in a dialog. */
+export function CustomRange({
   search,
   onRange,
   onClose,

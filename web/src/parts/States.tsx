@@ -67,7 +67,7 @@ export function ProblemNotice({
         <p className="break">{refusal.message === '' ? known?.title : refusal.message}</p>
         {known?.todo === undefined ? undefined : <p className="muted">{known.todo}</p>}
         <p className={classes.ids}>
-          {refusal.code === 'offline' ? undefined : (
+          {refusal.code === 'offline' || refusal.code === 'unanswered' ? undefined : (
             <a href={`/problems/${refusal.code}`} target="_blank" rel="noreferrer">
               <code>{refusal.code}</code>
             </a>

@@ -3,14 +3,29 @@ import { useLayoutEffect, useRef, useState } from 'react'
 import type { BodyProps } from './DataTable.tsx'
 import classes from './table.module.css'
 
+/** So few rows are drawn whole: they may differ in height. */
+const drawnWhole = 60
+
 /** The body of a long list: only the rows near the window exist; the page itself scrolls. */
-export function VirtualBody<Row>({ rows, renderRow }: BodyProps<Row>) {
+export function VirtualBody<Row>(body: BodyProps<Row>) {
+  return body.rows.length > drawnWhole ? (
+    <Windowed {...body} />
+  ) : (
+    <tbody>{body.rows.map(body.renderRow)}</tbody>
+  )
+}
+
+function Windowed<Row>({ rows, renderRow }: BodyProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const [top, setTop] = useState(0)
-  const rowHeight = window.matchMedia('(pointer: coarse)').matches ? 44 : 36
+  const [rowHeight, setRowHeight] = useState(() =>
+    window.matchMedia('(pointer: coarse)').matches ? 44 : 36,
+  )
   useLayoutEffect(() => {
     const box = body.current?.getBoundingClientRect()
     if (box !== undefined) setTop(box.top + window.scrollY)
+    const drawn = body.current?.querySelector('tr[data-row]')?.getBoundingClientRect().height
+    if (drawn !== undefined && drawn > 0) setRowHeight(drawn)
   }, [])
   const virtual = useWindowVirtualizer({
     count: rows.length,
@@ -18,6 +33,7 @@ export function VirtualBody<Row>({ rows, renderRow }: BodyProps<Row>) {
     overscan: 14,
     scrollMargin: top,
   })
+  useLayoutEffect(() => virtual.measure(), [virtual, rowHeight])
   const items = virtual.getVirtualItems()
   const before = (items[0]?.start ?? top) - top
   const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top)

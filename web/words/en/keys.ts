@@ -6,6 +6,8 @@ export const keysWords = {
   issue: 'Issue key',
   what: 'keys',
   search: 'Name, hint or key id',
+  noKey: 'No key',
+  noSuchKey: (name: string) => `No key is named ${name}.`,
   state: 'State',
   states: {
     active: 'Active',

@@ -101,7 +101,6 @@ export const targetsWords = {
     title: 'Try a request',
     lead: 'Runs the real checks with this key and the saved rules. Nothing is forwarded, nothing is counted.',
     key: 'Key',
-    noKey: 'No key',
     method: 'Method',
     path: 'Path',
     address: 'From address',
@@ -162,6 +161,7 @@ export const targetsWords = {
   },
   capture: {
     records: 'Calls that leave a record',
+    recordsWrong: 'all, refused, none, or sampled 1/10 for one of ten.',
     recordsHint:
       'all, refused, sampled 1/10 (every tenth, and all that are refused) or none. Counts and charts are exact in any case.',
     title: 'Capture',

@@ -72,10 +72,11 @@ export const webhookWords = {
 
   endpoint: {
     ping: 'Send ping',
+    tryNow: 'Try now',
     pinged: 'Ping sent',
     pingedText: 'Its delivery appears below.',
-    pingWaits: 'The ping waits, because the endpoint is held',
-    pingWaitsText: 'It is sent as soon as the endpoint answers again.',
+    pingWaits: 'Trying the endpoint now',
+    pingWaitsText: 'If it answers 2xx, everything that waits is sent, and then a ping.',
     edit: 'Edit',
     more: 'More',
     disable: 'Disable',
@@ -135,6 +136,7 @@ export const webhookWords = {
 
   deliveryStates: {
     pending: 'Waiting',
+    retrying: 'Retrying',
     held: 'Held',
     delivered: 'Delivered',
     dead: 'Dead',

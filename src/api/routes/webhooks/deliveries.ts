@@ -28,11 +28,11 @@ const R = '/organizations/:organization/webhooks/replays'
 
 const idText = Type.String({ minLength: 1, maxLength: 60 })
 
-/** Which deliveries: all that is given must hold. `missed` is dead or skipped. */
+/** Which deliveries: all that is given must hold. `missed` is dead or skipped, `retrying` pending after a failed attempt. */
 const filterProperties = {
   endpoint: Type.Optional(idText),
   event: Type.Optional(idText),
-  state: Type.Optional(oneOf([...deliveryStates, 'missed'])),
+  state: Type.Optional(oneOf([...deliveryStates, 'retrying', 'missed'])),
   type: Type.Optional(idText),
   from: Type.Optional(Time),
   to: Type.Optional(Time),
@@ -159,12 +159,14 @@ function toFilter(query: Static<typeof Filter>): DeliveryFilter {
     endpointId: endpoint,
     eventId: event,
     states: state === undefined ? undefined : statesOf(state),
+    onlyTried: state === 'retrying' ? true : undefined,
     types: type === undefined ? undefined : [type],
     createdFrom: from === undefined ? undefined : Date.parse(from),
     createdTo: to === undefined ? undefined : Date.parse(to),
   }
 }
 
-function statesOf(state: DeliveryState | 'missed'): readonly DeliveryState[] {
+function statesOf(state: DeliveryState | 'retrying' | 'missed'): readonly DeliveryState[] {
+  if (state === 'retrying') return ['pending']
   return state === 'missed' ? ['dead', 'skipped'] : [state]
 }

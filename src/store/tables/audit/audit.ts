@@ -1,3 +1,4 @@
+import { sql, type SqlBool } from 'kysely'
 import type { Db, Tx } from '../../db/db.ts'
 import * as settings from '../settings/settings.ts'
 import { anchorName, anchorParts, readAnchor, sealHolds, sealOf, type ChainPlace } from './seals.ts'
@@ -53,6 +54,7 @@ export async function list(
     action?: string | undefined
     actorId?: string | undefined
     subjectId?: string | undefined
+    search?: string | undefined
     from?: number | undefined
     until?: number | undefined
   },
@@ -67,6 +69,17 @@ export async function list(
   if (page.action !== undefined) query = query.where('action', '=', page.action)
   if (page.actorId !== undefined) query = query.where('actor_id', '=', page.actorId)
   if (page.subjectId !== undefined) query = query.where('subject_id', '=', page.subjectId)
+  if (page.search !== undefined) {
+    const searched = page.search.toLowerCase()
+    const find = sql.raw(at.engine === 'postgres' ? 'strpos' : 'instr')
+    query = query.where((eb) =>
+      eb.or(
+        (['action', 'actor_name', 'subject_id', 'detail', 'address', 'request_id'] as const).map(
+          (column) => sql<SqlBool>`${find}(lower(${sql.ref(column)}), ${searched}) > 0`,
+        ),
+      ),
+    )
+  }
   if (page.from !== undefined) query = query.where('at', '>=', page.from)
   if (page.until !== undefined) query = query.where('at', '<', page.until)
   return await query.execute()

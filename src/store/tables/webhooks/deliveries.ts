@@ -55,6 +55,8 @@ export interface DeliveryFilter {
   readonly endpointId?: string | undefined
   readonly eventId?: string | undefined
   readonly states?: readonly DeliveryState[] | undefined
+  /** Only those that were tried since they became pending. */
+  readonly onlyTried?: boolean | undefined
   readonly types?: readonly string[] | undefined
   /** Milliseconds since 1970, from (inclusive) and to (exclusive). */
   readonly createdFrom?: number | undefined
@@ -250,6 +252,7 @@ function matching(db: Db, organizationId: string, filter: DeliveryFilter) {
     .$if(types !== undefined, (q) => q.where('delivery.type', 'in', some(types)))
     .$if(createdFrom !== undefined, (q) => q.where('delivery.created_at', '>=', createdFrom ?? 0))
     .$if(createdTo !== undefined, (q) => q.where('delivery.created_at', '<', createdTo ?? 0))
+    .$if(filter.onlyTried === true, (q) => q.where('delivery.attempts', '>', 0))
     .$if(filter.onlyToEnabled === true, (q) =>
       q.where('endpoint.state', '!=', 'disabled').where('endpoint.deleted_at', 'is', null),
     )

@@ -1,88 +1,54 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { auditQuery } from '../../api/audit.ts'
+import { auditQuery, type AuditFilter } from '../../api/audit.ts'
 import type { AuditEntry } from '../../api/shapes.ts'
 import { download } from '../../api/call.ts'
 import { auditWords as w } from '../../../words/en/audit.ts'
 import { useOrganization } from '../../frame/membership.ts'
-import { useNames } from '../../frame/useNames.ts'
 import { Button } from '../../parts/Button.tsx'
 import { DataTable, type Column } from '../../parts/DataTable.tsx'
 import { FilterBar } from '../../parts/Filters.tsx'
 import { Menu, MenuItem } from '../../parts/Menu.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { PageHead } from '../../parts/Surface.tsx'
-import { exact, Time } from '../../parts/Time.tsx'
+import { Time } from '../../parts/Time.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
 import { VirtualBody } from '../../parts/VirtualBody.tsx'
 import { actorName } from './actor.ts'
+import { AuditTime } from './AuditTime.tsx'
 import { Chain } from './Chain.tsx'
 import { EntryDrawer } from './EntryDrawer.tsx'
+import { sentenceOf } from './sentence.ts'
+import { useAuditFilters, type AuditSearch } from './useAuditFilters.tsx'
 
 const here = getRouteApi('/frame/o/$organization/audit')
 
 /** What was changed, and whether the log is whole. */
 export function Audit() {
   const { slug } = useOrganization()
-  const { actor, action, subject, from, to, entry: open } = here.useSearch()
+  const { entry: open, ...search } = here.useSearch()
   const navigate = here.useNavigate()
-  const names = useNames()
-  const filter = { actor_id: actor, action, subject_id: subject, from, until: to }
+  const filter = filterOf(search)
   const list = useInfiniteQuery(auditQuery(slug, filter))
+  const filters = useAuditFilters(search)
   const rows = list.data?.pages.flatMap((page) => page.items) ?? []
   const chosen = rows.find((row) => row.id === open)
-  const save = useMutation({
-    mutationFn: (format: 'ndjson' | 'csv') =>
-      download(
-        'POST /organizations/:organization/audit/export',
-        { path: { organization: slug }, body: { format, ...filter } },
-        `audit-${slug}.${format}`,
-      ),
-    onError: sayRefused,
-    onSuccess: () => {
-      say(w.exported, { text: w.exportedText })
-      void list.refetch()
-    },
-  })
-  const change = (patch: Readonly<Record<string, string | undefined>>) =>
-    void navigate({
-      search: (before) => ({ ...before, ...patch }),
-      replace: true,
-      resetScroll: false,
-    })
-  const actions = [
-    ...new Set([...rows.map((row) => row.action), ...(action === undefined ? [] : [action])]),
-  ].sort()
+  const change = (patch: Readonly<Record<string, string | undefined>>, replace = 'q' in patch) =>
+    void navigate({ search: (past) => ({ ...past, ...patch }), replace, resetScroll: false })
 
   return (
     <>
       <PageHead title={w.title} lead={w.lead}>
         <Chain organization={slug} />
-        <Menu trigger={<Button busy={save.isPending}>{w.export}</Button>}>
-          <MenuItem onClick={() => save.mutate('ndjson')}>{w.exportNdjson}</MenuItem>
-          <MenuItem onClick={() => save.mutate('csv')}>{w.exportCsv}</MenuItem>
-        </Menu>
+        <ExportAudit organization={slug} filter={filter} onDone={() => void list.refetch()} />
       </PageHead>
       <FilterBar
-        filters={[
-          {
-            id: 'action',
-            label: w.filters.action,
-            value: action,
-            options: actions.map((value) => ({ value, label: value })),
-          },
-          { id: 'actor', label: w.filters.actor, value: actor, shown: names(actor) ?? actor ?? '' },
-          { id: 'subject', label: w.filters.subject, value: subject },
-          {
-            id: 'from',
-            label: w.filters.from,
-            value: from,
-            shown: from === undefined ? '' : exact(from),
-          },
-          { id: 'to', label: w.filters.to, value: to, shown: to === undefined ? '' : exact(to) },
-        ]}
+        search={{ id: 'q', label: w.search, value: search.q }}
+        filters={filters}
         onChange={change}
-      />
+      >
+        <AuditTime search={search} onRange={({ from, to }) => change({ from, to })} />
+      </FilterBar>
       <DataTable
         label={w.title}
         columns={columns}
@@ -114,6 +80,41 @@ export function Audit() {
   )
 }
 
+/** The address's filters under the names that the API has for them. */
+function filterOf({ q, actor, action, subject, from, to }: AuditSearch): AuditFilter {
+  return { search: q, actor_id: actor, action, subject_id: subject, from, until: to }
+}
+
+function ExportAudit({
+  organization,
+  filter,
+  onDone,
+}: {
+  readonly organization: string
+  readonly filter: AuditFilter
+  readonly onDone: () => void
+}) {
+  const save = useMutation({
+    mutationFn: (format: 'ndjson' | 'csv') =>
+      download(
+        'POST /organizations/:organization/audit/export',
+        { path: { organization }, body: { format, ...filter } },
+        `audit-${organization}.${format}`,
+      ),
+    onError: sayRefused,
+    onSuccess: () => {
+      say(w.exported, { text: w.exportedText })
+      onDone()
+    },
+  })
+  return (
+    <Menu trigger={<Button busy={save.isPending}>{w.export}</Button>}>
+      <MenuItem onClick={() => save.mutate('ndjson')}>{w.exportNdjson}</MenuItem>
+      <MenuItem onClick={() => save.mutate('csv')}>{w.exportCsv}</MenuItem>
+    </Menu>
+  )
+}
+
 const columns: readonly Column<AuditEntry>[] = [
   {
     id: 'time',
@@ -128,12 +129,17 @@ const columns: readonly Column<AuditEntry>[] = [
     hide: 'phone',
     cell: (entry) => actorName(entry),
   },
-  { id: 'action', head: w.columns.action, cell: (entry) => <code>{entry.action}</code> },
   {
-    id: 'subject',
-    head: w.columns.subject,
+    id: 'sentence',
+    head: w.columns.action,
+    cell: (entry) => <span title={sentenceOf(entry)}>{sentenceOf(entry)}</span>,
+  },
+  {
+    id: 'action',
+    head: w.columns.kind,
+    width: '200px',
     hide: 'medium',
-    cell: (entry) => <code className="muted">{entry.subject.id}</code>,
+    cell: (entry) => <code className="muted">{entry.action}</code>,
   },
   {
     id: 'address',

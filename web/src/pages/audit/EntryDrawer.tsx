@@ -8,6 +8,8 @@ import { exact } from '../../parts/Time.tsx'
 import { actorName } from './actor.ts'
 import classes from './audit.module.css'
 import { differences } from './differences.ts'
+import { sentenceOf } from './sentence.ts'
+import { SubjectLink } from './SubjectLink.tsx'
 
 /** One entry: who, what, on what, and the difference. */
 export function EntryDrawer({
@@ -21,7 +23,7 @@ export function EntryDrawer({
 }) {
   const d = w.details
   return (
-    <Drawer open onClose={onClose} title={<code>{entry.action}</code>}>
+    <Drawer open onClose={onClose} title={sentenceOf(entry)}>
       <div className="stack">
         <Facts
           facts={[
@@ -33,6 +35,7 @@ export function EntryDrawer({
                 <CopyText key="actor" text={entry.actor.id} what={d.actorId} />
               ),
             ],
+            [d.action, <code key="action">{entry.action}</code>],
             [d.subject, <CopyText key="subject" text={entry.subject.id} what={d.subject} />],
             [
               d.address,
@@ -50,6 +53,7 @@ export function EntryDrawer({
         />
         <Difference detail={entry.detail} />
         <div className="row">
+          <SubjectLink organization={organization} entry={entry} />
           <ButtonLink
             small
             to="/o/$organization/audit"

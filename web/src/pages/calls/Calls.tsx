@@ -1,7 +1,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback, useRef } from 'react'
+import { lazy, Suspense, useCallback, useRef, useState } from 'react'
 import { callsQuery, type CallFilter } from '../../api/calls.ts'
+import { keyQuery } from '../../api/keys.ts'
 import { paletteQuery } from '../../api/palette.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
 import { words } from '../../../words/en.ts'
@@ -15,6 +16,7 @@ import { RangePicker } from '../../parts/RangePicker.tsx'
 import { rangeName } from '../../parts/range.ts'
 import { Empty } from '../../parts/States.tsx'
 import { PageHead } from '../../parts/Surface.tsx'
+import { KeyPicker } from '../keys/KeyPicker.tsx'
 import classes from './calls.module.css'
 import { CallsTable } from './CallsTable.tsx'
 import { CallsTop } from './CallsTop.tsx'
@@ -57,7 +59,7 @@ export function Calls() {
     [change, live],
   )
   useShortcuts(useCallback((key: string) => key === 'l' && (toggleLive(), true), [toggleLive]))
-  const filters = useFilters(slug, filter)
+  const filters = useFilters(slug, filter, change)
   const { range: _range, from: _from, to: _to, ...narrowed } = filter
   function close() {
     // What was opened by a step into the history is closed by a step back.
@@ -159,9 +161,41 @@ function iso(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-function useFilters(organization: string, filter: CallFilter): readonly Filter[] {
+/** One key of many, by a part of its name. */
+function KeyFilter({
+  organization,
+  onKey,
+}: {
+  readonly organization: string
+  readonly onKey: (key: string) => void
+}) {
+  const [text, setText] = useState('')
+  return (
+    <KeyPicker
+      bare
+      organization={organization}
+      label={w.filters.key}
+      text={text}
+      onText={setText}
+      onPick={({ value }) => {
+        setText('')
+        onKey(value)
+      }}
+    />
+  )
+}
+
+function useFilters(
+  organization: string,
+  filter: CallFilter,
+  onChange: (patch: Readonly<Record<string, string | undefined>>) => void,
+): readonly Filter[] {
   const things = useQuery(paletteQuery(organization))
-  const keyName = things.data?.keys.find((key) => key.id === filter.key)?.name
+  const chosen = useQuery({
+    ...keyQuery(organization, filter.key ?? ''),
+    enabled: filter.key !== undefined,
+  })
+  const keyName = filter.key === undefined ? undefined : (chosen.data?.name ?? filter.key)
   const choices = (texts: Readonly<Record<string, string>>) =>
     Object.entries(texts).map(([value, label]) => ({ value, label }))
   const { shape: _shape, ...stations } = words.stations
@@ -187,9 +221,8 @@ function useFilters(organization: string, filter: CallFilter): readonly Filter[]
       options: methods.map((method) => ({ value: method, label: method })),
     },
     {
-      ...{ id: 'key', label: w.filters.key, value: filter.key },
-      options: (things.data?.keys ?? []).map((key) => ({ value: key.id, label: key.name })),
-      ...(keyName === undefined ? {} : { shown: keyName }),
+      ...{ id: 'key', label: w.filters.key, value: filter.key, shown: keyName },
+      picker: <KeyFilter organization={organization} onKey={(key) => onChange({ key })} />,
     },
     { id: 'path', label: w.filters.path, value: filter.path },
     { id: 'address', label: w.filters.address, value: filter.address },

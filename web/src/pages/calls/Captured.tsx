@@ -1,6 +1,6 @@
 import type { Call } from '../../api/shapes.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
-import { Snippet } from '../../parts/Copy.tsx'
+import { BodySnippet } from '../../parts/Copy.tsx'
 import { size } from '../../parts/numbers.ts'
 import { Facts } from '../../parts/Surface.tsx'
 
@@ -51,7 +51,7 @@ function Message({
       ) : (
         <>
           <p className="muted small">{w.bodyKept(size(bytes))}</p>
-          <Snippet label={`${title}: ${w.captured}`} text={body} />
+          <BodySnippet label={`${title}: ${w.captured}`} text={body} />
         </>
       )}
     </section>

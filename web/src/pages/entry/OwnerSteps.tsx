@@ -8,46 +8,45 @@ import { TextField } from '../../parts/Field.tsx'
 import { fieldError, ProblemNotice } from '../../parts/States.tsx'
 import { Notice } from '../../parts/Surface.tsx'
 import { slugOf } from './slug.ts'
+import { forgetKept, useKept } from './useKept.ts'
 
 const w = entryWords.setup
 
-/** Steps 1 and 2: values are carried, sent together, and sign the owner in. */
-export function OwnerSteps({
-  token,
-  step,
-  onStep,
-  onDone,
-}: {
+interface OwnerStepsProps {
   readonly token: string
   readonly step: number
   readonly onStep: (step: number) => void
   readonly onDone: (slug: string) => void
-}) {
+}
+
+const keptNames = ['setup-name', 'setup-email', 'setup-organization', 'setup-slug'] as const
+
+/** What steps 1 and 2 ask for; a reload keeps it. */
+function useDraft() {
+  const [name, setName] = useKept(keptNames[0])
+  const [email, setEmail] = useKept(keptNames[1])
+  const [organization, setOrganization] = useKept(keptNames[2])
+  const [typedSlug, setSlug] = useKept(keptNames[3])
+  const slug = typedSlug === '' ? slugOf(organization) : typedSlug
+  return { name, setName, email, setEmail, organization, setOrganization, slug, setSlug }
+}
+type Draft = ReturnType<typeof useDraft>
+
+/** Sends both steps together; the first owner is signed in at once. */
+function useCreate(token: string, draft: Draft, onDone: (slug: string) => void) {
   const client = useQueryClient()
-  const [name, setName] = useState('')
-  const [email, setEmail] = useState('')
-  const [organization, setOrganization] = useState('')
-  const [slug, setSlug] = useState<string>()
   const [cookieLost, setCookieLost] = useState(false)
   const create = useMutation({
-    mutationFn: (existing: boolean) =>
-      call(
-        'POST /setup',
-        {
-          body: {
-            token,
-            name: name.trim(),
-            email: email.trim(),
-            organization: {
-              slug: slug ?? slugOf(organization),
-              name: organization.trim(),
-              ...(existing ? { existing } : {}),
-            },
-          },
-        },
-        { quiet: true },
-      ),
+    mutationFn: (existing: boolean) => {
+      const organization = { slug: draft.slug, name: draft.organization.trim() }
+      const body = {
+        ...{ token, name: draft.name.trim(), email: draft.email.trim() },
+        organization: existing ? { ...organization, existing } : organization,
+      }
+      return call('POST /setup', { body }, { quiet: true })
+    },
     onSuccess: async (made) => {
+      forgetKept(...keptNames)
       try {
         await client.fetchQuery({ ...meQuery, staleTime: 0 })
         onDone(made.organization.slug)
@@ -56,6 +55,13 @@ export function OwnerSteps({
       }
     },
   })
+  return { create, cookieLost }
+}
+
+/** Steps 1 and 2: values are carried, sent together, and sign the owner in. */
+export function OwnerSteps({ token, step, onStep, onDone }: OwnerStepsProps) {
+  const draft = useDraft()
+  const { create, cookieLost } = useCreate(token, draft, onDone)
   function submit(event: FormEvent) {
     event.preventDefault()
     if (step === 1) onStep(2)
@@ -71,60 +77,15 @@ export function OwnerSteps({
   return (
     <form className="stack" onSubmit={submit}>
       {step === 1 ? (
-        <>
-          <TextField
-            key="name"
-            label={w.name}
-            autoComplete="name"
-            required
-            maxLength={100}
-            error={fieldError(create.error, 'name')}
-            value={name}
-            onValue={setName}
-          />
-          <TextField
-            key="email"
-            label={w.email}
-            type="email"
-            autoComplete="email"
-            required
-            maxLength={254}
-            error={fieldError(create.error, 'email')}
-            value={email}
-            onValue={setEmail}
-          />
-        </>
+        <YouFields draft={draft} error={create.error} />
       ) : (
-        <>
-          <TextField
-            key="organization"
-            autoFocus
-            label={w.organizationName}
-            autoComplete="organization"
-            required
-            maxLength={100}
-            error={fieldError(create.error, 'organization.name')}
-            value={organization}
-            onValue={setOrganization}
-          />
-          <TextField
-            key="slug"
-            label={w.slug}
-            hint={w.slugHint}
-            code
-            required
-            maxLength={40}
-            error={fieldError(create.error, 'organization.slug')}
-            value={slug ?? slugOf(organization)}
-            onValue={setSlug}
-          />
-        </>
+        <OrganizationFields draft={draft} error={create.error} />
       )}
       {step === 2 && isTaken(create.error) ? (
-        <Notice tone="caution" title={w.takenTitle(slug ?? slugOf(organization))}>
+        <Notice tone="caution" title={w.takenTitle(draft.slug)}>
           <p>{w.takenText}</p>
           <Button busy={create.isPending} onClick={() => create.mutate(true)}>
-            {w.own(slug ?? slugOf(organization))}
+            {w.own(draft.slug)}
           </Button>
         </Notice>
       ) : create.isError ? (
@@ -137,6 +98,59 @@ export function OwnerSteps({
         </Button>
       </div>
     </form>
+  )
+}
+
+function YouFields({ draft, error }: { readonly draft: Draft; readonly error: unknown }) {
+  return (
+    <>
+      <TextField
+        label={w.name}
+        autoComplete="name"
+        required
+        maxLength={100}
+        error={fieldError(error, 'name')}
+        value={draft.name}
+        onValue={draft.setName}
+      />
+      <TextField
+        label={w.email}
+        type="email"
+        autoComplete="email"
+        required
+        maxLength={254}
+        error={fieldError(error, 'email')}
+        value={draft.email}
+        onValue={draft.setEmail}
+      />
+    </>
+  )
+}
+
+function OrganizationFields({ draft, error }: { readonly draft: Draft; readonly error: unknown }) {
+  return (
+    <>
+      <TextField
+        autoFocus
+        label={w.organizationName}
+        autoComplete="organization"
+        required
+        maxLength={100}
+        error={fieldError(error, 'organization.name')}
+        value={draft.organization}
+        onValue={draft.setOrganization}
+      />
+      <TextField
+        label={w.slug}
+        hint={w.slugHint}
+        code
+        required
+        maxLength={40}
+        error={fieldError(error, 'organization.slug')}
+        value={draft.slug}
+        onValue={draft.setSlug}
+      />
+    </>
   )
 }
 

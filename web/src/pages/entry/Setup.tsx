@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { entryWords } from '../../../words/en/entry.ts'
 import { Alone } from '../../frame/Alone.tsx'
@@ -14,32 +13,43 @@ const w = entryWords.setup
 const here = getRouteApi('/setup')
 const steps = 4
 
-/** The first start in four steps: you, organization, target, key. Each can be skipped and found again. */
+/** The first start in four steps: you, organization, target, key. Each can be skipped, and a reload goes on where it was. */
 export function Setup() {
+  const { step: reached, organization } = here.useSearch()
+  const step = reached === '2' || reached === '3' || reached === '4' ? Number(reached) : 1
+  const navigate = here.useNavigate()
+  const go = (next: number, patch: { organization?: string; key?: string } = {}) =>
+    void navigate({ search: (past) => ({ ...past, ...patch, step: String(next) }), replace: true })
+  if (organization === undefined) return <OwnerStart step={Math.min(step, 2)} go={go} />
+  return (
+    <Alone
+      wide
+      title={step === 4 ? w.key : w.target}
+      lead={`${w.step(step, steps)}. ${step === 4 ? w.keyLead : w.targetLead}`}
+    >
+      {step === 4 ? (
+        <KeyStep organization={organization} onIssued={(key) => go(4, { key })} />
+      ) : (
+        <TargetStep organization={organization} onDone={() => go(4)} />
+      )}
+    </Alone>
+  )
+}
+
+function OwnerStart({
+  step,
+  go,
+}: {
+  readonly step: number
+  readonly go: (step: number, patch?: { organization: string }) => void
+}) {
   const { token = '' } = here.useSearch()
-  const [step, setStep] = useState(1)
-  const [organization, setOrganization] = useState<string>()
   const look = useQuery({
     queryKey: ['setup', token],
     retry: false,
     staleTime: Infinity,
     queryFn: () => call('POST /setup/look', { body: { token } }, { quiet: true }),
   })
-  if (organization !== undefined) {
-    return (
-      <Alone
-        wide
-        title={step === 3 ? w.target : w.key}
-        lead={`${w.step(step, steps)}. ${step === 3 ? w.targetLead : w.keyLead}`}
-      >
-        {step === 3 ? (
-          <TargetStep organization={organization} onDone={() => setStep(4)} />
-        ) : (
-          <KeyStep organization={organization} />
-        )}
-      </Alone>
-    )
-  }
   if (look.isPending) return <Loading what={w.checking} />
   if (look.data?.open !== true) {
     return (
@@ -60,11 +70,8 @@ export function Setup() {
         <OwnerSteps
           token={token}
           step={step}
-          onStep={setStep}
-          onDone={(slug) => {
-            setOrganization(slug)
-            setStep(3)
-          }}
+          onStep={go}
+          onDone={(organization) => go(3, { organization })}
         />
       </Card>
     </Alone>

@@ -11,6 +11,7 @@ import { FilterBar } from '../../parts/Filters.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { PageHead, Tag } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
+import { VirtualBody } from '../../parts/VirtualBody.tsx'
 import { grantsText, KeyState } from './parts.tsx'
 import { whole } from '../../frame/upgrade.ts'
 
@@ -70,6 +71,7 @@ export function Keys() {
         rows={rows}
         rowId={(key) => key.id}
         list={list}
+        body={VirtualBody}
         onOpen={open}
         filtered={{
           what: w.what,

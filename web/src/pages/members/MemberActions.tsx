@@ -5,7 +5,7 @@ import { call } from '../../api/call.ts'
 import type { Member } from '../../api/shapes.ts'
 import { membersWords } from '../../../words/en/members.ts'
 import { Button } from '../../parts/Button.tsx'
-import { ConfirmDialog } from '../../parts/Dialogs.tsx'
+import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
 
 const w = membersWords.member

@@ -13,6 +13,7 @@ import { Empty } from '../../parts/States.tsx'
 import { Badge, PageHead, Tag } from '../../parts/Surface.tsx'
 import { Tabs } from '../../parts/Tabs.tsx'
 import { Time } from '../../parts/Time.tsx'
+import { VirtualBody } from '../../parts/VirtualBody.tsx'
 import { Invitations } from './Invitations.tsx'
 import { Invite } from './Invite.tsx'
 import { RolesExplained } from './RolesExplained.tsx'
@@ -90,6 +91,7 @@ function MemberList({
         rows={rows}
         rowId={(member) => member.id}
         list={list}
+        body={VirtualBody}
         onOpen={(member) =>
           void navigate({
             to: '/o/$organization/members/$member',

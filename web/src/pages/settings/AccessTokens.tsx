@@ -6,7 +6,7 @@ import { accessTokensQuery, revokeAccessToken, type AccessToken } from '../../ap
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { DataTable, onPhone, type Column } from '../../parts/DataTable.tsx'
-import { ConfirmDialog } from '../../parts/Dialogs.tsx'
+import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { SecretDialog } from '../../parts/SecretDialog.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { Badge, PageHead } from '../../parts/Surface.tsx'

@@ -6,7 +6,7 @@ import { policyQuery, setPolicy, type Connection, type SsoPolicy } from '../../a
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/Copy.tsx'
-import { ConfirmDialog } from '../../parts/Dialogs.tsx'
+import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { Check, SwitchRow } from '../../parts/Field.tsx'
 import { Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Card } from '../../parts/Surface.tsx'

@@ -46,6 +46,7 @@ export function Capture({
             hint={w.recordsHint}
             error={fieldError(edit.error, 'call_records')}
             pattern="all|refused|none|sampled 1/[1-9][0-9]*"
+            patternWords={w.recordsWrong}
             disabled={!editable}
             value={records}
             onValue={setRecords}

@@ -6,6 +6,7 @@ import { targetsWords } from '../../../words/en/targets.ts'
 import { Button } from '../../parts/Button.tsx'
 import { cx } from '../../parts/cx.ts'
 import { count } from '../../parts/numbers.ts'
+import { LeaveGuard } from '../../parts/LeaveGuard.tsx'
 import { ProblemNotice } from '../../parts/States.tsx'
 import { Card, Tag } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
@@ -103,6 +104,7 @@ export function Rules({ organization, target, editable, decided, onUnsaved }: Ru
         ) : undefined
       }
     >
+      <LeaveGuard isDirty={() => unsaved} />
       <ol ref={list}>
         {rules.map((rule, index) => (
           <li key={rule.id ?? `new ${index}`}>

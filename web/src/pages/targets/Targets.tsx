@@ -11,6 +11,7 @@ import { count } from '../../parts/numbers.ts'
 import { Empty } from '../../parts/States.tsx'
 import { Badge, PageHead } from '../../parts/Surface.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
+import { VirtualBody } from '../../parts/VirtualBody.tsx'
 import { AddTarget } from './AddTarget.tsx'
 
 const here = getRouteApi('/frame/o/$organization/targets')
@@ -61,6 +62,7 @@ export function Targets() {
         rows={rows}
         rowId={(target) => target.id}
         list={list}
+        body={VirtualBody}
         onOpen={(target) => open(target.slug)}
         filtered={{
           what: w.what,

@@ -1,7 +1,6 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { call } from '../../api/call.ts'
-import { paletteQuery } from '../../api/palette.ts'
 import type { Target, Tried } from '../../api/shapes.ts'
 import { targetsWords } from '../../../words/en/targets.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -9,6 +8,8 @@ import { SelectField, TextField } from '../../parts/Field.tsx'
 import { FullLine } from '../../parts/Line.tsx'
 import { ProblemNotice } from '../../parts/States.tsx'
 import { Card, Notice } from '../../parts/Surface.tsx'
+import { KeyPicker } from '../keys/KeyPicker.tsx'
+import { useKeyChoice } from '../keys/useKeyChoice.ts'
 import classes from './targets.module.css'
 
 const w = targetsWords.try
@@ -21,39 +22,38 @@ interface Start {
   readonly address?: string | undefined
 }
 
-/** The same decision as the real call, without forwarding and without counting. */
-export function TryRequest({
-  organization,
-  target,
-  start,
-  unsaved,
-  onDecided,
-}: {
+interface TryRequestProps {
   readonly organization: string
   readonly target: Target
   readonly start: Start
   readonly unsaved: boolean
   readonly onDecided: (ruleId: string | undefined) => void
-}) {
-  const things = useQuery(paletteQuery(organization))
-  const keys = things.data?.keys ?? []
-  const [chosen, setChosen] = useState(start.key)
-  const [method, setMethod] = useState(start.method ?? 'GET')
-  const [path, setPath] = useState(start.path ?? '/')
-  const [address, setAddress] = useState(start.address ?? '')
-  const keyId = chosen ?? keys[0]?.id ?? ''
+}
+
+/** The same decision as the real call, without forwarding and without counting. */
+export function TryRequest(props: TryRequestProps) {
+  const { organization, target, start } = props
+  const key = useKeyChoice(organization, start.key)
+  const [request, setRequest] = useState({
+    method: start.method ?? 'GET',
+    path: start.path ?? '/',
+    address: start.address ?? '',
+  })
   const attempt = useMutation({
-    mutationFn: () =>
-      call('POST /organizations/:organization/targets/:target/try', {
+    mutationFn: async () => {
+      const { method, path } = request
+      const [keyId, address] = [await key.idOf(), request.address.trim()]
+      return await call('POST /organizations/:organization/targets/:target/try', {
         path: { organization, target: target.slug },
         body: {
           method,
           path,
           ...(keyId === '' ? {} : { key_id: keyId }),
-          ...(address.trim() === '' ? {} : { address: address.trim() }),
+          ...(address === '' ? {} : { address }),
         },
-      }),
-    onSuccess: (answer) => onDecided(answer.rule_id),
+      })
+    },
+    onSuccess: (answer) => props.onDecided(answer.rule_id),
   })
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -62,32 +62,9 @@ export function TryRequest({
   return (
     <Card title={w.title} lead={w.lead}>
       <form className="stack" onSubmit={submit}>
-        {unsaved ? <Notice tone="caution">{w.unsaved}</Notice> : undefined}
-        <SelectField
-          label={w.key}
-          value={keyId}
-          options={[
-            ...keys.map((key) => ({ value: key.id, label: `${key.name} · ${key.hint}` })),
-            { value: '', label: w.noKey },
-          ]}
-          onValue={setChosen}
-        />
-        <div className={classes.two}>
-          <SelectField
-            label={w.method}
-            value={method}
-            options={methods.map((value) => ({ value, label: value }))}
-            onValue={setMethod}
-          />
-          <TextField label={w.path} code value={path} onValue={setPath} />
-        </div>
-        <TextField
-          label={w.address}
-          code
-          value={address}
-          placeholder="203.0.113.7"
-          onValue={setAddress}
-        />
+        {props.unsaved ? <Notice tone="caution">{w.unsaved}</Notice> : undefined}
+        <KeyPicker organization={organization} label={w.key} {...key.picker} />
+        <RequestFields request={request} onRequest={setRequest} />
         <div>
           <Button type="submit" look="primary" busy={attempt.isPending}>
             {w.action}
@@ -97,6 +74,42 @@ export function TryRequest({
       {attempt.isError ? <ProblemNotice error={attempt.error} /> : undefined}
       {attempt.data === undefined ? undefined : <Result answer={attempt.data} target={target} />}
     </Card>
+  )
+}
+
+interface Request {
+  readonly method: string
+  readonly path: string
+  readonly address: string
+}
+
+function RequestFields({
+  request,
+  onRequest,
+}: {
+  readonly request: Request
+  readonly onRequest: (request: Request) => void
+}) {
+  const put = (patch: Partial<Request>) => onRequest({ ...request, ...patch })
+  return (
+    <>
+      <div className={classes.two}>
+        <SelectField
+          label={w.method}
+          value={request.method}
+          options={methods.map((value) => ({ value, label: value }))}
+          onValue={(method) => put({ method })}
+        />
+        <TextField label={w.path} code value={request.path} onValue={(path) => put({ path })} />
+      </div>
+      <TextField
+        label={w.address}
+        code
+        value={request.address}
+        placeholder="203.0.113.7"
+        onValue={(address) => put({ address })}
+      />
+    </>
   )
 }
 

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { webhookWords } from '../../../words/en/webhooks.ts'
-import { deliveryStates, type Delivery } from '../../api/webhook-shapes.ts'
+import { deliveryChoices, type Delivery } from '../../api/webhook-shapes.ts'
 import { deliveriesQuery, endpointsQuery, eventTypesQuery } from '../../api/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button, buttonClass } from '../../parts/Button.tsx'
@@ -61,7 +61,7 @@ export function Deliveries() {
             id: 'state',
             label: w.filters.state,
             value: filter.state,
-            options: [...deliveryStates, 'missed' as const].map((state) => ({
+            options: deliveryChoices.map((state) => ({
               value: state,
               label: webhookWords.deliveryStates[state],
             })),

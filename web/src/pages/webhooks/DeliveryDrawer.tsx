@@ -5,7 +5,7 @@ import type { Attempt, DeliveryDetail, Endpoint } from '../../api/webhook-shapes
 import { deliveryQuery, replayDelivery } from '../../api/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
-import { CopyText, Snippet } from '../../parts/Copy.tsx'
+import { BodySnippet, CopyText, Snippet } from '../../parts/Copy.tsx'
 import { Drawer } from '../../parts/Dialogs.tsx'
 import { Folded } from '../../parts/Folded.tsx'
 import { duration, size } from '../../parts/numbers.ts'
@@ -68,7 +68,7 @@ function Detail({
   return (
     <div className="stack">
       <div className="row between">
-        <DeliveryBadge state={delivery.state} />
+        <DeliveryBadge delivery={delivery} />
         {may('deliveries.replay') ? (
           <Button busy={replay.isPending} onClick={() => replay.mutate()}>
             {w.replay}
@@ -132,7 +132,7 @@ function Detail({
         ) : (
           <>
             <p className="muted">{w.bodyLead(size(new TextEncoder().encode(body).length))}</p>
-            <Snippet text={body} label={w.body} />
+            <BodySnippet text={body} label={w.body} />
           </>
         )}
       </section>
@@ -169,7 +169,7 @@ function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
         <span className="muted small break">{reasonText(attempt.failure) ?? w.noAnswer}</span>
       ) : (
         <Folded title={attempt.answer_truncated ? w.answerCut : w.answer}>
-          <Snippet text={attempt.answer} label={w.answer} />
+          <BodySnippet text={attempt.answer} label={w.answer} />
         </Folded>
       )}
     </li>

@@ -5,7 +5,7 @@ import type { Endpoint } from '../../api/webhook-shapes.ts'
 import { deleteEndpoint, sendPing, switchEndpoint } from '../../api/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
-import { ConfirmDialog } from '../../parts/Dialogs.tsx'
+import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { Menu, MenuItem, MenuLine } from '../../parts/Menu.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
 import { endpointName } from './states.tsx'
@@ -49,7 +49,7 @@ export function EndpointActions({
     <>
       {manages && on ? (
         <Button look="primary" busy={ping.isPending} onClick={() => ping.mutate()}>
-          {w.ping}
+          {endpoint.state === 'held' ? w.tryNow : w.ping}
         </Button>
       ) : undefined}
       {manages && !on ? (

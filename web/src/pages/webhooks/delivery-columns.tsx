@@ -30,7 +30,7 @@ export function deliveryColumns(
       id: 'state',
       head: w.columns.state,
       width: '116px',
-      cell: (one) => <DeliveryBadge state={one.state} />,
+      cell: (one) => <DeliveryBadge delivery={one} />,
     },
     {
       id: 'attempts',

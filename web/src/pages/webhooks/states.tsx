@@ -28,8 +28,14 @@ export function EndpointBadge({ state }: { readonly state: EndpointState }) {
   return <Badge tone={endpointTones[state]}>{w.states[state]}</Badge>
 }
 
-/** What became of a delivery. */
-export function DeliveryBadge({ state }: { readonly state: DeliveryState }) {
+/** What became of a delivery; one that failed and is tried again says so. */
+export function DeliveryBadge({
+  delivery: { state, attempts },
+}: {
+  readonly delivery: Pick<Delivery, 'state' | 'attempts'>
+}) {
+  if (state === 'pending' && attempts > 0)
+    return <Badge tone="caution">{w.deliveryStates.retrying}</Badge>
   return <Badge tone={deliveryTones[state]}>{w.deliveryStates[state]}</Badge>
 }
 

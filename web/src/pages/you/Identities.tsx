@@ -5,7 +5,7 @@ import { entryWords } from '../../../words/en/entry.ts'
 import { membersWords } from '../../../words/en/members.ts'
 import { usePerson } from '../../frame/membership.ts'
 import { Button, buttonClass } from '../../parts/Button.tsx'
-import { ConfirmDialog } from '../../parts/Dialogs.tsx'
+import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { Card, Item, Items } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
 

@@ -1,0 +1,140 @@
+import type { CDPSession, Page } from 'playwright-core'
+
+const slowLine = { latencyMs: 400, bytesPerSecond: 50 * 1024 }
+const scrollSteps = 60
+const scrollPx = 700
+const maxRowsShown = 8
+const settleMs = 1000
+
+/** What somebody waits for and feels at one page. */
+export interface Scroll {
+  readonly rows: number
+  readonly frameMs: readonly number[]
+}
+
+/** Milliseconds from asking for a page by its address until its data stands there. */
+export async function timeToReady(page: Page, address: string): Promise<number> {
+  await page.goto(address, { waitUntil: 'commit' })
+  await ready(page)
+  return await sinceStart(page)
+}
+
+/** The same for a click inside the dashboard, whose files are there already. */
+export async function timeToShow(page: Page, address: string): Promise<number> {
+  const startedAt = await page.evaluate(`(() => {
+    // The heading of the page before: the next page brings its own.
+    document.querySelector('main h1')?.setAttribute('data-before', '')
+    const now = performance.now()
+    history.pushState({}, '', ${JSON.stringify(address)})
+    dispatchEvent(new PopStateEvent('popstate'))
+    return now
+  })()`)
+  await page.waitForFunction(`document.querySelector('main h1:not([data-before])') !== null`)
+  await ready(page)
+  return (await sinceStart(page)) - Number(startedAt)
+}
+
+/** Frame times while a long list is scrolled on a processor `rate` times slower. */
+export async function scrollList(page: Page, address: string, rate: number): Promise<Scroll> {
+  await timeToReady(page, address)
+  const more = page.getByRole('button', { name: 'Show more' })
+  for (let pages = 0; pages < maxRowsShown && (await more.count()) > 0; pages++) {
+    await more.click()
+    await page.waitForFunction(
+      `!document.querySelector('[aria-disabled=true]') && !document.querySelector('p[role=status] > span')`,
+    )
+  }
+  const rows = Number(await page.evaluate(`Math.round(document.body.scrollHeight / 36)`))
+  const slow = await throttled(page, rate)
+  const frameMs = (await page.evaluate(scrollAndMeasure)) as number[]
+  await slow.detach()
+  return { rows, frameMs }
+}
+
+const scrollAndMeasure = `new Promise((resolve) => {
+  const times = []
+  let last = performance.now()
+  let step = 0
+  const next = (now) => {
+    times.push(now - last)
+    last = now
+    if (step++ === ${scrollSteps}) return resolve(times.slice(1))
+    scrollBy(0, step <= ${scrollSteps / 2} ? ${scrollPx} : -${scrollPx})
+    requestAnimationFrame(next)
+  }
+  requestAnimationFrame(next)
+})`
+
+/** How long a page's own work holds the processor beyond 50 ms at a time, until it has settled. */
+export async function blockingTime(page: Page, address: string, rate: number): Promise<number> {
+  const slow = await throttled(page, rate)
+  await page.addInitScript(`
+    globalThis.blocked = 0
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) globalThis.blocked += Math.max(0, duration - 50)
+    }).observe({ type: 'longtask', buffered: true })`)
+  await timeToReady(page, address)
+  await page.evaluate(`new Promise((resolve) => setTimeout(resolve, ${settleMs}))`)
+  const blocked = Number(await page.evaluate('globalThis.blocked'))
+  await slow.detach()
+  return blocked
+}
+
+/** What a first visit over a slow line sees, and when: something, the page's frame, its data. */
+export async function slowVisit(page: Page, address: string) {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.enable')
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+  await session.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: slowLine.latencyMs,
+    downloadThroughput: slowLine.bytesPerSecond,
+    uploadThroughput: slowLine.bytesPerSecond,
+  })
+  await page.goto(address, { waitUntil: 'commit' })
+  await page.locator('h1').first().waitFor({ timeout: 60_000 })
+  const headMs = await sinceStart(page)
+  await ready(page)
+  const dataMs = await sinceStart(page)
+  const firstPaintMs = Number(
+    await page.evaluate(`performance.getEntriesByName('first-contentful-paint')[0]?.startTime`),
+  )
+  await session.detach()
+  return { firstPaintMs, headMs, dataMs }
+}
+
+/** Compressed bytes of a first visit, by kind. */
+export async function firstLoad(page: Page, address: string): Promise<Record<string, number>> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.enable')
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+  const kinds = new Map<string, string>()
+  const bytes: Record<string, number> = {}
+  session.on('Network.responseReceived', ({ requestId, type }) => kinds.set(requestId, type))
+  session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    const kind = kinds.get(requestId) ?? 'Other'
+    bytes[kind] = (bytes[kind] ?? 0) + encodedDataLength
+  })
+  await timeToReady(page, address)
+  await session.detach()
+  return bytes
+}
+
+async function throttled(page: Page, rate: number): Promise<CDPSession> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Emulation.setCPUThrottlingRate', { rate })
+  return session
+}
+
+/** The page has its heading and reads nothing any more. */
+async function ready(page: Page): Promise<void> {
+  await page.waitForFunction(
+    `document.querySelector('main h1') !== null && document.querySelector('p[role=status] > span') === null`,
+    undefined,
+    { timeout: 60_000, polling: 'raf' },
+  )
+}
+
+async function sinceStart(page: Page): Promise<number> {
+  return Number(await page.evaluate('performance.now()'))
+}

@@ -1,0 +1,35 @@
+import type { Db } from '../../db/db.ts'
+
+interface Subject {
+  readonly kind: string
+  readonly id: string
+}
+
+/** Where the name of a kind of thing is kept. */
+const places = {
+  api_key: { table: 'api_key', name: 'name' },
+  access_token: { table: 'access_token', name: 'name' },
+  target: { table: 'target', name: 'slug' },
+  endpoint: { table: 'endpoint', name: 'url' },
+} as const
+
+/** The present names of what entries are about, by id; what is gone or has no name is left out. */
+export async function subjectNames(
+  at: Db,
+  organizationId: string,
+  subjects: readonly Subject[],
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>()
+  for (const [kind, { table, name }] of Object.entries(places)) {
+    const ids = [...new Set(subjects.filter((one) => one.kind === kind).map(({ id }) => id))]
+    if (ids.length === 0) continue
+    const rows = await at.query
+      .selectFrom(table)
+      .select(['id', `${name} as name`] as never)
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', ids)
+      .execute()
+    for (const row of rows as readonly { id: string; name: string }[]) names.set(row.id, row.name)
+  }
+  return names
+}

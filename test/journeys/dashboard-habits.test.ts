@@ -1,0 +1,125 @@
+// What people take for granted: nothing typed is lost, wrong input is said in words, and each address is a page.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'
+import { checkState, freshDashboard, visitDashboard } from '../harness/dashboard.ts'
+import { firstOwner, withLinks, type Person } from '../harness/person.ts'
+import { productForTests, type TestProduct } from '../harness/product.ts'
+
+describe('habits of the dashboard', { timeout: 120_000 }, () => {
+  let product: TestProduct
+  let browser: TestBrowser
+  let owner: Person
+  let visitor: Visitor
+  let page: Page
+
+  before(async () => {
+    freshDashboard()
+    product = await productForTests()
+    owner = await firstOwner(product)
+    browser = await browserForTests()
+    const link = await withLinks(product, async (links) => await links.signInLink('olga@acme.test'))
+    const expected = [/status of (?:404|500)/]
+    visitor = await visitDashboard(browser, { baseUrl: product.baseUrl, link, expected })
+    page = visitor.page
+  })
+  after(async () => {
+    await visitor[Symbol.asyncDispose]()
+    await browser[Symbol.asyncDispose]()
+    await product[Symbol.asyncDispose]()
+  })
+
+  const open = async (path: string) => await page.goto(`${product.baseUrl}/o/acme${path}`)
+  const question = () => page.getByRole('alertdialog', { name: 'Leave without saving?' })
+
+  test('leaving a page with an edited form asks, keeps what was typed, and does not ask again once it is saved', async () => {
+    await open('/settings')
+    const name = page.getByLabel('Name', { exact: true })
+    await name.fill('Acme Incorporated')
+    await page.getByRole('link', { name: 'Calls', exact: true }).click()
+    await question().waitFor()
+    await checkState(visitor, 'leaving-light')
+    await question().getByRole('button', { name: 'Keep editing' }).click()
+    assert.equal(await name.inputValue(), 'Acme Incorporated')
+    await page.locator('form', { has: name }).getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Name changed').waitFor()
+    await page.getByRole('link', { name: 'Calls', exact: true }).click()
+    await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor()
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('a dialog with something typed in it asks before Esc or the back button throws it away', async () => {
+    await open('/keys')
+    await page.getByRole('button', { name: 'Issue key' }).first().click()
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('half a key')
+    await page.keyboard.press('Escape')
+    await question().getByRole('button', { name: 'Keep editing' }).click()
+    const name = page.getByRole('dialog').getByLabel('Name', { exact: true })
+    assert.equal(await name.inputValue(), 'half a key')
+    // A dialog hides the page behind it from everybody but the browser's own history and links.
+    await page.locator('nav a', { hasText: 'Targets' }).dispatchEvent('click')
+    await question().getByRole('button', { name: 'Discard changes' }).click()
+    await page.getByRole('heading', { name: 'Targets', level: 1 }).waitFor()
+    // Nothing typed, nothing asked.
+    await open('/keys?issue=now')
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('wrong input is told in words below its field, which gets the focus; the browser shows no bubble', async () => {
+    await open('/members?tab=invitations')
+    await page.getByRole('button', { name: 'Invite' }).first().click()
+    const email = page.getByRole('dialog').getByLabel('E-mail')
+    await email.fill('nobody')
+    await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
+    await page.getByText('This is no e-mail address. It looks like name@example.com.').waitFor()
+    const focused = await page.evaluate('document.activeElement.id')
+    assert.equal(await email.getAttribute('id'), focused)
+    assert.equal(await email.getAttribute('aria-invalid'), 'true')
+    await email.fill('nobody@')
+    await page.getByText('This is no e-mail address.').waitFor({ state: 'detached' })
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('an address with nothing behind it is a page of the product, with its navigation and a way on', async () => {
+    await open('/nothing')
+    await page.getByRole('heading', { name: 'There is nothing here' }).waitFor()
+    await page.getByText('/o/acme/nothing').waitFor()
+    await page.getByRole('navigation').first().waitFor()
+    await checkState(visitor, 'nothing-light')
+    await page.getByRole('link', { name: 'Go to the overview' }).click()
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('while answers are errors the page says so, and goes on by itself when they are none any more', async () => {
+    const failing = /\/organizations\/acme\/targets(?:\?|$)/
+    await page.route(failing, async (route) => await route.fulfill({ status: 500, body: '' }))
+    await open('/targets')
+    const banner = page.getByText('Intercept answers some requests with errors. Trying again…')
+    await banner.waitFor()
+    await page.unroute(failing)
+    await banner.waitFor({ state: 'detached', timeout: 15_000 })
+    await page.getByText('Add the API').first().waitFor()
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('the audit log says in sentences with names what was done, finds text, and leads to the thing', async () => {
+    const { json } = await owner.call('POST /organizations/acme/keys', { name: 'night shift' })
+    await owner.call(`POST /organizations/acme/keys/${json.key.id}/revoke`)
+    await open('/audit')
+    await page.getByText('Revoked the key night shift').waitFor()
+    await page.getByRole('searchbox').fill('night')
+    await page.getByText('Changed the organization').waitFor({ state: 'detached' })
+    await page.getByText('Renamed the organization').waitFor({ state: 'detached' })
+    await page.getByLabel('Who').selectOption({ label: 'Olga Owner' })
+    await page.getByRole('row', { name: /Revoked the key night shift/ }).click()
+    await checkState(visitor, 'audit-sentence-light')
+    await page.getByRole('dialog').getByRole('link', { name: 'Open it' }).click()
+    await page.getByRole('heading', { name: 'night shift', level: 1 }).waitFor()
+    assert.deepEqual(visitor.findings, [])
+  })
+})

@@ -1,0 +1,41 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Refused } from '../../api/call.ts'
+import { keysFoundQuery } from '../../api/palette.ts'
+import { keysWords as w } from '../../../words/en/keys.ts'
+import type { Option } from '../../parts/Field.tsx'
+
+/** No key at all, as a choice. */
+const noKey: Option = { value: '', label: w.noKey }
+
+/** Which key somebody chose or typed; without a choice the one given, or the newest. */
+export function useKeyChoice(organization: string, given: string | undefined) {
+  const client = useQueryClient()
+  const [typed, setTyped] = useState<string>()
+  const [picked, setPicked] = useState<Option>()
+  const start = useQuery(keysFoundQuery(organization, given ?? '')).data?.items[0]
+  const chosen = picked ?? (start === undefined ? noKey : { value: start.id, label: start.name })
+
+  /** The key's id, empty for none; what was only typed is looked up. */
+  async function idOf(): Promise<string> {
+    const name = typed?.trim()
+    if (name === undefined) return chosen.value
+    if (name === '' || name === noKey.label) return ''
+    const { items } = await client.fetchQuery(keysFoundQuery(organization, name))
+    const found = items.find((key) => key.name === name) ?? items[0]
+    if (found === undefined) throw new Refused(0, 'not_found', w.noSuchKey(name))
+    return found.id
+  }
+  return {
+    idOf,
+    picker: {
+      text: typed ?? chosen.label,
+      first: noKey,
+      onText: setTyped,
+      onPick: (option: Option) => {
+        setPicked(option)
+        setTyped(undefined)
+      },
+    },
+  }
+}

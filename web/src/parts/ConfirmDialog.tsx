@@ -1,0 +1,60 @@
+import { AlertDialog } from '@base-ui/react/alert-dialog'
+import { useState, type FormEvent, type ReactNode } from 'react'
+import { words } from '../../words/en.ts'
+import { Button } from './Button.tsx'
+import classes from './dialog.module.css'
+import { TextField } from './Field.tsx'
+import { ProblemNotice } from './States.tsx'
+
+interface ConfirmDialogProps {
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly title: string
+  readonly action: string
+  readonly typed?: string | undefined
+  readonly busy: boolean
+  readonly error?: unknown
+  readonly onConfirm: () => void
+  readonly children: ReactNode
+}
+
+/** The one question before something that can't be undone. With `typed`, the name must be typed or pasted. */
+export function ConfirmDialog(dialog: ConfirmDialogProps) {
+  const { open, title, typed, busy, error } = dialog
+  const [name, setName] = useState('')
+  const ready = typed === undefined || name.trim() === typed
+  function close() {
+    setName('')
+    dialog.onClose()
+  }
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    event.stopPropagation()
+    if (ready && !busy) dialog.onConfirm()
+  }
+  return (
+    <AlertDialog.Root open={open} onOpenChange={(next) => (next ? undefined : close())}>
+      <AlertDialog.Portal>
+        <AlertDialog.Backdrop className={classes.veil} />
+        <AlertDialog.Popup className={classes.dialog}>
+          <AlertDialog.Title>{title}</AlertDialog.Title>
+          <AlertDialog.Description render={<div />} className="stack-tight">
+            {dialog.children}
+          </AlertDialog.Description>
+          <form className="stack" onSubmit={submit}>
+            {typed === undefined ? undefined : (
+              <TextField label={words.typeName(typed)} code value={name} onValue={setName} />
+            )}
+            {error === undefined || error === null ? undefined : <ProblemNotice error={error} />}
+            <div className={classes.actions}>
+              <Button onClick={close}>{words.cancel}</Button>
+              <Button type="submit" look="dangerFull" busy={busy} disabled={!ready}>
+                {dialog.action}
+              </Button>
+            </div>
+          </form>
+        </AlertDialog.Popup>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  )
+}

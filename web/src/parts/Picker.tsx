@@ -1,0 +1,124 @@
+import { useId, useState, type ComponentProps, type KeyboardEvent } from 'react'
+import { words } from '../../words/en.ts'
+import { cx } from './cx.ts'
+import controls from './controls.module.css'
+import type { Option } from './Field.tsx'
+import classes from './picker.module.css'
+
+const w = words.picker
+
+interface PickerProps {
+  readonly label: string
+  /** Not shown beside the box: its placeholder says the same. */
+  readonly bare?: boolean
+  readonly text: string
+  readonly options: readonly Option[]
+  readonly busy: boolean
+  readonly onText: (text: string) => void
+  readonly onPick: (option: Option) => void
+}
+
+/** A box that finds while somebody types: for lists of which only the server knows all. */
+export function Picker(picker: PickerProps) {
+  const id = useId()
+  const list = useOpenList(picker)
+  return (
+    <div className={cx(classes.picker, picker.bare === true && classes.bare)}>
+      {picker.bare === true ? undefined : (
+        <label className={controls.label} htmlFor={id}>
+          {picker.label}
+        </label>
+      )}
+      <input
+        id={id}
+        role="combobox"
+        className={controls.input}
+        aria-expanded={list.isOpen}
+        aria-controls={`${id}list`}
+        aria-autocomplete="list"
+        aria-activedescendant={list.isOpen ? `${id}${list.index}` : undefined}
+        {...(picker.bare === true
+          ? { 'aria-label': picker.label, placeholder: picker.label }
+          : { placeholder: words.typeToFind })}
+        autoComplete="off"
+        spellCheck={false}
+        value={picker.text}
+        {...list.box}
+      />
+      {list.isOpen ? <Options id={id} picker={picker} index={list.index} /> : undefined}
+      <span role="status" className="visually-hidden">
+        {list.isOpen ? (picker.busy ? w.searching : w.found(picker.options.length)) : ''}
+      </span>
+    </div>
+  )
+}
+
+function Options({
+  id,
+  picker,
+  index,
+}: {
+  readonly id: string
+  readonly picker: PickerProps
+  readonly index: number
+}) {
+  return (
+    <div className={classes.list} role="listbox" id={`${id}list`} aria-label={picker.label}>
+      {picker.options.map((option, place) => (
+        <div
+          key={option.value}
+          id={`${id}${place}`}
+          role="option"
+          tabIndex={-1}
+          aria-selected={place === index}
+          className={classes.option}
+          // The box must keep the focus, or it would close before the click.
+          onPointerDown={(event) => event.preventDefault()}
+          onClick={() => picker.onPick(option)}
+          onKeyDown={undefined}
+        >
+          {option.label}
+        </div>
+      ))}
+      {picker.options.length === 0 ? (
+        <p className={classes.nothing}>{picker.busy ? w.searching : w.nothing}</p>
+      ) : undefined}
+    </div>
+  )
+}
+
+/** Whether the list is open, which option is marked, and what the box does about keys. */
+function useOpenList({ options, onText, onPick }: PickerProps) {
+  const [isOpen, setOpen] = useState(false)
+  const [marked, mark] = useState(0)
+  const index = Math.min(marked, Math.max(0, options.length - 1))
+  function onKeyDown(event: KeyboardEvent) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      if (isOpen) mark((index + step + options.length) % Math.max(1, options.length))
+      else setOpen(true)
+    }
+    if (event.key === 'Escape' && isOpen) {
+      event.stopPropagation()
+      setOpen(false)
+    }
+    const option = options[index]
+    if (event.key !== 'Enter' || !isOpen || option === undefined) return
+    event.preventDefault()
+    onPick(option)
+    setOpen(false)
+  }
+  const box: ComponentProps<'input'> = {
+    onKeyDown,
+    onFocus: (event) => event.currentTarget.select(),
+    onClick: () => setOpen(true),
+    onBlur: () => setOpen(false),
+    onChange: (event) => {
+      onText(event.target.value)
+      setOpen(true)
+      mark(0)
+    },
+  }
+  return { isOpen, index, box }
+}

@@ -1,0 +1,28 @@
+import { useState, type InvalidEvent } from 'react'
+import { words } from '../../words/en.ts'
+
+/** What is wrong with a field, in our words below it instead of the browser's bubble. */
+export function useWrongInput(patternWords: string = words.wrong.number) {
+  const [sentence, setSentence] = useState<string>()
+  return {
+    sentence,
+    clear: () => setSentence(undefined),
+    onInvalid(event: InvalidEvent<HTMLInputElement>) {
+      const field = event.currentTarget
+      event.preventDefault()
+      setSentence(field.validity.patternMismatch ? patternWords : sentenceFor(field))
+      const fold = field.closest('details')
+      if (fold !== null) fold.open = true
+      // Without its bubble the browser moves no focus: the first wrong field gets it.
+      if (field.form?.querySelector('input:invalid') === field) field.focus()
+    },
+  }
+}
+
+function sentenceFor({ validity, type, minLength }: HTMLInputElement): string {
+  const { wrong } = words
+  if (validity.valueMissing) return wrong.missing
+  if (validity.typeMismatch) return type === 'email' ? wrong.email : wrong.url
+  if (validity.tooShort) return wrong.short(minLength)
+  return wrong.other
+}
