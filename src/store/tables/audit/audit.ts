@@ -71,7 +71,7 @@ export async function list(
   if (page.subjectId !== undefined) query = query.where('subject_id', '=', page.subjectId)
   if (page.search !== undefined) {
     const searched = page.search.toLowerCase()
-    const find = sql.raw(at.engine === 'postgres' ? 'strpos' : 'instr')
+    const find = sql.raw(db.engine === 'postgres' ? 'strpos' : 'instr')
     query = query.where((eb) =>
       eb.or(
         (['action', 'actor_name', 'subject_id', 'detail', 'address', 'request_id'] as const).map(

@@ -15,7 +15,7 @@ const places = {
 
 /** The present names of what entries are about, by id; what is gone or has no name is left out. */
 export async function subjectNames(
-  at: Db,
+  db: Db,
   organizationId: string,
   subjects: readonly Subject[],
 ): Promise<ReadonlyMap<string, string>> {
@@ -23,7 +23,7 @@ export async function subjectNames(
   for (const [kind, { table, name }] of Object.entries(places)) {
     const ids = [...new Set(subjects.filter((one) => one.kind === kind).map(({ id }) => id))]
     if (ids.length === 0) continue
-    const rows = await at.query
+    const rows = await db.query
       .selectFrom(table)
       .select(['id', `${name} as name`] as never)
       .where('organization_id', '=', organizationId)
