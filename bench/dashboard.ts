@@ -56,11 +56,8 @@ try {
   freshDashboard()
   await using upstream = await startUpstream((_request, response) => response.end('ok'))
   const env = { DATA_DIR: folder, LOG_LEVEL: 'error' }
-  console.log(
-    `${Object.entries(amounts)
-      .map(([what, many]) => `${many} ${what}`)
-      .join(', ')}`,
-  )
+  const sizes = Object.entries(amounts).map(([what, many]) => `${many} ${what}`)
+  console.log(sizes.join(', '))
   await fillOrganization(env, upstream.url, amounts)
   await using server = await startServerProcess({ ...env, LOG_LEVEL: 'info' })
   await measure(env, server.baseUrl)
