@@ -12,6 +12,9 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
+import { systemClock } from '../../src/clock.ts'
+import { openStore } from '../../src/store/index.ts'
+import { copyRows } from './copy-rows.ts'
 import { postgresPrograms } from './postgres.ts'
 
 /** A PostgreSQL server of one's own, for what must not happen to the one that all tests share: death and replacement. */
@@ -22,9 +25,11 @@ export interface PostgresCluster extends AsyncDisposable {
   sql(text: string): Promise<pg.QueryResult>
   /** Copies the data while the server runs, as pg_basebackup does; the copy stays behind. */
   copy(): Promise<string>
+  /** A new cluster with another identifier that holds what this one holds, as after a dump and its restore. */
+  copyAnew(): Promise<string>
   /** kill -9; returns when its address is free. */
   kill(): Promise<void>
-  /** Starts the server again, on its own data or on a copy; as a standby, or as one that takes over. */
+  /** Starts the server again, on the data it had or on a copy in their place; as a standby, or as one that takes over. */
   start(options?: { data?: string; promoted?: boolean; standby?: boolean }): Promise<void>
 }
 
@@ -33,36 +38,30 @@ const nobody = 65_534
 const asRoot = process.getuid?.() === 0
 const owner = asRoot ? { uid: nobody, gid: nobody } : {}
 
-/** A new cluster with an empty database. */
-export async function postgresCluster(): Promise<PostgresCluster> {
+const environment = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, ...owner }
+const usualOptions = ['-U', 'postgres', '-A', 'trust', '--locale=C', '-E', 'UTF8', '--no-sync']
+
+/** A new cluster with an empty database; in a folder of its own, within the temporary one if no other is named. */
+export async function postgresCluster(within = tmpdir()): Promise<PostgresCluster> {
   const { native, isCopy } = postgresPrograms()
-  const folder = mkdtempSync(join(tmpdir(), 'intercept-cluster-'))
+  const folder = mkdtempSync(join(within, 'intercept-cluster-'))
   if (asRoot) chownSync(folder, nobody, nobody)
   const own = join(folder, 'data')
-  const environment = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, ...owner }
-  const made = spawnSync(
-    join(native, 'bin', 'initdb'),
-    [
-      '-D',
-      own,
-      '-U',
-      'postgres',
-      '-A',
-      'trust',
-      '--locale=C',
-      '-E',
-      'UTF8',
-      '--no-sync',
-      '--wal-segsize=1',
-    ],
-    environment,
-  )
-  if (made.status !== 0) throw new Error(`initdb: ${String(made.stderr)}`)
+  makeData(own)
   let child: ChildProcess | undefined
   let copies = 0
+  /** Where the server's data are; another place after a replacement. */
+  let current = own
 
-  async function sql(text: string, database = 'node'): Promise<pg.QueryResult> {
-    const client = new pg.Client({ host: folder, database, user: 'postgres' })
+  function makeData(at: string): void {
+    const program = join(native, 'bin', 'initdb')
+    const options = ['-D', at, ...usualOptions, '--wal-segsize=1']
+    const made = spawnSync(program, options, environment)
+    if (made.status !== 0) throw new Error(`initdb: ${String(made.stderr)}`)
+  }
+
+  async function sql(text: string, database = 'node', host = folder): Promise<pg.QueryResult> {
+    const client = new pg.Client({ host, database, user: 'postgres' })
     client.on('error', () => undefined)
     await client.connect()
     try {
@@ -72,18 +71,44 @@ export async function postgresCluster(): Promise<PostgresCluster> {
     }
   }
 
+  function serve(data: string, socketFolder: string, out: number): ChildProcess {
+    const words = ['-c', script, 'sh', join(native, 'bin', 'postgres'), data, socketFolder]
+    return spawn('/bin/sh', words, { ...environment, stdio: ['pipe', out, out] })
+  }
+
+  async function copyAnew(): Promise<string> {
+    const to = join(folder, `copy-${(copies += 1)}`)
+    makeData(to)
+    const log = join(folder, 'log')
+    const server = serve(to, to, openSync(log, 'a', 0o644))
+    try {
+      await until(async () => await sql('create database node', 'postgres', to), log)
+      const databaseUrl = addressOf(to)
+      // Makes the tables; what is in them is replaced.
+      await (
+        await openStore({ databaseUrl, folder: to, clock: systemClock, isNode: false })
+      )[Symbol.asyncDispose]()
+      await copyRows(addressOf(folder), databaseUrl)
+    } finally {
+      const ended = once(server, 'close')
+      // Our end of its stdin is what keeps it.
+      server.stdin?.destroy()
+      await ended
+    }
+    return to
+  }
+
   async function start(
     options: { data?: string; promoted?: boolean; standby?: boolean } = {},
   ): Promise<void> {
-    const { data = own, promoted = false, standby = promoted } = options
+    const { data = current, promoted = false, standby = promoted } = options
+    if (data !== current) rmSync(current, { recursive: true, force: true })
+    current = data
     const log = join(folder, 'log')
     const out = openSync(log, 'a', 0o644)
     // A standby without a primary.
     if (standby) writeFileSync(join(data, 'standby.signal'), '')
-    child = spawn('/bin/sh', ['-c', script, 'sh', join(native, 'bin', 'postgres'), data, folder], {
-      ...environment,
-      stdio: ['pipe', out, out],
-    })
+    child = serve(data, folder, out)
     if (promoted) {
       await until(async () => await sql('select pg_promote()'), log)
       await until(async () => {
@@ -94,7 +119,7 @@ export async function postgresCluster(): Promise<PostgresCluster> {
   }
 
   async function end(signal: 'SIGKILL' | 'SIGINT'): Promise<void> {
-    if (child === undefined) return
+    if (child === undefined || child.exitCode !== null) return
     const ended = once(child, 'close')
     process.kill(pid(), signal)
     await ended
@@ -110,21 +135,22 @@ export async function postgresCluster(): Promise<PostgresCluster> {
   await start()
   await sql('create database node', 'postgres')
   return {
-    url: `postgres://postgres@localhost/node?host=${encodeURIComponent(folder)}`,
+    url: addressOf(folder),
     pid,
     sql,
+    copyAnew,
     async copy() {
       const to = join(folder, `copy-${(copies += 1)}`)
       const client = new pg.Client({ host: folder, database: 'postgres', user: 'postgres' })
       await client.connect()
       try {
         await client.query("select pg_backup_start('copy', true)")
-        cpSync(own, to, { recursive: true, filter: (path) => !path.endsWith('postmaster.pid') })
+        cpSync(current, to, { recursive: true, filter: (path) => !path.endsWith('postmaster.pid') })
         // What the log holds up to here makes the copy whole.
         const stopped = await client.query<{ labelfile: string }>(
           'select labelfile from pg_backup_stop(false)',
         )
-        cpSync(join(own, 'pg_wal'), join(to, 'pg_wal'), { recursive: true })
+        cpSync(join(current, 'pg_wal'), join(to, 'pg_wal'), { recursive: true })
         writeFileSync(join(to, 'backup_label'), stopped.rows[0]?.labelfile ?? '')
       } finally {
         await client.end()
@@ -140,6 +166,10 @@ export async function postgresCluster(): Promise<PostgresCluster> {
       if (isCopy) rmSync(dirname(native), { recursive: true, force: true })
     },
   }
+}
+
+function addressOf(socketFolder: string): string {
+  return `postgres://postgres@localhost/node?host=${encodeURIComponent(socketFolder)}`
 }
 
 // The shell outlives us: when our end of its stdin closes (also by kill -9), it stops the server.

@@ -11,6 +11,7 @@ import { idle } from './idle.ts'
 import { kill } from './kill.ts'
 import { lanes } from './lanes.ts'
 import { limits } from './limits.ts'
+import { nodes } from './nodes.ts'
 import { postgres } from './postgres.ts'
 import { postgresAway } from './postgres-away.ts'
 import { power } from './power.ts'
@@ -45,6 +46,7 @@ export const tortures: Readonly<Record<string, Torture>> = {
   clock,
   soak,
   fleet,
+  nodes,
   limits,
   deliveries,
   'deliveries-disk': fullDisk,

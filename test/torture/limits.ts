@@ -1,13 +1,13 @@
 // L5: one limit on three nodes of two workers each, on PostgreSQL: even, all on one node, moving; killed, paused, cut off.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
-import { connect, createServer, type Socket } from 'node:net'
-import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startDatabaseProxy } from '../harness/database-proxy.ts'
 import { postgresForTests } from '../harness/postgres.ts'
 import { startServerProcess, type ServerProcess } from '../harness/server-process.ts'
 import { command, prepareGuarded, startUpstream } from './guarded.ts'
+import { useUp } from './quota.ts'
 import { wait, type Torture } from './torture.ts'
 
 const nodes = 3
@@ -42,7 +42,7 @@ export const limits: Torture = {
     const direct = { DATA_DIR: folder, DATABASE_URL: database.url }
     const upstream = opened.use(await startUpstream((_request, response) => response.end('fine')))
     await prepareGuarded({ ...direct, OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' }, upstream.url)
-    const cutter = opened.use(await startCutter(database.url))
+    const cutter = opened.use(await startDatabaseProxy(database.url))
     const servers: ServerProcess[] = []
     for (let at = 0; at < nodes; at++) {
       const url = at === nodes - 1 ? cutter.url : database.url
@@ -96,7 +96,7 @@ export const limits: Torture = {
         begin: () => troubled?.kill('SIGSTOP'),
         end: () => troubled?.kill('SIGCONT'),
       },
-      'cut off': { begin: cutter.cut, end: cutter.heal },
+      'cut off': { begin: cutter.blackHole, end: cutter.heal },
       killed: { begin: () => troubled?.kill('SIGKILL'), end: () => undefined },
     }
     for (const [name, trouble] of Object.entries(troubles)) {
@@ -149,27 +149,6 @@ async function offerFor(
   return { admitted: admitted.toSorted((a, b) => a - b), seconds: elapsedMs() / 1000 }
 }
 
-/** Calls at full speed until nothing passes any more; returns how many did. */
-async function useUp(calls: number, pass: (call: number) => Promise<boolean>): Promise<number> {
-  let passed = 0
-  let call = 0
-  await Promise.all(
-    Array.from({ length: 24 }, async () => {
-      // A slice that another process gives back may come late: each client asks a while longer.
-      for (let refused = 0; refused < 20 && passed <= calls;) {
-        if (await pass(call++)) {
-          passed += 1
-          refused = 0
-        } else {
-          refused += 1
-          await wait(100)
-        }
-      }
-    }),
-  )
-  return passed
-}
-
 function maxInWindow(sorted: readonly number[], windowMs: number): number {
   let most = 0
   let from = 0
@@ -196,48 +175,4 @@ async function ask(baseUrl: string, secret: string, agent: Agent): Promise<numbe
     call.on('error', () => resolve(0))
     call.end()
   })
-}
-
-/** A way to the database that can be cut: what is sent then gets nowhere, and nobody is told. */
-async function startCutter(databaseUrl: string) {
-  // The tests' database listens on a socket in a folder.
-  const to = new URL(databaseUrl)
-  const path = `${to.searchParams.get('host') ?? ''}/.s.PGSQL.${to.port || (to.searchParams.get('port') ?? '5432')}`
-  const sockets = new Set<Socket>()
-  let isCut = false
-  const server = createServer((client) => {
-    const database = connect(path)
-    for (const [one, other] of [
-      [client, database],
-      [database, client],
-    ] as const) {
-      sockets.add(one)
-      one.on('data', (chunk) => void (isCut || other.write(chunk)))
-      one.on('error', () => one.destroy())
-      one.on('close', () => {
-        sockets.delete(one)
-        other.destroy()
-      })
-    }
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = new URL(databaseUrl)
-  url.search = ''
-  url.hostname = '127.0.0.1'
-  url.port = String((server.address() as { port: number }).port)
-  return {
-    url: url.href,
-    cut: (): void => void (isCut = true),
-    heal(): void {
-      isCut = false
-      // What was swallowed is missing: each connection begins anew.
-      for (const socket of sockets) socket.destroy()
-    },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-      await once(server, 'close')
-    },
-  }
 }

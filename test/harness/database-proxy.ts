@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+
+/** A way to PostgreSQL that can be cut, slowed down, or lose what is sent. */
+export interface DatabaseProxy extends AsyncDisposable {
+  /** Works as DATABASE_URL. */
+  readonly url: string
+  /** Ends all connections and takes no new ones. */
+  cut(): void
+  /** What is sent gets nowhere, and nobody is told. */
+  blackHole(): void
+  /** A connection that has sent these words gets no answer any more: their effect is there, and nobody hears of it. */
+  blackHoleAfter(words: string): void
+  delay(ms: number): void
+  heal(): void
+}
+
+/** Opens the way to the server whose address is a socket in a folder. */
+export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+  const to = new URL(databaseUrl)
+  const port = to.port || (to.searchParams.get('port') ?? '5432')
+  const path = `${to.searchParams.get('host') ?? ''}/.s.PGSQL.${port}`
+  const sockets = new Set<Socket>()
+  let mode: 'open' | 'cut' | 'lost' = 'open'
+  let delayMs = 0
+  let fatalWords: string | undefined
+
+  const server = createServer((client) => {
+    if (mode === 'cut') return void client.destroy()
+    const database = connect(path)
+    const way = { isLost: false }
+    pass(client, database, way)
+    pass(database, client, way)
+    if (fatalWords === undefined) return
+    const words = fatalWords
+    client.on('data', (chunk) => void (way.isLost ||= chunk.includes(words)))
+  })
+
+  function pass(from: Socket, to: Socket, way: { isLost: boolean }): void {
+    sockets.add(from)
+    from.on('data', (chunk) => {
+      const forward = (): void => void (to.destroyed || to.write(chunk))
+      if (mode !== 'open' || way.isLost) return
+      if (delayMs === 0) forward()
+      else setTimeout(forward, delayMs)
+    })
+    from.on('error', () => from.destroy())
+    from.on('close', () => {
+      sockets.delete(from)
+      to.destroy()
+    })
+  }
+
+  function destroyAll(): void {
+    for (const socket of sockets) socket.destroy()
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = new URL(databaseUrl)
+  url.search = ''
+  url.hostname = '127.0.0.1'
+  url.port = String((server.address() as { port: number }).port)
+  return {
+    url: url.href,
+    cut() {
+      mode = 'cut'
+      destroyAll()
+    },
+    blackHole: () => void (mode = 'lost'),
+    blackHoleAfter(words) {
+      fatalWords = words
+      // Connections from before are not watched.
+      destroyAll()
+    },
+    delay: (ms) => void (delayMs = ms),
+    heal() {
+      const wasOpen = mode === 'open' && fatalWords === undefined
+      mode = 'open'
+      delayMs = 0
+      fatalWords = undefined
+      // What was swallowed is missing: each connection begins anew.
+      if (!wasOpen) destroyAll()
+    },
+    async [Symbol.asyncDispose]() {
+      destroyAll()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,119 @@
+import { wait } from '../torture.ts'
+import type { AcceptanceCheck } from './acceptance-check.ts'
+import { nodeCount, type Fleet, type FleetNode } from './fleet.ts'
+
+/** What the trials have in common. */
+export interface Trials {
+  readonly fleet: Fleet
+  readonly check: AcceptanceCheck
+  readonly findings: string[]
+  readonly random: () => number
+}
+
+/** Something that befalls one node or the server, and its end. */
+export interface Misfortune {
+  readonly name: string
+  befall(trials: Trials): Promise<void>
+}
+
+const hourMs = 3_600_000
+const skewsMs = [30_000, -30_000, hourMs, -hourMs]
+
+/** What leaves the database as it was. */
+export const misfortunes: readonly Misfortune[] = [
+  ofOneNode('delayed', 2000, {
+    begin: ({ proxy }) => proxy.delay(300),
+    end: ({ proxy }) => proxy.heal(),
+  }),
+  ofOneNode('cut off', 3000, {
+    begin: ({ proxy }) => proxy.cut(),
+    end: ({ proxy }) => proxy.heal(),
+  }),
+  ofOneNode('black-holed', 4000, {
+    begin: ({ proxy }) => proxy.blackHole(),
+    end: ({ proxy }) => proxy.heal(),
+  }),
+  ofOneNode('paused', 3000, { begin: pause, end: resume }),
+  ofOneNode('paused for long', 22_000, { begin: pause, end: resume }),
+  {
+    name: 'killed',
+    async befall({ fleet, random }) {
+      const node = anyOf(fleet, random)
+      node.isDown = true
+      node.server.kill('SIGKILL')
+      await node.server.ended
+      await fleet.restart(node)
+    },
+  },
+  {
+    name: 'server restarted',
+    async befall({ fleet, random }) {
+      await fleet.cluster.kill()
+      await wait(random() * 2000)
+      await fleet.cluster.start()
+    },
+  },
+  { name: 'clocks stepping', befall: stepClocks },
+  { name: 'clock wrong beside a cut node', befall: skewBesideCut },
+]
+
+/** One node at a time, for so long. */
+function ofOneNode(
+  name: string,
+  lastsMs: number,
+  change: { begin: (node: FleetNode) => void; end: (node: FleetNode) => void },
+): Misfortune {
+  return {
+    name,
+    async befall({ fleet, random }) {
+      const node = anyOf(fleet, random)
+      change.begin(node)
+      await wait(lastsMs)
+      change.end(node)
+    },
+  }
+}
+
+function pause(node: FleetNode): void {
+  node.isDown = true
+  node.server.kill('SIGSTOP')
+}
+
+function resume(node: FleetNode): void {
+  node.server.kill('SIGCONT')
+  node.isDown = false
+}
+
+async function stepClocks({ fleet, random }: Trials): Promise<void> {
+  for (let step = 0; step < 5; step++) {
+    for (const node of fleet.nodes) node.setClock((random() - 0.5) * 2 * hourMs)
+    await wait(500)
+  }
+  for (const node of fleet.nodes) node.setClock(0)
+}
+
+/** A node whose clock is wrong revokes while another is cut off: that one must have stopped trusting what it knows. */
+async function skewBesideCut({ fleet, check, findings, random }: Trials): Promise<void> {
+  const [revoking, , cut] = fleet.nodes
+  if (revoking === undefined || cut === undefined) return
+  const [key] = await check.keysInUse(1)
+  if (key === undefined) return
+  revoking.setClock(skewsMs[Math.floor(random() * skewsMs.length)] ?? 0)
+  // Until it has looked at its clock again.
+  await wait(200)
+  cut.proxy.blackHole()
+  const { status, nodes, silentNodes } = await check.revoke(revoking, key)
+  if (status !== 200) findings.push(`a revocation beside a wrong clock got ${status}`)
+  else if (nodes + silentNodes !== nodeCount) {
+    findings.push(`beside a wrong clock ${nodes} + ${silentNodes} nodes were counted`)
+  }
+  await wait(1500)
+  cut.proxy.heal()
+  revoking.setClock(0)
+}
+
+export function anyOf({ nodes }: Fleet, random: () => number): FleetNode {
+  const node = nodes[Math.floor(random() * nodes.length)]
+  if (node === undefined) throw new Error('there is no node')
+  return node
+}

@@ -1,0 +1,113 @@
+import type { FleetNode, IssuedKey } from './fleet.ts'
+import type { Misfortune, Trials } from './misfortunes.ts'
+import { wait } from '../torture.ts'
+
+const keysInTrial = 3
+const watchForMs = 1500
+const askEveryMs = 20
+
+/** What takes the database's place; each lags behind what it replaces. */
+export const replacements: readonly Misfortune[] = [
+  replacedBy('failover to a lagging copy', async ({ cluster }) => ({
+    data: await cluster.copy(),
+  })),
+  replacedBy('standby promoted', async ({ cluster }) => ({
+    data: await cluster.copy(),
+    promoted: true,
+  })),
+  replacedBy('another system identifier', async ({ cluster }) => ({
+    data: await cluster.copyAnew(),
+  })),
+  {
+    name: 'point-in-time restore',
+    // Every node has read far beyond the backup, which was made long ago.
+    befall: async (trials) => await replace(trials, await makeBackup(trials)),
+  },
+]
+
+interface Replacement {
+  readonly data: string
+  readonly promoted?: boolean
+}
+
+/** Keys from before the copy was made, which every node knows. */
+interface Prepared {
+  readonly replacement: Replacement
+  readonly victims: readonly IssuedKey[]
+}
+
+function replacedBy(
+  name: string,
+  make: (fleet: Trials['fleet']) => Promise<Replacement>,
+): Misfortune {
+  return {
+    name,
+    async befall(trials) {
+      await trials.check.pause()
+      const victims = await trials.check.keysInUse(keysInTrial)
+      await replace(trials, { victims, replacement: await make(trials.fleet) })
+    },
+  }
+}
+
+async function makeBackup({ fleet, check }: Trials): Promise<Prepared> {
+  await check.pause()
+  const victims = await check.keysInUse(keysInTrial)
+  const replacement = { data: await fleet.cluster.copy() }
+  check.resume()
+  await wait(2000)
+  return { victims, replacement }
+}
+
+/** What was answered before is lost with the server; what is answered from now on must hold. */
+async function replace(trials: Trials, { replacement, victims }: Prepared): Promise<void> {
+  const { fleet, check, findings } = trials
+  await check.pause()
+  const lost = await check.keysInUse(keysInTrial)
+  await Promise.all(victims.map(async (key) => await check.use(key)))
+  const linesBefore = fleet.nodes.map(({ server }) => server.lines.length)
+  await fleet.cluster.kill()
+  const looking = new AbortController()
+  const readiness = fleet.nodes.map(
+    async (node) => await watchReadiness({ trials, node, lost, until: looking.signal }),
+  )
+  await fleet.cluster.start(replacement)
+  // At once, while nodes may not yet have met it.
+  await Promise.all(victims.map(async (key) => await check.revokeUntilAnswered(key)))
+  await fleet.allReady()
+  await wait(watchForMs)
+  looking.abort()
+  await Promise.all(readiness)
+  for (const [at, node] of fleet.nodes.entries()) {
+    const lines = node.server.lines.slice(linesBefore[at])
+    if (!lines.some((line) => line.includes('the database went back in time'))) {
+      findings.push(`${node.name} does not say that the database went back`)
+    }
+  }
+  check.resume()
+}
+
+/** Once a node was not ready and is again, what the database has lost must be gone from its memory. */
+async function watchReadiness(watch: {
+  trials: Trials
+  node: FleetNode
+  lost: readonly IssuedKey[]
+  until: AbortSignal
+}): Promise<void> {
+  const { trials, node, lost, until } = watch
+  const { fleet, findings } = trials
+  let wasAway = false
+  while (!until.aborted) {
+    const isReady = await fleet.isReady(node)
+    wasAway ||= !isReady
+    if (wasAway && isReady) {
+      for (const { id, secret } of lost) {
+        if ((await fleet.call(node, secret)) !== 200) continue
+        findings.push(`${node.name} was ready and accepted ${id}, which the database has lost`)
+        return
+      }
+    }
+    await wait(askEveryMs)
+  }
+  if (!wasAway) findings.push(`${node.name} was ready all the time`)
+}

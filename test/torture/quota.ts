@@ -1,0 +1,25 @@
+import { wait } from './torture.ts'
+
+/** Calls at full speed until nothing passes any more; returns how many did. */
+export async function useUp(
+  calls: number,
+  pass: (call: number) => Promise<boolean>,
+): Promise<number> {
+  let passed = 0
+  let call = 0
+  await Promise.all(
+    Array.from({ length: 24 }, async () => {
+      // A slice that another process gives back may come late: each client asks a while longer.
+      for (let refused = 0; refused < 20 && passed <= calls;) {
+        if (await pass(call++)) {
+          passed += 1
+          refused = 0
+        } else {
+          refused += 1
+          await wait(100)
+        }
+      }
+    }),
+  )
+  return passed
+}
