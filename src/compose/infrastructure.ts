@@ -19,7 +19,7 @@ import { createRelyingParty } from '../oidc/index.ts'
 import { createSealer, loadMasterSecretsFor, randomToken } from '../secrets/index.ts'
 import { asStorageProblem, isInUse, openStore } from '../store/index.ts'
 import { measureBuild, measureConnections } from './measure.ts'
-import { tellHistory, watchStore } from './store-watch.ts'
+import { logBesideOutages, tellHistory, watchStore } from './store-watch.ts'
 import { createTracer } from '../telemetry/index.ts'
 
 const storeAgainMs = 500
@@ -44,7 +44,7 @@ export async function openInfrastructure(
 ) {
   await using opened = new AsyncDisposableStack()
   const machineClock = surroundings.clock ?? surroundings.machineClock ?? systemClock
-  const log =
+  const wholeLog =
     surroundings.log ?? createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
 
   const metrics = createMetrics()
@@ -55,7 +55,7 @@ export async function openInfrastructure(
   )
   const sealer = createSealer(
     await whenStorageAnswers(
-      log,
+      wholeLog,
       async () =>
         await loadMasterSecretsFor({
           setting: config.masterSecret,
@@ -67,14 +67,14 @@ export async function openInfrastructure(
   )
   const store = opened.use(
     await whenStorageAnswers(
-      log,
+      wholeLog,
       async () =>
         await openStore({
           databaseUrl: config.databaseUrl,
           folder: config.dataDir,
           clock: machineClock,
           followsDatabaseClock: surroundings.clock === undefined,
-          onHistory: tellHistory({ log, metrics }),
+          onHistory: tellHistory({ log: wholeLog, metrics }),
           onTransaction: (ms) => transactions.observe(ms / 1000),
           isNode: true,
           maxEventBytes: config.limits.webhookBodyBytes,
@@ -83,7 +83,8 @@ export async function openInfrastructure(
     ),
   )
   const { clock } = store
-  const outages = opened.use(watchStore({ store, log, metrics }))
+  const outages = opened.use(watchStore({ store, log: wholeLog, metrics }))
+  const log = logBesideOutages(wholeLog, outages)
 
   const openings = { allowCidrs: config.outboundAllowCidrs, allowLoopback: config.loopbackIsOpen }
   const outbound = opened.use(createOutbound(openings))

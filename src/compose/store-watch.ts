@@ -1,4 +1,4 @@
-import type { HistoryChange, Store } from '../store/index.ts'
+import { asStorageProblem, isWaitTooLong, type HistoryChange, type Store } from '../store/index.ts'
 import type { Log, Metrics } from '../telemetry/index.ts'
 import { every } from '../timers.ts'
 
@@ -21,6 +21,25 @@ export function tellHistory({ log, metrics }: { log: Log; metrics: Metrics }) {
     } else {
       log.warn(told, 'another database server answers; every cache is dropped')
     }
+  }
+}
+
+/** The log for everybody else: what fails only because the database is away is part of that outage, and no line of its own. */
+export function logBesideOutages(log: Log, { refused }: Outages): Log {
+  const unlessAway =
+    (write: Log['warn']): Log['warn'] =>
+    (fields, text) => {
+      const { err } = fields as { err?: unknown }
+      if (asStorageProblem(err) !== undefined && !isWaitTooLong(err)) refused(err)
+      else write(fields, text)
+    }
+  return {
+    debug: (fields, text) => log.debug(fields, text),
+    info: (fields, text) => log.info(fields, text),
+    warn: unlessAway((fields, text) => log.warn(fields, text)),
+    error: unlessAway((fields, text) => log.error(fields, text)),
+    fatal: (fields, text) => log.fatal(fields, text),
+    child: (fields) => logBesideOutages(log.child(fields), { refused }),
   }
 }
 
@@ -56,7 +75,7 @@ export function watchStore(deps: {
   )
   const refusals = metrics.counter(
     'intercept_storage_refusals_total',
-    'Calls and requests that were refused because the database did not answer.',
+    'Calls, requests and background work that failed because the database did not answer.',
   )
   let refusedInOutage = 0
   let refusedBefore = 0

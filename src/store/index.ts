@@ -72,7 +72,7 @@ export { snakeCased } from './db/snake-case.ts'
 export { restoreBackup } from './engine/restore.ts'
 export * as webhookSecrets from './tables/webhooks/webhook-secrets.ts'
 export { auditHash } from './engine/ledger.ts'
-export { asStorageProblem }
+export { asStorageProblem, isWaitTooLong }
 export type { Confirmation }
 export type { Actor, AuditDraft, Db, Engine, EventDraft, Tx } from './db/db.ts'
 export type { ConnectionTestRecord } from './tables/sso/connection-tests.ts'

@@ -35,7 +35,7 @@ export const nodes: Torture = {
       await besideStuck(trials, {
         options,
         figures,
-        count: (size / usualTrials) * usualStuckTrials,
+        count: Math.ceil((size / usualTrials) * usualStuckTrials),
       })
       await away(trials, { options, figures, count: Math.ceil(size / 4) })
       await atRandom(trials, options)
