@@ -18,7 +18,7 @@ import { createMetrics, measureProcess } from '../telemetry/index.ts'
 import { createRelyingParty } from '../oidc/index.ts'
 import { createSealer, loadMasterSecretsFor, randomToken } from '../secrets/index.ts'
 import { asStorageProblem, isInUse, openStore } from '../store/index.ts'
-import { measureBuild, measureConnections } from './measure.ts'
+import { measureBuild, measureConnections, measureLocks } from './measure.ts'
 import { logBesideOutages, tellHistory, watchStore } from './store-watch.ts'
 import { createTracer } from '../telemetry/index.ts'
 
@@ -100,6 +100,7 @@ export async function openInfrastructure(
   const { version } = surroundings
   measureBuild(metrics, { version, engine: store.engine })
   measureConnections(metrics, { upstreams, store })
+  if (store.engine === 'postgres') measureLocks(metrics, store)
   const { otlpEndpoint, otlpLogsEndpoint } = config
   const telling = { metrics, log, version }
   const tracer =

@@ -1,6 +1,6 @@
 import type { SharedRates } from '../access/index.ts'
 import type { RequestEnd, Upstreams } from '../http/index.ts'
-import type { Store } from '../store/index.ts'
+import { probeLockWaits, type Store } from '../store/index.ts'
 import type { Quotas } from '../targets/index.ts'
 import type { Metrics } from '../telemetry/index.ts'
 
@@ -49,6 +49,21 @@ export function measureConnections(
         [{ state: 'waiting' }, pool.waiting],
       ]
     },
+  )
+}
+
+/** Who waits for somebody else's lock when somebody looks (PostgreSQL). */
+export function measureLocks(metrics: Metrics, store: Store): void {
+  let waiting = 0
+  metrics.beforeScrape(async () => {
+    // Without a database the last look stays.
+    waiting = (await probeLockWaits(store.slowReads).catch(() => waiting)) ?? 0
+  })
+  metrics.measured(
+    'intercept_database_lock_waits',
+    "Sessions of this database that wait for somebody else's lock.",
+    () => waiting,
+    'max',
   )
 }
 

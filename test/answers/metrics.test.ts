@@ -99,6 +99,7 @@ const expected = [
   'intercept_quota_subjects',
   'intercept_rate_subjects',
   'intercept_webhook_queue',
+  'intercept_webhook_endpoints',
   'intercept_webhook_oldest_seconds',
   'intercept_feed_age_seconds',
   'intercept_silent_nodes',

@@ -55,6 +55,8 @@ describe('an operator keeps the service', () => {
     assert.equal(code, 0, out)
     assert.match(out, /reachability: \S+ is ready/)
     assert.match(out, /revocation: .* 1 node confirms\./)
+    assert.match(out, /history: 1 of 1 nodes have read/)
+    assert.match(out, /deliveries: No delivery waits; 0 endpoints are held/)
   })
 
   test('R6, E2: doctor and serve refuse a database whose secrets were sealed with another key', async () => {

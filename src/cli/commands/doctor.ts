@@ -1,9 +1,17 @@
 import { checkMasterKey, countSealed } from '../../access/index.ts'
 import { listSettings, readConfig, remarks, suspicions, type SettingLine } from '../../config.ts'
-import { probe, rateShares, type Store } from '../../store/index.ts'
+import {
+  databaseServer,
+  deliveryQueue,
+  nodes as nodeTable,
+  probe,
+  probeLockWaits,
+  rateShares,
+  type Store,
+} from '../../store/index.ts'
 import { BadFinding, command } from '../lib/command.ts'
 import { DatabaseMissing, withServices, type Services } from '../lib/services.ts'
-import { renderTable } from '../lib/table.ts'
+import { isoTime, renderTable } from '../lib/table.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
 const reachWithinMs = 3000
@@ -53,7 +61,10 @@ async function lookAtDatabase(terminal: Terminal): Promise<Finding[]> {
         ...(await checkDatabase(services.store)),
         await checkReachable(services.config.baseUrl, nodes),
         revocation.finding,
+        await checkHistory(services.store),
         await checkRates(services.store),
+        await checkDeliveries(services.store),
+        ...(await checkLocks(services.store)),
       ]
     })
   } catch (error) {
@@ -171,6 +182,20 @@ async function measureRevocation(store: Store): Promise<{ nodes: number; finding
   return { nodes: nodes + silent, finding }
 }
 
+/** Whether all nodes read this database, and since when it is this one. */
+async function checkHistory(store: Store): Promise<Finding> {
+  const { nodes } = await nodeTable.look(store, undefined)
+  const elsewhere = nodes.filter(({ isOfThisHistory }) => !isOfThisHistory).length
+  const metAt = await databaseServer.metAt(store)
+  const since = metAt === undefined ? '' : ` Nodes have known this server since ${isoTime(metAt)}.`
+  const said =
+    elsewhere === 0
+      ? `${nodes.length} of ${nodes.length} nodes have read this database's changes.${since}`
+      : `${elsewhere} of ${nodes.length} nodes have not read this database since it took another's place: they trust nothing that they remember.${since}`
+  const details = { nodes: nodes.length, elsewhere, server_known_since: metAt ?? null }
+  return { check: 'history', isWell: elsewhere === 0, said, details }
+}
+
 /** How rates are shared at present; nodes that run alone share nothing. */
 async function checkRates(store: Store): Promise<Finding> {
   const { nodes, subjects, short } = await rateShares.countShares(store.calls)
@@ -179,6 +204,37 @@ async function checkRates(store: Store): Promise<Finding> {
       ? 'No rates are shared: at most one node runs, or none has a limited caller.'
       : `${nodes} nodes share the rates of ${subjects} keys, targets and tokens; ${short} of their shares are too small at present.`
   return { check: 'rates', isWell: true, said, details: { nodes, subjects, short } }
+}
+
+/** What waits to be delivered, over all organizations. */
+async function checkDeliveries(store: Store): Promise<Finding> {
+  const queue = await deliveryQueue.look(store)
+  const { pending, held, oldestAt, heldEndpoints, disabledEndpoints } = queue
+  const ageMs = oldestAt === undefined ? 0 : Math.max(0, store.clock.now() - oldestAt)
+  const waiting =
+    pending === 0
+      ? 'No delivery waits'
+      : `${pending} deliveries wait, the oldest for ${round(ageMs / 1000)} s`
+  return {
+    check: 'deliveries',
+    isWell: true,
+    said: `${waiting}; ${heldEndpoints} endpoints are held because they fail (${held} deliveries), ${disabledEndpoints} are disabled.`,
+    details: {
+      ...{ pending, held, oldest_ms: ageMs },
+      ...{ held_endpoints: heldEndpoints, disabled_endpoints: disabledEndpoints },
+    },
+  }
+}
+
+/** Sessions that wait for each other's locks at this moment (PostgreSQL). */
+async function checkLocks(store: Store): Promise<Finding[]> {
+  const waiting = await probeLockWaits(store)
+  if (waiting === undefined) return []
+  const said =
+    waiting === 0
+      ? 'Nobody waits for a lock.'
+      : `${waiting} sessions wait for a lock; /metrics has intercept_database_lock_waits over time.`
+  return [{ check: 'locks', isWell: true, said, details: { waiting } }]
 }
 
 /** What `--json` says of a setting: its members are in snake_case, as every other command's. */

@@ -14,3 +14,12 @@ export async function probe(db: Db): Promise<{ version: string; nowMs: number | 
       (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db.query)
   return { version: rows[0]?.version ?? '', nowMs: rows[0]?.now }
 }
+
+/** How many sessions wait for somebody else's lock at this moment; undefined where the engine has none (SQLite). */
+export async function probeLockWaits(db: Db): Promise<number | undefined> {
+  if (db.engine === 'sqlite') return undefined
+  const { rows } = await sql<{ waiting: number }>`
+    select count(*)::int as waiting from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(db.query)
+  return rows[0]?.waiting ?? 0
+}

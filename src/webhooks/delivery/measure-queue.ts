@@ -12,7 +12,10 @@ export function measureQueue(deps: {
   readonly metrics: Metrics
 }): void {
   const { store, clock, metrics } = deps
-  let known: deliveryQueue.QueueState = { pending: 0, held: 0, oldestAt: undefined }
+  let known: deliveryQueue.QueueState = {
+    ...{ pending: 0, held: 0, oldestAt: undefined },
+    ...{ heldEndpoints: 0, disabledEndpoints: 0 },
+  }
   let lookedAt = -Infinity
   metrics.beforeScrape(async () => {
     if (clock.monotonic() - lookedAt < lookAgainMs) return
@@ -30,6 +33,18 @@ export function measureQueue(deps: {
     () => [
       [{ state: 'pending' }, known.pending],
       [{ state: 'held' }, known.held],
+    ],
+  )
+  metrics.collected(
+    {
+      name: 'intercept_webhook_endpoints',
+      help: 'Endpoints that do not take deliveries, by why: held because they fail, or disabled.',
+      type: 'gauge',
+      across: 'max',
+    },
+    () => [
+      [{ state: 'held' }, known.heldEndpoints],
+      [{ state: 'disabled' }, known.disabledEndpoints],
     ],
   )
   metrics.measured(

@@ -17,6 +17,13 @@ export function serverAge(db: Pick<Db, 'engine'>): RawBuilder<number | null> {
     from database_server)`
 }
 
+/** When nodes met the server that answers now for the first time; undefined on SQLite, and where none was before it. */
+export async function metAt(db: Db): Promise<number | undefined> {
+  if (db.engine === 'sqlite') return undefined
+  const row = await db.query.selectFrom('database_server').select('since').executeTakeFirst()
+  return row === undefined || row.since === 0 ? undefined : row.since
+}
+
 /** For how long nodes may still trust what they read from the server before this one. */
 export function unsettledMs(serverAgeMs: number | undefined): number {
   if (serverAgeMs === undefined) return 0

@@ -7,6 +7,8 @@ export interface QueueState {
   readonly held: number
   /** Milliseconds since 1970 at which the oldest pending one was made. */
   readonly oldestAt: number | undefined
+  readonly heldEndpoints: number
+  readonly disabledEndpoints: number
 }
 
 /** Looks at the whole queue: not for a call's turn. */
@@ -33,5 +35,17 @@ export async function look(db: Db): Promise<QueueState> {
     const oldest = row.oldest
     oldestAt = oldestAt === undefined ? oldest : Math.min(oldestAt, oldest)
   }
-  return { pending, held, oldestAt }
+  const endpoints = await db.query
+    .selectFrom('endpoint')
+    .select(({ fn }) => ['state', fn.countAll<number>().as('rows')])
+    .where('state', '<>', 'active')
+    .where('deleted_at', 'is', null)
+    .groupBy('state')
+    .execute()
+  const countOf = (state: string): number => endpoints.find((row) => row.state === state)?.rows ?? 0
+  return {
+    ...{ pending, held, oldestAt },
+    heldEndpoints: countOf('held'),
+    disabledEndpoints: countOf('disabled'),
+  }
 }
