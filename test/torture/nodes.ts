@@ -1,6 +1,6 @@
 // Three real nodes on a real PostgreSQL through failovers, restores, cuts, pauses, kills, wrong clocks and a full disk.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { postgresCluster } from '../harness/postgres-cluster.ts'
@@ -208,7 +208,7 @@ async function onFullDisk({
       const { fleet, check } = trials
       check.resume()
       await wait(1000)
-      spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'full')}`, 'bs=64k'])
+      fill(join(disk, 'full'))
       await wait(5000)
       rmSync(join(disk, 'full'))
       // A server that could not write its log has ended.
@@ -222,5 +222,18 @@ async function onFullDisk({
   } finally {
     spawnSync('umount', ['-l', folder])
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Writes a file until no room is left. */
+function fill(path: string): void {
+  const file = openSync(path, 'w')
+  const page = Buffer.alloc(65_536)
+  try {
+    for (;;) writeSync(file, page)
+  } catch {
+    // ENOSPC: that was the aim.
+  } finally {
+    closeSync(file)
   }
 }
