@@ -14,7 +14,7 @@ import {
   type Tx,
 } from '../../src/store/index.ts'
 import type { Collected } from '../../src/store/db/db.ts'
-import { createCommitQueues, type CommitDeps } from '../../src/store/engine/shared-commits.ts'
+import { CommitQueues, type CommitDeps } from '../../src/store/engine/shared-commits.ts'
 import { emptyPlace, engines } from './engines.ts'
 
 for (const engine of engines) {
@@ -170,7 +170,7 @@ describe('queues', () => {
 
   test('run nothing again when the connection broke: the commit may have arrived', async () => {
     for (const code of ['ECONNRESET', 'ECONNABORTED', 'ENETDOWN', 'EPROTO', 'ERR_SSL_BAD_RECORD']) {
-      const queues = createCommitQueues({
+      const queues = new CommitQueues({
         ...deps,
         async shared(works) {
           await deps.shared(works)
@@ -187,7 +187,7 @@ describe('queues', () => {
   })
 
   test('refuse who has waited too long behind another, who is not held up', async () => {
-    const queues = createCommitQueues({ ...deps, waitMs: 20 })
+    const queues = new CommitQueues({ ...deps, waitMs: 20 })
     const busy = Promise.withResolvers<number>()
     const first = queues.commit('a', async () => await busy.promise)
     const late = queues.commit('a', () => assert.fail('its caller was answered already'))
@@ -198,7 +198,7 @@ describe('queues', () => {
   })
 
   test('leave the process its turns, though works follow each other without end', async () => {
-    const queues = createCommitQueues(deps)
+    const queues = new CommitQueues(deps)
     const timer = new AbortController()
     let works = 0
     const follow = async (): Promise<void> => {
@@ -214,7 +214,7 @@ describe('queues', () => {
 
 test('when nothing can begin, all in the queue are refused, and the next one tries anew', async () => {
   let isAway = true
-  const queues = createCommitQueues({
+  const queues = new CommitQueues({
     async shared(works) {
       if (isAway) throw new Error('timeout exceeded when trying to connect')
       const collected = { audits: [], events: [], changes: [] }
@@ -239,7 +239,7 @@ test('when nothing can begin, all in the queue are refused, and the next one tri
 })
 
 test('what the ledger adds to the changes of works is told once, by the first that succeeded', async () => {
-  const queues = createCommitQueues({
+  const queues = new CommitQueues({
     async shared(works) {
       const collected: Collected = { audits: [], events: [], changes: [] }
       const transaction = { changed: (draft) => void collected.changes.push(draft) } as Tx

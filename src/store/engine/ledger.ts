@@ -51,12 +51,9 @@ async function writeForOrganization(
 ): Promise<void> {
   const head = await lockHead(tx, organizationId, drafts)
 
-  const audits = auditWrites(tx, organizationId, drafts.audits, head)
+  const audits = auditWrites(tx, head, drafts.audits)
   if (drafts.events.length === 0) return await together(tx, audits)
-  const toSend = await writeEvents(tx, organizationId, drafts.events, {
-    lastSequence: head.event_sequence,
-    audits,
-  })
+  const toSend = await writeEvents(tx, head, { drafts: drafts.events, audits })
   if (toSend.length > 0) {
     // Named where they are few: nobody then looks at the others.
     const subjectId = toSend.length <= endpointsNamed ? toSend.join(' ') : organizationId
@@ -65,6 +62,7 @@ async function writeForOrganization(
 }
 
 interface Head {
+  readonly organizationId: string
   readonly audit_sequence: number
   readonly event_sequence: number
   readonly audit_hash: string
@@ -84,7 +82,7 @@ async function lockHead(
       : sql`settled as materialized (select
           set_config('idle_in_transaction_session_timeout', ${String(idleUnderLockMs)}, true),
           set_config('lock_timeout', ${String(maxLockWaitMs)}, true))`
-  const { rows } = await sql<Head>`with ${settled}
+  const { rows } = await sql<Omit<Head, 'organizationId'>>`with ${settled}
     update organization_head
     set audit_sequence = audit_sequence + ${audits.length},
       event_sequence = event_sequence + ${events.length}
@@ -93,16 +91,12 @@ async function lockHead(
     returning audit_sequence, event_sequence, audit_hash, audit_seal`.execute(tx.query)
   const [head] = rows
   if (head === undefined) throw new Error(`organization ${organizationId} has no head row`)
-  return head
+  return { ...head, organizationId }
 }
 
-function auditWrites(
-  tx: Tx,
-  organizationId: string,
-  drafts: AuditDraft[],
-  head: Pick<Head, 'audit_sequence' | 'audit_hash' | 'audit_seal'>,
-): Write[] {
+function auditWrites(tx: Tx, head: Head, drafts: readonly AuditDraft[]): Write[] {
   if (drafts.length === 0) return []
+  const { organizationId } = head
   let previousHash = head.audit_hash
   let sequence = head.audit_sequence - drafts.length
   const before = headParts(organizationId, { sequence, hash: previousHash })
@@ -201,9 +195,8 @@ const eventColumns = {
 /** Writes events with the audit entries beside them, and their deliveries; returns the endpoints with something to send. */
 async function writeEvents(
   tx: Tx,
-  organizationId: string,
-  drafts: EventDraft[],
-  { lastSequence, audits }: { lastSequence: number; audits: readonly Write[] },
+  { organizationId, event_sequence: lastSequence }: Head,
+  { drafts, audits }: { drafts: readonly EventDraft[]; audits: readonly Write[] },
 ): Promise<readonly string[]> {
   let sequence = lastSequence - drafts.length
   const rows = drafts.map((draft) => {

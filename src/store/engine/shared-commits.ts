@@ -46,56 +46,68 @@ export interface CommitDeps {
   readonly waitMs?: number | undefined
 }
 
-/** Works in queues. */
-export interface CommitQueues {
-  /** Runs a work in the queue of a name: one after the other, those that wait at the same time in one commit. */
-  commit<T>(queue: string, work: (tx: Tx) => Promise<T>): Promise<Committed<T>>
-  /** Waits until nobody is queued. */
-  idle(): Promise<void>
-}
-
 /**
- * Works of one queue would wait for each other anyway, each for the locks or the disk of the one before. Here they share
- * a transaction, the lock of their organization's head, the ledger and the commit. Each can fail by itself; if the whole
- * fails, each is run again alone.
+ * Runs the works of a queue one after the other. They would wait for each other anyway, each for the locks or the disk
+ * of the one before; here those that wait at the same time share a transaction, the lock of their organization's head,
+ * the ledger and the commit. Each can fail by itself; if the whole fails, each is run again alone.
  */
-export function createCommitQueues(deps: CommitDeps): CommitQueues {
-  const queues = new Map<string, { readonly waiting: Job[]; readonly drained: Promise<void> }>()
+export class CommitQueues {
+  readonly #deps: CommitDeps
+  readonly #queues = new Map<string, { readonly waiting: Job[]; readonly drained: Promise<void> }>()
 
-  async function drain(name: string, waiting: Job[]): Promise<void> {
-    while (waiting.length > 0) {
-      // Lets everything that has already arrived queue up; works that follow each other without end, on SQLite without
-      // anything to wait for, must leave the process its turns.
-      await new Promise((resolve) => setImmediate(resolve))
-      await commit(waiting)
-    }
-    queues.delete(name)
+  constructor(deps: CommitDeps) {
+    this.#deps = deps
   }
 
-  function wait(job: Job, waiting: Job[]): void {
+  async commit<T>(name: string, work: (tx: Tx) => Promise<T>): Promise<Committed<T>> {
+    return await new Promise<Committed<T>>((resolve, reject) => {
+      const job: Job = { work, resolve: resolve as Job['resolve'], reject }
+      const queue = this.#queues.get(name)
+      if (queue !== undefined) return this.#wait(job, queue.waiting)
+      const waiting: Job[] = [job]
+      this.#queues.set(name, { waiting, drained: this.#drain(name, waiting) })
+    })
+  }
+
+  /** Waits until nobody is queued. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#queues.values()].map(({ drained }) => drained))
+  }
+
+  async #drain(name: string, waiting: Job[]): Promise<void> {
+    while (waiting.length > 0) {
+      // Lets everything that has already arrived queue up. On SQLite nothing else is awaited: without this, works that
+      // follow each other without end would block the event loop.
+      await new Promise((resolve) => setImmediate(resolve))
+      await this.#commitTogether(waiting)
+    }
+    this.#queues.delete(name)
+  }
+
+  #wait(job: Job, waiting: Job[]): void {
     waiting.push(job)
-    if (deps.waitMs === undefined) return
+    if (this.#deps.waitMs === undefined) return
     job.patience = setTimeout(() => {
       const at = waiting.indexOf(job)
       if (at < 0) return
       waiting.splice(at, 1)
       job.reject(new Error('timeout exceeded when waiting in the queue'))
-    }, deps.waitMs).unref()
+    }, this.#deps.waitMs).unref()
   }
 
-  async function commit(waiting: Job[]): Promise<void> {
+  async #commitTogether(waiting: Job[]): Promise<void> {
     const taken: Job[] = []
     const settlements: Settle[] = []
     let collectedByWorks = 0
     try {
-      const changes = await deps.shared(async (shared) => {
-        const until = deps.monotonic() + gatherMs
+      const changes = await this.#deps.shared(async (shared) => {
+        const until = this.#deps.monotonic() + gatherMs
         for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
           clearTimeout(job.patience)
           taken.push(job)
-          settlements.push(await run(shared, job, taken.length === 1))
-          // Whoever came while the last work was running comes along.
-          if (taken.length >= worksInCommit || deps.monotonic() >= until) break
+          settlements.push(await this.#run(shared, job, taken.length === 1))
+          // Works that arrived while the last one ran join this commit.
+          if (taken.length >= worksInCommit || this.#deps.monotonic() >= until) break
         }
         collectedByWorks = shared.collected.changes.length
       })
@@ -104,17 +116,17 @@ export function createCommitQueues(deps: CommitDeps): CommitQueues {
       for (const settle of settlements) added = settle(changes, added)
     } catch (error) {
       const isUnattributed = taken.length > 1 && asStorageProblem(error) === undefined
-      for (const job of taken) await fail(job, error, isUnattributed)
-      // Nothing could even begin: whoever is queued would only wait as long for the same answer.
+      for (const job of taken) await this.#fail(job, error, isUnattributed)
+      // Nothing could even begin: whoever is queued would only wait as long for the same refusal.
       if (taken.length === 0) for (const job of waiting.splice(0)) job.reject(error)
     }
   }
 
-  /** Runs one of the works; what answers its caller is called after the commit, a refusal's reason being in it too. */
-  async function run(shared: SharedTransaction, job: Job, isFirst: boolean): Promise<Settle> {
+  /** Runs one of the works; what it returns is called after the commit and settles the work's caller. */
+  async #run(shared: SharedTransaction, job: Job, isFirst: boolean): Promise<Settle> {
     const { collected, transaction } = shared
     const [audits, events, from] = lengths(collected)
-    // The first has nobody before it: it goes back by giving the transaction up.
+    // The first work needs no savepoint: if it fails, the whole transaction is given up.
     if (!isFirst) await shared.mark()
     try {
       const result = await job.work(transaction)
@@ -131,30 +143,16 @@ export function createCommitQueues(deps: CommitDeps): CommitQueues {
       collected.changes.length = from
       return (_, added) => {
         // Nobody else waits for a work that is run again.
-        void fail(job, error, false)
+        void this.#fail(job, error, false)
         return added
       }
     }
   }
 
-  /** `isAnybodys`: nobody knows whose error it is. */
-  async function fail(job: Job, error: unknown, isUnattributed: boolean): Promise<void> {
-    if (!isUnattributed && !deps.isWorthAnotherTry(error)) return job.reject(error)
-    await deps.alone(job.work).then(job.resolve, job.reject)
-  }
-
-  return {
-    commit: async <T>(name: string, work: (tx: Tx) => Promise<T>) =>
-      await new Promise<Committed<T>>((resolve, reject) => {
-        const job: Job = { work, resolve: resolve as Job['resolve'], reject }
-        const queue = queues.get(name)
-        if (queue !== undefined) return wait(job, queue.waiting)
-        const waiting: Job[] = [job]
-        queues.set(name, { waiting, drained: drain(name, waiting) })
-      }),
-    async idle() {
-      await Promise.all([...queues.values()].map(({ drained }) => drained))
-    },
+  /** `isUnattributed`: any of the works that shared the transaction may have caused the error. */
+  async #fail(job: Job, error: unknown, isUnattributed: boolean): Promise<void> {
+    if (!isUnattributed && !this.#deps.isWorthAnotherTry(error)) return job.reject(error)
+    await this.#deps.alone(job.work).then(job.resolve, job.reject)
   }
 }
 

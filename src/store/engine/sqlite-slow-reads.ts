@@ -138,7 +138,7 @@ function withBuffers(rows: unknown[]): unknown[] {
 }
 
 /** Slow reads of a file, as a database handle. */
-export function openAside(path: string): {
+export function openSlowReads(path: string): {
   connection: Db
   restart(): Promise<void>
   close(): Promise<void>

@@ -16,15 +16,11 @@ import { sealAfterMigration } from '../tables/audit/seals.ts'
 import type { EngineHandle } from './engine.ts'
 import { writeLedger } from './ledger.ts'
 import { finishFile } from './restore.ts'
-import { createCommitQueues } from './shared-commits.ts'
+import { CommitQueues } from './shared-commits.ts'
 import { SqliteCallWriter } from './sqlite/call-writer.ts'
+import { ForeignCommits } from './sqlite/foreign-commits.ts'
 import { connectionOver, migrateFile, openFile, SqliteMainFile } from './sqlite-file.ts'
-import { openAside } from './sqlite-slow-reads.ts'
-import { SqliteWalWatch } from './sqlite/wal-watch.ts'
-
-/** How often the feed asks for what others have committed, with the log watched and without. */
-const pollMsWatched = 100
-const pollMsUnwatched = 5
+import { openSlowReads } from './sqlite-slow-reads.ts'
 
 /**
  * SQLite in two files: the main one acknowledges only what is on disk (WAL, `synchronous=FULL`); call records sit in
@@ -32,113 +28,103 @@ const pollMsUnwatched = 5
  */
 export async function openSqlite(
   folder: string,
-  clock: Pick<Clock, 'now' | 'monotonic'>,
-  ledger: LedgerSettings,
+  { clock, ledger }: SqliteDeps,
 ): Promise<EngineHandle> {
   makeFolder(folder)
+  const path = join(folder, 'intercept.db')
   const main = await SqliteMainFile.open({
-    path: join(folder, 'intercept.db'),
+    path,
     monotonic: () => clock.monotonic(),
-    complete: async (at, applied) =>
-      await sealAfterMigration(
-        createTransaction({ ...at, ...ledger }, clock.now()).transaction,
-        applied,
-      ),
+    complete: async (db, applied) => {
+      const tx = createTransaction({ ...db, ...ledger }, clock.now()).transaction
+      await sealAfterMigration(tx, applied)
+    },
   })
-  const callsFile = openFile(join(folder, 'calls.db'), 'NORMAL')
-  await migrateFile(callsFile, 'sqlite-calls')
-
-  const reader = connectionOver(main.reader)
+  const calls = await openCalls(join(folder, 'calls.db'), clock)
+  const slowReads = openSlowReads(path)
   const writer = { ...connectionOver(main.writer), ...ledger }
-  const calls = connectionOver(() => callsFile)
-  const slowReads = openAside(join(folder, 'intercept.db'))
-  const callsAside = openAside(join(folder, 'calls.db'))
   const commits = createCommitQueue(main.writer, writer, clock)
-  const callCommits = createCommitQueue(() => callsFile, calls, clock)
-
-  const callWriter = new SqliteCallWriter({
-    path: join(folder, 'calls.db'),
-    file: callsFile,
-    others: callCommits,
-  })
-  let walWatch: SqliteWalWatch | undefined
-  let hint: () => void = () => undefined
-
-  function watchLog(): void {
-    walWatch?.close()
-    try {
-      walWatch = new SqliteWalWatch(join(folder, 'intercept.db'), () => hint())
-    } catch {
-      // Not every file system can be watched: asking often costs little more than a percent of a core.
-      walWatch = undefined
-    }
-  }
-
-  const version = connectionOver(main.writer)
-  const versionOf = async (): Promise<unknown> =>
-    (await sql<{ data_version: number }>`pragma data_version`.execute(version.query)).rows[0]
-      ?.data_version
-  let lastVersion = await versionOf()
+  const foreignCommits = await ForeignCommits.start(path, connectionOver(main.writer))
   let onOther: () => void = () => undefined
 
-  const lane = { query: reader.query, transact: commits.transact }
+  const lane = { query: connectionOver(main.reader).query, transact: commits.transact }
   return {
     engine: 'sqlite',
     ...lane,
     // One writer, whose commits everybody shares: there is nothing to run beside it.
     background: lane,
     urgent: lane,
-    calls,
+    ...calls.handle,
     slowReads: slowReads.connection,
-    slowCallReads: callsAside.connection,
-    async transactCalls(work) {
-      await callWriter.idle()
-      return (await callCommits.transact(work)).result
-    },
-    insertCalls: async (rows) => await callWriter.write(rows),
     async hasForeignCommit() {
       if (await main.follow()) {
         await slowReads.restart()
-        if (walWatch !== undefined) watchLog()
+        foreignCommits.follow()
         onOther()
       }
-      const now = await versionOf()
-      if (now === lastVersion) return false
-      lastVersion = now
-      return true
+      return await foreignCommits.look()
     },
     get pollMs() {
-      return walWatch === undefined ? pollMsUnwatched : pollMsWatched
+      return foreignCommits.pollMs
     },
-    listen(onHint) {
-      hint = () => onHint(undefined)
-      watchLog()
-    },
+    listen: (onHint) => foreignCommits.listen(() => onHint(undefined)),
     onOther: (call) => void (onOther = call),
     serverIdentity: () => sql`${main.identity}`,
     serverStart: () => sql`''`,
-    async backup(file) {
-      if (existsSync(file)) throw new Error(`${file} exists already; a backup overwrites nothing.`)
-      const unfinished = `${file}.unfinished`
-      // Made first, so that nobody else can read it while it grows.
-      closeSync(openSync(unfinished, 'w', 0o600))
-      try {
-        await main.writer().backup(unfinished)
-        finishFile(unfinished, file)
-      } finally {
-        rmSync(unfinished, { force: true })
-      }
-    },
+    backup: async (file) => await backUp(main.writer(), file),
     async close() {
-      walWatch?.close()
+      foreignCommits.close()
       await commits.idle()
-      await callCommits.idle()
-      await callWriter.close()
       await slowReads.close()
-      await callsAside.close()
       main.close()
-      callsFile.close()
+      await calls.close()
     },
+  }
+}
+
+interface SqliteDeps {
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>
+  readonly ledger: LedgerSettings
+}
+
+/** The file of call records. */
+async function openCalls(path: string, clock: SqliteDeps['clock']) {
+  const file = openFile(path, 'NORMAL')
+  await migrateFile(file, 'sqlite-calls')
+  const calls = connectionOver(() => file)
+  const slowReads = openSlowReads(path)
+  const commits = createCommitQueue(() => file, calls, clock)
+  const writer = new SqliteCallWriter({ path, file, others: commits })
+  const handle: Pick<EngineHandle, 'calls' | 'slowCallReads' | 'transactCalls' | 'insertCalls'> = {
+    calls,
+    slowCallReads: slowReads.connection,
+    async transactCalls(work) {
+      await writer.idle()
+      return (await commits.transact(work)).result
+    },
+    insertCalls: async (rows) => await writer.write(rows),
+  }
+  return {
+    handle,
+    async close() {
+      await commits.idle()
+      await writer.close()
+      await slowReads.close()
+      file.close()
+    },
+  }
+}
+
+async function backUp(from: Database.Database, file: string): Promise<void> {
+  if (existsSync(file)) throw new Error(`${file} exists already; a backup overwrites nothing.`)
+  const unfinished = `${file}.unfinished`
+  // Made first, so that nobody else can read it while it grows.
+  closeSync(openSync(unfinished, 'w', 0o600))
+  try {
+    await from.backup(unfinished)
+    finishFile(unfinished, file)
+  } finally {
+    rmSync(unfinished, { force: true })
   }
 }
 
@@ -173,7 +159,7 @@ function createCommitQueue(
     }
   }
 
-  const queues = createCommitQueues({
+  const queues = new CommitQueues({
     alone: commit,
     isWorthAnotherTry: () => false,
     monotonic: () => clock.monotonic(),

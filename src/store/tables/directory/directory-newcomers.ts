@@ -128,12 +128,16 @@ async function insertAtOnce(
     select known, made.position from asked left join made on true`.execute(tx.query)
   const [found] = rows
   if (found === undefined || found.known) return 'known'
-  if (found.position === null) return 'taken'
+  return found.position === null ? 'taken' : asInserted(tx, newcomer, found.position)
+}
+
+function asInserted(tx: Tx, newcomer: Newcomer, position: number): DirectoryUserRecord {
+  const { id, organizationId, userId, data } = newcomer
   return {
     id,
     organizationId,
     userId,
-    position: found.position,
+    position,
     userNameKey: data.userNameKey,
     externalId: data.externalId,
     active: data.active,

@@ -234,7 +234,7 @@ export async function writeHealths(
 /** What is pending for an endpoint, with bodies. */
 export async function loadDue(
   db: Db,
-  endpoint: { organizationId: string; endpointId: string },
+  { organizationId, endpointId }: { organizationId: string; endpointId: string },
   load: {
     now: number
     limit: number
@@ -258,7 +258,7 @@ export async function loadDue(
       'version',
       'created_at',
     ])
-    .where('endpoint_id', '=', endpoint.endpointId)
+    .where('endpoint_id', '=', endpointId)
     .where('state', '=', sql.lit('pending'))
     .$if(load.order === 'due', (query) =>
       query.where('due_at', '<=', load.now).orderBy('due_at').orderBy('id'),
@@ -267,20 +267,17 @@ export async function loadDue(
     .limit(most)
     .execute()
   const fresh = rows.filter((row) => !load.except.has(row.id)).slice(0, load.limit)
-  const bodies = await bodiesOf(
-    db,
-    endpoint.organizationId,
-    fresh.map((row) => row.event_sequence),
-  )
-  const deliveries = fresh.flatMap((row): DueDelivery[] => {
-    const body = bodies.get(row.event_sequence)
+  const sequences = fresh.map((row) => row.event_sequence)
+  const bodies = await bodiesOf(db, organizationId, sequences)
+  const deliveries = fresh.flatMap(({ event_sequence: eventSequence, ...row }): DueDelivery[] => {
+    const body = bodies.get(eventSequence)
     if (body === undefined) return []
     return [
       {
+        organizationId,
+        endpointId,
         id: row.id,
-        organizationId: endpoint.organizationId,
-        endpointId: endpoint.endpointId,
-        eventSequence: row.event_sequence,
+        eventSequence,
         eventId: row.event_id,
         type: row.type,
         dueAt: row.due_at,

@@ -1,0 +1,139 @@
+import type { Clock } from '../../clock.ts'
+import { createId } from '../../ids.ts'
+import type { Change } from '../db/db.ts'
+import { waitForConfirmation, type Confirmation } from '../feed/confirmation.ts'
+import { DatabaseClock } from '../feed/database-clock.ts'
+import { ChangeFeed, systemTimers, type HistoryChange } from '../feed/feed.ts'
+import { NodeRegistration, standsAlone } from '../feed/node-registration.ts'
+import { patiently } from '../feed/patience.ts'
+import type { EngineHandle } from './engine.ts'
+import { createFeedSource } from './feed-source.ts'
+import { createNodeBook, forgetOldChanges, lookAtChange } from './node-book.ts'
+import { probe } from './probe.ts'
+import { isWaitTooLong } from './unavailable.ts'
+
+const sampleClockMs = 5000
+const forgetChangesMs = 60_000
+const maxClockOffsetMs = 2000
+
+/** Nothing had to be confirmed, or somebody else waits for it. */
+export const unconfirmed: Confirmation = { nodes: 0, silentNodes: 0, tookMs: 0 }
+
+/** How a node stands to the database and the others. */
+export interface StoreStatus {
+  /** Milliseconds since the feed was last known to be whole. */
+  readonly feedAgeMs: number
+  /** Nodes without a heartbeat, as far as this one has noticed. */
+  readonly silentNodes: number
+  /** Milliseconds that this machine's clock is ahead of the database's. */
+  readonly clockOffsetMs: number
+  /** Whether that is more than a machine that is kept in time has. */
+  readonly isClockOff: boolean
+}
+
+/** The time that all nodes share: the database's, or the machine's where the database has no clock of its own. */
+export function sharedClock(machine: Clock, isDatabases: boolean): Clock {
+  return isDatabases ? new DatabaseClock(machine) : machine
+}
+
+/** Keeps a process in touch with the database and the other nodes: clock, heartbeat, change feed. */
+export class NodeLink implements AsyncDisposable {
+  readonly feed: ChangeFeed
+  readonly #handle: EngineHandle
+  readonly #clock: Clock
+  readonly #nodeId: string
+  readonly #registration: NodeRegistration | undefined
+  readonly #stops: (() => void)[] = []
+
+  private constructor(handle: EngineHandle, deps: NodeLinkDeps) {
+    const { machineClock, clock } = deps
+    this.#handle = handle
+    this.#clock = clock
+    this.#nodeId = createId('node', clock.now())
+    const book = createNodeBook(handle, this.#nodeId)
+    this.#registration = deps.isNode
+      ? new NodeRegistration({ id: this.#nodeId, book, clock, timers: systemTimers })
+      : undefined
+    this.feed = new ChangeFeed({
+      source: createFeedSource(handle),
+      // A jump of the machine's own clock shows that the process stood still.
+      clock: machineClock,
+      standing: this.#registration ?? standsAlone,
+      onHistory: deps.onHistory,
+    })
+  }
+
+  /** Registers the node, reads the feed to its head and keeps following it. */
+  static async start(handle: EngineHandle, deps: NodeLinkDeps): Promise<NodeLink> {
+    const sampleClock = async () => await sampleDatabaseClock(handle, deps)
+    await sampleClock()
+    const link = new NodeLink(handle, deps)
+    const registration = link.#registration
+    registration?.start(() => link.feed.mark())
+    handle.onOther(() => link.feed.doubt())
+    await link.feed.start()
+    link.feed.onForeign(() => void registration?.beat().catch(() => undefined))
+    link.#stops.push(
+      () => link.feed.stop(),
+      () => registration?.stop(),
+      systemTimers.every(sampleClockMs, () => void sampleClock().catch(() => undefined)),
+    )
+    if (registration !== undefined) {
+      const forget = () => void forgetOldChanges(handle).catch(() => undefined)
+      link.#stops.push(systemTimers.every(forgetChangesMs, forget))
+    }
+    return link
+  }
+
+  status(): StoreStatus {
+    const offsetMs = this.#clock instanceof DatabaseClock ? this.#clock.offsetMs() : 0
+    return {
+      feedAgeMs: this.feed.ageMs(),
+      silentNodes: this.#registration?.silent ?? 0,
+      clockOffsetMs: offsetMs,
+      isClockOff: Math.abs(offsetMs) > maxClockOffsetMs,
+    }
+  }
+
+  /** Repeats a transaction that waited too long for a lock, as long as the database answers at all. */
+  async patiently<T>(run: () => Promise<T>): Promise<T> {
+    const isAnswering = () => this.feed.isCurrent()
+    return await patiently({ clock: this.#clock, isAnswering, isWaitTooLong }, run)
+  }
+
+  /** Waits until every live node has heard a change, or trusts its caches no longer. */
+  async confirm(change: Change | undefined): Promise<Confirmation> {
+    return await waitForConfirmation({
+      look: async (of) => await lookAtChange(this.#handle, of),
+      clock: this.#clock,
+      wait: async (ms) => await new Promise((resolve) => setTimeout(resolve, ms)),
+      self: this.#registration === undefined ? undefined : this.#nodeId,
+      change,
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const stop of this.#stops) stop()
+    if (this.#registration === undefined) return
+    await createNodeBook(this.#handle, this.#nodeId)
+      .leave()
+      .catch(() => undefined)
+  }
+}
+
+interface NodeLinkDeps {
+  readonly machineClock: Clock
+  readonly clock: Clock
+  /** Whether others wait for this process: it serves requests from caches. */
+  readonly isNode: boolean
+  readonly onHistory: ((change: HistoryChange) => void) | undefined
+}
+
+async function sampleDatabaseClock(
+  handle: EngineHandle,
+  { clock, machineClock }: NodeLinkDeps,
+): Promise<void> {
+  if (!(clock instanceof DatabaseClock)) return
+  const db = { query: handle.background.query, engine: handle.engine }
+  await clock.sample(async () => (await probe(db)).nowMs ?? machineClock.now())
+}

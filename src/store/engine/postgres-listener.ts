@@ -1,0 +1,65 @@
+import pg from 'pg'
+import type { FeedMark } from '../db/db.ts'
+import { connectTimeoutMs } from './postgres-pool.ts'
+import type { ServerWatch } from './server-watch.ts'
+
+const reconnectMs = 250
+
+type OnHint = (upTo: FeedMark | undefined) => void
+
+/** Listens to NOTIFY on a connection of its own, and connects again for as long as it is not closed. */
+export class PostgresListener {
+  readonly #settings: pg.ClientConfig
+  readonly #servers: ServerWatch
+  #client: pg.Client | undefined
+  #isClosed = false
+
+  constructor(settings: pg.ClientConfig, servers: ServerWatch) {
+    this.#settings = settings
+    this.#servers = servers
+  }
+
+  start(onHint: OnHint): void {
+    void this.#connect(onHint)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#client?.end().catch(() => undefined)
+  }
+
+  async #connect(onHint: OnHint): Promise<void> {
+    if (this.#isClosed) return
+    const client = new pg.Client({
+      ...this.#settings,
+      connectionTimeoutMillis: connectTimeoutMs,
+      statement_timeout: undefined,
+      query_timeout: undefined,
+    })
+    let isGone = false
+    const again = (): void => {
+      if (isGone) return
+      isGone = true
+      void client.end().catch(() => undefined)
+      setTimeout(() => void this.#connect(onHint), reconnectMs).unref()
+    }
+    client.on('error', again)
+    client.on('end', again)
+    client.on('notification', ({ payload }) => onHint(markOf(payload)))
+    this.#client = client
+    try {
+      await client.connect()
+      await this.#servers.greet(client)
+      await client.query('listen intercept_change')
+      onHint(undefined)
+    } catch {
+      again()
+    }
+  }
+}
+
+/** `<sequence> <token>` of the last change; an older version says no token. */
+function markOf(payload: string | undefined): FeedMark | undefined {
+  const [sequence, token] = payload?.split(' ') ?? []
+  return token === undefined ? undefined : { sequence: Number(sequence), token }
+}

@@ -1,0 +1,57 @@
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { join } from 'node:path'
+import type pg from 'pg'
+import type { Tables } from '../tables/index.ts'
+import { refuseStandby } from './greeting.ts'
+import { migrate, migrationsFolder } from './migrate.ts'
+import { openPool } from './postgres-pool.ts'
+
+// Any number, the same for all versions: only one process migrates at a time.
+const migrationLock = 7263940
+
+/** Brings the schema up to date; one process at a time, in one transaction with what completes it. */
+export async function migratePostgres(
+  settings: pg.PoolConfig,
+  complete: (query: Kysely<Tables>, applied: readonly string[]) => Promise<void>,
+): Promise<void> {
+  // A pool of its own: building an index may take longer than a statement may at work.
+  const query = new Kysely<Tables>({
+    dialect: new PostgresDialect({
+      pool: openPool({
+        ...settings,
+        max: 1,
+        statement_timeout: undefined,
+        query_timeout: undefined,
+        idle_in_transaction_session_timeout: undefined,
+        onConnect: refuseStandby,
+      }),
+    }),
+  })
+  try {
+    await query.transaction().execute(async (tx) => {
+      await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(tx)
+      await migrate(
+        {
+          complete: async (applied) => await complete(tx, applied),
+          execute: async (statement) => void (await sql.raw(statement).execute(tx)),
+          async applied() {
+            await sql`create table if not exists migration (name text primary key, digest text not null)`.execute(
+              tx,
+            )
+            const { rows } = await sql<{
+              name: string
+              digest: string
+            }>`select name, digest from migration`.execute(tx)
+            return new Map(rows.map((row) => [row.name, row.digest]))
+          },
+          async record(name, digest) {
+            await sql`insert into migration (name, digest) values (${name}, ${digest})`.execute(tx)
+          },
+        },
+        join(migrationsFolder, 'postgres'),
+      )
+    })
+  } finally {
+    await query.destroy()
+  }
+}

@@ -1,0 +1,68 @@
+import { sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { SqliteWalWatch } from './wal-watch.ts'
+
+/** How often the feed asks for what others have committed, with the log watched and without. */
+const pollMsWatched = 100
+const pollMsUnwatched = 5
+
+/** Notices what other processes commit to the file: by watching its log, and by the version that SQLite counts. */
+export class ForeignCommits {
+  readonly #path: string
+  readonly #writer: Db
+  #watch: SqliteWalWatch | undefined
+  #hint: (() => void) | undefined
+  #lastVersion: unknown
+
+  private constructor(path: string, writer: Db) {
+    this.#path = path
+    this.#writer = writer
+  }
+
+  static async start(path: string, writer: Db): Promise<ForeignCommits> {
+    const commits = new ForeignCommits(path, writer)
+    commits.#lastVersion = await commits.#version()
+    return commits
+  }
+
+  get pollMs(): number {
+    return this.#watch === undefined ? pollMsUnwatched : pollMsWatched
+  }
+
+  listen(hint: () => void): void {
+    this.#hint = hint
+    this.#watchLog()
+  }
+
+  /** Whether another connection has committed since the last look. */
+  async look(): Promise<boolean> {
+    const version = await this.#version()
+    if (version === this.#lastVersion) return false
+    this.#lastVersion = version
+    return true
+  }
+
+  /** The file was replaced: its new log is watched. */
+  follow(): void {
+    if (this.#watch !== undefined) this.#watchLog()
+  }
+
+  close(): void {
+    this.#watch?.close()
+  }
+
+  #watchLog(): void {
+    this.#watch?.close()
+    try {
+      this.#watch = new SqliteWalWatch(this.#path, () => this.#hint?.())
+    } catch {
+      // Not every file system can be watched: asking often costs little more than a percent of a core.
+      this.#watch = undefined
+    }
+  }
+
+  async #version(): Promise<unknown> {
+    const query = sql<{ data_version: number }>`pragma data_version`
+    return (await query.execute(this.#writer.query)).rows[0]?.data_version
+  }
+}

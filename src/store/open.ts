@@ -1,0 +1,104 @@
+import type { Clock } from '../clock.ts'
+import type { Authenticator } from '../secrets/index.ts'
+import type { Change, Tx } from './db/db.ts'
+import type { EngineHandle, EngineLane } from './engine/engine.ts'
+import { createCompanions } from './engine/companions.ts'
+import { NodeLink, sharedClock, unconfirmed } from './engine/node-link.ts'
+import type { HistoryChange } from './feed/feed.ts'
+import type { Store } from './store.ts'
+
+const usualPoolSize = 10
+
+export interface StoreOptions {
+  /** postgres://…, or empty for SQLite in the folder. */
+  readonly databaseUrl?: string | undefined
+  readonly folder: string
+  readonly clock: Clock
+  /** Whether the database's clock decides, and `clock` is only the machine's (PostgreSQL). */
+  readonly followsDatabaseClock?: boolean | undefined
+  /** Is called when the database turned out to have another history. */
+  readonly onHistory?: ((change: HistoryChange) => void) | undefined
+  /** Is told how long each transaction took, in milliseconds. */
+  readonly onTransaction?: ((tookMs: number) => void) | undefined
+  /** Whether this process serves requests: then it registers as a node and others wait for it. */
+  readonly isNode: boolean
+  readonly poolSize?: number | undefined
+  /** An event's bytes at most; 64 KiB. */
+  readonly maxEventBytes?: number | undefined
+  /** Vouches for the heads of the audit chains. */
+  readonly authenticator?: Authenticator | undefined
+}
+
+/** Opens the database, brings its schema up to date and starts reading the change feed. */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { authenticator, isNode, onHistory } = options
+  const isDatabases = options.followsDatabaseClock === true && Boolean(options.databaseUrl)
+  const clock = sharedClock(options.clock, isDatabases)
+  const handle = await openEngine(options, clock)
+  const link = await NodeLink.start(handle, {
+    machineClock: options.clock,
+    clock,
+    isNode,
+    onHistory,
+  })
+  const companions = createCompanions()
+
+  async function transact<T>(
+    work: (tx: Tx) => Promise<T>,
+    { lane = handle, queue }: { lane?: EngineLane; queue?: string | undefined } = {},
+  ): Promise<{ result: T; changes: Change[] }> {
+    const startedAt = clock.monotonic()
+    const done = await lane.transact(companions.accompany(work), queue)
+    options.onTransaction?.(clock.monotonic() - startedAt)
+    link.feed.heardOwn(done.changes)
+    return done
+  }
+
+  return {
+    engine: handle.engine,
+    query: handle.query,
+    authenticator,
+    background: {
+      engine: handle.engine,
+      query: handle.background.query,
+      transaction: async (work) => (await transact(work, { lane: handle.background })).result,
+    },
+    calls: handle.calls,
+    slowReads: { ...handle.slowReads, authenticator },
+    slowCallReads: handle.slowCallReads,
+    feed: link.feed,
+    clock,
+    pool: () => handle.pool?.(),
+    status: () => link.status(),
+    transaction: async (work) => (await transact(work)).result,
+    accompanied: companions.run,
+    transactionOnCalls: handle.transactCalls,
+    insertCalls: handle.insertCalls,
+    async transactionConfirmed(work, { isNeeded, queue } = {}) {
+      const lane = queue === undefined ? handle.urgent : handle
+      const { result, changes } = await link.patiently(
+        async () => await transact(work, { lane, queue }),
+      )
+      if (isNeeded?.(result) === false) return { result, confirmation: unconfirmed }
+      return { result, confirmation: await link.confirm(changes.at(-1)) }
+    },
+    backup: handle.backup,
+    async [Symbol.asyncDispose]() {
+      await link[Symbol.asyncDispose]()
+      await handle.close()
+    },
+  }
+}
+
+/** Loads only the driver that is used: the other one costs memory for nothing. */
+async function openEngine(options: StoreOptions, clock: Clock): Promise<EngineHandle> {
+  const { databaseUrl, folder, maxEventBytes, authenticator } = options
+  const settings = { clock, ledger: { maxEventBytes, authenticator } }
+  if (databaseUrl) {
+    const { openPostgres } = await import('./engine/postgres.ts')
+    const poolSize = options.poolSize ?? usualPoolSize
+    return await openPostgres(databaseUrl, { ...settings, poolSize })
+  }
+  const { openSqlite } = await import('./engine/sqlite.ts')
+  return await openSqlite(folder, settings)
+}
