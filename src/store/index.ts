@@ -109,4 +109,3 @@ export type { OperationRecord, OperationState } from './tables/settings/operatio
 export type { OrganizationRecord, Plan } from './tables/organizations/organizations.ts'
 export { openStore } from './open.ts'
 export { storeWithin, type Store } from './store.ts'
-export type { StoreStatus } from './engine/node-link.ts'
