@@ -95,10 +95,10 @@ async function openEngine(options: StoreOptions, clock: Clock): Promise<EngineHa
   const { databaseUrl, folder, maxEventBytes, authenticator } = options
   const settings = { clock, ledger: { maxEventBytes, authenticator } }
   if (databaseUrl) {
-    const { openPostgres } = await import('./engine/postgres.ts')
+    const { openPostgres } = await import('./engine/postgres/postgres.ts')
     const poolSize = options.poolSize ?? usualPoolSize
     return await openPostgres(databaseUrl, { ...settings, poolSize })
   }
-  const { openSqlite } = await import('./engine/sqlite.ts')
+  const { openSqlite } = await import('./engine/sqlite/sqlite.ts')
   return await openSqlite(folder, settings)
 }

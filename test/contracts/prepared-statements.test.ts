@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Store, Tx } from '../../src/store/index.ts'
-import { createPreparedNames } from '../../src/store/engine/prepared-names.ts'
+import { createPreparedNames } from '../../src/store/engine/postgres/prepared-names.ts'
 import { emptyPlace } from './engines.ts'
 
 describe('statements kept by PostgreSQL', () => {

@@ -1,10 +1,10 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { join } from 'node:path'
 import type pg from 'pg'
-import type { Tables } from '../tables/index.ts'
+import type { Tables } from '../../tables/index.ts'
 import { refuseStandby } from './greeting.ts'
-import { migrate, migrationsFolder } from './migrate.ts'
-import { openPool } from './postgres-pool.ts'
+import { migrate, migrationsFolder } from '../migrate.ts'
+import { openPool } from './pool.ts'
 
 // Any number, the same for all versions: only one process migrates at a time.
 const migrationLock = 7263940

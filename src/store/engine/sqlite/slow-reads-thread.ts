@@ -1,7 +1,7 @@
 // The other side of sqlite-slow-reads.ts: a thread that reads, one statement after the other.
 import Database from 'better-sqlite3'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
-import type { AsideAnswer, AsideQuestion } from './sqlite-slow-reads.ts'
+import type { AsideAnswer, AsideQuestion } from './slow-reads.ts'
 
 // Imported anywhere else, this does nothing.
 const path = (workerData as { asidePath?: unknown } | null)?.asidePath

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import type { FeedMark } from '../db/db.ts'
-import { connectTimeoutMs } from './postgres-pool.ts'
+import type { FeedMark } from '../../db/db.ts'
+import { connectTimeoutMs } from './pool.ts'
 import type { ServerWatch } from './server-watch.ts'
 
 const reconnectMs = 250

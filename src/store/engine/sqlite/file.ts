@@ -2,10 +2,10 @@ import Database from 'better-sqlite3'
 import { Kysely, SqliteDialect } from 'kysely'
 import { chmodSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { makeFolder } from '../../folder.ts'
-import type { Db } from '../db/db.ts'
-import type { Tables } from '../tables/index.ts'
-import { migrate, migrationsFolder, type MigrationTarget } from './migrate.ts'
+import { makeFolder } from '../../../folder.ts'
+import type { Db } from '../../db/db.ts'
+import type { Tables } from '../../tables/index.ts'
+import { migrate, migrationsFolder, type MigrationTarget } from '../migrate.ts'
 
 const preparedStatements = 500
 const busyTimeoutMs = 5000

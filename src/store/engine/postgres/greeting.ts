@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { ServerMark } from '../db/db.ts'
+import type { ServerMark } from '../../db/db.ts'
 
 // What is acknowledged is on the disk, also where the server's default is `off`. Stronger settings, as with replicas, stay.
 const keepCommits = `case when current_setting('synchronous_commit') = 'off'

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { connectTimeoutMs } from './postgres-pool.ts'
+import { connectTimeoutMs } from './pool.ts'
 
 const statementTimeoutMs = 5000
 

@@ -9,9 +9,9 @@ import {
   type QueryResult,
 } from 'kysely'
 import { Worker } from 'node:worker_threads'
-import { Problem } from '../../errors.ts'
-import type { Db } from '../db/db.ts'
-import type { Tables } from '../tables/index.ts'
+import { Problem } from '../../../errors.ts'
+import type { Db } from '../../db/db.ts'
+import type { Tables } from '../../tables/index.ts'
 
 const maxThreads = 2
 const maxWaiting = 64
@@ -93,7 +93,7 @@ class AsideReaders {
   }
 
   #start(): Reader {
-    const worker = new Worker(new URL('./sqlite-slow-reads-thread.ts', import.meta.url), {
+    const worker = new Worker(new URL('./slow-reads-thread.ts', import.meta.url), {
       workerData: { asidePath: this.#path },
     })
     worker.unref()

@@ -2,8 +2,8 @@ import type Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Clock } from '../../clock.ts'
-import { makeFolder } from '../../folder.ts'
+import type { Clock } from '../../../clock.ts'
+import { makeFolder } from '../../../folder.ts'
 import {
   createTransaction,
   type Change,
@@ -11,16 +11,16 @@ import {
   type Db,
   type LedgerSettings,
   type Tx,
-} from '../db/db.ts'
-import { sealAfterMigration } from '../tables/audit/seals.ts'
-import type { EngineHandle } from './engine.ts'
-import { writeLedger } from './ledger.ts'
-import { finishFile } from './restore.ts'
-import { CommitQueues } from './shared-commits.ts'
-import { SqliteCallWriter } from './sqlite/call-writer.ts'
-import { ForeignCommits } from './sqlite/foreign-commits.ts'
-import { connectionOver, migrateFile, openFile, SqliteMainFile } from './sqlite-file.ts'
-import { openSlowReads } from './sqlite-slow-reads.ts'
+} from '../../db/db.ts'
+import { sealAfterMigration } from '../../tables/audit/seals.ts'
+import type { EngineHandle } from '../engine.ts'
+import { writeLedger } from '../ledger.ts'
+import { finishFile } from '../restore.ts'
+import { CommitQueues } from '../shared-commits.ts'
+import { SqliteCallWriter } from './call-writer.ts'
+import { ForeignCommits } from './foreign-commits.ts'
+import { connectionOver, migrateFile, openFile, SqliteMainFile } from './file.ts'
+import { openSlowReads } from './slow-reads.ts'
 
 /**
  * SQLite in two files: the main one acknowledges only what is on disk (WAL, `synchronous=FULL`); call records sit in

@@ -1,4 +1,4 @@
-import { digest } from '../../secrets/index.ts'
+import { digest } from '../../../secrets/index.ts'
 
 const usesBeforeName = 5
 const maxNames = 100

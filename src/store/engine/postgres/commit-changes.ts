@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import pg from 'pg'
-import type { Change, ChangeDraft, Tx } from '../db/db.ts'
-import { randomHex } from '../../secrets/index.ts'
-import { andCommit } from './postgres-pool.ts'
+import type { Change, ChangeDraft, Tx } from '../../db/db.ts'
+import { randomHex } from '../../../secrets/index.ts'
+import { andCommit } from './pool.ts'
 
 // One number for all of Intercept's nodes on a database: changes are numbered in the order of their commits.
 const changeLock = 7263941

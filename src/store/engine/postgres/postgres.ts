@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../clock.ts'
 import {
   createTransaction,
   type Change,
@@ -8,19 +8,19 @@ import {
   type Db,
   type LedgerSettings,
   type Tx,
-} from '../db/db.ts'
-import type { EngineHandle, EngineLane, PoolState } from './engine.ts'
-import { writeLedger } from './ledger.ts'
+} from '../../db/db.ts'
+import type { EngineHandle, EngineLane, PoolState } from '../engine.ts'
+import { writeLedger } from '../ledger.ts'
 import { commitChanges } from './commit-changes.ts'
 import { serverIdentity, serverStart } from './greeting.ts'
-import { PostgresListener } from './postgres-listener.ts'
-import { migratePostgres } from './postgres-migrate.ts'
+import { PostgresListener } from './listener.ts'
+import { migratePostgres } from './migrate-postgres.ts'
 import { ServerWatch } from './server-watch.ts'
-import { isPlanGone, openPool } from './postgres-pool.ts'
-import { CommitQueues, type SharedTransaction } from './shared-commits.ts'
-import { sealAfterMigration } from '../tables/audit/seals.ts'
-import { insertRows } from '../tables/calls/calls.ts'
-import type { Tables } from '../tables/index.ts'
+import { isPlanGone, openPool } from './pool.ts'
+import { CommitQueues, type SharedTransaction } from '../shared-commits.ts'
+import { sealAfterMigration } from '../../tables/audit/seals.ts'
+import { insertRows } from '../../tables/calls/calls.ts'
+import type { Tables } from '../../tables/index.ts'
 
 const statementTimeoutMs = 4500
 // Who asks a server that stands still is refused within 5 s.

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { ServerMark } from '../db/db.ts'
+import type { ServerMark } from '../../db/db.ts'
 import { greetServer } from './greeting.ts'
 
 /** Knows which server each connection leads to, and ends those to a server that another one has taken the place of. */
