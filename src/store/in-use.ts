@@ -7,6 +7,6 @@ export async function isInUse(place: {
   readonly folder: string
 }): Promise<boolean> {
   if (!place.databaseUrl) return existsSync(join(place.folder, 'intercept.db'))
-  const { hasSchema } = await import('./postgres/schema.ts')
+  const { hasSchema } = await import('./engine/postgres/schema.ts')
   return await hasSchema(place.databaseUrl)
 }
