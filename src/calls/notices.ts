@@ -31,7 +31,7 @@ const maxKeys = 10_000
 const failuresToUnhealthy = 5
 
 /** Opens the announcer. */
-export function createAnnouncer(store: Store): Announcer {
+export function createAnnouncer(store: Store, clock: { now(): number }): Announcer {
   let due: Sum[] = []
   let refusals = new Map<string, Sum>()
   let refusalsDueAt = 0
@@ -74,12 +74,14 @@ export function createAnnouncer(store: Store): Announcer {
       if (answered) {
         if (before === 0) return
         failures.delete(target.id)
-        if (before >= failuresToUnhealthy) announce(healthSum(target, 'target.recovered'))
+        if (before >= failuresToUnhealthy)
+          announce(healthSum(target, 'target.recovered', clock.now()))
         return
       }
       if (failures.size >= maxKeys && before === 0) return
       failures.set(target.id, before + 1)
-      if (before + 1 === failuresToUnhealthy) announce(healthSum(target, 'target.unhealthy'))
+      if (before + 1 === failuresToUnhealthy)
+        announce(healthSum(target, 'target.unhealthy', clock.now()))
     },
     async flush(nowMs) {
       if (nowMs >= refusalsDueAt && refusals.size > 0) {
@@ -124,8 +126,11 @@ function publishRefused(tx: Tx, call: CallRecord, sum: Sum): void {
   })
 }
 
-function healthSum(target: GuardedTarget, type: 'target.recovered' | 'target.unhealthy'): Sum {
-  const at = Date.now()
+function healthSum(
+  target: GuardedTarget,
+  type: 'target.recovered' | 'target.unhealthy',
+  at: number,
+): Sum {
   const { organizationId, id, slug } = target
   const data = { target_id: id, slug, at: new Date(at).toISOString() }
   return {

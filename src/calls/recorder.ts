@@ -1,28 +1,12 @@
 import type { Clock } from '../clock.ts'
-import { createId } from '../ids.ts'
 import type { RecordChoice } from '../record-choice.ts'
-import { createRecordChoice } from './record-choice.ts'
+import type { CallRecord, Store } from '../store/index.ts'
 import type { Metrics } from '../telemetry/index.ts'
-import {
-  callPartitions,
-  calls,
-  CallRowsBuffer,
-  keyCallers,
-  keySecrets,
-  traffic,
-  type CallRecord,
-  type CallRows,
-  type KeyUse,
-  type Store,
-} from '../store/index.ts'
-import { createOldSecretCallers } from './old-secret-callers.ts'
-
-/** The secret that a call was made with. */
-export interface UsedSecret {
-  readonly digest: string
-  /** Replaced by a rotation, still valid for a while. */
-  readonly isOldSecret: boolean
-}
+import { CallSums } from './call-sums.ts'
+import { forgetCalls } from './forget-calls.ts'
+import { KeyUses, type UsedSecret } from './key-uses.ts'
+import { createRecordChoice } from './record-choice.ts'
+import { RecordQueue } from './record-queue.ts'
 
 /** Keeps what passed: call records, counts per minute, rules' counts, last uses; written in batches. */
 export interface Recorder {
@@ -35,277 +19,138 @@ export interface Recorder {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
-type Minute = Mutable<traffic.MinuteCounts>
-type RuleDay = Mutable<traffic.RuleCounts>
+export interface RecorderDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly log: { error(fields: object, text: string): void }
+  /** What else is written at each flush, by name. */
+  readonly besides: Readonly<Record<string, () => Promise<void>>>
+}
 
-const maxWaiting = 100_000
-const rowsInCommit = 512
 const flushMs = 250
 /** A node that nobody has called for five minutes is not woken any more. */
 const maxQuietTurns = 1200
-const usesEveryMs = 2000
-const minuteMs = 60_000
-const partitionsEveryMs = 3_600_000
-const dayMs = 86_400_000
 
-/** Opens the recorder; `also` is done with each flush. */
-export function createRecorder(deps: {
-  store: Store
-  clock: Clock
-  metrics: Metrics
-  log: { error(fields: object, text: string): void }
-  also: () => Promise<void>
-}): Recorder {
-  const { store, clock, metrics, log } = deps
-  const choose = createRecordChoice()
-  const dropped = metrics.counter(
-    'intercept_calls_dropped_total',
-    'Call records lost to a full buffer.',
-  )
-  const rows = new CallRowsBuffer()
-  // Batches that are not written yet, oldest first.
-  const batches: CallRows[] = []
-  let waiting = 0
-  let minutes = new Map<string, Minute>()
-  let last: Minute | undefined
-  let ruleDays = new Map<string, RuleDay>()
-  let uses = new Map<string, CallRecord>()
-  const stragglers = createOldSecretCallers()
-  let usesDueAt = 0
-  let partitionsDueAt = 0
-  let flushing: Promise<void> | undefined
-  let failing = false
-  metrics.measured('intercept_calls_waiting', 'Call records not yet written.', () => waiting)
+/** Opens the recorder. */
+export function createRecorder(deps: RecorderDeps): Recorder {
+  return new CallRecorder(deps)
+}
 
-  let timer: NodeJS.Timeout | undefined
-  let quietTurns = 0
+class CallRecorder implements Recorder {
+  readonly #store: Store
+  readonly #log: RecorderDeps['log']
+  readonly #choose = createRecordChoice()
+  readonly #dropped: { add(): void }
+  readonly #queue: RecordQueue
+  readonly #sums: CallSums
+  readonly #uses: KeyUses
+  readonly #calls: Part
+  /** Each is written though another can't be: what one database refuses holds up nothing of the others. */
+  readonly #parts: readonly Part[]
+  #timer: NodeJS.Timeout | undefined
+  #quietTurns = 0
 
-  function turn(): void {
-    if (++quietTurns > maxQuietTurns) {
-      clearInterval(timer)
-      timer = undefined
-    } else {
-      void flush().catch(report)
-    }
-  }
-
-  function report(err: unknown): void {
-    log.error({ err }, 'call records could not be written')
-  }
-
-  function record(entry: CallRecord, secret: UsedSecret, choice: RecordChoice): void {
-    quietTurns = 0
-    timer ??= setInterval(turn, flushMs).unref()
-    if (choose(entry, choice)) {
-      if (waiting >= maxWaiting) dropped.add()
-      else {
-        rows.add(entry)
-        waiting++
-      }
-    }
-    if (rows.count >= rowsInCommit && !failing && flushing === undefined) {
-      void once(writeCalls).catch(report)
-    }
-    countMinute(entry)
-    if (entry.ruleId !== undefined) countRule(entry, entry.ruleId, false)
-    if (entry.trialRuleId !== undefined) countRule(entry, entry.trialRuleId, true)
-    uses.set(secret.digest, entry)
-    if (secret.isOldSecret) stragglers.note(secret.digest, entry)
-  }
-
-  function countMinute(entry: CallRecord): void {
-    const minute = entry.at - (entry.at % minuteMs)
-    const targetId = entry.targetId ?? ''
-    const stoppedAt = entry.stoppedAt ?? ''
-    // Most calls are counted where the one before was.
-    if (
-      last?.minute === minute &&
-      last.targetId === targetId &&
-      last.stoppedAt === stoppedAt &&
-      last.organizationId === entry.organizationId
-    ) {
-      addTo(last, entry)
-      return
-    }
-    const name = `${entry.organizationId}${minute}${targetId}${stoppedAt}`
-    let counts = minutes.get(name)
-    if (counts === undefined) {
-      const { organizationId } = entry
-      counts = { organizationId, minute, targetId, stoppedAt, ...noCounts }
-      minutes.set(name, counts)
-    }
-    last = counts
-    addTo(counts, entry)
-  }
-
-  function countRule(entry: CallRecord, ruleId: string, onTrial: boolean): void {
-    const dayAt = entry.at - (entry.at % dayMs)
-    const name = `${ruleId}${dayAt}`
-    let counts = ruleDays.get(name)
-    if (counts === undefined) {
-      const { organizationId } = entry
-      counts = { organizationId, ruleId, dayAt, decided: 0, wouldRefuse: 0 }
-      ruleDays.set(name, counts)
-    }
-    if (onTrial) counts.wouldRefuse++
-    else counts.decided++
-  }
-
-  async function flush(): Promise<void> {
-    await once(writeAll)
-  }
-
-  /** One piece of work at a time; whoever comes in between waits for the one under way. */
-  async function once(work: () => Promise<void>): Promise<void> {
-    flushing ??= work().finally(() => {
-      flushing = undefined
+  constructor({ store, clock, metrics, log, besides }: RecorderDeps) {
+    this.#store = store
+    this.#log = log
+    this.#dropped = metrics.counter(
+      'intercept_calls_dropped_total',
+      'Call records lost to a full buffer.',
+    )
+    this.#queue = new RecordQueue({
+      store,
+      clock,
+      report: (error) => this.#report('call records', error),
     })
-    await flushing
+    this.#sums = new CallSums(store)
+    this.#uses = new KeyUses(store, clock)
+    this.#calls = new Part('call records', async () => await this.#queue.write())
+    this.#parts = [
+      new Part('counts of calls', async () => await this.#sums.write()),
+      this.#calls,
+      new Part('last uses of keys', async () => await this.#uses.write(false)),
+      ...Object.entries(besides).map(([name, write]) => new Part(name, write)),
+    ]
+    metrics.measured(
+      'intercept_calls_waiting',
+      'Call records not yet written.',
+      () => this.#queue.waiting,
+    )
   }
 
-  async function writeAll(): Promise<void> {
-    await writeCounts()
-    await writeCalls()
-    await writeUses(false)
-    await deps.also()
+  readonly record = (entry: CallRecord, secret: UsedSecret, choice: RecordChoice): void => {
+    this.#quietTurns = 0
+    this.#timer ??= setInterval(() => this.#turn(), flushMs).unref()
+    if (this.#choose(entry, choice) && !this.#queue.add(entry)) this.#dropped.add()
+    if (this.#queue.isDue && !this.#calls.isRunning) void this.#reported(this.#calls)
+    this.#sums.add(entry)
+    this.#uses.note(secret, entry)
   }
 
-  /** Made ahead by whoever writes, so that they are there whichever nodes run; a day without one has a place too. */
-  async function makePartitions(): Promise<void> {
-    const monotonic = clock.monotonic()
-    if (store.engine === 'sqlite' || monotonic < partitionsDueAt) return
-    partitionsDueAt = monotonic + partitionsEveryMs
+  readonly forget = async (olderThanMs: number): Promise<void> => {
+    await forgetCalls(this.#store, olderThanMs)
+  }
+
+  readonly flush = async (): Promise<void> => {
+    const results = await Promise.allSettled(this.#parts.map(async (part) => await part.run()))
+    const failed = results.find((result) => result.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer)
+    // Twice: the first may find one under way that took nothing of what came last.
+    await this.#reportedAll()
+    await this.#reportedAll()
+    await this.#reported(new Part('last uses of keys', async () => await this.#uses.write(true)))
+  }
+
+  #turn(): void {
+    if (++this.#quietTurns > maxQuietTurns) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    } else {
+      void this.#reportedAll()
+    }
+  }
+
+  async #reportedAll(): Promise<void> {
+    await Promise.all(this.#parts.map(async (part) => await this.#reported(part)))
+  }
+
+  async #reported(part: Part): Promise<void> {
     try {
-      await store.transactionOnCalls(async (tx) => await callPartitions.makePartitions(tx))
+      await part.run()
     } catch (error) {
-      report(error)
+      this.#report(part.name, error)
     }
   }
 
-  async function writeCalls(): Promise<void> {
-    batches.push(...rows.take())
-    if (batches.length > 0) await makePartitions()
-    for (let batch = batches[0]; batch !== undefined; batch = batches[0]) {
-      failing = true
-      await store.insertCalls(batch)
-      failing = false
-      // Only now: what could not be written is tried again, at the next turn of the timer.
-      batches.shift()
-      waiting -= batch.count
-    }
-  }
-
-  async function writeCounts(): Promise<void> {
-    if (minutes.size === 0 && ruleDays.size === 0) return
-    const [minuteBatch, ruleBatch] = [minutes, ruleDays]
-    minutes = new Map()
-    ruleDays = new Map()
-    last = undefined
-    try {
-      await store.transactionOnCalls(async (tx) => {
-        await traffic.addMinutes(tx, [...minuteBatch.values()])
-        await traffic.addRuleDays(tx, [...ruleBatch.values()])
-      })
-    } catch (error) {
-      for (const [name, counts] of minuteBatch) minutes.set(name, addUp(counts, minutes.get(name)))
-      for (const [name, counts] of ruleBatch) ruleDays.set(name, addUp(counts, ruleDays.get(name)))
-      throw error
-    }
-  }
-
-  async function writeUses(now: boolean): Promise<void> {
-    const nowMs = Date.now()
-    if (uses.size === 0 || (!now && nowMs < usesDueAt)) return
-    usesDueAt = nowMs + usesEveryMs
-    // In one order on every node, so that no two of them wait for each other's rows.
-    const batch = [...uses]
-      .map(([digest, entry]) => useOf(digest, entry))
-      .toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
-    uses = new Map()
-    for (let at = 0; at < batch.length; at += rowsInCommit) {
-      const part = batch.slice(at, at + rowsInCommit)
-      await store.transaction(async (tx) => await keySecrets.noteUses(tx, part))
-    }
-    await stragglers.write(store)
-  }
-
-  async function forget(olderThanMs: number): Promise<void> {
-    // Ids begin with their time, so that an id of the moment parts the old from the young.
-    const before = createId('req', olderThanMs)
-    await store.transactionOnCalls(async (tx) => await traffic.forgetMinutes(tx, olderThanMs))
-    await store.transaction(async (tx) => await keyCallers.forgetOldSecretCallers(tx, olderThanMs))
-    let isDropped = true
-    while (isDropped) {
-      isDropped = await store.transactionOnCalls(
-        async (tx) => await callPartitions.dropPartition(tx, olderThanMs),
-      )
-    }
-    let id = await calls.nextOrganization(store.calls, '')
-    while (id !== undefined) {
-      const organizationId = id
-      let gone = rowsInCommit
-      while (gone === rowsInCommit) {
-        gone = await store.transactionOnCalls(
-          async (tx) =>
-            await calls.forget(tx, { organizationId, beforeId: before, limit: rowsInCommit }),
-        )
-      }
-      id = await calls.nextOrganization(store.calls, organizationId)
-    }
-  }
-
-  return {
-    record,
-    forget,
-    flush,
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer)
-      try {
-        await flush()
-        await flush()
-        await writeUses(true)
-      } catch (error) {
-        report(error)
-      }
-    },
+  #report(what: string, err: unknown): void {
+    this.#log.error({ err, what }, 'what was kept of calls could not be written')
   }
 }
 
-function addTo(counts: Minute, entry: CallRecord): void {
-  counts.calls++
-  if (entry.status >= 500) counts.errors++
-  counts.bytesIn += entry.bytesIn
-  counts.bytesOut += entry.bytesOut
-  counts.durationUs += entry.durationUs
-}
+/** One kind of work, once at a time; whoever comes in between waits for the one under way. */
+class Part {
+  readonly name: string
+  readonly #work: () => Promise<void>
+  #running: Promise<void> | undefined
 
-const noCounts = { calls: 0, errors: 0, bytesIn: 0, bytesOut: 0, durationUs: 0 }
-
-/** Two counts of the same thing as one; everything that is a sum is a number and grows. */
-function addUp<T extends Minute | RuleDay>(earlier: T, later: T | undefined): T {
-  if (later === undefined) return earlier
-  const sum = { ...later }
-  for (const name of sums) {
-    if (name in sum) Object.assign(sum, { [name]: countOf(earlier, name) + countOf(later, name) })
+  constructor(name: string, work: () => Promise<void>) {
+    this.name = name
+    this.#work = work
   }
-  return sum
-}
 
-const sums = [...Object.keys(noCounts), 'decided', 'wouldRefuse']
+  get isRunning(): boolean {
+    return this.#running !== undefined
+  }
 
-function countOf(counts: object, name: string): number {
-  return Number((counts as Record<string, unknown>)[name] ?? 0)
-}
-
-function useOf(digest: string, entry: CallRecord): KeyUse {
-  return {
-    organizationId: entry.organizationId,
-    keyId: entry.keyId,
-    digest,
-    at: entry.at,
-    address: entry.address,
-    agent: entry.agent,
-    targetId: entry.targetId,
+  async run(): Promise<void> {
+    this.#running ??= this.#work().finally(() => {
+      this.#running = undefined
+    })
+    await this.#running
   }
 }

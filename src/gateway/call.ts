@@ -3,45 +3,64 @@ import { Problem, type ProblemCode } from '../errors.ts'
 import type { Exchange } from '../http/index.ts'
 import type { RequestId } from '../ids.ts'
 import type { CallRecord } from '../store/index.ts'
-import type { Check, GuardedTarget } from '../targets/index.ts'
+import {
+  decisionOf,
+  type Check,
+  type Decided,
+  type GuardedTarget,
+  type Located,
+} from '../targets/index.ts'
 import type { TracePlace } from './trace.ts'
 
-/** One pass through the gateway, as far as it has come. */
-export class Call {
+/** A request of the guarded area as it arrived: nothing is known of who sent it. */
+export interface Arrival {
   readonly exchange: Exchange
   /** The caller's own address. */
   readonly address: string
   /** Monotonic milliseconds. */
   readonly startedAt: number
-  method: string
   /** Path without query. */
+  readonly path: string
+  /** Whether a proxy asks for the decision alone; nginx drops the body of a refusal, but not its headers. */
+  readonly isQuestion: boolean
+}
+
+/** What the upstream's part left behind. */
+export interface Passed {
+  readonly upstreamUs: number | undefined
+  /** What the target's capture setting kept, as JSON. */
+  readonly capture: string | undefined
+  /** Its place in a trace; undefined where nobody asked for one. */
+  readonly trace: TracePlace | undefined
+}
+
+export const notPassed: Passed = { upstreamUs: undefined, capture: undefined, trace: undefined }
+
+/** A request whose key is known: what is recorded, traced, and cut when the key ends. */
+export class Call {
+  readonly exchange: Exchange
+  readonly arrival: Arrival
+  readonly principal: KeyPrincipal
+  /** What is called; for a proxy's question, what it asks about. */
+  method: string
   path: string
   /** The check that is being made. */
-  check: Check = 'shape'
-  principal: KeyPrincipal | undefined
-  target: GuardedTarget | undefined
-  ruleId: string | undefined
-  trialRuleId: string | undefined
-  /** Headers of ours for the answer, a flat list. */
-  answerHeaders: readonly string[] = []
-  /** Whether a proxy asks for the decision alone; nginx drops the body of a refusal, but not its headers. */
-  isQuestion = false
-  /** What the target's capture setting kept, as JSON. */
-  capture: string | undefined
+  check: Check = 'key'
+  /** As far as the checks have come. */
+  known: Located | Decided | undefined
+  limitHeaders: readonly string[] = noHeaders
   /** How it ended. */
   status = 0
   refusal: ProblemCode | undefined
-  upstreamUs: number | undefined
-  /** Its place in a trace, once somebody asked. */
-  trace: TracePlace | undefined
+  #deniedBy: string | undefined
+  #isOver = false
 
-  constructor(exchange: Exchange, given: { address: string; startedAt: number }) {
-    this.exchange = exchange
-    this.address = given.address
-    this.startedAt = given.startedAt
-    this.method = exchange.method
-    const query = exchange.url.indexOf('?')
-    this.path = query === -1 ? exchange.url : exchange.url.slice(0, query)
+  constructor(arrival: Arrival, principal: KeyPrincipal) {
+    this.exchange = arrival.exchange
+    this.arrival = arrival
+    this.principal = principal
+    this.method = arrival.exchange.method
+    this.path = arrival.path
   }
 
   /** Ends the call with a refusal; what is no `Problem` is our own mistake and shows as one. */
@@ -50,16 +69,31 @@ export class Call {
     this.refusal = problem.code
     this.status = problem.status
     const named = problem.members?.['rule_id']
-    if (typeof named === 'string') this.ruleId = named
-    // The first pair is the request's id, which every refusal carries by itself.
-    this.exchange.refuse(error, this.answerHeaders.slice(2), this.isQuestion)
+    if (typeof named === 'string') this.#deniedBy = named
+    this.exchange.refuse(error, this.limitHeaders, this.arrival.isQuestion)
   }
 
-  /** The record of a call whose key is known; strangers get none. */
-  record(nowMs: number, monotonicMs: number): CallRecord | undefined {
-    const { principal, exchange } = this
-    if (principal === undefined) return undefined
-    const durationMs = monotonicMs - this.startedAt
+  get target(): GuardedTarget | undefined {
+    return this.known?.target
+  }
+
+  /** Takes the call for over; false when it was so already. */
+  end(): boolean {
+    const isFirst = !this.#isOver
+    this.#isOver = true
+    return isFirst
+  }
+
+  /** Headers of ours for the response, a flat list. */
+  get ownHeaders(): string[] {
+    return ['Intercept-Request-Id', this.exchange.requestId, ...this.limitHeaders]
+  }
+
+  record(passed: Passed, nowMs: number, monotonicMs: number): CallRecord {
+    const { principal, exchange, arrival, known, refusal } = this
+    const decision = decisionOf(known)
+    const allowed = decision?.allowed === true ? decision : undefined
+    const durationMs = monotonicMs - arrival.startedAt
     return {
       id: exchange.requestId as RequestId,
       at: Math.round(nowMs - durationMs),
@@ -69,21 +103,22 @@ export class Call {
       method: this.method,
       path: this.path,
       status: this.status,
-      refusal: this.refusal,
-      stoppedAt: this.refusal === undefined ? undefined : this.check,
-      ruleId: this.ruleId,
-      trialRuleId: this.trialRuleId,
+      refusal,
+      stoppedAt: refusal === undefined ? undefined : this.check,
+      ruleId: allowed?.ruleId ?? this.#deniedBy,
+      trialRuleId: allowed?.trialRuleId,
       bytesIn: exchange.bytesIn,
       bytesOut: exchange.bytesOut,
       durationUs: Math.round(durationMs * 1000),
-      upstreamUs: this.upstreamUs,
-      address: this.address,
+      upstreamUs: passed.upstreamUs,
+      address: arrival.address,
       agent: agentOf(exchange.head.userAgent),
-      capture: this.capture,
+      capture: passed.capture,
     }
   }
 }
 
+const noHeaders: readonly string[] = []
 const maxAgentLength = 200
 
 /** A User-Agent fit for a column: header bytes are latin1, so that no lone surrogate and no NUL can be in it. */

@@ -1,22 +1,22 @@
-import type { KeyPrincipal } from '../access/index.ts'
-import { Problem } from '../errors.ts'
+import type { Problem } from '../errors.ts'
 import {
   forward,
   originHeaders,
   renderRequestHead,
   type AnswerFilter,
   type ClientAddresses,
+  type ForwardOwner,
   type ForwardResult,
 } from '../http/index.ts'
 import type { GuardedTarget, TargetSettings } from '../targets/index.ts'
 import type { Announcer } from '../calls/index.ts'
 import type { Assert } from './assertion.ts'
-import type { Call } from './call.ts'
-import { createCapture } from './capture.ts'
+import { notPassed, type Call, type Passed } from './call.ts'
+import { createCapture, type Capture } from './capture.ts'
 import type { Origins } from './origins.ts'
-import { passTraceparentOn, placeInTrace, renderTraceparent } from './trace.ts'
+import { passTraceparentOn, placeInTrace, renderTraceparent, type TracePlace } from './trace.ts'
 
-export interface PassOnDeps {
+export interface ForwardDeps {
   readonly origins: Origins
   readonly assert: Assert
   readonly announcer: Announcer
@@ -25,56 +25,124 @@ export interface PassOnDeps {
   readonly protocol: string
   /** Whether spans are reported: the upstream's are then below ours. */
   readonly isTraced: boolean
+  /** The call has ended. */
+  finish(call: Call, passed: Passed): void
+  /** The call has ended without a response; `passed` is what it left behind nevertheless. */
+  refuse(call: Call, error: unknown, passed?: Passed): void
 }
 
-/** What a call needs to be passed on. */
+/** Where an admitted call goes. */
 export interface Forwarding {
-  readonly principal: KeyPrincipal
   readonly target: GuardedTarget
   /** Path below the target, byte for byte. */
   readonly path: string
 }
 
-/** Passes a call on to its upstream and back: 413 502 504. */
-export async function forwardCall(
+/** Passes a call on to its upstream and back: 413 502 504. `deps` hears how it ended, and what went wrong on the way. */
+export function forwardCall(call: Call, forwarding: Forwarding, deps: ForwardDeps): void {
+  const { settings } = forwarding.target
+  const signed = settings.assertion ? deps.assert(call.principal, forwarding.target) : undefined
+  if (signed instanceof Promise) void forwardSigned(call, forwarding, { ...deps, signed })
+  else new Passage(call, forwarding, deps).start(signed)
+}
+
+async function forwardSigned(
   call: Call,
   forwarding: Forwarding,
-  deps: PassOnDeps,
+  deps: ForwardDeps & { readonly signed: Promise<string> },
 ): Promise<void> {
-  const { exchange } = call
-  const { target } = forwarding
-  const { settings } = target
-  const assertion = settings.assertion ? await deps.assert(forwarding.principal, target) : undefined
-  // Revoked while the checks or the signature took their time: the caller has its 401, the upstream hears nothing.
-  if (exchange.finished || exchange.gone) return
-  const capture = createCapture(exchange.rawHeaders, settings.capture)
   try {
-    const result = await forward(exchange, deps.origins.of(target), {
+    const assertion = await deps.signed
+    // Revoked while the signature took its time: the caller has its 401, the upstream hears nothing.
+    if (call.exchange.finished || call.exchange.gone) deps.finish(call, notPassed)
+    else new Passage(call, forwarding, deps).start(assertion)
+  } catch (error) {
+    deps.refuse(call, error)
+  }
+}
+
+/** A call on its way to the upstream and back. */
+class Passage implements ForwardOwner {
+  readonly #call: Call
+  readonly #forwarding: Forwarding
+  readonly #deps: ForwardDeps
+  readonly #capture: Capture | undefined
+  readonly #trace: TracePlace | undefined
+
+  constructor(call: Call, forwarding: Forwarding, deps: ForwardDeps) {
+    const { exchange } = call
+    const { capture } = forwarding.target.settings
+    this.#call = call
+    this.#forwarding = forwarding
+    this.#deps = deps
+    // Most targets capture nothing: their header lines need not be listed.
+    this.#capture = capture && createCapture(exchange.rawHeaders, capture)
+    this.#trace = deps.isTraced ? placeInTrace(exchange.head.traceparent) : undefined
+  }
+
+  start(assertion: string | undefined): void {
+    const { exchange } = this.#call
+    const { target, path } = this.#forwarding
+    const { settings, credential } = target
+    const plan = {
       head: renderRequestHead({
         method: exchange.method,
-        path: upstreamPath(target, forwarding.path, exchange.url),
+        path: upstreamPath(target, path, exchange.url),
         host: target.upstream.authority,
         rawHeaders: exchange.rawHeaders,
         connectionNames: exchange.head.connectionNames,
-        injectedName: target.credential?.name,
-        own: ownHeaders(call, forwarding, assertion, deps),
+        injectedName: credential?.name,
+        own: this.#ownLines(assertion),
       }),
       timeouts: settings,
       bodyBytes: settings.bodyBytes,
       answers: filterOf(settings),
-      injectedName: target.credential?.name,
-      answerHeaders: call.answerHeaders,
-      tap: capture,
-    })
-    settle(call, result)
-    deps.announcer.upstream(target, true)
-  } catch (error) {
-    if (error instanceof Problem && upstreamFailures.has(error.code)) {
-      deps.announcer.upstream(target, false)
+      injectedName: credential?.name,
+      answerHeaders: this.#call.ownHeaders,
+      tap: this.#capture,
     }
-    throw error
-  } finally {
-    call.capture = capture?.text()
+    forward({ exchange, origin: this.#deps.origins.of(target), plan, owner: this })
+  }
+
+  ended({ status, broken, upstreamMs }: ForwardResult): void {
+    const call = this.#call
+    // The status that a caller saw who was cut off is the refusal's.
+    if (call.refusal === undefined) call.status = status
+    // An answer that broke off was ours to finish: the record says so, though the caller saw the upstream's status.
+    if (broken !== undefined) call.refusal = broken
+    this.#deps.announcer.upstream(this.#forwarding.target, true)
+    this.#finish(upstreamMs === undefined ? undefined : Math.round(upstreamMs * 1000))
+  }
+
+  failed(problem: Problem): void {
+    if (upstreamFailures.has(problem.code)) {
+      this.#deps.announcer.upstream(this.#forwarding.target, false)
+    }
+    this.#deps.refuse(this.#call, problem, this.#passed(undefined))
+  }
+
+  #finish(upstreamUs: number | undefined): void {
+    this.#deps.finish(this.#call, this.#passed(upstreamUs))
+  }
+
+  #passed(upstreamUs: number | undefined): Passed {
+    return { upstreamUs, capture: this.#capture?.text(), trace: this.#trace }
+  }
+
+  /** The header lines that only we may say. */
+  #ownLines(assertion: string | undefined): string {
+    const { exchange, principal } = this.#call
+    const { addresses, protocol } = this.#deps
+    const { head } = exchange
+    const traceparent = this.#trace
+      ? renderTraceparent(this.#trace)
+      : passTraceparentOn(head.traceparent)
+    return `Intercept-Organization: ${principal.organizationSlug}\r
+Intercept-Organization-Id: ${principal.organizationId}\r
+Intercept-Key-Id: ${principal.keyId}\r
+Intercept-Request-Id: ${exchange.requestId}\r
+traceparent: ${traceparent}\r
+${addresses.forwardingLines(exchange.peerAddress, head, protocol)}${assertion === undefined ? '' : `Intercept-Assertion: ${assertion}\r\n`}${this.#forwarding.target.credential?.line ?? ''}`
   }
 }
 
@@ -84,36 +152,9 @@ const upstreamFailures: ReadonlySet<string> = new Set([
   'upstream_timeout',
 ])
 
-function settle(call: Call, result: ForwardResult): void {
-  call.status = result.status
-  // An answer that broke off was ours to finish: the record says so, though the caller saw the upstream's status.
-  if (result.broken !== undefined) call.refusal = result.broken
-  if (result.upstreamMs !== undefined) call.upstreamUs = Math.round(result.upstreamMs * 1000)
-}
-
 function upstreamPath(target: GuardedTarget, path: string, url: string): string {
   const query = url.indexOf('?')
   return target.upstream.basePath + path + (query === -1 ? '' : url.slice(query))
-}
-
-function ownHeaders(
-  call: Call,
-  { principal, target }: Forwarding,
-  assertion: string | undefined,
-  { addresses, protocol, isTraced }: PassOnDeps,
-): string {
-  const { exchange } = call
-  const { head } = exchange
-  if (isTraced) call.trace ??= placeInTrace(head.traceparent)
-  const traceparent = call.trace
-    ? renderTraceparent(call.trace)
-    : passTraceparentOn(head.traceparent)
-  return `Intercept-Organization: ${principal.organizationSlug}\r
-Intercept-Organization-Id: ${principal.organizationId}\r
-Intercept-Key-Id: ${principal.keyId}\r
-Intercept-Request-Id: ${exchange.requestId}\r
-traceparent: ${traceparent}\r
-${addresses.forwardingLines(exchange.peerAddress, head, protocol)}${assertion === undefined ? '' : `Intercept-Assertion: ${assertion}\r\n`}${target.credential?.line ?? ''}`
 }
 
 const nothingAllowed: AnswerFilter = { allowed: new Set(), forPages: false }

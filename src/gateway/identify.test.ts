@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyPrincipal, KeyCache, Scheme } from '../access/index.ts'
 import { Problem } from '../errors.ts'
-import type { Call } from './call.ts'
 import { createIdentify } from './identify.ts'
 import { mintCredential } from '../secrets/index.ts'
 
@@ -37,7 +36,7 @@ function identifyForTests() {
     async ask(key: string, address = '192.0.2.7'): Promise<string> {
       const head = { apiKey: key, apiKeyCount: 1, authorization: undefined, authorizationCount: 0 }
       try {
-        const found = await identify({ address, exchange: { head } } as unknown as Call)
+        const found = await identify(head, address)
         return found === principal ? 'admitted' : 'somebody else'
       } catch (error) {
         assert.ok(error instanceof Problem)

@@ -8,13 +8,18 @@ import {
 } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
+import type { Exchange } from '../http/index.ts'
 import type { Rate } from '../rate.ts'
-import type { Call } from './call.ts'
 
 const spareReads: Rate = { calls: 200, perSeconds: 1 }
 
-/** Tells who is calling: 400 401 429 503. */
-export type Identify = (call: Call) => KeyPrincipal | Promise<KeyPrincipal>
+type Head = Pick<
+  Exchange['head'],
+  'apiKey' | 'apiKeyCount' | 'authorization' | 'authorizationCount'
+>
+
+/** Tells who is calling, by a request's head and the caller's address: 400 401 429 503. */
+export type Identify = (head: Head, address: string) => KeyPrincipal | Promise<KeyPrincipal>
 
 /**
  * Identifies by the one key a request carries. Failures are limited per source; beyond the limit they cost no look-up
@@ -32,20 +37,19 @@ export function createIdentify(deps: {
   const { keyCache, enabledSchemes } = deps
   const failures = new FailedCredentials({ ...deps, spare: spareReads })
 
-  function noteFailure(call: Call, error: unknown): unknown {
+  function noteFailure(address: string, error: unknown): unknown {
     if (!(error instanceof Problem) || !guesses.has(error.code)) return error
-    const retrySeconds = failures.failed(call.address)
+    const retrySeconds = failures.failed(address)
     return retrySeconds === undefined ? error : tooManyFailures(retrySeconds)
   }
 
   // Called only for keys that this node does not remember.
-  function mayRead(call: Call): void {
-    const retrySeconds = failures.beforeLookUp(call.address)
+  function mayRead(address: string): void {
+    const retrySeconds = failures.beforeLookUp(address)
     if (retrySeconds !== undefined) throw tooManyFailures(retrySeconds)
   }
 
-  function present(call: Call): PresentedKey {
-    const { head } = call.exchange
+  function present(head: Head, address: string): PresentedKey {
     try {
       return readKey(
         {
@@ -55,23 +59,22 @@ export function createIdentify(deps: {
         enabledSchemes,
       )
     } catch (error) {
-      throw noteFailure(call, error)
+      throw noteFailure(address, error)
     }
   }
 
-  async function settle(call: Call, found: Promise<KeyPrincipal>): Promise<KeyPrincipal> {
+  async function settle(found: Promise<KeyPrincipal>, address: string): Promise<KeyPrincipal> {
     try {
       return await found
     } catch (error) {
-      throw noteFailure(call, error)
+      throw noteFailure(address, error)
     }
   }
 
-  return (call) => {
-    const presented = present(call)
-    call.check = 'key'
-    const found = keyCache.identify(presented, () => mayRead(call))
-    return found instanceof Promise ? settle(call, found) : found
+  return (head, address) => {
+    const presented = present(head, address)
+    const found = keyCache.identify(presented, () => mayRead(address))
+    return found instanceof Promise ? settle(found, address) : found
   }
 }
 

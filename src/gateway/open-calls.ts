@@ -49,7 +49,6 @@ export function createOpenCalls(deps: {
     const verdicts = new Map<string, Promise<Problem | undefined>>()
     for (const call of calls) {
       const { principal } = call
-      if (principal === undefined) continue
       const asked = verdicts.get(principal.digest) ?? keyCache.recheck(principal)
       verdicts.set(principal.digest, asked)
       try {
@@ -66,7 +65,7 @@ export function createOpenCalls(deps: {
     const nowMs = clock.now()
     for (const calls of byKey.values()) {
       for (const call of calls) {
-        const endsAt = call.principal?.expiresAt
+        const endsAt = call.principal.expiresAt
         if (endsAt !== undefined && endsAt <= nowMs) {
           cut(call, new Problem('credential_expired', 'The API key has expired.'))
         }

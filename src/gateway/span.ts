@@ -1,11 +1,15 @@
 import type { CallRecord } from '../store/index.ts'
 import type { Span } from '../telemetry/index.ts'
 import type { Call } from './call.ts'
-import { placeInTrace } from './trace.ts'
+import { placeInTrace, type TracePlace } from './trace.ts'
 
 /** The span of a finished call, by OpenTelemetry's names; undefined if its trace is not sampled. */
-export function spanOf(call: Call, record: CallRecord): Span | undefined {
-  const place = call.trace ?? placeInTrace(call.exchange.head.traceparent)
+export function spanOf(
+  call: Call,
+  record: CallRecord,
+  trace: TracePlace | undefined,
+): Span | undefined {
+  const place = trace ?? placeInTrace(call.exchange.head.traceparent)
   if ((Number.parseInt(place.flags, 16) & 1) === 0) return undefined
   return {
     traceId: place.traceId,

@@ -41,9 +41,9 @@ export function answerWhoAmI(
 /** Says yes to a proxy that asked for the decision alone; the headers are for it to pass on. */
 export function answerAllowed(
   call: Call,
-  principal: KeyPrincipal,
   { slug, assertion }: { slug: string | undefined; assertion: string | undefined },
 ): void {
+  const { principal } = call
   call.status = 200
   call.exchange.answer(200, [
     'Content-Length',
@@ -58,7 +58,7 @@ export function answerAllowed(
     principal.keyId,
     ...(slug === undefined ? [] : ['Intercept-Target', slug]),
     ...(assertion === undefined ? [] : ['Intercept-Assertion', assertion]),
-    ...call.answerHeaders,
+    ...call.ownHeaders,
   ])
 }
 
@@ -75,7 +75,7 @@ function answerJson(call: Call, value: unknown): void {
       String(body.length),
       'Cache-Control',
       'no-store',
-      ...call.answerHeaders,
+      ...call.ownHeaders,
     ],
     body,
   )

@@ -7,7 +7,12 @@ export { createFront, requestIdOf } from './server/front.ts'
 
 export { foldHeaderName, isReservedHeader, originHeaders } from './message/header-rules.ts'
 export type { AnswerFilter } from './upstream/response-headers.ts'
-export { forward, type ForwardResult, type ForwardTap } from './upstream/forward.ts'
+export {
+  forward,
+  type ForwardOwner,
+  type ForwardResult,
+  type ForwardTap,
+} from './upstream/forward.ts'
 export { echoHost, openEcho, type Echo } from './upstream/echo.ts'
 export { createUpstreams, type UpstreamOrigin, type Upstreams } from './upstream/pool.ts'
 export { renderRequestHead } from './upstream/request-head.ts'

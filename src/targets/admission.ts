@@ -1,174 +1,169 @@
-import { recordedPrefix } from '../store/index.ts'
-import { cidrContains, parseCidr, type Cidr, type KeyPrincipal } from '../access/index.ts'
-import { Problem } from '../errors.ts'
+import type { KeyPrincipal } from '../access/index.ts'
 import type { GuardedTarget } from './guarded-target.ts'
-import { pathAmbiguity, readingsOf } from './path.ts'
-import { decide, type Decision, type RuleList } from './rules.ts'
-import type { TargetsBySlug } from './target-cache.ts'
-import { grantCovers, type TargetSettings } from './settings.ts'
+import type { Limits } from './limits.ts'
+import type { Decision } from './rules.ts'
+import { askRulesOfAll, enforce } from './ask-rules.ts'
+import type { Asked, Check } from './asked.ts'
+import { checkReadable, findTarget } from './find-target.ts'
+import { checkAddress, checkBrowser, type BrowserSigns } from './call-origin.ts'
 
-/** The checks in their order; a refused call stops at one of them. */
-export const checks = [
-  'shape',
-  'key',
-  'address',
-  'browser',
-  'target',
-  'rules',
-  'limits',
-  'forward',
-] as const
-
-export type Check = (typeof checks)[number]
-
-/** Where guarded calls come in. */
-export const gatewayPrefix = recordedPrefix
-
-/** What a call asks for, taken from its URL. */
-export interface Asked {
-  /** The target's name; '' when the URL names none. */
-  readonly slug: string
-  /** Path below the target, with a slash in front. */
-  readonly path: string
-}
-
-/** Takes `/<slug>/<rest>` apart; `path` has no query. */
-export function askedOf(path: string): Asked {
-  const end = path.indexOf('/', 1)
-  return end === -1
-    ? { slug: path.slice(1), path: '/' }
-    : { slug: path.slice(1, end), path: path.slice(end) }
-}
-
-/** 403 `address_not_allowed` unless the key may come from this address. */
-export function checkAddress(principal: KeyPrincipal, address: string): void {
-  if (principal.cidrs === undefined) return
-  if (rangesOf(principal.cidrs).some((range) => cidrContains(range, address))) return
-  throw new Problem('address_not_allowed', `The API key may not be used from ${address}.`)
-}
-
-/** What a browser says of the page that a request comes from. */
-export interface BrowserSigns {
+/** Somebody whose key is known, and where the request comes from. */
+export interface Caller {
+  readonly principal: KeyPrincipal
+  readonly address: string
+  readonly signs: BrowserSigns
   readonly method: string
-  readonly secFetchSite: string | undefined
-  readonly accessControlRequestMethod: string | undefined
+  /** The target that is named, if there is one; whether the key may reach it is a check. */
+  readonly named: GuardedTarget | undefined
 }
 
-/** Whether a request comes from a browser's page, or is the question before one (Fetch standard, section 3.2). */
-export function isFromPage(signs: BrowserSigns): boolean {
-  if (signs.secFetchSite !== undefined && signs.secFetchSite !== 'none') return true
-  return signs.method === 'OPTIONS' && signs.accessControlRequestMethod !== undefined
+/** A call of a known caller, to be judged. */
+export interface Question extends Caller {
+  readonly asked: Asked
+  /** The call's own; a proxy that does not say which asks about all. At least one. */
+  readonly methods: readonly string[]
+  readonly limits: Limits
+  /** Whether the call is counted. */
+  readonly spend: boolean
 }
 
-/** 403 `browser_origin_refused` for a page's request, unless the target is meant for pages. */
-export function checkBrowser(signs: BrowserSigns, target: GuardedTarget | undefined): void {
-  if (!isFromPage(signs) || target?.settings.browsers === true) return
-  throw new Problem(
-    'browser_origin_refused',
-    'This came from a page in a browser, and API keys do not belong there: everybody can read them.',
-  )
+/** What is known of a call once its target is. */
+export interface Located {
+  readonly target: GuardedTarget
 }
 
-/** The target of a call; 400 `path_ambiguous`, 404 `target_not_found`, 403 `target_disabled`. */
-export function findTarget(
-  targets: TargetsBySlug,
-  principal: KeyPrincipal,
-  asked: Asked,
-  method: string,
-): GuardedTarget {
-  // Before anything is looked up by a piece of it, the path must have one reading.
-  const fault =
-    emptyName(asked.slug) ??
-    pathAmbiguity(`/${asked.slug}`, 'canonical') ??
-    pathAmbiguity(asked.path, 'verbatim')
-  if (fault !== undefined) throw ambiguous(fault)
-  const target = targets.get(asked.slug)
-  if (target === undefined || !isGranted(principal, asked.slug, method)) {
-    throw new Problem(
-      'target_not_found',
-      `There is no target "${asked.slug}" for this key and ${method}.`,
-    )
-  }
-  if (target.disabled)
-    throw new Problem('target_disabled', `The target "${target.slug}" is disabled.`)
-  return target
+/** What is known once the rules were asked, whatever they said. */
+export interface Decided extends Located {
+  readonly decision: Decision
 }
 
-function emptyName(slug: string): string | undefined {
-  return slug === '' ? 'it holds an empty segment' : undefined
+/** A call that passed every check. */
+export interface Admitted extends Decided {
+  readonly isAdmitted: true
+  /** What its response says of limits, a flat list. */
+  readonly limitHeaders: readonly string[]
 }
 
-/** Whether a key's grants reach a target with a method. */
-function isGranted(principal: KeyPrincipal, slug: string, method: string): boolean {
-  return (
-    principal.grants === undefined ||
-    principal.grants.some((grant) => grant.target === slug && grantCovers(grant.methods, method))
-  )
+/** A call that stopped at a check. */
+export interface Refused {
+  readonly isAdmitted: false
+  readonly stoppedAt: Check
+  /** A `Problem`, or what went wrong with the check itself. */
+  readonly error: unknown
+  readonly known: Located | Decided | undefined
 }
 
-/** What the target's rules say of a call, whatever that is; 400 `path_ambiguous`. */
-export function askRules(
-  target: RuleList & { readonly settings: Pick<TargetSettings, 'paths'> },
-  method: string,
-  path: string,
-): Decision {
-  const fault = pathAmbiguity(path, target.settings.paths)
-  if (fault !== undefined) throw ambiguous(fault)
-  return decide(target, method, readingsOf(path))
+export type Verdict = Admitted | Refused
+
+/** What the rules said, if the checks came so far. */
+export function decisionOf(known: Located | Decided | undefined): Decision | undefined {
+  return known !== undefined && 'decision' in known ? known.decision : undefined
 }
 
-/** 403 `rule_denied` for a call that the rules do not allow. */
-export function enforce(decision: Decision, target: GuardedTarget): void {
-  if (decision.allowed) return
-  const { ruleId } = decision
-  throw new Problem(
-    'rule_denied',
-    ruleId === undefined
-      ? 'No rule of the target matches this method and path, and its last line is “otherwise: refuse”.'
-      : `Rule ${target.rules.findIndex((rule) => rule.id === ruleId) + 1} of the target refuses this method and path.`,
-    { members: { rule_id: ruleId ?? null } },
-  )
+/** One check: it refuses by throwing, and gives the next one what that needs. */
+interface Step<Asks, Given, Found> {
+  readonly name: Check
+  readonly ask: (question: Asks, given: Given) => Found | Promise<Found>
 }
 
-/** What the target's rules say; 400 `path_ambiguous`, 403 `rule_denied`. */
-export function decideRules(target: GuardedTarget, method: string, path: string): Decision {
-  const decision = askRules(target, method, path)
-  enforce(decision, target)
-  return decision
+/** Where the request comes from, whatever it asks for. */
+const ofCaller: readonly [Step<Caller, void, void>, Step<Caller, void, void>] = [
+  {
+    name: 'address',
+    ask: ({ principal, address }) => checkAddress(principal, address),
+  },
+  {
+    name: 'browser',
+    ask: ({ signs, method, named }) => checkBrowser(signs, method, named),
+  },
+]
+
+/** Every check of a call whose key is known, in its order: calls, proxies' questions and trials run this table. */
+const ofCall = inOrder([
+  ...ofCaller,
+  {
+    name: 'target',
+    ask: ({ principal, asked, named, methods }: Question): Located => {
+      checkReadable(asked)
+      return { target: findTarget({ slug: asked.slug, target: named }, principal, methods) }
+    },
+  },
+  {
+    name: 'rules',
+    ask: ({ methods, asked }: Question, { target }: Located): Decided => ({
+      target,
+      decision: askRulesOfAll(target, methods, asked.path),
+    }),
+  },
+  {
+    name: 'rules',
+    ask: (_question: Question, decided: Decided): Decided => {
+      enforce(decided.decision, decided.target)
+      return decided
+    },
+  },
+  {
+    name: 'limits',
+    ask: ({ limits, principal, spend }: Question, decided: Decided) => {
+      const headers = limits.ask(principal, decided.target, spend)
+      return headers instanceof Promise
+        ? headers.then((limitHeaders) => admitted(decided, limitHeaders))
+        : admitted(decided, headers)
+    },
+  },
+])
+
+/** Judges a call; in the same turn where nobody has to be waited for. */
+export function admit(question: Question): Verdict | Promise<Verdict> {
+  return run(ofCall, question) as Verdict | Promise<Verdict>
 }
 
-/** The targets that a key may call, with the methods granted (undefined = all). */
-export function reachable(
-  targets: TargetsBySlug,
-  principal: KeyPrincipal,
-): { target: GuardedTarget; methods: readonly string[] | undefined }[] {
-  const list: { target: GuardedTarget; methods: readonly string[] | undefined }[] = []
-  for (const target of targets.values()) {
-    if (principal.grants === undefined) {
-      list.push({ target, methods: undefined })
-      continue
+/** Judges a request that asks for no target; undefined when nothing is against it. */
+export function checkCaller(caller: Caller): Refused | undefined {
+  return run(ofCaller, caller) as Refused | undefined
+}
+
+type Steps = readonly Step<never, never, unknown>[]
+
+/** What the last check found, or where the request stopped. */
+function run(steps: Steps, question: Caller): unknown {
+  let found: unknown
+  let at = 0
+  try {
+    for (; at < steps.length; at++) {
+      const next = steps[at]?.ask(question as never, found as never)
+      if (next instanceof Promise) return settle(next, found)
+      found = next
     }
-    const grants = principal.grants.filter((grant) => grant.target === target.slug)
-    if (grants.length === 0) continue
-    const all = grants.some((grant) => grant.methods === undefined)
-    const methods = all ? undefined : [...new Set(grants.flatMap((grant) => grant.methods ?? []))]
-    list.push({ target, methods })
+  } catch (error) {
+    const stoppedAt = steps[at]?.name ?? 'address'
+    return { isAdmitted: false, stoppedAt, error, known: found }
   }
-  return list
+  return found
 }
 
-function ambiguous(fault: string): Problem {
-  return new Problem('path_ambiguous', `The path can be read in more than one way: ${fault}.`)
+/** Only the last check may have to wait. */
+async function settle(last: Promise<unknown>, known: unknown): Promise<Verdict> {
+  try {
+    return (await last) as Admitted
+  } catch (error) {
+    return { isAdmitted: false, stoppedAt: 'limits', error, known: known as Decided }
+  }
 }
 
-// Keys with ranges are few and used often: their ranges are parsed once.
-const parsed = new WeakMap<readonly string[], Cidr[]>()
+function admitted({ target, decision }: Decided, limitHeaders: readonly string[]): Admitted {
+  return { isAdmitted: true, target, decision, limitHeaders }
+}
 
-function rangesOf(cidrs: readonly string[]): Cidr[] {
-  let ranges = parsed.get(cidrs)
-  if (ranges === undefined) {
-    ranges = cidrs.map(parseCidr)
-    parsed.set(cidrs, ranges)
-  }
-  return ranges
+/** Lets a table compile only where each check finds what the next one needs. */
+function inOrder<A, B, C>(
+  steps: readonly [
+    ...typeof ofCaller,
+    Step<Question, void, A>,
+    Step<Question, A, B>,
+    Step<Question, B, C>,
+    Step<Question, C, Admitted>,
+  ],
+): Steps {
+  return steps
 }

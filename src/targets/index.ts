@@ -1,16 +1,16 @@
 /** Targets, rules, limits, quotas: what a call may do, decided without knowing HTTP. */
 export {
-  askedOf,
-  checkAddress,
-  checkBrowser,
-  checks,
-  decideRules,
-  findTarget,
-  gatewayPrefix,
-  reachable,
-  type Asked,
-  type Check,
+  admit,
+  checkCaller,
+  decisionOf,
+  type Admitted,
+  type Decided,
+  type Located,
+  type Refused,
+  type Verdict,
 } from './admission.ts'
+export { askedOf, checks, gatewayPrefix, type Asked, type Check } from './asked.ts'
+export { reachable } from './find-target.ts'
 export { openCredential, type GuardedTarget } from './guarded-target.ts'
 export { createLimits, type Limits } from './limits.ts'
 export { createQuotas, quotaStanding, type Quotas } from './quotas.ts'

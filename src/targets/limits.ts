@@ -18,16 +18,6 @@ export interface Limits {
   ): readonly string[] | Promise<readonly string[]>
 }
 
-interface Standing {
-  readonly name: string
-  readonly calls: number
-  readonly windowSeconds: number
-  readonly remaining: number
-  readonly resetSeconds: number
-  readonly refusal: 'rate_limited' | 'quota_exhausted' | undefined
-  readonly retrySeconds: number
-}
-
 interface Rated {
   readonly name: string
   readonly subject: RateSubject
@@ -36,10 +26,20 @@ interface Rated {
   readonly local: boolean
 }
 
-interface Asked {
+/** What holds for one key at one target; the same for all of their calls. */
+interface Plan {
+  readonly target: GuardedTarget
   readonly rated: readonly Rated[]
   readonly counted: readonly QuotaSubject[]
-  readonly spend: boolean
+  /** The value of RateLimit-Policy. */
+  readonly policies: string
+}
+
+/** A limit that has no room for a call. */
+interface Refusing {
+  readonly code: 'rate_limited' | 'quota_exhausted'
+  readonly detail: string
+  readonly retrySeconds: number
 }
 
 const nothing: readonly string[] = []
@@ -52,6 +52,8 @@ export function createLimits(deps: {
   rates: Pick<SharedRates, 'ask' | 'spend'>
 }): Limits {
   const { clock, quotas, rates } = deps
+  // Both sides are replaced, never changed, so that a plan holds as long as they do.
+  const plans = new WeakMap<KeyPrincipal, Plan>()
 
   function ask(principal: KeyPrincipal, target: GuardedTarget, spend: boolean) {
     const { settings } = target
@@ -61,80 +63,82 @@ export function createLimits(deps: {
       settings.rateLimit === undefined &&
       settings.quota === undefined
     if (unlimited) return nothing
-    const rated = ratesOf(principal, target)
-    const counted = quotasOf(principal, target)
-    const first = attempt(rated, counted, spend)
-    return first instanceof Promise ? askAgain(first, { rated, counted, spend }) : first
+    let plan = plans.get(principal)
+    if (plan?.target !== target) {
+      plan = planOf(principal, target)
+      plans.set(principal, plan)
+    }
+    const first = attempt(plan, spend)
+    return first instanceof Promise ? askAgain(first, plan, spend) : first
   }
 
   /** Settles in one turn what nobody has to be waited for; else a promise after which to ask again. */
-  function attempt(
-    rated: readonly Rated[],
-    counted: readonly QuotaSubject[],
-    spend: boolean,
-  ): readonly string[] | Promise<unknown> {
-    const waits: Promise<unknown>[] = []
-    const standings: Standing[] = []
-    for (const one of rated) {
+  function attempt(plan: Plan, spend: boolean): readonly string[] | Promise<unknown> {
+    let waits: Promise<unknown>[] | undefined
+    let refusing: Refusing | undefined
+    let states = ''
+    for (const one of plan.rated) {
       const verdict = rates.ask(one.subject, one.rate, one.local)
-      if (verdict instanceof Promise) waits.push(verdict)
-      else standings.push(rateStanding(one, verdict))
+      if (verdict instanceof Promise) {
+        waits = [...(waits ?? []), verdict]
+        continue
+      }
+      states = withState(states, one.name, verdict)
+      if (!verdict.admitted) refusing ??= rateRefusal(one, verdict)
     }
-    const nowMs = clock.now()
-    for (const one of counted) {
+    const nowMs = plan.counted.length === 0 ? 0 : clock.now()
+    for (const one of plan.counted) {
       const verdict = quotas.ask(one, nowMs)
-      if (verdict instanceof Promise) waits.push(verdict)
-      else standings.push(quotaStanding(one, verdict))
+      if (verdict instanceof Promise) {
+        waits = [...(waits ?? []), verdict]
+        continue
+      }
+      states = withState(states, `${one.kind}-quota`, verdict)
+      if (!verdict.admitted) refusing ??= quotaRefusal(one, verdict)
     }
-    if (waits.length > 0) return Promise.all(waits)
-    return settle(standings, { rated, counted, spend })
+    if (waits !== undefined) return Promise.all(waits)
+    // Nothing is spent on a call that one of them refuses.
+    if (refusing !== undefined) throw refused(refusing, plan.policies, states)
+    if (spend) spendAll(plan, nowMs)
+    return ['RateLimit-Policy', plan.policies, 'RateLimit', states]
   }
 
   // What is spent must have been there in this very turn: calls that waited together all saw the same rest.
-  async function askAgain(waited: Promise<unknown>, asked: Asked): Promise<readonly string[]> {
+  async function askAgain(
+    waited: Promise<unknown>,
+    plan: Plan,
+    spend: boolean,
+  ): Promise<readonly string[]> {
     let next: readonly string[] | Promise<unknown> = waited
     while (next instanceof Promise) {
       await next
-      next = attempt(asked.rated, asked.counted, asked.spend)
+      next = attempt(plan, spend)
     }
     return next
   }
 
-  // Nothing is spent on a call that one of them refuses.
-  function settle(standings: readonly Standing[], asked: Asked): readonly string[] {
-    const headers = headersOf(standings)
-    const refusing = standings.find((standing) => standing.refusal !== undefined)
-    if (refusing?.refusal !== undefined) throw refused(refusing, refusing.refusal, headers)
-    if (!asked.spend) return headers
-    for (const { subject, rate, local } of asked.rated) rates.spend(subject, rate, local)
-    if (asked.counted.length === 0) return headers
-    const nowMs = clock.now()
-    for (const subject of asked.counted) quotas.spend(subject, nowMs)
-    return headers
+  function spendAll({ rated, counted }: Plan, nowMs: number): void {
+    for (const { subject, rate, local } of rated) rates.spend(subject, rate, local)
+    for (const subject of counted) quotas.spend(subject, nowMs)
   }
 
   return { ask }
 }
 
-function rateStanding({ name, rate }: Rated, verdict: RateVerdict): Standing {
-  return {
-    name,
-    calls: rate.burst ?? rate.calls,
-    windowSeconds: rate.perSeconds,
-    ...verdict,
-    refusal: verdict.admitted ? undefined : 'rate_limited',
-  }
-}
-
-function quotaStanding(subject: QuotaSubject, verdict: QuotaVerdict): Standing {
-  const { calls, period } = subject.quota
-  return {
-    name: `${subject.kind}-quota`,
-    calls,
-    windowSeconds: period === 'day' ? dayS : 30 * dayS,
-    ...verdict,
-    refusal: verdict.admitted ? undefined : 'quota_exhausted',
-  }
+function planOf(principal: KeyPrincipal, target: GuardedTarget): Plan {
+  const rated = ratesOf(principal, target)
+  const counted = quotasOf(principal, target)
+  // draft-ietf-httpapi-ratelimit-headers: one policy and one state per limit, in the same order.
+  const policies = [
+    ...rated.map(
+      ({ name, rate }) => `"${name}";q=${rate.burst ?? rate.calls};w=${rate.perSeconds}`,
+    ),
+    ...counted.map(
+      ({ kind, quota }) =>
+        `"${kind}-quota";q=${quota.calls};w=${quota.period === 'day' ? dayS : 30 * dayS}`,
+    ),
+  ]
+  return { target, rated, counted, policies: policies.join(', ') }
 }
 
 function ratesOf(principal: KeyPrincipal, target: GuardedTarget): Rated[] {
@@ -167,33 +171,38 @@ function quotasOf(principal: KeyPrincipal, target: GuardedTarget): QuotaSubject[
   return subjects
 }
 
-// draft-ietf-httpapi-ratelimit-headers: one policy and one state per limit, in the same order.
-function headersOf(standings: readonly Standing[]): string[] {
-  const policies: string[] = []
-  const states: string[] = []
-  for (const { name, calls, windowSeconds, remaining, resetSeconds } of standings) {
-    policies.push(`"${name}";q=${calls};w=${windowSeconds}`)
-    states.push(`"${name}";r=${remaining};t=${resetSeconds}`)
-  }
-  return ['RateLimit-Policy', policies.join(', '), 'RateLimit', states.join(', ')]
+function withState(
+  states: string,
+  name: string,
+  verdict: Pick<RateVerdict, 'remaining' | 'resetSeconds'>,
+): string {
+  const state = `"${name}";r=${verdict.remaining};t=${verdict.resetSeconds}`
+  return states === '' ? state : `${states}, ${state}`
 }
 
-function refused(
-  standing: Standing,
-  code: 'rate_limited' | 'quota_exhausted',
-  headers: readonly string[],
-): Problem {
-  const whose = standing.name.startsWith('key') ? 'key' : 'target'
-  const detail =
-    code === 'rate_limited'
-      ? `The ${whose} is limited to ${standing.calls} calls per ${standing.windowSeconds} s.`
-      : `The ${whose}'s quota of ${standing.calls} calls is used up.`
-  const [policyName = '', policy = '', stateName = '', state = ''] = headers
-  return new Problem(code, detail, {
+function rateRefusal({ name, rate }: Rated, { retrySeconds }: RateVerdict): Refusing {
+  const calls = rate.burst ?? rate.calls
+  return {
+    code: 'rate_limited',
+    detail: `The ${name} is limited to ${calls} calls per ${rate.perSeconds} s.`,
+    retrySeconds,
+  }
+}
+
+function quotaRefusal({ kind, quota }: QuotaSubject, { retrySeconds }: QuotaVerdict): Refusing {
+  return {
+    code: 'quota_exhausted',
+    detail: `The ${kind}'s quota of ${quota.calls} calls is used up.`,
+    retrySeconds,
+  }
+}
+
+function refused(refusing: Refusing, policies: string, states: string): Problem {
+  return new Problem(refusing.code, refusing.detail, {
     headers: {
-      'Retry-After': String(standing.retrySeconds),
-      [policyName]: policy,
-      [stateName]: state,
+      'Retry-After': String(refusing.retrySeconds),
+      'RateLimit-Policy': policies,
+      RateLimit: states,
     },
   })
 }

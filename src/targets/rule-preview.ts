@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { calls, type Store, type TargetRecord } from '../store/index.ts'
-import { askRules, gatewayPrefix } from './admission.ts'
+import { askRules } from './ask-rules.ts'
+import { gatewayPrefix } from './asked.ts'
 import { checkRules, type RuleInput } from './rule-text.ts'
 import { compileRule, lastLineOf, type Decision, type LastLine, type RuleList } from './rules.ts'
 

@@ -1,16 +1,7 @@
 import type { KeyPrincipal } from '../access/index.ts'
 import { Problem, type ProblemCode } from '../errors.ts'
-import {
-  askRules,
-  askedOf,
-  checkAddress,
-  checkBrowser,
-  checks,
-  enforce,
-  findTarget,
-} from './admission.ts'
-import type { Check } from './admission.ts'
-import type { GuardedTarget } from './guarded-target.ts'
+import { admit, decisionOf, type Refused, type Verdict } from './admission.ts'
+import { askedOf, checks, type Check } from './asked.ts'
 import type { Limits } from './limits.ts'
 import type { LastLine } from './rules.ts'
 import type { TargetsBySlug } from './target-cache.ts'
@@ -33,7 +24,7 @@ export interface TrialCheck {
   readonly detail: string | undefined
 }
 
-/** What the real call would meet: the same functions in the same order, nothing spent, nothing recorded. */
+/** What the real call would meet: the same table of checks, nothing spent, nothing recorded. */
 export interface TrialResult {
   readonly allowed: boolean
   readonly code: ProblemCode | undefined
@@ -51,55 +42,48 @@ export async function tryCall(
   trial: Trial,
   deps: { targets: TargetsBySlug; limits: Limits },
 ): Promise<TrialResult> {
-  const { principal } = trial
-  let at: Check = 'shape'
-  let ruleId: string | undefined
-  let trialRuleId: string | undefined
-  let otherwise: LastLine | undefined
-  try {
-    if (principal instanceof Problem) {
-      at = shapeCodes.has(principal.code) ? 'shape' : 'key'
-      throw principal
-    }
-    at = 'address'
-    checkAddress(principal, trial.address)
-    at = 'browser'
-    const asked = askedOf(`/${trial.slug}${trial.path}`)
-    checkBrowser(signsOf(trial), deps.targets.get(asked.slug))
-    at = 'target'
-    const target: GuardedTarget = findTarget(deps.targets, principal, asked, trial.method)
-    at = 'rules'
-    const decision = askRules(target, trial.method, asked.path)
-    ruleId = decision.ruleId
-    trialRuleId = decision.trialRuleId
-    if (ruleId === undefined) otherwise = target.otherwise
-    enforce(decision, target)
-    at = 'limits'
-    await deps.limits.ask(principal, target, false)
-    at = 'forward'
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    return {
-      allowed: false,
-      code: error.code,
-      status: error.status,
-      stoppedAt: at,
-      ruleId,
-      trialRuleId,
-      otherwise,
-      checks: checkList(at, error.message),
-    }
-  }
+  const verdict = await judge(trial, deps)
+  const known = verdict.isAdmitted ? verdict : verdict.known
+  const decision = decisionOf(known)
+  const problem = verdict.isAdmitted ? undefined : problemOf(verdict)
+  const stoppedAt = verdict.isAdmitted ? undefined : verdict.stoppedAt
   return {
-    allowed: true,
-    code: undefined,
-    status: undefined,
-    stoppedAt: undefined,
-    ruleId,
-    trialRuleId,
-    otherwise,
-    checks: checkList(undefined, undefined),
+    allowed: verdict.isAdmitted,
+    code: problem?.code,
+    status: problem?.status,
+    stoppedAt,
+    ruleId: decision?.ruleId,
+    trialRuleId: decision?.trialRuleId,
+    otherwise:
+      decision !== undefined && decision.ruleId === undefined ? known?.target.otherwise : undefined,
+    checks: checkList(stoppedAt, problem?.message),
   }
+}
+
+async function judge(
+  trial: Trial,
+  { targets, limits }: { targets: TargetsBySlug; limits: Limits },
+): Promise<Verdict> {
+  const { principal, address, method } = trial
+  if (principal instanceof Problem) {
+    const stoppedAt = shapeCodes.has(principal.code) ? 'shape' : 'key'
+    return { isAdmitted: false, stoppedAt, error: principal, known: undefined }
+  }
+  const asked = askedOf(`/${trial.slug}${trial.path}`)
+  return await admit({
+    ...{ principal, address, method, methods: [method], limits, spend: false },
+    ...{ asked, named: targets.get(asked.slug) },
+    signs: {
+      secFetchSite: trial.fromPage === true ? 'cross-site' : undefined,
+      accessControlRequestMethod: undefined,
+    },
+  })
+}
+
+/** What is no refusal is a mistake of ours, or the database's absence: whoever tries hears of that. */
+function problemOf({ error }: Refused): Problem {
+  if (error instanceof Problem) return error
+  throw error
 }
 
 const shapeCodes: ReadonlySet<ProblemCode> = new Set([
@@ -107,14 +91,6 @@ const shapeCodes: ReadonlySet<ProblemCode> = new Set([
   'credential_wrong_header',
   'credential_ambiguous',
 ])
-
-function signsOf(trial: Trial) {
-  return {
-    method: trial.method,
-    secFetchSite: trial.fromPage === true ? 'cross-site' : undefined,
-    accessControlRequestMethod: undefined,
-  }
-}
 
 function checkList(stoppedAt: Check | undefined, detail: string | undefined): TrialCheck[] {
   const stop = stoppedAt === undefined ? checks.length : checks.indexOf(stoppedAt)

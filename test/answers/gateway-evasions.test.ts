@@ -211,7 +211,13 @@ test('K8: a call that was cut while its assertion was signed reaches no upstream
     },
     origins: { of: (target: unknown) => reached.push(target) },
   }
-  await forwardCall(call as never, forwarding as never, deps as never)
+  await new Promise<void>((resolve, reject) => {
+    const ends = {
+      finish: () => resolve(),
+      refuse: (_call: unknown, error: Error) => reject(error),
+    }
+    forwardCall(call as never, forwarding as never, { ...deps, ...ends } as never)
+  })
   assert.deepEqual(reached, [])
 })
 

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createKeyCache, createKeys, type Scheme } from '../../src/access/index.ts'
 import { Problem } from '../../src/errors.ts'
-import type { Call } from '../../src/gateway/call.ts'
 import { createIdentify } from '../../src/gateway/identify.ts'
 import { createOrganizations } from '../../src/organizations/index.ts'
 import { mintCredential } from '../../src/secrets/index.ts'
@@ -32,7 +31,7 @@ for (const engine of engines) {
     const ask = async (key: string, address: string): Promise<string> => {
       const head = { apiKey: key, apiKeyCount: 1, authorization: undefined, authorizationCount: 0 }
       try {
-        await identify({ address, exchange: { head } } as unknown as Call)
+        await identify(head, address)
         return 'admitted'
       } catch (error) {
         return error instanceof Problem ? error.code : String(error)

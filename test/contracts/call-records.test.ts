@@ -116,7 +116,7 @@ function recorderOver(store: Store, clock: TestClock) {
   return createRecorder({
     ...{ store, clock, metrics: createMetrics() },
     log: { error: (fields) => assert.fail(JSON.stringify(fields)) },
-    also: async () => await Promise.resolve(),
+    besides: {},
   })
 }
 

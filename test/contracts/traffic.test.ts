@@ -232,7 +232,7 @@ for (const engine of engines) {
 
     test('many refused calls are announced as one event that counts them, at most once a minute', async () => {
       const since = await eventsSoFar()
-      const announcer = createAnnouncer(store)
+      const announcer = createAnnouncer(store, clock)
       const call = refusedCall()
       for (let at = 0; at < 1000; at++) announcer.refused(call)
       announcer.refused(refusedCall({ refusal: 'rate_limited', stoppedAt: 'limits' }))
@@ -253,7 +253,7 @@ for (const engine of engines) {
 
     test('a key that came from a page is announced once an hour', async () => {
       const since = await eventsSoFar()
-      const announcer = createAnnouncer(store)
+      const announcer = createAnnouncer(store, clock)
       const call = refusedCall({ agent: 'a browser' })
       announcer.exposed(call)
       announcer.exposed({ ...call, at: call.at + 3_599_000 })
@@ -271,7 +271,7 @@ for (const engine of engines) {
 
     test('an upstream is unhealthy after five failures in a row, and recovered at its next answer', async () => {
       const since = await eventsSoFar()
-      const announcer = createAnnouncer(store)
+      const announcer = createAnnouncer(store, clock)
       const target = { id: createId('tgt'), organizationId, slug: 'up' } as GuardedTarget
       const tell = (...answers: boolean[]) => {
         for (const answered of answers) announcer.upstream(target, answered)
@@ -288,13 +288,16 @@ for (const engine of engines) {
     test('what could not be written is announced when the database is there again', async () => {
       const since = await eventsSoFar()
       let isAway = true
-      const announcer = createAnnouncer({
-        ...store,
-        transaction: async (work) => {
-          if (isAway) throw new Error('away')
-          return await store.transaction(work)
+      const announcer = createAnnouncer(
+        {
+          ...store,
+          transaction: async (work) => {
+            if (isAway) throw new Error('away')
+            return await store.transaction(work)
+          },
         },
-      })
+        clock,
+      )
       announcer.exposed(refusedCall())
       await assert.rejects(announcer.flush(clock.now()))
       isAway = false

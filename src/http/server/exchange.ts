@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import type { RequestHead } from '../message/head.ts'
 import { renderProblem } from './problem.ts'
-import type { Carrier } from './lane/carrier.ts'
+import type { Carrier, ResponseHead } from './lane/carrier.ts'
 
-/** Who takes the body of a request; `data` answers false when it wants a pause. */
+/** Who takes the body of a request; chunks are only good during the call, and `data` answers false when it wants a pause. */
 export interface BodySink {
   data(chunk: Buffer): boolean
   end(): void
@@ -123,21 +123,35 @@ export class Exchange {
   }
 
   /** Sends a whole answer; `body` is text whose characters are bytes (latin1). `headers` holds Content-Length. */
-  answer(status: number, headers: string[], body = '', reason?: string): void {
+  answer(status: number, headers: string[], body = ''): void {
+    this.#answer({ status, reason: undefined, headers, isChecked: false }, body)
+  }
+
+  /** Sends the upstream's whole answer, whose head was parsed and filtered. */
+  relay(head: { status: number; reason: string; headers: string[] }, body: string): void {
+    this.#answer(
+      { status: head.status, reason: head.reason, headers: head.headers, isChecked: true },
+      body,
+    )
+  }
+
+  #answer(head: Omit<ResponseHead, 'hasBody'>, body: string): void {
     if (this.finished || this.#gone) return
+    const { status, reason, headers, isChecked } = head
     // A HEAD gets the head that the GET would get, and nothing after it (RFC 9110, section 9.3.2).
     const hasBody = this.#mayHaveBody(status)
     this.#beginResponse()
     this.bytesOut += hasBody ? body.length : 0
-    this.#carrier.respond({ status, reason, headers, hasBody }, hasBody ? body : '')
+    this.#carrier.respond({ status, reason, headers, isChecked, hasBody }, hasBody ? body : '')
     this.#finish()
   }
 
-  /** Begins a streamed answer. */
+  /** Begins the upstream's streamed answer, whose head was parsed and filtered. */
   start(status: number, reason: string, headers: string[]): void {
     if (this.finished || this.#gone) return
     this.#beginResponse()
-    this.#carrier.begin({ status, reason, headers, hasBody: this.#mayHaveBody(status) })
+    const hasBody = this.#mayHaveBody(status)
+    this.#carrier.begin({ status, reason, headers, isChecked: true, hasBody })
   }
 
   /** Sends the head of a streamed answer now, before there is a body. */
@@ -202,7 +216,7 @@ export class Exchange {
     if (link.length > 0) this.#carrier.writeEarlyHints(link)
   }
 
-  /** Takes a piece of the body from the lane, null at its end; false asks for a pause. Chunks may be kept. */
+  /** Takes a piece of the body from the lane, good only during the call, null at its end; false asks for a pause. */
   bodyArrived(chunk: Buffer | null): boolean {
     if (chunk === null) {
       this.#bodyEnded = true
@@ -213,13 +227,18 @@ export class Exchange {
     if (this.finished || this.#gone) return true
     this.bytesIn += chunk.length
     if (this.#sink === undefined) {
-      this.#held.push(chunk)
+      this.#held.push(Buffer.from(chunk))
       this.#heldBytes += chunk.length
       this.#bodyPaused = this.#heldBytes >= maxHeldBytes
     } else {
       this.#bodyPaused = !this.#sink.data(chunk)
     }
     return !this.#bodyPaused
+  }
+
+  /** Whether more of the body comes before this turn of the loop ends. */
+  get bodyIsAtHand(): boolean {
+    return this.#carrier.bodyIsAtHand
   }
 
   /** Gives the body to the sink, as it comes; what has come already at once. */

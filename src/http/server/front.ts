@@ -17,6 +17,7 @@ import { nodeHttp } from './node-http.ts'
 import { ownRefusalsOf, renderOwn, type OwnRefusals } from './problem.ts'
 import type { FrontConnection } from './lane/front-connection.ts'
 import { createPlainLane } from './plain-lane/index.ts'
+import { acceptUnread } from './plain-lane/shared-reads.ts'
 import { StandardCarrier } from './standard-carrier.ts'
 
 /** What one listener allows; sizes in bytes, times in milliseconds. */
@@ -110,10 +111,20 @@ export function createFront(deps: FrontDeps): Front {
       return checkFraming(line, head, limits) === undefined ? head : undefined
     },
     take({ method, url, rawHeaders }, head, carrier) {
-      const requestId = createId('req', deps.clock.now())
-      const line = { method, url, httpVersion: '1.1', rawHeaders, head, requestId }
-      const rest = { baseUrl: deps.baseUrl, upgrade: undefined, expectsContinue: false }
-      deps.handleGateway(new Exchange({ ...line, carrier, ...rest }))
+      // Every member by itself: this is made for each call, and copying objects into one another shows.
+      const exchange = new Exchange({
+        method,
+        url,
+        httpVersion: '1.1',
+        rawHeaders,
+        head,
+        requestId: createId('req', deps.clock.now()),
+        baseUrl: deps.baseUrl,
+        carrier,
+        upgrade: undefined,
+        expectsContinue: false,
+      })
+      deps.handleGateway(exchange)
     },
     handOver(connection, bytes) {
       connections.delete(connection)
@@ -139,6 +150,7 @@ export function createFront(deps: FrontDeps): Front {
   const [readWithNode] = server.listeners('connection')
   server.removeAllListeners('connection')
   server.on('connection', accept)
+  if (deps.lane === 'plain') acceptUnread(server)
 
   function accept(socket: Socket): void {
     if (deps.lane === 'plain') connections.add(plain.open(socket))

@@ -23,6 +23,10 @@ export class StandardCarrier implements Carrier {
     return this.#request.complete
   }
 
+  get bodyIsAtHand(): boolean {
+    return false
+  }
+
   get trailers(): readonly string[] {
     return this.#request.rawTrailers
   }

@@ -86,7 +86,7 @@ export class UpstreamConnection {
     this.#socket.write(request.text, 'latin1')
   }
 
-  /** Sends a part of the body; false asks to wait for `writable`. */
+  /** Sends a part of the body, which stays as it is; false asks to wait for `writable`. */
   write(chunk: Buffer | string): boolean {
     if (this.#dead) return true
     if (typeof chunk === 'string') this.#socket.write(chunk, 'latin1')

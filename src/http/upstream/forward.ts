@@ -33,7 +33,7 @@ export interface ForwardTap {
   body(chunk: Buffer | string): void
 }
 
-/** How a call ended. Failures before the answer began are thrown as `Problem` instead. */
+/** How a call ended. Failures before the answer began are a `Problem` instead. */
 export interface ForwardResult {
   /** The upstream's status; 0 when the caller left before there was one. */
   readonly status: number
@@ -45,18 +45,26 @@ export interface ForwardResult {
   readonly upstreamMs: number | undefined
 }
 
+/** Who sent a request on its way; hears exactly one of the two, once. */
+export interface ForwardOwner {
+  ended(result: ForwardResult): void
+  /** Nothing has been said to the caller yet. */
+  failed(problem: Problem): void
+}
+
 /** Passes a request to the upstream and its answer back, both as streams. */
-export async function forward(
-  exchange: Exchange,
-  origin: UpstreamOrigin,
-  plan: ForwardPlan,
-): Promise<ForwardResult> {
+export function forward(given: {
+  exchange: Exchange
+  origin: UpstreamOrigin
+  plan: ForwardPlan
+  owner: ForwardOwner
+}): void {
+  const { exchange, plan, owner } = given
   if (exchange.contentLength !== undefined && exchange.contentLength > plan.bodyBytes) {
-    throw tooLarge(plan.bodyBytes)
+    owner.failed(tooLarge(plan.bodyBytes))
+    return
   }
-  return new Promise((resolve, reject) => {
-    new Forwarding(exchange, origin, plan, { resolve, reject }).start()
-  })
+  new Forwarding(given).start()
 }
 
 // RFC 9110, section 9.2.2.
@@ -67,7 +75,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   readonly #exchange: Exchange
   readonly #origin: UpstreamOrigin
   readonly #plan: ForwardPlan
-  readonly #promise: { resolve(result: ForwardResult): void; reject(problem: Problem): void }
+  readonly #owner: ForwardOwner
   #connection: UpstreamConnection | undefined
   #connecting: AbortController | undefined
   #body: RequestBody | undefined
@@ -79,16 +87,16 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   #startedAt = 0
   #upstreamMs: number | undefined
 
-  constructor(
-    exchange: Exchange,
-    origin: UpstreamOrigin,
-    plan: ForwardPlan,
-    promise: { resolve(result: ForwardResult): void; reject(problem: Problem): void },
-  ) {
-    this.#exchange = exchange
-    this.#origin = origin
-    this.#plan = plan
-    this.#promise = promise
+  constructor(given: {
+    exchange: Exchange
+    origin: UpstreamOrigin
+    plan: ForwardPlan
+    owner: ForwardOwner
+  }) {
+    this.#exchange = given.exchange
+    this.#origin = given.origin
+    this.#plan = given.plan
+    this.#owner = given.owner
   }
 
   get bodyBytes(): number {
@@ -189,7 +197,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   whole(head: AnswerHead, body: string): void {
     const headers = this.#answerHeaders(head)
     this.#plan.tap?.body(body)
-    this.#exchange.answer(head.status, headers, body, head.reason)
+    this.#exchange.relay({ status: head.status, reason: head.reason, headers }, body)
     this.#settle(undefined)
   }
 
@@ -310,13 +318,13 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   #refuse(problem: Problem): void {
     if (this.#settled) return
     this.#release()
-    this.#promise.reject(problem)
+    this.#owner.failed(problem)
   }
 
   #settle(broken: ForwardResult['broken'], gone = false): void {
     if (this.#settled) return
     this.#release()
-    this.#promise.resolve({ status: this.#status, broken, gone, upstreamMs: this.#upstreamMs })
+    this.#owner.ended({ status: this.#status, broken, gone, upstreamMs: this.#upstreamMs })
   }
 
   #release(): void {

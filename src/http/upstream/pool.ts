@@ -1,6 +1,7 @@
 import { connect as connectNet } from 'node:net'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../clock.ts'
+import { ReadBuffer } from '../message/read-buffer.ts'
 import { createConnector, systemConnect } from '../outbound/connector.ts'
 import type { ConnectTo, Connector, Destination } from '../outbound/connector.ts'
 import type { AddressGuard } from '../outbound/guard.ts'
@@ -189,7 +190,7 @@ export class UpstreamOrigin {
 }
 
 // One buffer for all plain sockets: each read is digested before the next can begin.
-const shared = Buffer.allocUnsafeSlow(64 * 1024)
+const shared = new ReadBuffer()
 
 /** Plain sockets and who gets what they read; TLS sockets are read as streams. */
 const receivers = new WeakMap<Socket, { received: (bytes: Buffer) => void; spokeFirst: boolean }>()
@@ -197,7 +198,7 @@ const receivers = new WeakMap<Socket, { received: (bytes: Buffer) => void; spoke
 /** Opens a plain socket that reads into the shared buffer; the fastest way that node:net has. */
 function connectPlain(address: string, port: number): Socket {
   // Windows reads into the buffer in the background, so that there each socket needs its own.
-  const buffer = process.platform === 'win32' ? Buffer.allocUnsafeSlow(64 * 1024) : shared
+  const buffer = process.platform === 'win32' ? new ReadBuffer() : shared
   const receiver = {
     received: (_bytes: Buffer): void => {
       receiver.spokeFirst = true
@@ -210,9 +211,9 @@ function connectPlain(address: string, port: number): Socket {
     noDelay: true,
     keepAlive: true,
     onread: {
-      buffer,
-      callback: (count, bytes) => {
-        receiver.received((bytes as Buffer).subarray(0, count))
+      buffer: buffer.bytes,
+      callback: (count) => {
+        receiver.received(buffer.view(count))
         return true
       },
     },

@@ -42,7 +42,7 @@ export class RequestBody implements BodySink {
     this.#length = parts.exchange.contentLength
     this.#exchange.readBody(this)
     // Most bodies are at hand already: the head waits one turn of the loop, and both become one write.
-    if (this.#headHeld) setImmediate(() => this.#releaseHead())
+    if (this.#headHeld && !this.#exchange.bodyIsAtHand) setImmediate(() => this.#releaseHead())
   }
 
   /** Nothing more is sent. */
@@ -97,11 +97,11 @@ export class RequestBody implements BodySink {
     if (this.#length === undefined) {
       this.#connection.cork()
       this.#connection.write(`${chunk.length.toString(16)}\r\n`)
-      this.#connection.write(chunk)
+      this.#connection.write(kept(chunk))
       flows = this.#connection.write('\r\n')
       this.#connection.uncork()
     } else {
-      flows = this.#connection.write(chunk)
+      flows = this.#connection.write(kept(chunk))
     }
     if (this.#sent === this.#length) {
       this.#over = true
@@ -134,4 +134,9 @@ export class RequestBody implements BodySink {
     }
     return lines
   }
+}
+
+/** A chunk that outlives the call in which it came. */
+function kept(chunk: Buffer): Buffer | string {
+  return chunk.length <= joinedBytes ? chunk.toString('latin1') : Buffer.from(chunk)
 }

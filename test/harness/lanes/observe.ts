@@ -109,7 +109,7 @@ export class LaneObserver implements AsyncDisposable {
     this.#note(`${exchange.method} ${exchange.url}`)
     if (path.startsWith('/refused')) exchange.refuse(new Problem('rule_denied'))
     else if (path.startsWith('/later')) setImmediate(() => this.#echo(exchange))
-    else if (path.startsWith('/up/')) void this.#forward(exchange, path.slice(3))
+    else if (path.startsWith('/up/')) this.#forward(exchange, path.slice(3))
     else this.#echo(exchange)
   }
 
@@ -125,23 +125,29 @@ export class LaneObserver implements AsyncDisposable {
     else exchange.readBody({ data: (chunk) => chunks.push(chunk) > 0, end: answer })
   }
 
-  async #forward(exchange: Exchange, path: string): Promise<void> {
-    try {
-      const result = await forward(exchange, this.#origin, {
+  #forward(exchange: Exchange, path: string): void {
+    forward({
+      exchange,
+      origin: this.#origin,
+      plan: {
         head: headFor(exchange, path),
         timeouts: { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 },
         bodyBytes: 1000,
         answers: { allowed: new Set(), forPages: false },
         injectedName: undefined,
         answerHeaders: ['Intercept-Request-Id', exchange.requestId],
-      })
-      const { bytesIn, bytesOut } = exchange
-      const { status, broken, gone } = result
-      this.#note(`${status} ${broken} ${gone ? 'gone' : ''} ${bytesIn} in, ${bytesOut} out`)
-    } catch (error) {
-      exchange.refuse(error)
-      this.#note(`refused: ${error instanceof Problem ? error.code : String(error)}`)
-    }
+      },
+      owner: {
+        ended: ({ status, broken, gone }) => {
+          const { bytesIn, bytesOut } = exchange
+          this.#note(`${status} ${broken} ${gone ? 'gone' : ''} ${bytesIn} in, ${bytesOut} out`)
+        },
+        failed: (problem) => {
+          exchange.refuse(problem)
+          this.#note(`refused: ${problem.code}`)
+        },
+      },
+    })
   }
 }
 

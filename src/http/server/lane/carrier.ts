@@ -3,7 +3,7 @@ import type { OpenExchange } from './front-connection.ts'
 /** What a lane knows of an exchange that it carries. */
 export interface CarriedExchange extends OpenExchange {
   readonly hasBody: boolean
-  /** Takes a piece of the body, null at its end; false asks for a pause. Chunks may be kept. */
+  /** Takes a piece of the body, which is only good during the call, null at its end; false asks for a pause. */
   bodyArrived(chunk: Buffer | null): boolean
 }
 
@@ -12,6 +12,8 @@ export interface Carrier {
   readonly peerAddress: string
   /** Whether the whole request, body included, has arrived. */
   readonly requestComplete: boolean
+  /** Whether more of the body comes before this turn of the loop ends, so that nobody need wait to send it on with its head. */
+  readonly bodyIsAtHand: boolean
   /** The trailers of a chunked body, a flat list; complete once the body has ended. */
   readonly trailers: readonly string[]
 
@@ -52,6 +54,8 @@ export interface ResponseHead {
   /** The upstream's own reason phrase; undefined for the usual one. */
   readonly reason: string | undefined
   readonly headers: string[]
+  /** Whether each header was read from bytes by a parser that lets nothing through that would split a head. */
+  readonly isChecked: boolean
   /** Whether a body follows, as the request's method and the status allow. */
   readonly hasBody: boolean
 }

@@ -1,44 +1,11 @@
 import type { Socket } from 'node:net'
-import type { RequestHead } from '../../message/head.ts'
 import { Pace } from '../lane/pace.ts'
-import type { CarriedExchange, Carrier, ResponseHead } from '../lane/carrier.ts'
-import { endWithLinger, foldMapped, type FrontConnection } from '../lane/front-connection.ts'
-import type { PlainRequest, RequestParser } from './request-parser.ts'
+import type { CarriedExchange, ResponseHead } from '../lane/carrier.ts'
+import { endWithLinger, foldMapped } from '../lane/front-connection.ts'
+import type { LaneConnection, PlainDeps } from './deps.ts'
 import type { ResponseEnding } from './response-head.ts'
 import { ResponseWriter } from './response-writer.ts'
-
-/** What a connection allows; sizes in bytes, times in milliseconds. */
-export interface PlainLimits {
-  readonly headMs: number
-  readonly keepAliveMs: number
-  readonly lingerMs: number
-  readonly bodyWindowMs: number
-  readonly bodyWindowBytes: number
-}
-
-/** What a connection of the plain lane asks of the front. */
-export interface PlainDeps {
-  readonly parser: RequestParser
-  readonly limits: PlainLimits
-  readonly keepAliveSeconds: number
-  readonly date: () => string
-  readonly monotonic: () => number
-  /** The singular headers of a request that is in order; undefined when the standard lane has to judge it. */
-  accept(request: PlainRequest): RequestHead | undefined
-  /** Takes a request that was accepted. */
-  take(request: PlainRequest, head: RequestHead, connection: PlainConnection): void
-  /** Gives the socket to the standard lane with the bytes that are not consumed. */
-  handOver(connection: PlainConnection, bytes: Buffer): void
-  /** Answers what cannot be read as far as that is possible, and ends the connection. */
-  fail(connection: PlainConnection, code: FailureCode): void
-  closed(connection: PlainConnection): void
-}
-
-/** What goes wrong with bytes, in the words of node:http. */
-export type FailureCode =
-  | 'HPE_INVALID_EOF_STATE'
-  | 'HPE_CLOSED_CONNECTION'
-  | 'ERR_HTTP_REQUEST_TIMEOUT'
+import { readShared } from './shared-reads.ts'
 
 /** How much of the next requests is read while one is under way. */
 const maxHeldBytes = 64 * 1024
@@ -48,8 +15,11 @@ const maxPieces = 16
 const keepAliveGraceMs = 1000
 
 /** One caller's connection on the plain lane: one request after the other, straight from the socket's bytes. */
-export class PlainConnection implements Carrier, FrontConnection {
+export class PlainConnection implements LaneConnection {
   readonly socket: Socket
+  /** Whether the bytes that arrive are good during the call only. */
+  readonly #isShared: boolean
+  #isDetached = false
   readonly peerAddress: string
   readonly #deps: PlainDeps
   readonly #pace: Pace
@@ -62,6 +32,7 @@ export class PlainConnection implements Carrier, FrontConnection {
   #pieces = 0
   #bodyLeft = 0
   #isAdvancing = false
+  #isBodyAtHand = false
   #isRefused = false
   #isDraining = false
   /** Whether the caller asked for the end of the connection with the present response. */
@@ -74,18 +45,28 @@ export class PlainConnection implements Carrier, FrontConnection {
   #waitsSince: number
   #isFresh = true
 
-  constructor(socket: Socket, deps: PlainDeps) {
+  constructor(accepted: Socket, deps: PlainDeps) {
+    const shared = readShared(accepted, (bytes) => this.#onShared(bytes))
+    const socket = shared ?? accepted
+    this.#isShared = shared !== undefined
     this.socket = socket
     this.#deps = deps
     this.#pace = new Pace(socket, deps.limits)
     this.#writer = new ResponseWriter(socket)
     this.peerAddress = foldMapped(socket.remoteAddress ?? '')
     this.#waitsSince = deps.monotonic()
-    socket.on('data', this.#onData)
+    if (shared === undefined) socket.on('data', this.#onData)
     socket.on('end', this.#onEnd)
     socket.on('drain', this.#onSocketDrain)
     socket.on('close', this.#onClose)
     socket.on('error', this.#onError)
+  }
+
+  #onShared(bytes: Buffer): boolean {
+    // Whoever has the socket now reads it as a stream.
+    if (this.#isDetached) return this.socket.push(Buffer.from(bytes))
+    this.#onData(bytes)
+    return true
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -132,7 +113,7 @@ export class PlainConnection implements Carrier, FrontConnection {
       return
     }
     if (this.#isLast || this.#isRefused) return
-    this.#held = this.#unhold(bytes)
+    this.#held = this.#unhold(this.#isShared ? Buffer.from(bytes) : bytes)
     if (this.#held.length > maxHeldBytes) this.socket.pause()
   }
 
@@ -161,7 +142,8 @@ export class PlainConnection implements Carrier, FrontConnection {
     while (at < bytes.length && this.#mayTake()) {
       const next = this.#takeOne(bytes, at)
       if (next === undefined) {
-        this.#deps.handOver(this, at === 0 ? bytes : bytes.subarray(at))
+        const rest = at === 0 ? bytes : bytes.subarray(at)
+        this.#deps.handOver(this, this.#isShared ? Buffer.from(rest) : rest)
         return
       }
       at = next
@@ -187,14 +169,16 @@ export class PlainConnection implements Carrier, FrontConnection {
     this.#waitsSince = -1
     this.#isFresh = false
     this.#pieces = 0
+    this.#isBodyAtHand = length > 0 && bytes.length > request.bodyAt
     this.#deps.take(request, head, this)
+    this.#isBodyAtHand = false
     return this.#takeBody(bytes, request.bodyAt)
   }
 
   #awaitHead(bytes: Buffer, at: number): number | undefined {
     if (++this.#pieces > maxPieces) return undefined
     if (this.#pieces === 1 && !this.#isFresh) this.#waitsSince = this.#deps.monotonic()
-    this.#held = bytes
+    this.#held = this.#isShared ? Buffer.from(bytes) : bytes
     this.#isPartial = true
     return at + bytes.length
   }
@@ -241,6 +225,10 @@ export class PlainConnection implements Carrier, FrontConnection {
 
   get requestComplete(): boolean {
     return this.#bodyLeft === 0
+  }
+
+  get bodyIsAtHand(): boolean {
+    return this.#isBodyAtHand
   }
 
   get trailers(): readonly string[] {
@@ -384,6 +372,7 @@ export class PlainConnection implements Carrier, FrontConnection {
 
   /** Leaves the socket to somebody else. */
   detach(): Socket {
+    this.#isDetached = true
     this.socket.off('data', this.#onData)
     this.socket.off('end', this.#onEnd)
     this.socket.off('drain', this.#onSocketDrain)

@@ -1,13 +1,14 @@
 /** The lane of ordinary requests: HTTP/1.1 from the socket's bytes; everything else goes to the standard lane unread. */
 import type { Socket } from 'node:net'
 import type { Clock } from '../../../clock.ts'
-import { PlainConnection, type PlainDeps, type PlainLimits } from './connection.ts'
+import { PlainConnection } from './connection.ts'
+import type { LaneConnection, PlainDeps, PlainLimits } from './deps.ts'
 import { RequestParser } from './request-parser.ts'
 
 /** The plain lane of one listener. */
 export interface PlainLane {
   /** Takes a new connection. */
-  open(socket: Socket): PlainConnection
+  open(socket: Socket): LaneConnection
   /** Ends connections that waited too long for a request. */
   endLate(): void
   /** Ends connections on which nothing is under way. */
@@ -23,7 +24,7 @@ export function createPlainLane(
   },
 ): PlainLane {
   const { clock, limits, prefix } = given
-  const open = new Set<PlainConnection>()
+  const open = new Set<LaneConnection>()
   let dateAt = 0
   let dateText = ''
 

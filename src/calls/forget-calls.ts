@@ -1,0 +1,30 @@
+import { createId } from '../ids.ts'
+import { callPartitions, calls, keyCallers, traffic, type Store } from '../store/index.ts'
+
+const rowsInCommit = 512
+
+/** Deletes records and counts older than this; in small commits. */
+export async function forgetCalls(store: Store, olderThanMs: number): Promise<void> {
+  // Ids begin with their time, so that one minted for the cutoff splits the range.
+  const before = createId('req', olderThanMs)
+  await store.transactionOnCalls(async (tx) => await traffic.forgetMinutes(tx, olderThanMs))
+  await store.transaction(async (tx) => await keyCallers.forgetOldSecretCallers(tx, olderThanMs))
+  let isDropped = true
+  while (isDropped) {
+    isDropped = await store.transactionOnCalls(
+      async (tx) => await callPartitions.dropPartition(tx, olderThanMs),
+    )
+  }
+  let id = await calls.nextOrganization(store.calls, '')
+  while (id !== undefined) {
+    const organizationId = id
+    let gone = rowsInCommit
+    while (gone === rowsInCommit) {
+      gone = await store.transactionOnCalls(
+        async (tx) =>
+          await calls.forget(tx, { organizationId, beforeId: before, limit: rowsInCommit }),
+      )
+    }
+    id = await calls.nextOrganization(store.calls, organizationId)
+  }
+}

@@ -1,0 +1,67 @@
+import { keySecrets, type CallRecord, type KeyUse, type Store } from '../store/index.ts'
+import { createOldSecretCallers } from './old-secret-callers.ts'
+
+/** The secret that a call was made with. */
+export interface UsedSecret {
+  readonly digest: string
+  /** Replaced by a rotation, still valid for a while. */
+  readonly isOldSecret: boolean
+}
+
+const everyMs = 2000
+const usesInCommit = 512
+
+/** When, where and by whom secrets were used last; who still calls with old ones. */
+export class KeyUses {
+  readonly #store: Store
+  readonly #clock: { monotonic(): number }
+  readonly #oldSecretCallers = createOldSecretCallers()
+  #last = new Map<string, CallRecord>()
+  #dueAt = -Infinity
+
+  constructor(store: Store, clock: { monotonic(): number }) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  note(secret: UsedSecret, entry: CallRecord): void {
+    this.#last.set(secret.digest, entry)
+    if (secret.isOldSecret) this.#oldSecretCallers.note(secret.digest, entry)
+  }
+
+  /** Writes them every two seconds at the most, or now; what cannot be written waits, unless a later use has come. */
+  async write(now: boolean): Promise<void> {
+    const nowMs = this.#clock.monotonic()
+    if (this.#last.size === 0 || (!now && nowMs < this.#dueAt)) return
+    this.#dueAt = nowMs + everyMs
+    // In one order on every node, so that no two of them wait for each other's rows.
+    const waiting = [...this.#last].toSorted(([, a], [, b]) => (a.keyId < b.keyId ? -1 : 1))
+    this.#last = new Map()
+    try {
+      for (let part = waiting.slice(0, usesInCommit); part.length > 0;) {
+        const uses = part.map(([digest, entry]) => useOf(digest, entry))
+        await this.#store.transaction(async (tx) => await keySecrets.noteUses(tx, uses))
+        waiting.splice(0, part.length)
+        part = waiting.slice(0, usesInCommit)
+      }
+    } catch (error) {
+      for (const [digest, entry] of waiting) {
+        if (!this.#last.has(digest)) this.#last.set(digest, entry)
+      }
+      throw error
+    }
+    await this.#oldSecretCallers.write(this.#store)
+  }
+}
+
+function useOf(digest: string, entry: CallRecord): KeyUse {
+  return {
+    organizationId: entry.organizationId,
+    keyId: entry.keyId,
+    digest,
+    at: entry.at,
+    address: entry.address,
+    agent: entry.agent,
+    targetId: entry.targetId,
+  }
+}

@@ -1,0 +1,177 @@
+import { Problem } from '../errors.ts'
+import {
+  admit,
+  askedOf,
+  checkCaller,
+  gatewayPrefix,
+  type Admitted,
+  type Asked,
+  type Refused,
+  type TargetsBySlug,
+  type Verdict,
+} from '../targets/index.ts'
+import { createAssert } from './assertion.ts'
+import { notPassed, type Call } from './call.ts'
+import type { Ending } from './ending.ts'
+import { readQuestion } from './forward-auth.ts'
+import { forwardCall } from './forward-call.ts'
+import type { GatewayDeps } from './deps.ts'
+import type { OpenCalls } from './open-calls.ts'
+import type { Origins } from './origins.ts'
+import { answerAllowed, answerWhoAmI } from './whoami.ts'
+
+/** What a request of the guarded area may be about; each line of a story says with what it may end. */
+export interface Stories {
+  /** A call to a target, from the first check to the record. */
+  guard(call: Call): void
+  /** Who is asking, and what may be called. */
+  tellWho(call: Call): void
+  /** The decision alone, for a proxy that passes the request on by itself. */
+  answerQuestion(call: Call): void
+}
+
+/** Opens the stories. Whatever this node remembers is told in one turn; what has to be read is waited for. */
+export function createStories(
+  deps: GatewayDeps & {
+    readonly openCalls: OpenCalls
+    readonly origins: Origins
+    readonly ending: Ending
+  },
+): Stories {
+  const { register, limits, openCalls, ending, baseUrl } = deps
+  const assert = createAssert(deps)
+  const forwardDeps = {
+    ...deps,
+    announcer: ending.announcer,
+    assert,
+    protocol: new URL(baseUrl).protocol.slice(0, -1),
+    isTraced: deps.tracer !== undefined,
+    refuse: (call: Call, error: unknown) => ending.refuse(call, error),
+    finish: ending.finish,
+  }
+
+  function guard(call: Call): void {
+    openCalls.add(call, call.principal.keyId) // 429
+    const wanted = { asked: askedOf(call.path.slice(gatewayPrefix.length)), methods: [call.method] }
+    const verdict = judge(call, wanted)
+    if (verdict instanceof Promise) goOnLater(call, verdict, (late) => pass(call, wanted, late))
+    else pass(call, wanted, verdict)
+  }
+
+  function pass(call: Call, { asked }: Wanted, verdict: Verdict): void {
+    const admitted = mustBeAdmitted(call, verdict) // 400 403 404 429
+    call.check = 'forward'
+    // Revoked, or left, while the checks took their time.
+    if (call.exchange.gone || call.exchange.finished) ending.finish(call, notPassed)
+    else forwardCall(call, { target: admitted.target, path: asked.path }, forwardDeps) // 413 502 504
+  }
+
+  /** Every check of an identified call, in order. */
+  function judge(call: Call, wanted: Wanted): Verdict | Promise<Verdict> {
+    call.check = 'target'
+    const targets = register.of(call.principal.organizationId)
+    return targets instanceof Promise
+      ? targets.then((found) => judgeAmong(found, call, wanted))
+      : judgeAmong(targets, call, wanted)
+  }
+
+  function judgeAmong(
+    targets: TargetsBySlug,
+    call: Call,
+    { asked, methods }: Wanted,
+  ): Verdict | Promise<Verdict> {
+    call.check = 'limits'
+    const { principal, arrival, method, exchange } = call
+    return admit({
+      principal,
+      address: arrival.address,
+      signs: exchange.head,
+      method,
+      named: targets.get(asked.slug),
+      asked,
+      methods,
+      limits,
+      spend: true,
+    })
+  }
+
+  function goOnLater<T>(call: Call, found: Promise<T>, goOn: (found: T) => void): void {
+    found.then(goOn).catch((error: unknown) => ending.refuse(call, error))
+  }
+
+  function tellWho(call: Call): void {
+    checkOrigin(call) // 403
+    call.check = 'target'
+    const { principal } = call
+    const tell = (targets: TargetsBySlug): void => {
+      answerWhoAmI(call, { principal, targets, baseUrl, prefix: gatewayPrefix }) // 405
+      ending.finish(call, notPassed)
+    }
+    const targets = register.of(principal.organizationId)
+    if (targets instanceof Promise) goOnLater(call, targets, tell)
+    else tell(targets)
+  }
+
+  function answerQuestion(call: Call): void {
+    const { rawHeaders, method, url } = call.exchange
+    const rest = url.slice(gatewayPrefix.length + '/-/check'.length)
+    const { asked, methods } = readQuestion({ rawHeaders, method, rest, prefix: gatewayPrefix }) // 400 405
+    if (asked === undefined) {
+      checkOrigin(call) // 403
+      // Nothing said which target: a key that may not reach all of them gets no yes.
+      if (call.principal.grants !== undefined) {
+        throw new Problem('target_not_found', 'Say which target is meant: ?target=<name>.')
+      }
+      allow(call, undefined)
+      return
+    }
+    call.method = methods.length === 1 ? (methods[0] ?? method) : method
+    call.path = `${gatewayPrefix}/${asked.slug}${asked.path}`
+    const verdict = judge(call, { asked, methods })
+    const goOn = (found: Verdict): void => allow(call, mustBeAdmitted(call, found)) // 400 403 404 429
+    if (verdict instanceof Promise) goOnLater(call, verdict, goOn)
+    else goOn(verdict)
+  }
+
+  function allow(call: Call, admitted: Admitted | undefined): void {
+    const target = admitted?.target
+    // The proxy hands it to the upstream, as a forwarded call would.
+    const signed = target?.settings.assertion === true ? assert(call.principal, target) : undefined
+    const goOn = (assertion: string | undefined): void => {
+      answerAllowed(call, { slug: target?.slug, assertion })
+      ending.finish(call, notPassed)
+    }
+    if (signed instanceof Promise) goOnLater(call, signed, goOn)
+    else goOn(signed)
+  }
+
+  return { guard, tellWho, answerQuestion }
+}
+
+/** What a call asks for: a target, a path, and the methods to be judged. */
+interface Wanted {
+  readonly asked: Asked
+  readonly methods: readonly string[]
+}
+
+/** Where the call comes from: 403 for the wrong address, and for a browser's page. */
+function checkOrigin(call: Call): void {
+  const { principal, arrival, method, exchange } = call
+  const refused = checkCaller({
+    ...{ principal, address: arrival.address, signs: exchange.head, method, named: undefined },
+  })
+  if (refused !== undefined) stop(call, refused)
+}
+
+/** Keeps what the checks found; throws what a refusal says. */
+function mustBeAdmitted(call: Call, verdict: Verdict): Admitted {
+  call.known = verdict.isAdmitted ? verdict : verdict.known
+  if (!verdict.isAdmitted) stop(call, verdict)
+  call.limitHeaders = verdict.limitHeaders
+  return verdict
+}
+
+function stop(call: Call, { stoppedAt, error }: Refused): never {
+  call.check = stoppedAt
+  throw error
+}

@@ -1,0 +1,46 @@
+import { Problem } from '../errors.ts'
+import type { GuardedTarget } from './guarded-target.ts'
+import { pathAmbiguity, readingsOf } from './path.ts'
+import { decide, type Decision, type RuleList } from './rules.ts'
+import type { TargetSettings } from './settings.ts'
+import { ambiguous } from './find-target.ts'
+
+/** What the target's rules say of a call, whatever that is; 400 `path_ambiguous`. */
+export function askRules(
+  target: RuleList & { readonly settings: Pick<TargetSettings, 'paths'> },
+  method: string,
+  path: string,
+): Decision {
+  const fault = pathAmbiguity(path, target.settings.paths)
+  if (fault !== undefined) throw ambiguous(fault)
+  return decide(target, method, readingsOf(path))
+}
+
+/** What the rules say of several methods: the first decision that refuses, else the last one. */
+export function askRulesOfAll(
+  target: GuardedTarget,
+  methods: readonly string[],
+  path: string,
+): Decision {
+  let decision: Decision | undefined
+  for (const method of methods) {
+    decision = askRules(target, method, path)
+    if (!decision.allowed) return decision
+  }
+  return decision ?? refusal
+}
+
+/** 403 `rule_denied` for a call that the rules do not allow. */
+export function enforce(decision: Decision, target: GuardedTarget): void {
+  if (decision.allowed) return
+  const { ruleId } = decision
+  throw new Problem(
+    'rule_denied',
+    ruleId === undefined
+      ? 'No rule of the target matches this method and path, and its last line is “otherwise: refuse”.'
+      : `Rule ${target.rules.findIndex((rule) => rule.id === ruleId) + 1} of the target refuses this method and path.`,
+    { members: { rule_id: ruleId ?? null } },
+  )
+}
+
+const refusal: Decision = { allowed: false, ruleId: undefined, trialRuleId: undefined }

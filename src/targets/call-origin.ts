@@ -1,0 +1,47 @@
+import { cidrContains, parseCidr, type Cidr, type KeyPrincipal } from '../access/index.ts'
+import { Problem } from '../errors.ts'
+import type { GuardedTarget } from './guarded-target.ts'
+
+/** 403 `address_not_allowed` unless the key may come from this address. */
+export function checkAddress(principal: KeyPrincipal, address: string): void {
+  if (principal.cidrs === undefined) return
+  if (rangesOf(principal.cidrs).some((range) => cidrContains(range, address))) return
+  throw new Problem('address_not_allowed', `The API key may not be used from ${address}.`)
+}
+
+/** What a browser says of the page that a request comes from. */
+export interface BrowserSigns {
+  readonly secFetchSite: string | undefined
+  readonly accessControlRequestMethod: string | undefined
+}
+
+/** 403 `browser_origin_refused` for a page's request, unless the target is meant for pages. */
+export function checkBrowser(
+  signs: BrowserSigns,
+  method: string,
+  target: GuardedTarget | undefined,
+): void {
+  if (!isFromPage(signs, method) || target?.settings.browsers === true) return
+  throw new Problem(
+    'browser_origin_refused',
+    'This came from a page in a browser, and API keys do not belong there: everybody can read them.',
+  )
+}
+
+/** Whether a request comes from a browser's page, or is the question before one (Fetch standard, section 3.2). */
+function isFromPage(signs: BrowserSigns, method: string): boolean {
+  if (signs.secFetchSite !== undefined && signs.secFetchSite !== 'none') return true
+  return method === 'OPTIONS' && signs.accessControlRequestMethod !== undefined
+}
+
+// Keys with ranges are few and used often: their ranges are parsed once.
+const parsed = new WeakMap<readonly string[], Cidr[]>()
+
+function rangesOf(cidrs: readonly string[]): Cidr[] {
+  let ranges = parsed.get(cidrs)
+  if (ranges === undefined) {
+    ranges = cidrs.map(parseCidr)
+    parsed.set(cidrs, ranges)
+  }
+  return ranges
+}

@@ -1,0 +1,74 @@
+import type { KeyPrincipal } from '../access/index.ts'
+import { Problem } from '../errors.ts'
+import type { GuardedTarget } from './guarded-target.ts'
+import { pathAmbiguity } from './path.ts'
+import { grantCovers } from './settings.ts'
+import type { TargetsBySlug } from './target-cache.ts'
+import type { Asked } from './asked.ts'
+
+/** 400 `path_ambiguous`: before anything is looked up by a piece of it, the path must have one reading. */
+export function checkReadable(asked: Asked): void {
+  const fault =
+    emptyName(asked.slug) ??
+    pathAmbiguity(`/${asked.slug}`, 'canonical') ??
+    pathAmbiguity(asked.path, 'verbatim')
+  if (fault !== undefined) throw ambiguous(fault)
+}
+
+/** The target if this key may reach it: 404 `target_not_found`, 403 `target_disabled`. */
+export function findTarget(
+  named: { readonly slug: string; readonly target: GuardedTarget | undefined },
+  principal: KeyPrincipal,
+  methods: readonly string[],
+): GuardedTarget {
+  const { slug, target } = named
+  for (const method of methods) {
+    if (target !== undefined && isGranted(principal, slug, method)) continue
+    throw new Problem(
+      'target_not_found',
+      `There is no target "${slug}" for this key and ${method}.`,
+    )
+  }
+  // Nothing is asked of no method: the list holds at least one.
+  if (target === undefined) throw new Problem('target_not_found')
+  if (target.disabled) {
+    throw new Problem('target_disabled', `The target "${target.slug}" is disabled.`)
+  }
+  return target
+}
+
+/** The targets that a key may call, with the methods granted (undefined = all). */
+export function reachable(
+  targets: TargetsBySlug,
+  principal: KeyPrincipal,
+): { target: GuardedTarget; methods: readonly string[] | undefined }[] {
+  const list: { target: GuardedTarget; methods: readonly string[] | undefined }[] = []
+  for (const target of targets.values()) {
+    if (principal.grants === undefined) {
+      list.push({ target, methods: undefined })
+      continue
+    }
+    const grants = principal.grants.filter((grant) => grant.target === target.slug)
+    if (grants.length === 0) continue
+    const all = grants.some((grant) => grant.methods === undefined)
+    const methods = all ? undefined : [...new Set(grants.flatMap((grant) => grant.methods ?? []))]
+    list.push({ target, methods })
+  }
+  return list
+}
+
+export function ambiguous(fault: string): Problem {
+  return new Problem('path_ambiguous', `The path can be read in more than one way: ${fault}.`)
+}
+
+function emptyName(slug: string): string | undefined {
+  return slug === '' ? 'it holds an empty segment' : undefined
+}
+
+/** Whether a key's grants reach a target with a method. */
+function isGranted(principal: KeyPrincipal, slug: string, method: string): boolean {
+  return (
+    principal.grants === undefined ||
+    principal.grants.some((grant) => grant.target === slug && grantCovers(grant.methods, method))
+  )
+}
