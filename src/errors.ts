@@ -91,6 +91,7 @@ export const problems = {
   // Managing.
   invalid_input: { status: 400, title: 'Some of the values are not acceptable' },
   conflict: { status: 409, title: 'This does not fit what is there already' },
+  managed_by_file: { status: 409, title: 'A configuration file manages this' },
   version_conflict: { status: 412, title: 'Somebody else changed this in the meantime' },
   plan_required: { status: 403, title: 'The plan does not include this' },
   storage_unavailable: { status: 503, title: 'The database does not answer' },

@@ -40,7 +40,16 @@ const mayImport: Record<string, readonly string[]> = {
   directory: [...infrastructure, 'access', 'organizations', 'sso', 'webhooks', 'audit'],
   targets: [...infrastructure, 'access', 'webhooks', 'audit'],
   calls: [...infrastructure, 'access', 'targets', 'webhooks', 'audit'],
-  configuration: [...infrastructure, 'access', 'organizations', 'targets', 'audit'],
+  configuration: [
+    ...infrastructure,
+    'access',
+    'organizations',
+    'sso',
+    'directory',
+    'targets',
+    'webhooks',
+    'audit',
+  ],
 }
 const domain = [
   'access',

@@ -1,4 +1,5 @@
 /** /api/v1/… : the JSON behind people's pages, its description, and the pages' files. */
+import { schemaDocument } from '../configuration/index.ts'
 import { Problem } from '../errors.ts'
 import type { App, AppRequest } from '../http/index.ts'
 import { describeRoutes } from './openapi.ts'
@@ -33,6 +34,12 @@ export function registerApi(
   const reference = onceAsked(() => renderReference(routes, baseUrl))
   app.get(`${prefix}/openapi.json`, async (_request, reply) =>
     reply.type('application/json').header('Cache-Control', 'no-cache').send(description()),
+  )
+  app.get('/schemas/organization.json', async (_request, reply) =>
+    reply
+      .type('application/schema+json')
+      .header('Cache-Control', 'no-cache')
+      .send(JSON.stringify(schemaDocument(), null, 2)),
   )
   app.get('/docs', async (_request, reply) =>
     reply

@@ -18,6 +18,7 @@ import {
   Answered,
   Streamed,
   type AnyRoute,
+  type ManagedThing,
   type RouteRequest,
   type RouteTable,
 } from './core/route.ts'
@@ -59,6 +60,7 @@ function registerRoute(
     method: hung.method,
     url: hung.url,
     attachValidation: true,
+    ...(route.maxBodyBytes === undefined ? {} : { bodyLimit: route.maxBodyBytes }),
     schema: {
       ...(route.body ? { body: route.body } : {}),
       ...(route.query ? { querystring: route.query } : {}),
@@ -96,6 +98,7 @@ function registerRoute(
       const address = deps.addressOf(request)
       const given = toRouteRequest(request, reply, { admitted: who, address })
       try {
+        if (route.managed !== undefined) await refuseManaged(route.managed, given, services)
         await route.check?.(given as never, services)
         const handle = async () => await route.handle(given as never, services)
         return await send(reply, hung, await handleOnce(hung, request, given, { services, handle }))
@@ -105,6 +108,16 @@ function registerRoute(
       }
     },
   })
+}
+
+/** What a file owns is changed in the file: the next apply would undo anything else without a word. */
+async function refuseManaged(
+  { section, param: name }: ManagedThing,
+  { organization, param }: RouteRequest,
+  { configurations }: Services,
+): Promise<void> {
+  const idOrName = section === 'organization' ? organization.id : param(name)
+  await configurations.requireUnmanaged(organization.id, { section, idOrName })
 }
 
 /** Creations honour Idempotency-Key; everything else is done as often as it is asked for. */

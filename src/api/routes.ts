@@ -1,6 +1,7 @@
 import { accessTokenRoutes } from './routes/access-tokens.ts'
 import { attentionRoutes } from './routes/attention.ts'
 import { auditRoutes } from './routes/audit.ts'
+import { configurationRoutes } from './routes/configuration.ts'
 import { callExportRoutes } from './routes/calls/export.ts'
 import { callRoutes } from './routes/calls/calls.ts'
 import { connectionRoutes } from './routes/sso/connections.ts'
@@ -45,6 +46,7 @@ export const routes = {
   ...liveRoutes,
   ...callRoutes,
   ...callExportRoutes,
+  ...configurationRoutes,
   ...accessTokenRoutes,
   ...attentionRoutes,
   ...auditRoutes,

@@ -21,6 +21,7 @@ import { createTraffic } from '../calls/index.ts'
 import type { Config } from '../config.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import { measureLimits } from './measure.ts'
+import { createConfigurations } from '../configuration/index.ts'
 import { createDirectories } from '../directory/index.ts'
 import {
   createInvitations,
@@ -111,11 +112,18 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
   const callLog = postLogs && opened.use(openCallLog({ post: postLogs, version, metrics, log }))
   if (postLogs) opened.use(new AuditExport({ store, post: postLogs, version, metrics, log }))
 
+  const configurations = createConfigurations({
+    ...{ store, sealer, clock, log, guard, outbound, relyingParty, authUrl, defaults },
+    resolveTxt: foundations.resolveTxt,
+    allowLoopback: config.loopbackIsOpen,
+    maxEndpoints: config.limits.webhookEndpoints,
+  })
+
   const closing = opened.move()
   return {
     ...{ signingKeys, keys, sessions, keyCache, accessTokens },
     ...{ register, targets, quotas, rates, limits, callLog },
-    ...{ people, directories, sso, webhooks },
+    ...{ people, directories, sso, webhooks, configurations },
     organizations: createOrganizations({ store, clock }),
     members: createMembers({ store, clock, sessions, policies: sso.policies }),
     invitations: createInvitations({ store, clock, baseUrl, post }),

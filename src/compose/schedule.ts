@@ -23,12 +23,14 @@ export function startSchedule(
     gateway,
     directories,
     accessTokens,
+    configurations,
   } = services
   const { auditMs, callsMs } = config.retention
   const tasks: Record<string, readonly [intervalMs: number, run: () => Promise<unknown>]> = {
     announceExpiringTokens: [minuteMs, async () => await accessTokens.announceExpiring()],
     announceExpired: [minuteMs, async () => await keys.announceExpired()],
     announceSilent: [minuteMs, async () => await keys.announceSilent()],
+    checkDrift: [minuteMs, async () => await configurations.announceDrift()],
     checkDomains: [minuteMs, async () => await sso.domains.checkDue()],
     forgetSso: [hourMs, async () => await sso.outcomes.forget()],
     rotate: [hourMs, async () => await signingKeys.rotate()],

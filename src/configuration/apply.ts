@@ -1,215 +1,252 @@
 import { record } from '../audit/index.ts'
-import type { Clock } from '../clock.ts'
-import type { AddressGuard } from '../http/index.ts'
-import { createOrganizations } from '../organizations/index.ts'
-import { sameSecret, type Sealer } from '../secrets/index.ts'
+import { Problem } from '../errors.ts'
+import type { Permission } from '../access/index.ts'
+import type { Provider, RelyingParty } from '../oidc/index.ts'
 import {
+  managed,
   organizations,
   storeWithin,
-  targets as targetRows,
   type Actor,
+  type Confirmation,
   type OrganizationRecord,
-  type Store,
   type Tx,
 } from '../store/index.ts'
+import type { ConfigurationFile } from './file/read.ts'
+import { ownedRows } from './owned.ts'
+import { compare, referenceIn, type Difference, type Step } from './plan.ts'
+import { placedAt } from './refusal.ts'
+import { sectionKeys, type IssuedKey, type Scene, type SectionKey } from './sections/section.ts'
+import { sections } from './sections/index.ts'
 import {
-  createTargets,
-  openCredential,
-  parseRule,
-  renderRule,
-  type Target,
-  type Targets,
-  type TargetSettings,
-  type TargetInput,
-} from '../targets/index.ts'
-import { settingNames, type Configuration, type TargetEntry } from './configuration.ts'
-import { presentConfiguration } from './export.ts'
-import { ownedOf } from './owned.ts'
-import { planConfiguration, type Difference } from './plan.ts'
-import type { ResolveReference } from './references.ts'
+  openServices,
+  type ConfigurationDeps,
+  type ConfigurationServices,
+} from './sections/services.ts'
+import { emptyState, readState, type State } from './state.ts'
 
-const dayMs = 86_400_000
-
-/** What varies. */
-export interface ConfigurationDeps {
-  readonly store: Store
-  readonly sealer: Sealer
-  readonly clock: Clock
-  readonly guard: AddressGuard
-  readonly defaults: TargetSettings
-  readonly resolve: ResolveReference
+/** How a file is planned or applied. */
+export interface ApplyOptions {
+  /** The file's name: what it owns is marked with it. */
+  readonly label: string
+  /** Whether things that the file made, and no longer names, are removed. */
+  readonly prune: boolean
+  /** The organization that the file must speak of; undefined = any. */
+  readonly slug?: string | undefined
+  /** The secret behind `env:NAME` or `file:PATH`; undefined where there is none. */
+  readonly resolve: (reference: string) => string | undefined
 }
 
-/** How a file is applied. */
-export interface ApplyOptions {
-  /** The file's name: what it owns is remembered under it. */
-  readonly label: string
-  /** Whether targets that the file made, and no longer names, are removed. */
-  readonly prune: boolean
+/** Who applies it, and where the secrets of new keys go. */
+export interface ApplyBy extends ApplyOptions {
   readonly actor: Actor
+  /** What the one who applies may do; undefined = everything (the operator). */
+  readonly permissions: readonly Permission[] | undefined
+  /** Called as the last act before the commit, and again if the work had to be done again. */
+  readonly onIssued?: ((issued: readonly IssuedKey[]) => void) | undefined
+}
+
+/** What an apply has done. */
+export interface Applied {
+  readonly differences: readonly Difference[]
+  readonly issued: readonly IssuedKey[]
+  readonly confirmation: Confirmation
 }
 
 /** What an apply would do. Nothing is changed. */
-export async function plan(
-  wanted: Configuration,
-  { prune }: Pick<ApplyOptions, 'prune'>,
-  deps: ConfigurationDeps,
-): Promise<Difference[]> {
-  const organization = await organizations.findBySlug(deps.store, wanted.organization.slug)
-  return await differences(organization, wanted, { prune, secrets: resolved(wanted, deps), deps })
-}
-
-/** Makes an organization what the file says, in one transaction: all of it or nothing. Returns what it did. */
-export async function applyConfiguration(
-  wanted: Configuration,
+export async function planFile(
+  file: ConfigurationFile,
   options: ApplyOptions,
   deps: ConfigurationDeps,
 ): Promise<Difference[]> {
-  // Read before the transaction begins: inside of it only the database is awaited.
-  const secrets = resolved(wanted, deps)
-  const { result } = await deps.store.transactionConfirmed(
-    async (tx) =>
-      await applyWithin(
-        tx,
-        wanted,
-        { ...options, secrets },
-        {
-          ...deps,
-          store: storeWithin(deps.store, tx),
-        },
-      ),
-  )
-  return result
+  const { steps } = await look(file, { ...options, secrets: resolved(file, options) }, deps)
+  return steps.map(toDifference)
+}
+
+/** Makes an organization what the file says, in one audited transaction: all of it or nothing. */
+export async function applyFile(
+  file: ConfigurationFile,
+  options: ApplyBy,
+  deps: ConfigurationDeps,
+): Promise<Applied> {
+  // Files, environment and providers are asked before the transaction: inside of it only the database is awaited.
+  const secrets = resolved(file, options)
+  const { steps } = await look(file, { ...options, secrets }, deps)
+  const relyingParty = await discovered(file, steps, deps)
+  const { result, confirmation } = await deps.store.transactionConfirmed(async (tx) => {
+    const inside = { ...deps, relyingParty, store: storeWithin(deps.store, tx) }
+    return await applyWithin(tx, { file, options: { ...options, secrets } }, inside)
+  })
+  return { ...result, confirmation }
 }
 
 type Secrets = ReadonlyMap<string, string>
+type Options = ApplyOptions & { readonly secrets: Secrets }
 
-function resolved({ targets }: Configuration, { resolve }: ConfigurationDeps): Secrets {
-  return new Map(
-    targets.flatMap(({ slug, credential }) =>
-      credential === null ? [] : [[slug, resolve(credential.value)] as const],
-    ),
-  )
+/** The secrets behind all references of a file, by reference. */
+function resolved(file: ConfigurationFile, { resolve }: ApplyOptions): Secrets {
+  const secrets = new Map<string, string>()
+  for (const key of sectionKeys) {
+    for (const [name, entry] of file.entries[key]) {
+      for (const path of sections[key].secretPaths(entry)) {
+        const reference = referenceIn(entry, path)
+        const secret = secrets.get(reference) ?? resolve(reference)
+        if (secret === undefined || secret === '') {
+          const where = file.where(key, name, path)
+          throw new Problem('invalid_input', `${where}: There is no secret behind ${reference}.`)
+        }
+        secrets.set(reference, secret)
+      }
+    }
+  }
+  return secrets
+}
+
+async function look(
+  file: ConfigurationFile,
+  { label, prune, secrets }: Options,
+  deps: ConfigurationDeps,
+): Promise<{
+  organization: OrganizationRecord | undefined
+  services: ConfigurationServices
+  state: State
+  steps: Step[]
+}> {
+  const services = openServices(deps)
+  const organization = await organizations.findBySlug(deps.store, file.slug)
+  const state = organization === undefined ? emptyState() : await readState(organization, services)
+  const nowMs = deps.clock.now()
+  const steps = compare(file, state, { label, prune, nowMs, secrets, services })
+  return { organization, services, state, steps }
+}
+
+/** What the providers of new or changed connections say of themselves, for the transaction to find. */
+async function discovered(
+  file: ConfigurationFile,
+  steps: readonly Step[],
+  deps: ConfigurationDeps,
+): Promise<RelyingParty> {
+  const { connections } = openServices(deps)
+  const providers = new Map<string, Provider>()
+  for (const { section, change, name, entry } of steps) {
+    if (section.key !== 'connections' || change === 'remove') continue
+    const issuer = String(entry['issuer'])
+    const kind = entry['client_secret'] === null ? 'key' : 'secret'
+    try {
+      providers.set(issuer, await connections.discover(issuer, kind))
+    } catch (error) {
+      throw placedAt((field) => file.where('connections', name, field), error)
+    }
+  }
+  return {
+    ...deps.relyingParty,
+    provider: async (issuer) => {
+      const known = providers.get(issuer)
+      if (known !== undefined) return known
+      throw new Problem('version_conflict', 'The organization was changed meanwhile. Apply again.')
+    },
+  }
 }
 
 async function applyWithin(
   tx: Tx,
-  wanted: Configuration,
-  { label, prune, actor, secrets }: ApplyOptions & { readonly secrets: Secrets },
+  { file, options }: { readonly file: ConfigurationFile; readonly options: ApplyBy & Options },
   deps: ConfigurationDeps,
-): Promise<Difference[]> {
-  const { slug, name } = wanted.organization
-  const owners = createOrganizations(deps)
-  const found = await organizations.findBySlug(tx, slug)
-  const planned = await differences(found, wanted, { prune, secrets, deps })
-  if (planned.length === 0) return planned
-  const organization = found ?? (await owners.create({ slug, name }, actor))
-  const { id } = organization
-  if (planned.some(({ subject }) => subject === `organization ${slug}`)) {
-    const { scheme, expires_after_days: days, cidrs } = wanted.key_defaults
-    const expiresAfterMs = days === null ? undefined : days * dayMs
-    const keyDefaults = { scheme, expiresAfterMs, cidrs: cidrs ?? undefined }
-    await owners.change(id, { name, keyDefaults }, actor)
+): Promise<Omit<Applied, 'confirmation'>> {
+  const { organization: found, services, state, steps } = await look(file, options, deps)
+  refuseForbidden(file, steps, options)
+  const organization = found ?? (await create(file, services, options.actor))
+  const scene = sceneOf(organization, { services, state, actor: options.actor })
+  const { label, secrets } = options
+  for (const step of steps) await take(step, file, { scene, secrets })
+  for (const { change, section, name } of steps) {
+    if (change === 'remove')
+      await managed.remove(tx, organization.id, { section: section.key, name })
   }
-  const targets = createTargets(deps)
-  const touched = new Set(planned.map(({ subject }) => subject))
-  const present = new Map((await targets.list(id)).map((target) => [target.slug, target]))
-  for (const entry of wanted.targets) {
-    if (!touched.has(`target ${entry.slug}`)) continue
-    await put(targets, organization, { entry, before: present.get(entry.slug), actor, secrets })
-  }
-  for (const { change, subject } of planned) {
-    if (change === 'remove') await targets.remove(id, subject.slice('target '.length), actor)
-  }
-  await own(tx, id, { wanted, label })
-  const subject = { kind: 'organization', id }
-  const changes = planned.map((one) => `${one.change} ${one.subject}`).slice(0, 100)
-  const detail = { label, differences: planned.length, changes }
-  record(tx, { organizationId: id, actor, action: 'configuration.applied', subject, detail })
-  return planned
+  const rows = ownedRows({ file, state, services, label, secrets, organization, idOf: scene.idOf })
+  await managed.put(tx, organization.id, rows)
+  if (steps.length > 0 || rows.length > 0) note(tx, organization, { steps, options })
+  options.onIssued?.(scene.issued)
+  return { differences: steps.map(toDifference), issued: scene.issued }
 }
 
-async function differences(
-  organization: OrganizationRecord | undefined,
-  wanted: Configuration,
-  { prune, secrets, deps }: { prune: boolean; secrets: Secrets; deps: ConfigurationDeps },
-): Promise<Difference[]> {
-  const none = { secretsThatDiffer: new Set<string>(), prunable: [] }
-  if (organization === undefined) {
-    return planConfiguration(undefined, wanted, none)
-  }
-  const rows = await targetRows.list(deps.store, organization.id)
-  const secretsThatDiffer = new Set(
-    rows
-      .filter((row) => {
-        const secret = secrets.get(row.slug)
-        const kept = openCredential(row, deps.sealer)
-        return secret !== undefined && kept !== undefined && !sameSecret(secret, kept)
-      })
-      .map(({ slug }) => slug),
+/** Each thing takes the permission that changing it in the dashboard takes. */
+function refuseForbidden(file: ConfigurationFile, steps: readonly Step[], by: ApplyBy): void {
+  const { permissions } = by
+  if (permissions === undefined) return
+  const missing = steps.find(({ section }) => !permissions.includes(section.permission))
+  if (missing === undefined) return
+  const { section, name, subject } = missing
+  throw new Problem(
+    'permission_required',
+    `${file.where(section.key, name)}: A change of ${subject} needs ${section.permission}.`,
+    { members: { permission: section.permission } },
   )
-  const present = await presentConfiguration(organization, {
-    targets: createTargets(deps),
-    defaults: deps.defaults,
-  })
-  const prunable = prune ? ownedOf(organization).targets : []
-  return planConfiguration(present, wanted, { secretsThatDiffer, prunable })
 }
 
-async function put(
-  targets: Targets,
-  { id }: OrganizationRecord,
-  what: {
-    readonly entry: TargetEntry
-    readonly before: Target | undefined
-    readonly actor: Actor
-    readonly secrets: Secrets
-  },
-): Promise<void> {
-  const { entry, before, actor, secrets } = what
-  const wish = toInput(entry, before, secrets.get(entry.slug))
-  if (before !== undefined) {
-    await targets.edit(id, before.id, wish, actor)
-    return
+async function create(
+  { slug, entries }: ConfigurationFile,
+  { organizations: owners }: ConfigurationServices,
+  actor: Actor,
+): Promise<OrganizationRecord> {
+  const { name, plan } = entries.organization.get(slug) ?? {}
+  const wish = {
+    slug,
+    name: name as string | undefined,
+    plan: plan as 'standard' | 'enterprise' | undefined,
   }
-  await targets.create(id, { ...wish, slug: entry.slug, upstream: entry.upstream }, actor)
+  return await owners.create(wish, actor)
 }
 
-/** Everything is said: what the file leaves out goes back to its default. */
-function toInput(
-  entry: TargetEntry,
-  before: Target | undefined,
-  secret: string | undefined,
-): TargetInput {
-  const { name, upstream, credential, otherwise, disabled } = entry
-  const settings = Object.keys(settingNames).map((one) => [one, entry.settings[one] ?? null])
-  const ids = new Map(before?.rules.map((rule) => [renderRule(rule), rule.id]))
+function sceneOf(
+  organization: OrganizationRecord,
+  of: { services: ConfigurationServices; state: State; actor: Actor },
+): Scene & { readonly note: (section: SectionKey, name: string, id: string | undefined) => void } {
+  const made = new Map<string, string | undefined>()
   return {
-    name,
-    upstream,
-    credential: credential === null ? null : { header: credential.header, value: secret ?? '' },
-    settings: Object.fromEntries(settings) as NonNullable<TargetInput['settings']>,
-    otherwise,
-    rules: entry.rules.map((line) => ({ ...parseRule(line), id: ids.get(line) })),
-    disabled,
+    organization,
+    ...{ services: of.services, actor: of.actor },
+    issued: [],
+    note: (section, name, id) => void made.set(`${section} ${name}`, id),
+    idOf: (section, name) =>
+      made.get(`${section} ${name}`) ?? of.state.things[section].get(name)?.id,
+    nameOf: () => undefined,
   }
 }
 
-/** Remembers what the file owns, for `--prune` and for the next export. */
-async function own(
-  tx: Tx,
-  id: OrganizationRecord['id'],
-  { wanted, label }: { readonly wanted: Configuration; readonly label: string },
+async function take(
+  step: Step,
+  file: ConfigurationFile,
+  { scene, secrets }: { readonly scene: ReturnType<typeof sceneOf>; readonly secrets: Secrets },
 ): Promise<void> {
-  const organization = await organizations.find(tx, id, true)
-  const configuration = {
-    label,
-    targets: wanted.targets.map(({ slug }) => slug),
-    references: Object.fromEntries(
-      wanted.targets.flatMap(({ slug, credential }) =>
-        credential === null ? [] : [[slug, credential.value]],
-      ),
-    ),
+  const { section, name, entry, before } = step
+  const secretAt = (path: string): string => secrets.get(referenceIn(entry, path)) ?? ''
+  try {
+    if (step.change === 'remove') {
+      await section.remove(before?.id ?? '', scene)
+      return
+    }
+    const id = await section.put({ name, entry, before, secretAt }, scene)
+    scene.note(section.key, name, id)
+  } catch (error) {
+    throw placedAt((field) => file.where(section.key, name, field), error)
   }
-  await organizations.update(tx, id, { settings: { ...organization?.settings, configuration } })
+}
+
+function note(
+  tx: Tx,
+  { id }: OrganizationRecord,
+  { steps, options }: { readonly steps: readonly Step[]; readonly options: ApplyBy },
+): void {
+  const changes = steps.map(({ change, subject }) => `${change} ${subject}`).slice(0, 100)
+  record(tx, {
+    organizationId: id,
+    actor: options.actor,
+    action: 'configuration.applied',
+    subject: { kind: 'organization', id },
+    detail: { label: options.label, differences: steps.length, changes },
+  })
+}
+
+function toDifference({ change, subject, fields }: Step): Difference {
+  return { change, subject, fields }
 }

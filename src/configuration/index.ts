@@ -1,7 +1,104 @@
-/** An organization's configuration as a file: export, plan, apply. */
-export { applyConfiguration, plan, type ConfigurationDeps } from './apply.ts'
-export type { Configuration } from './configuration.ts'
-export { presentConfiguration } from './export.ts'
+/** An organization's configuration as a file: export, plan, apply; what a file owns, and what drifts from it. */
+import { record } from '../audit/index.ts'
+import { Problem } from '../errors.ts'
+import type { OrganizationId } from '../ids.ts'
+import { managed, type Actor, type ManagedRecord, type OrganizationRecord } from '../store/index.ts'
+import { applyFile, planFile, type Applied, type ApplyBy, type ApplyOptions } from './apply.ts'
+import { checkDrift } from './drift.ts'
+import { readFile, type ConfigurationFile } from './file/read.ts'
+import { renderFile, toDocument } from './render.ts'
+import type { Difference } from './plan.ts'
+import type { SectionKey } from './sections/section.ts'
+import { sections } from './sections/index.ts'
+import { openServices, type ConfigurationDeps } from './sections/services.ts'
+import { readState } from './state.ts'
+
+export type { Applied } from './apply.ts'
+export { maxFileBytes } from './file/read.ts'
+export { schemaDocument } from './file/schema.ts'
 export type { Difference } from './plan.ts'
-export { readConfiguration } from './read.ts'
-export { renderConfiguration } from './render.ts'
+export { sectionKeys, type IssuedKey, type SectionKey } from './sections/section.ts'
+export type { ConfigurationDeps } from './sections/services.ts'
+
+/** A thing that a file may own, by its section and its id or name. */
+export interface ManagedThing {
+  readonly section: SectionKey
+  readonly idOrName: string
+}
+
+/** An organization as a file. */
+export interface Configurations {
+  /** What an organization is like now, as YAML and as data; secrets by reference. */
+  export(
+    organization: OrganizationRecord,
+  ): Promise<{ readonly text: string; readonly document: Record<string, unknown> }>
+  /** What an apply of a file's text would do. `invalid_input` with file, line and path. */
+  plan(text: string, options: ApplyOptions): Promise<Difference[]>
+  /** Makes the organization what the file says: all of it or nothing. */
+  apply(text: string, by: ApplyBy): Promise<Applied>
+  /** `managed_by_file` for a thing that a file owns. */
+  requireUnmanaged(organizationId: OrganizationId, thing: ManagedThing): Promise<void>
+  /** A page of what files own, by section and name. */
+  managed(
+    organizationId: OrganizationId,
+    page: Parameters<typeof managed.page>[2],
+  ): Promise<ManagedRecord[]>
+  /** Gives a thing back to people; the next apply of its file takes it again. `not_found`. */
+  takeOver(organizationId: OrganizationId, thing: ManagedThing, actor: Actor): Promise<void>
+  /** Announces what has drifted; returns how many things. */
+  announceDrift(): Promise<number>
+}
+
+/** Opens it. */
+export function createConfigurations(deps: ConfigurationDeps): Configurations {
+  const { store } = deps
+  return {
+    async export(organization) {
+      const state = await readState(organization, openServices(deps))
+      return { text: renderFile(state), document: toDocument(state) }
+    },
+    plan: async (text, options) => await planFile(read(text, options), options, deps),
+    apply: async (text, by) => await applyFile(read(text, by), by, deps),
+    async requireUnmanaged(organizationId, thing) {
+      const found = await managed.find(store, organizationId, thing)
+      if (found === undefined) return
+      throw new Problem(
+        'managed_by_file',
+        `${nounOf(thing)} ${found.name} is managed by the file ${found.label}. Change it there, or take it over first.`,
+        { members: { managed_by: found.label } },
+      )
+    },
+    managed: async (organizationId, page) => await managed.page(store, organizationId, page),
+    async takeOver(organizationId, thing, actor) {
+      await store.transaction(async (tx) => {
+        const found = await managed.find(tx, organizationId, thing)
+        if (found === undefined) {
+          throw new Problem('not_found', `No file manages this ${nounOf(thing).toLowerCase()}.`)
+        }
+        const { section, name, label, subjectId } = found
+        await managed.remove(tx, organizationId, { section, name })
+        record(tx, {
+          organizationId,
+          actor,
+          action: 'configuration.taken_over',
+          subject: { kind: sections[thing.section].noun, id: subjectId ?? name },
+          detail: { label, name },
+        })
+      })
+    },
+    announceDrift: async () => await checkDrift(deps),
+  }
+}
+
+/** Reads a file that must speak of one organization. */
+function read(text: string, { label, slug }: ApplyOptions): ConfigurationFile {
+  const file = readFile(text, label)
+  if (slug === undefined || file.slug === slug) return file
+  const where = file.where('organization', file.slug, 'slug')
+  throw new Problem('invalid_input', `${where} is ${file.slug}, and this is ${slug}.`)
+}
+
+function nounOf({ section }: ManagedThing): string {
+  const { noun } = sections[section]
+  return noun.charAt(0).toUpperCase() + noun.slice(1)
+}

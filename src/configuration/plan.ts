@@ -1,4 +1,18 @@
-import type { Configuration, TargetEntry } from './configuration.ts'
+import { sameSecret } from '../secrets/index.ts'
+import type { ConfigurationFile } from './file/read.ts'
+import {
+  canonical,
+  sectionKeys,
+  withValues,
+  type Entry,
+  type Section,
+  type SectionKey,
+  type Thing,
+} from './sections/section.ts'
+import { placedAt, type Where } from './refusal.ts'
+import { sections } from './sections/index.ts'
+import type { ConfigurationServices } from './sections/services.ts'
+import { withoutDefaults, type State } from './state.ts'
 
 /** One difference: what is added, changed field by field, or removed. */
 export interface Difference {
@@ -11,77 +25,153 @@ export interface Difference {
   }[]
 }
 
-/**
- * What an apply would do. `secretsThatDiffer` are the slugs whose credential is another one; what it is appears
- * nowhere. Only targets that `prunable` names are removed.
- */
-export function planConfiguration(
-  present: Configuration | undefined,
-  wanted: Configuration,
-  of: { readonly secretsThatDiffer: ReadonlySet<string>; readonly prunable: readonly string[] },
-): Difference[] {
-  const { slug } = wanted.organization
-  const before = new Map(present?.targets.map((target) => [target.slug, target]))
-  const wantedSlugs = new Set(wanted.targets.map((target) => target.slug))
-  const gone = of.prunable.filter((one) => before.has(one) && !wantedSlugs.has(one))
-  const whole =
-    present === undefined
-      ? [{ change: 'add', subject: `organization ${slug}`, fields: [] } as const]
-      : changed(`organization ${slug}`, settingsOf(present), settingsOf(wanted))
-  return [
-    ...whole,
-    ...wanted.targets.flatMap((target) => ofTarget(before.get(target.slug), target, of)),
-    ...gone.map((one) => ({ change: 'remove', subject: `target ${one}`, fields: [] }) as const),
+/** One difference with all that is needed to make it true. */
+export interface Step extends Difference {
+  readonly section: Section
+  readonly name: string
+  readonly entry: Entry
+  readonly before: Thing | undefined
+}
+
+/** How a file is compared. */
+export interface Comparison {
+  /** The file's name: only what it owns is ever removed. */
+  readonly label: string
+  readonly prune: boolean
+  readonly nowMs: number
+  readonly secrets: ReadonlyMap<string, string>
+  readonly services: ConfigurationServices
+}
+
+/** What separates an organization from what a file says: in the order of applying, removals last. */
+export function compare(file: ConfigurationFile, state: State, of: Comparison): Step[] {
+  const wanted = sectionKeys.flatMap((key) =>
+    [...file.entries[key]]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([name, entry]) => {
+        const where = (field?: string): string => file.where(key, name, field)
+        const at = { section: sections[key], name, where }
+        return one(at, { entry, state }, of)
+      }),
+  )
+  return [...wanted, ...(of.prune ? removals(file, state, of.label) : [])]
+}
+
+function one(
+  at: { readonly section: Section; readonly name: string; readonly where: Where },
+  { entry, state }: { readonly entry: Entry; readonly state: State },
+  of: Comparison,
+): Step[] {
+  const { section, name } = at
+  const { key } = section
+  const before = state.things[key].get(name)
+  const after = tidied(at, entry, of.services)
+  if (before === undefined && hasEnded(after, of.nowMs)) return []
+  const step = {
+    section,
+    name,
+    before,
+    entry: filled(section, { name, entry: after }, of.services),
+  }
+  const subject = `${section.noun} ${name}`
+  const present = state.entries[key].get(name) ?? {}
+  const fields = [
+    ...changedFields(section, present, after),
+    ...changedSecrets(section, after, { before, secrets: of.secrets }),
   ]
+  if (before === undefined) return [{ ...step, change: 'add', subject, fields }]
+  return fields.length === 0 ? [] : [{ ...step, change: 'change', subject, fields }]
 }
 
-function ofTarget(
-  before: TargetEntry | undefined,
-  after: TargetEntry,
-  { secretsThatDiffer }: { readonly secretsThatDiffer: ReadonlySet<string> },
-): Difference[] {
-  const subject = `target ${after.slug}`
-  if (before === undefined) {
-    return [{ ...(changed(subject, {}, flat(after))[0] ?? { subject, fields: [] }), change: 'add' }]
-  }
-  const found = changed(subject, flat(before), flat(after))
-  if (!secretsThatDiffer.has(after.slug)) return found
-  const secret = {
-    field: 'credential.value',
-    before: 'another secret',
-    after: after.credential?.value,
-  }
-  return [{ change: 'change', subject, fields: [...(found[0]?.fields ?? []), secret] }]
+/** A key whose end has come is gone for the file too: nothing is issued that ends in the past. */
+function hasEnded({ expires_at: end }: Entry, nowMs: number): boolean {
+  return typeof end === 'string' && Date.parse(end) <= nowMs
 }
 
-function settingsOf({ organization, key_defaults: defaults }: Configuration) {
-  return { name: organization.name, ...defaults }
+/** Things that the file made and no longer names; who leans on others goes first. */
+function removals(file: ConfigurationFile, state: State, label: string): Step[] {
+  return state.owned
+    .filter((row) => row.label === label && row.section !== 'organization')
+    .filter((row) => !file.entries[row.section as SectionKey].has(row.name))
+    .toSorted((a, b) => rank(b.section) - rank(a.section))
+    .flatMap((row) => {
+      const section = sections[row.section as SectionKey]
+      const before = state.things[section.key].get(row.name)
+      const subject = `${section.noun} ${row.name}`
+      const step = { section, name: row.name, entry: {}, before, fields: [] }
+      return before === undefined ? [] : [{ ...step, change: 'remove' as const, subject }]
+    })
+}
+
+function rank(section: string): number {
+  return sectionKeys.indexOf(section as SectionKey)
+}
+
+function tidied(
+  at: { readonly section: Section; readonly name: string; readonly where: Where },
+  entry: Entry,
+  services: ConfigurationServices,
+): Entry {
+  try {
+    return withoutDefaults(at.section, { name: at.name, entry }, services)
+  } catch (error) {
+    throw placedAt(at.where, error)
+  }
+}
+
+/** Every field of an entry: its own over those that it has by default. */
+function filled(
+  section: Section,
+  { name, entry }: { readonly name: string; readonly entry: Entry },
+  services: ConfigurationServices,
+): Entry {
+  return { ...section.defaults(name, entry, services), ...entry }
 }
 
 /** References are no difference: only the secrets behind them are. */
-function flat({ credential, settings, ...rest }: TargetEntry): Record<string, unknown> {
-  return { ...rest, 'credential.header': credential?.header ?? null, ...settings }
+export function changedFields(
+  section: Section,
+  present: Entry,
+  after: Entry,
+): Difference['fields'] {
+  const hidden = (entry: Entry): Entry =>
+    withValues(entry, section.secretPaths(entry), () => 'secret')
+  const [was, is] = [hidden(present), hidden(after)]
+  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])]
+  return names
+    .filter((name) => is[name] !== undefined || !section.loose.includes(name))
+    .filter((name) => canonical(was[name]) !== canonical(is[name]))
+    .map((field) => ({ field, before: shown(field, present), after: shown(field, after) }))
 }
 
-function changed(
-  subject: string,
-  before: Readonly<Record<string, unknown>>,
-  after: Readonly<Record<string, unknown>>,
-): Difference[] {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  const fields = names
-    .filter((name) => canonical(before[name]) !== canonical(after[name]))
-    .map((field) => ({ field, before: before[field] ?? null, after: after[field] ?? null }))
-  return fields.length === 0 ? [] : [{ change: 'change', subject, fields }]
+/** A field's value to be read; names of headers are somebody else's words and no names of ours. */
+function shown(field: string, entry: Entry): unknown {
+  const value = entry[field] ?? null
+  if (field !== 'headers' || value === null) return value
+  return Object.entries(value).map(([name, reference]) => `${name}: ${String(reference)}`)
 }
 
-/** The same text for the same value, in whatever order its members stand. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null)
-  const members = Object.entries(value).filter(([, inner]) => inner !== undefined)
-  return `{${members
-    .map(([name, inner]) => `${name}:${canonical(inner)}`)
-    .toSorted()
-    .join()}}`
+function changedSecrets(
+  section: Section,
+  after: Entry,
+  {
+    before,
+    secrets,
+  }: { readonly before: Thing | undefined; readonly secrets: Comparison['secrets'] },
+): Difference['fields'] {
+  if (before === undefined) return []
+  return section.secretPaths(after).flatMap((path) => {
+    const reference = referenceIn(after, path)
+    const [now, wanted] = [before.secrets.get(path), secrets.get(reference)]
+    // Where there was no secret, the field itself is the difference.
+    if (now === undefined || wanted === undefined || sameSecret(now, wanted)) return []
+    return [{ field: path, before: 'another secret', after: reference }]
+  })
+}
+
+/** The reference at a place of an entry. */
+export function referenceIn(entry: Entry, path: string): string {
+  const [first = '', ...rest] = path.split('.')
+  const value = rest.length === 0 ? entry[first] : (entry[first] as Entry)[rest.join('.')]
+  return String(value)
 }

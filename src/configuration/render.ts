@@ -1,43 +1,37 @@
 import { stringify } from 'yaml'
-import { settingNames, type Configuration, type TargetEntry } from './configuration.ts'
+import { sections } from './sections/index.ts'
+import { sectionKeys, type Entry } from './sections/section.ts'
+import type { State } from './state.ts'
 
-/** A configuration as the file that says it: the same text for the same configuration. */
-export function renderConfiguration(configuration: Configuration): string {
-  const { organization, key_defaults: defaults, targets } = configuration
-  return stringify(
-    {
-      version: 1,
-      organization,
-      key_defaults: defaults,
-      targets: Object.fromEntries(targets.map((target) => [target.slug, fieldsOf(target)])),
-    },
-    { lineWidth: 0, aliasDuplicateObjects: false },
-  )
+/** The state of an organization as the file that says it: the same text for the same state. */
+export function renderFile(state: State): string {
+  return stringify(toDocument(state), { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
-function fieldsOf(target: TargetEntry): Record<string, unknown> {
-  const { slug, name, upstream, credential, rules, otherwise, disabled, settings } = target
-  return {
-    ...(name === slug ? {} : { name }),
-    upstream,
-    ...(credential === null ? {} : { credential }),
-    ...(rules.length === 0 ? {} : { rules }),
-    ...(otherwise === null ? {} : { otherwise }),
-    ...(disabled ? { disabled } : {}),
-    ...Object.fromEntries(
-      Object.entries(settingNames).flatMap(([inside, outside]) =>
-        settings[inside] === undefined ? [] : [[outside, toFile(settings[inside])]],
-      ),
-    ),
+/** The same as data. */
+export function toDocument(state: State): Record<string, unknown> {
+  const [[slug, own] = ['', {}]] = state.entries.organization
+  const { key_defaults: keyDefaults, name, plan } = own
+  const file: Record<string, unknown> = {
+    version: 1,
+    organization: { slug, name, ...(plan === 'standard' ? {} : { plan }) },
+    key_defaults: keyDefaults,
   }
+  for (const key of sectionKeys) {
+    const entries = state.entries[key]
+    if (key === 'organization' || entries.size === 0) continue
+    const { properties = {} } = sections[key].schema as { properties?: object }
+    file[key] = Object.fromEntries(
+      [...entries]
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([thing, entry]) => [thing, inOrder(entry, Object.keys(properties))]),
+    )
+  }
+  return file
 }
 
-/** Members of settings are snake_case in files. */
-function toFile(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+function inOrder(entry: Entry, names: readonly string[]): Entry {
   return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, inner]) => inner !== undefined)
-      .map(([name, inner]) => [name.replaceAll(/[A-Z]/g, (one) => `_${one.toLowerCase()}`), inner]),
+    names.flatMap((name) => (entry[name] === undefined ? [] : [[name, entry[name]]])),
   )
 }

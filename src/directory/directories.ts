@@ -1,3 +1,4 @@
+import type { Actor } from '../store/index.ts'
 import type { DirectoryDeps } from './deps.ts'
 import { createDirectoryGroups, type DirectoryGroups } from './groups.ts'
 import { createDirectoryLists, type DirectoryLists } from './lists.ts'
@@ -35,4 +36,15 @@ export function createDirectories(deps: DirectoryDeps): Directories {
     signIn: createSignInLookup(),
     [Symbol.asyncDispose]: async () => await log[Symbol.asyncDispose](),
   }
+}
+
+/** The groups' rules alone, for people and programs; a directory comes with its token and finds them in `Directories`. */
+export function openDirectoryGroups(
+  deps: Pick<DirectoryDeps, 'store' | 'clock' | 'sealer'>,
+): DirectoryGroups {
+  const tokens = {
+    whileGood: async <T>(_tx: unknown, _id: string, _actor: Actor, work: () => Promise<T>) =>
+      await work(),
+  }
+  return createDirectoryGroups(deps, { tokens, roles: createDirectoryRoles() })
 }

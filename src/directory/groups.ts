@@ -79,7 +79,7 @@ export interface DirectoryGroups {
 
 /** Opens the groups' rules. */
 export function createDirectoryGroups(
-  { store }: DirectoryDeps,
+  { store }: Pick<DirectoryDeps, 'store'>,
   rules: { readonly tokens: Pick<DirectoryTokens, 'whileGood'>; readonly roles: DirectoryRoles },
 ): DirectoryGroups {
   const { tokens, roles } = rules

@@ -8,6 +8,7 @@ import { page, pageHeaders } from './page.ts'
 const guidesFolder = join(import.meta.dirname, '..', '..', 'docs', 'guides')
 
 const guides: Readonly<Record<string, string>> = {
+  configuration: 'Configuration as a file',
   'sso-openid-connect': 'Company sign-in with any OpenID provider',
   'sso-okta': 'Company sign-in with Okta',
   'sso-entra': 'Company sign-in with Microsoft Entra ID',

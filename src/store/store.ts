@@ -62,6 +62,12 @@ export function storeWithin(store: Store, tx: Tx): Store {
   return {
     ...store,
     query: tx.query,
+    slowReads: { ...store.slowReads, query: tx.query },
+    background: {
+      ...store.background,
+      query: tx.query,
+      transaction: async (work) => await work(tx),
+    },
     transaction: async (work) => await work(tx),
     async transactionConfirmed(work) {
       // Whoever opened the transaction waits for its confirmation.

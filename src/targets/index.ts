@@ -16,7 +16,7 @@ export { createLimits, type Limits } from './limits.ts'
 export { createQuotas, quotaStanding, type Quotas } from './quotas.ts'
 export { createTargetCache, type TargetCache, type TargetsBySlug } from './target-cache.ts'
 export type { RulePreview } from './rule-preview.ts'
-export { parseRule, renderRule } from './rule-text.ts'
+export { parseRule, renderRule, tidyRule } from './rule-text.ts'
 export type { LastLine } from './rules.ts'
 
 export { defaultSettings, type CaptureSettings, type TargetSettings } from './settings.ts'

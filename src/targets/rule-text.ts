@@ -14,16 +14,27 @@ export type RuleInput = RuleText & { readonly id?: string | undefined }
 
 /** Reads a rule from one line: `[trial] allow|deny METHODS PATH`, such as `deny DELETE /admin/*`; METHODS is `*` or a list. */
 export function parseRule(line: string): RuleText {
+  const rule = wordsOf(line)
+  // The path stays as it is written: it is decoded once, when it is saved.
+  return { ...checkRule(rule), path: rule.path === '*' ? '/*' : rule.path }
+}
+
+/** A rule in the one way of writing it: equal rules are equal lines. */
+export function tidyRule(line: string): string {
+  return renderRule(checkRule(wordsOf(line)))
+}
+
+function wordsOf(line: string): RuleText {
   const words = line.trim().split(/\s+/)
   const trial = words[0]?.toLowerCase() === 'trial'
   const [effect = '', methods = '', path = '', ...more] = trial ? words.slice(1) : words
   if (more.length > 0 || path === '') throw wrong(line, 'has the form "deny DELETE /admin/*"')
-  return checkRule({
+  return {
     effect: effect.toLowerCase() as RuleText['effect'],
     methods: methods === '*' ? [] : methods.split(','),
     path,
     trial,
-  })
+  }
 }
 
 /** A rule that makes sense, in its plain form; `invalid_input` else. */
@@ -64,7 +75,9 @@ export function checkRules(
 /** A rule as one line, the way it is typed: `trial deny DELETE /admin/*`. */
 export function renderRule(rule: RuleText): string {
   const methods = rule.methods.length === 0 ? '*' : rule.methods.join(',')
-  return `${rule.trial ? 'trial ' : ''}${rule.effect} ${methods} ${rule.path}`
+  // A path is kept decoded; what would end the line's word, or read as an encoding, is encoded again.
+  const path = rule.path.replaceAll(/[%\s]/gu, (character) => encodeURIComponent(character))
+  return `${rule.trial ? 'trial ' : ''}${rule.effect} ${methods} ${path}`
 }
 
 function wrong(text: string, must: string): Problem {

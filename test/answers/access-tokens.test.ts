@@ -236,6 +236,14 @@ describe('every route of the OpenAPI document, for every kind of access token', 
   })
 })
 
+const aFile = `version: 1
+organization:
+  slug: acme
+targets:
+  from-file:
+    upstream: http://127.0.0.1:8099
+`
+
 /** The bodies of operations whose least one would be refused for what it says. */
 function bodyOf(operation: Operation, issuer: string): unknown {
   const at = '/organizations/:organization'
@@ -249,6 +257,9 @@ function bodyOf(operation: Operation, issuer: string): unknown {
     [`POST ${at}/webhooks/endpoints`]: { url: 'http://127.0.0.1:8098/other' },
     [`POST ${at}/webhooks/endpoints/:endpoint/sample`]: { type: 'api_key.issued' },
     [`DELETE ${at}`]: { slug: 'acme' },
+    [`POST ${at}/configuration/plan`]: { file: aFile, label: 'acme.yaml' },
+    [`POST ${at}/configuration/apply`]: { file: aFile, label: 'acme.yaml' },
+    [`POST ${at}/configuration/take-over`]: { section: 'targets', id: 'from-file' },
     [`POST ${at}/access-tokens`]: { name: 'child', permissions: ['traffic.see'] },
   }
   return bodies[operation.name] ?? operation.body

@@ -4,12 +4,17 @@ import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { createAddressGuard } from '../../src/http/index.ts'
+import { createTargets, defaultSettings } from '../../src/targets/index.ts'
 import { createAccessTokens, createKeys } from '../../src/access/index.ts'
 import { createAudit } from '../../src/audit/index.ts'
 import type { TxtAnswer } from '../../src/http/index.ts'
 import { eventTypes } from '../../src/webhooks/index.ts'
 import { groupUrn, patchUrn, scimCall, userUrn } from '../conformance/scim/directory.ts'
+import { createSealer, loadMasterSecrets } from '../../src/secrets/index.ts'
+import { organizations } from '../../src/store/index.ts'
 import { ask } from '../harness/company.ts'
+import { configurationsFor, operator } from '../harness/configuration-worlds.ts'
 import { faultsOf } from '../harness/events.ts'
 import { until } from '../harness/gateway.ts'
 import { idpForTests } from '../harness/idp.ts'
@@ -237,6 +242,30 @@ describe('every type of event comes about by its cause', () => {
   test('the audit log: where it ends', async () => {
     await withStore(product, async (store) => await createAudit({ store }).announceHeads())
     await comes('audit.head_sealed')
+  })
+
+  test('a managed thing that the operator changes drifts', async () => {
+    const file =
+      'version: 1\norganization: { slug: acme }\ntargets:\n  filed: { upstream: "http://127.0.0.1:8099/" }\n'
+    await withStore(product, async (store) => {
+      const seals = createSealer(loadMasterSecrets(product.env['INTERCEPT_SECRET'], product.folder))
+      const configurations = configurationsFor(store, seals)
+      const by = {
+        label: 'acme.yaml',
+        prune: false,
+        resolve: () => undefined,
+        permissions: undefined,
+      }
+      await configurations.apply(file, { ...by, actor: operator })
+      const { id } = (await organizations.findBySlug(store, 'acme'))!
+      const targets = createTargets({
+        ...{ store, sealer: seals, clock: store.clock, defaults: defaultSettings(1e8) },
+        guard: createAddressGuard({ allowLoopback: true }),
+      })
+      await targets.edit(id, 'filed', { name: 'Other' }, operator)
+      await configurations.announceDrift()
+    })
+    await comes('configuration.drifted', { name: 'filed', label: 'acme.yaml' })
   })
 
   test('so no type of the catalogue is missing, and each body is what its schema says', async () => {

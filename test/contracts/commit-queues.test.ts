@@ -4,7 +4,6 @@ import { sql } from 'kysely'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
 import { createDirectoryGroups } from '../../src/directory/groups.ts'
-import type { DirectoryDeps } from '../../src/directory/deps.ts'
 import {
   asStorageProblem,
   auditEntries,
@@ -142,10 +141,13 @@ test('a change of a group waits in no queue of another organization, whatever id
   await using store = await place.open()
   const [own, other] = [await addOrganization(store, 'own'), await addOrganization(store, 'other')]
   const none = async (): Promise<never> => assert.fail('there is nothing to change')
-  const groups = createDirectoryGroups({ store } as DirectoryDeps, {
-    tokens: { whileGood: async (_tx, _organizationId, _actor, work) => await work() },
-    roles: { apply: none, preview: none },
-  })
+  const groups = createDirectoryGroups(
+    { store },
+    {
+      tokens: { whileGood: async (_tx, _organizationId, _actor, work) => await work() },
+      roles: { apply: none, preview: none },
+    },
+  )
   const change = async (): Promise<unknown> =>
     await groups.change(own, other, none as never, { kind: 'directory' })
   const answered = Promise.withResolvers<void>()

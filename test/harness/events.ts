@@ -46,6 +46,7 @@ function isOf(value: unknown, type: string): boolean {
   if (type === 'null') return value === null
   if (type === 'integer') return Number.isInteger(value)
   if (type === 'object') return typeof value === 'object' && value !== null
+  if (type === 'array') return Array.isArray(value)
   return typeof value === type
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -89,7 +89,7 @@ for (const engine of engines) {
       const planned = await intercept(['plan', changed, '--expect-none'], { env: rotated })
       assert.equal(planned.code, 1)
       assert.match(planned.out, /~ target payments/)
-      assert.match(planned.out, /rateLimit/)
+      assert.match(planned.out, /rate_limit/)
       assert.match(planned.out, /credential\.value/)
       assert.ok(!planned.out.includes('canary'))
       assert.equal((await intercept(['apply', changed], { env: rotated })).code, 0)
@@ -111,6 +111,28 @@ for (const engine of engines) {
       assert.deepEqual(slugs.toSorted(), ['by-hand', 'payments'])
     })
 
+    test('a new key is told once to the place that was named, and without a place nothing happens', async () => {
+      const env = await emptyPlace('keys')
+      const path = write('keys.yaml', `${file}keys:\n  ci:\n    grants: [payments:GET]\n`)
+      const refused = await intercept(['apply', path], { env })
+      assert.equal(refused.code, 1)
+      assert.match(refused.err, /--new-secrets/)
+      assert.deepEqual(JSON.parse((await intercept(['org', 'list', '--json'], { env })).out), [])
+      const sink = join(folder, `new-${engine}.json`)
+      const applied = await intercept(['apply', path, '--new-secrets', `file:${sink}`], { env })
+      assert.equal(applied.code, 0, applied.err)
+      assert.equal(statSync(sink).mode & 0o777, 0o600)
+      const [key] = (JSON.parse(readFileSync(sink, 'utf8')) as { keys: { secret: string }[] }).keys
+      const check = await intercept(['key', 'check'], { env, input: key!.secret })
+      assert.equal(check.code, 0, check.err)
+      const again = await intercept(['apply', path, '--new-secrets', `file:${sink}`], { env })
+      assert.match(again.err, /is there already/)
+      const log = await intercept(['audit', 'list', 'acme', '--json'], { env })
+      for (const said of [refused, applied, again, log]) {
+        assert.ok(!(said.out + said.err).includes(key!.secret))
+      }
+    })
+
     test('a file that fails halfway changes nothing', async () => {
       const env = await emptyPlace('four')
       const bad = write('bad.yaml', `${file}  zzz:\n    upstream: http://169.254.169.254/\n`)
@@ -125,7 +147,10 @@ for (const engine of engines) {
 describe('files that are wrong', () => {
   const wrong: Readonly<Record<string, readonly [text: string, says: RegExp]>> = {
     'an unknown field': [file.replace('otherwise', 'otherwize'), /f\.yaml:14: .*otherwize/],
-    'a wrong type': [file.replace('calls: 100', 'calls: many'), /rateLimit/],
+    'a wrong type': [
+      file.replace('calls: 100', 'calls: many'),
+      /f\.yaml:16: targets\.payments\.rate_limit\.calls must be a whole number/,
+    ],
     'a duplicate slug': [file.replace('  search:', '  payments:'), /f\.yaml:\d+: .*unique/],
     'a secret in place of a reference': [
       file.replace('env:PAYMENTS', 'hunter2'),
@@ -137,7 +162,7 @@ describe('files that are wrong', () => {
       `${file}    rules: &a [deny * /x]\n  more:\n    upstream: *a\n`,
       /f\.yaml:\d+: .*alias/,
     ],
-    'too much': [`${file}# ${'x'.repeat(10_000_000)}`, /larger than 1 MiB/],
+    'too much': [`${file}# ${'x'.repeat(10_000_000)}`, /larger than 4 MiB/],
     'no mapping': ['- a\n', /f\.yaml:1: the file must be a mapping/],
   }
   for (const [name, [text, says]] of Object.entries(wrong)) {

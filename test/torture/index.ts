@@ -1,3 +1,4 @@
+import { apply } from './apply.ts'
 import { clock } from './clock.ts'
 import { deliveries } from './deliveries.ts'
 import { fullDisk } from './deliveries-on-full-disk.ts'
@@ -27,6 +28,7 @@ import { upstreams } from './upstreams.ts'
 /** Every torture by the name that `npm run torture` takes. */
 export const tortures: Readonly<Record<string, Torture>> = {
   kill,
+  apply,
   'http-kill': httpKill,
   power,
   revocation,

@@ -1,4 +1,5 @@
 import type { Permission, Role, SignedIn } from '../../access/index.ts'
+import type { SectionKey } from '../../configuration/index.ts'
 import type { Static, TSchema } from '../../http/index.ts'
 import type { OrganizationId } from '../../ids.ts'
 import type { Actor } from '../../store/index.ts'
@@ -68,6 +69,12 @@ export class Streamed {
   }
 }
 
+/** The thing that a route changes: its section in files, and the parameter of the path that names it. */
+export interface ManagedThing {
+  readonly section: SectionKey
+  readonly param: string
+}
+
 /** One route of the JSON API: what it takes, who may, what it answers. */
 export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   readonly summary: string
@@ -84,6 +91,10 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   readonly check:
     | ((request: RouteRequest<Query, Body>, services: Services) => Promise<void>)
     | undefined
+  /** What a file may own that this changes, and the parameter that names it: then it is locked here. */
+  readonly managed: ManagedThing | undefined
+  /** The largest body in bytes, where it is not the usual one. */
+  readonly maxBodyBytes: number | undefined
   readonly query: TSchema | undefined
   readonly body: TSchema | undefined
   readonly answer: TSchema | undefined
@@ -113,6 +124,8 @@ interface RouteRow<Query, Body, Answer> {
     request: RouteRequest<Typed<Query>, Typed<Body>>,
     services: Services,
   ) => Promise<void>
+  readonly managed?: ManagedThing
+  readonly maxBodyBytes?: number
   readonly query?: Query
   readonly body?: Body
   readonly answer?: Answer
@@ -134,6 +147,8 @@ export function route<Query = undefined, Body = undefined, Answer = undefined>(
     anyOrigin: row.anyOrigin ?? false,
     status: row.status ?? (row.answer || row.streams ? 200 : 204),
     check: row.check,
+    managed: row.managed,
+    maxBodyBytes: row.maxBodyBytes,
     query: row.query as TSchema | undefined,
     body: row.body as TSchema | undefined,
     answer: row.answer as TSchema | undefined,

@@ -2,6 +2,7 @@ import type { AccessTokens, FailedCredentials, Keys, Sessions } from '../../acce
 import type { Audit, Denials } from '../../audit/index.ts'
 import type { Traffic } from '../../calls/index.ts'
 import type { Clock } from '../../clock.ts'
+import type { Configurations } from '../../configuration/index.ts'
 import type { Directories } from '../../directory/index.ts'
 import type {
   Invitations,
@@ -28,6 +29,7 @@ export interface Services {
   readonly sessions: Sessions
   readonly keys: Keys
   readonly accessTokens: AccessTokens
+  readonly configurations: Configurations
   readonly organizations: Organizations
   readonly people: People
   readonly members: Members

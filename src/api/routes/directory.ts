@@ -242,6 +242,7 @@ export const directoryRoutes = {
   [`PUT ${base}/groups/:group/role` as const]: route({
     summary: 'Map a group to a role, or to none',
     permission: 'sso.manage',
+    managed: { section: 'groups', param: 'group' },
     freshSignIn: true,
     body: RoleInput,
     answer: Type.Object({ group: Group, changed: Type.Integer() }),

@@ -92,6 +92,7 @@ export const keyRoutes = {
   'PUT /organizations/:organization/keys/:key': route({
     summary: 'Change what a key may: the whole wish replaces the one before',
     permission: 'keys.issue',
+    managed: { section: 'keys', param: 'key' },
     body: Input,
     answer: ApiKey,
     handle: async (request, services) => {

@@ -95,6 +95,7 @@ export const organizationRoutes = {
   'PATCH /organizations/:organization': route({
     summary: "Change an organization's name or the defaults of its keys; what is left out stays",
     permission: 'organization.manage',
+    managed: { section: 'organization', param: 'organization' },
     body: input({
       name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
       key_defaults: Type.Optional(

@@ -67,6 +67,7 @@ export const targetRoutes = {
   'PATCH /organizations/:organization/targets/:target': route({
     summary: 'Change a target; another upstream origin drops its credential',
     permission: 'targets.manage',
+    managed: { section: 'targets', param: 'target' },
     body: input(targetWishProperties),
     answer: EditedTarget,
     handle: async (request, services) => await edit(request, toTargetInput(request.body), services),
@@ -75,6 +76,7 @@ export const targetRoutes = {
   'PUT /organizations/:organization/targets/:target/rules': route({
     summary: 'Replace the rules: the first that matches decides, then the last line',
     permission: 'targets.manage',
+    managed: { section: 'targets', param: 'target' },
     body: input({ rules: RuleInputs, otherwise: OtherwiseInput }),
     answer: EditedTarget,
     handle: async (request, services) => await edit(request, request.body, services),
@@ -83,6 +85,7 @@ export const targetRoutes = {
   'DELETE /organizations/:organization/targets/:target': route({
     summary: 'Remove a target; calls to it find nothing from now on',
     permission: 'targets.manage',
+    managed: { section: 'targets', param: 'target' },
     handle: async ({ organization, param, actor }, services) => {
       await services.targets.remove(organization.id, param('target'), actor)
       return undefined

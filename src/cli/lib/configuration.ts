@@ -1,47 +1,66 @@
-import { readFile } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import {
-  readConfiguration,
-  type Configuration,
-  type ConfigurationDeps,
+  createConfigurations,
+  maxFileBytes,
+  type Configurations,
   type Difference,
 } from '../../configuration/index.ts'
 import { Problem } from '../../errors.ts'
-import { createAddressGuard } from '../../http/index.ts'
+import { createAddressGuard, createOutbound, createTxtResolver } from '../../http/index.ts'
+import { createRelyingParty } from '../../oidc/index.ts'
+import { randomToken } from '../../secrets/index.ts'
 import { defaultSettings } from '../../targets/index.ts'
+import { createLog } from '../../telemetry/index.ts'
 import type { Services } from './services.ts'
 import type { Terminal } from './terminal.ts'
 
 const maxSecretLength = 8192
 const signs = { add: '+', change: '~', remove: '-' } as const
 
-/** The file of a command, read strictly. */
-export async function readFileOf(path: string): Promise<{ label: string; wanted: Configuration }> {
+/** The text of a command's file, and the name that things it owns are marked with. */
+export async function readText(path: string): Promise<{ label: string; text: string }> {
   const label = basename(path)
   const text = await readFile(path, 'utf8')
-  return { label, wanted: readConfiguration(text, label) }
+  if (text.length > maxFileBytes) {
+    throw new Problem('invalid_input', `${label} is larger than ${maxFileBytes / 1024 / 1024} MiB.`)
+  }
+  return { label, text }
 }
 
-/** What the domain needs, with secrets from this process's environment and files. */
-export function depsOf(services: Services, terminal: Terminal): ConfigurationDeps {
-  const { config } = services
-  return {
-    ...services,
-    guard: createAddressGuard({
-      allowCidrs: config.outboundAllowCidrs,
+/** Opens an organization's configuration on the same database as a running server. */
+export async function withConfigurations<T>(
+  services: Services,
+  work: (configurations: Configurations) => Promise<T>,
+): Promise<T> {
+  const { config, store, sealer, clock } = services
+  const reach = { allowCidrs: config.outboundAllowCidrs, allowLoopback: config.loopbackIsOpen }
+  await using outbound = createOutbound(reach)
+  const configurations = createConfigurations({
+    ...{ store, sealer, clock, outbound },
+    log: createLog({ level: 'silent' }),
+    guard: createAddressGuard(reach),
+    relyingParty: createRelyingParty({
+      ...{ fetch: outbound.fetch, clock, mintTokenId: randomToken },
       allowLoopback: config.loopbackIsOpen,
     }),
-    defaults: defaultSettings(config.limits.bodyBytes),
-    resolve: (reference) => resolve(reference, terminal.env),
-  }
+    resolveTxt: createTxtResolver(),
+    authUrl: config.authUrl,
+    allowLoopback: config.loopbackIsOpen,
+    defaults: defaultSettings(config.limits.bodyBytes, config.callRecords),
+    maxEndpoints: config.limits.webhookEndpoints,
+  })
+  return await work(configurations)
 }
 
-function resolve(reference: string, env: Terminal['env']): string {
-  const [, kind, name = ''] = /^(env|file):(.*)$/.exec(reference) ?? []
-  const value = kind === 'env' ? env[name] : readSecret(name)
-  if (value !== undefined && value !== '' && value.length <= maxSecretLength) return value
-  throw new Problem('invalid_input', `There is no secret behind ${reference}.`)
+/** The secret behind a reference, from this process's environment and files. */
+export function secretBehind(env: Terminal['env']): (reference: string) => string | undefined {
+  return (reference) => {
+    const [, kind, name = ''] = /^(env|file):(.*)$/.exec(reference) ?? []
+    const value = kind === 'env' ? env[name] : readSecret(name)
+    return value !== undefined && value.length <= maxSecretLength ? value : undefined
+  }
 }
 
 function readSecret(path: string): string | undefined {

@@ -22,6 +22,7 @@ import type {
 } from './directory/directory-users.ts'
 import type { DirectoryWalkTable } from './directory/directory-walks.ts'
 import type { EventTable } from './webhooks/events.ts'
+import type { ManagedCheckTable, ManagedTable } from './configuration/managed.ts'
 import type { KeyStragglerTable } from './keys/key-callers.ts'
 import type { KeySecretTable } from './keys/key-secrets.ts'
 import type { KeyTable } from './keys/keys.ts'
@@ -80,6 +81,8 @@ export interface Tables {
   invitation: InvitationTable
   key_secret: KeySecretTable
   key_straggler: KeyStragglerTable
+  managed: ManagedTable
+  managed_check: ManagedCheckTable
   migration: { name: string; digest: string }
   membership: MembershipTable
   node: NodeTable

@@ -31,6 +31,11 @@ function boolean(sample: boolean, description: string): DataField<boolean, true>
   return { schema: { type: 'boolean' }, sample, description, required: true }
 }
 
+function texts(sample: string[], description: string): DataField<string[], true> {
+  const schema = { type: 'array', items: { type: 'string' } }
+  return { schema, sample, description, required: true }
+}
+
 function time(description: string): DataField<string | null, true> {
   const schema = { type: ['string', 'null'], format: 'date-time' }
   return { schema, sample: '2026-11-21T09:30:00.000Z', description, required: true }
@@ -138,6 +143,16 @@ export const dataOf = {
   'access_token.expiring': {
     description: 'An access token ends within two weeks.',
     data: accessToken,
+  },
+  'configuration.drifted': {
+    description: 'Something that a configuration file manages was changed by somebody else.',
+    data: {
+      label: text('acme.yaml', 'The file.'),
+      kind: text('target', 'What kind of thing it is.'),
+      name: text('payments', 'What the file calls it.'),
+      subject_id: nullable(text(`tgt_${ulid}`, 'The thing; null for one that is awaited.')),
+      fields: texts(['rules'], 'What differs from the file; all: the thing is gone.'),
+    },
   },
   'call.refused': {
     description: 'Calls of a key were refused; one event sums up those of a key, check and code.',

@@ -129,6 +129,7 @@ export const connectionRoutes = {
   [`PATCH ${one}` as const]: route({
     summary: 'Change a connection; another issuer or client id needs its credential again',
     permission: 'sso.manage',
+    managed: { section: 'connections', param: 'connection' },
     freshSignIn: true,
     body: input({
       ...settingsProperties,
@@ -154,6 +155,7 @@ export const connectionRoutes = {
   [`DELETE ${one}` as const]: route({
     summary: 'Delete a connection; sessions through it end',
     permission: 'sso.manage',
+    managed: { section: 'connections', param: 'connection' },
     freshSignIn: true,
     handle: async ({ organization, param, actor }, services) => {
       await services.sso.connections.remove(organization.id, param('connection'), actor)

@@ -80,6 +80,7 @@ export const domainRoutes = {
   [`PATCH ${one}` as const]: route({
     summary: 'Send people of this domain to another connection',
     permission: 'sso.manage',
+    managed: { section: 'domains', param: 'domain' },
     freshSignIn: true,
     body: input({ connection_id: nullable(Type.String({ maxLength: 40 })) }),
     answer: Domain,
@@ -102,6 +103,7 @@ export const domainRoutes = {
   [`DELETE ${one}` as const]: route({
     summary: 'Remove a domain; its addresses are no longer routed',
     permission: 'sso.manage',
+    managed: { section: 'domains', param: 'domain' },
     freshSignIn: true,
     handle: async ({ organization, param, actor }, services) => {
       await services.sso.domains.remove(organization.id, param('domain'), actor)

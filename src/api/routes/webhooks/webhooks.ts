@@ -88,6 +88,7 @@ export const webhookRoutes = {
   [`PATCH ${E}/:endpoint` as const]: route({
     summary: 'Change an endpoint; what is left out stays. Headers do not follow to another origin',
     permission: 'webhooks.manage',
+    managed: { section: 'endpoints', param: 'endpoint' },
     body: input({ url: Type.Optional(Url), ...wishProperties }),
     answer: Endpoint,
     handle: async (request, services) => {
@@ -102,6 +103,7 @@ export const webhookRoutes = {
   [`DELETE ${E}/:endpoint` as const]: route({
     summary: 'Delete an endpoint; what waits for it becomes skipped deliveries',
     permission: 'webhooks.manage',
+    managed: { section: 'endpoints', param: 'endpoint' },
     handle: async ({ organization, param, actor }, { webhooks }) => {
       await webhooks.endpoints.remove(organization.id, param('endpoint'), actor)
       return undefined

@@ -1,25 +1,43 @@
-import { applyConfiguration } from '../../../configuration/index.ts'
+import type { Configurations } from '../../../configuration/index.ts'
 import { command } from '../../lib/command.ts'
-import { depsOf, differencesText, readFileOf } from '../../lib/configuration.ts'
+import {
+  differencesText,
+  readText,
+  secretBehind,
+  withConfigurations,
+} from '../../lib/configuration.ts'
+import { openSink } from '../../lib/secret-sink.ts'
 import { withServices } from '../../lib/services.ts'
 
 export const commands = {
   '': command({
-    usage: '<file>',
+    usage: '<file> [--prune] [--new-secrets file:PATH|stdout]',
     about: 'make an organization what the file says, in one transaction: all of it or nothing',
     options: {
-      prune: { type: 'boolean', about: 'remove targets that the file made and no longer names' },
+      prune: { type: 'boolean', about: 'remove things that the file made and no longer names' },
+      'new-secrets': {
+        type: 'string',
+        value: 'file:PATH|stdout',
+        about: 'where the secrets of newly issued keys go, once, as JSON',
+      },
     },
-    examples: ['intercept apply acme.yaml --prune'],
+    examples: ['intercept apply acme.yaml --prune --new-secrets file:/run/secrets/keys.json'],
     run: async ({ values, positionals: [file = ''] }, terminal) => {
-      const { label, wanted } = await readFileOf(file)
+      const { label, text } = await readText(file)
+      const options = { label, prune: values.prune === true, resolve: secretBehind(terminal.env) }
+      await using sink = openSink(values['new-secrets'])
       return await withServices(
         terminal,
-        async (services) => {
-          const options = { label, prune: values.prune === true, actor: services.actor }
-          const done = await applyConfiguration(wanted, options, depsOf(services, terminal))
-          return { data: { applied: done }, text: differencesText(done) }
-        },
+        async (services) =>
+          await withConfigurations(services, async ({ apply }: Configurations) => {
+            const { actor } = services
+            const by = { ...options, actor, permissions: undefined, onIssued: sink.write }
+            const { differences, issued } = await apply(text, by)
+            sink.keep()
+            const shown = sink.shows(issued)
+            const lines = [differencesText(differences), ...shown.map((key) => JSON.stringify(key))]
+            return { data: { applied: differences, keys: shown }, text: lines.join('\n') }
+          }),
         { creates: true },
       )
     },

@@ -1,6 +1,10 @@
-import { plan } from '../../../configuration/index.ts'
 import { BadFinding, command } from '../../lib/command.ts'
-import { depsOf, differencesText, readFileOf } from '../../lib/configuration.ts'
+import {
+  differencesText,
+  readText,
+  secretBehind,
+  withConfigurations,
+} from '../../lib/configuration.ts'
 import { withServices } from '../../lib/services.ts'
 
 export const commands = {
@@ -13,14 +17,16 @@ export const commands = {
     },
     examples: ['intercept plan acme.yaml --expect-none'],
     run: async ({ values, positionals: [file = ''] }, terminal) => {
-      const { wanted } = await readFileOf(file)
-      return await withServices(terminal, async (services) => {
-        const prune = values.prune === true
-        const differences = await plan(wanted, { prune }, depsOf(services, terminal))
-        const answer = { data: { differences }, text: differencesText(differences) }
-        if (values['expect-none'] === true && differences.length > 0) throw new BadFinding(answer)
-        return answer
-      })
+      const { label, text } = await readText(file)
+      const options = { label, prune: values.prune === true, resolve: secretBehind(terminal.env) }
+      const differences = await withServices(
+        terminal,
+        async (services) =>
+          await withConfigurations(services, async ({ plan }) => await plan(text, options)),
+      )
+      const answer = { data: { differences }, text: differencesText(differences) }
+      if (values['expect-none'] === true && differences.length > 0) throw new BadFinding(answer)
+      return answer
     },
   }),
 }

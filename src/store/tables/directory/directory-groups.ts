@@ -182,6 +182,26 @@ export async function listByName(
   return rows.map(fromRow)
 }
 
+const maxNames = 10_000
+
+/** Groups by their age, with what their directory calls them and the role that they give. */
+export async function listNames(
+  at: Db,
+  organizationId: OrganizationId,
+): Promise<{ id: string; name: string; role: GroupRole | undefined }[]> {
+  const rows = await at.query
+    .selectFrom('directory_group')
+    .select(['id', 'attributes', 'role'])
+    .where('organization_id', '=', organizationId)
+    .orderBy('id')
+    .limit(maxNames)
+    .execute()
+  return rows.map(({ id, attributes, role }) => {
+    const { displayName } = JSON.parse(attributes) as { displayName?: unknown }
+    return { id, name: String(displayName), role: (role as GroupRole | null) ?? undefined }
+  })
+}
+
 const columns = [
   'id',
   'organization_id',

@@ -59,6 +59,16 @@ export const sealedColumns: readonly SealedColumn[] = [
     context: ofOrganization('private_key'),
   },
   {
+    table: 'managed',
+    column: 'secrets_sealed',
+    key: ['organization_id', 'section', 'name'],
+    context: ({ organization_id = '', section = '', name = '' }) => [
+      organization_id,
+      `${section}/${name}`,
+      'managed',
+    ],
+  },
+  {
     table: 'signing_key',
     column: 'private_sealed',
     key: ['id'],

@@ -1,0 +1,160 @@
+import { permissions, type Permission } from '../../access/index.ts'
+import { maxFileBytes, sectionKeys, type Difference } from '../../configuration/index.ts'
+import { Type, type Static } from '../../http/index.ts'
+import { isAllowed } from '../core/caller.ts'
+import { route, type RouteOrganization } from '../core/route.ts'
+import {
+  Confirmed,
+  input,
+  limitOf,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  Time,
+  timeOrNull,
+  toConfirmed,
+  toPage,
+} from '../core/schemas.ts'
+
+const C = '/organizations/:organization/configuration'
+const maxSecretLength = 8192
+/** The file, as JSON text, and the secrets behind its references. */
+const maxBodyBytes = 2 * maxFileBytes
+
+const FileBody = input({
+  /** The file, YAML. */
+  file: Type.String({ minLength: 1 }),
+  /** What things that it owns are marked with: the file's name. */
+  label: Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\p{Cc}]+$' }),
+  /** Whether things that the file made, and no longer names, are removed. */
+  prune: Type.Optional(Type.Boolean()),
+  /** The secrets behind `env:NAME` and `file:PATH`: the caller has them, not the node. */
+  secrets: Type.Optional(
+    Type.Record(Type.String({ maxLength: 1100 }), Type.String({ maxLength: maxSecretLength })),
+  ),
+})
+
+const DifferenceSchema = Type.Object(
+  {
+    change: oneOf(['add', 'change', 'remove']),
+    subject: Type.String(),
+    fields: Type.Array(
+      Type.Object({ field: Type.String(), before: Type.Unknown(), after: Type.Unknown() }),
+    ),
+  },
+  { title: 'ConfigurationDifference' },
+)
+
+const Managed = Type.Object(
+  {
+    section: oneOf(sectionKeys),
+    name: Type.String(),
+    /** The thing; null while it waits for what others make. */
+    subject_id: nullable(Type.String()),
+    /** The file. */
+    label: Type.String(),
+    /** Since when it differs from its file. */
+    drifted_at: nullable(Time),
+  },
+  { title: 'ManagedThing' },
+)
+
+/** An organization's configuration as a file: export, plan, apply; what a file manages, and taking it over. */
+export const configurationRoutes = {
+  [`GET ${C}` as const]: route({
+    summary: 'The configuration as a file; secrets by reference, never themselves',
+    permission: 'organization.manage',
+    answer: Type.Object({ file: Type.String() }),
+    handle: async ({ organization }, { configurations, organizations }) => {
+      const { text } = await configurations.export(await organizations.get(organization.id))
+      return { file: text }
+    },
+  }),
+
+  [`POST ${C}/plan` as const]: route({
+    summary: 'What applying a file would change; nothing is changed',
+    permission: 'organization.manage',
+    status: 200,
+    maxBodyBytes,
+    body: FileBody,
+    answer: Type.Object({ differences: Type.Array(DifferenceSchema) }),
+    handle: async ({ organization, body }, { configurations }) => {
+      const options = { ...toOptions(body), slug: organization.slug }
+      return { differences: shown(await configurations.plan(body.file, options)) }
+    },
+  }),
+
+  [`POST ${C}/apply` as const]: route({
+    summary:
+      'Make the organization what a file says, all of it or nothing; each change needs the permission that it needs elsewhere',
+    permission: 'organization.manage',
+    freshSignIn: true,
+    status: 201,
+    maxBodyBytes,
+    body: FileBody,
+    answer: Type.Object({
+      applied: Type.Array(DifferenceSchema),
+      /** Newly issued keys: their secrets are in this answer and nowhere else. */
+      keys: Type.Array(
+        Type.Object({ name: Type.String(), id: Type.String(), secret: Type.String() }),
+      ),
+      confirmation: Confirmed,
+    }),
+    handle: async ({ organization, body, actor }, { configurations }) => {
+      const by = { actor, permissions: permissionsIn(organization), slug: organization.slug }
+      const applied = await configurations.apply(body.file, { ...toOptions(body), ...by })
+      return {
+        applied: shown(applied.differences),
+        keys: [...applied.issued],
+        confirmation: toConfirmed(applied.confirmation),
+      }
+    },
+  }),
+
+  [`GET ${C}/managed` as const]: route({
+    summary: 'What files manage here, by section and name',
+    permission: 'traffic.see',
+    query: Type.Object({ ...pageQuery, section: Type.Optional(oneOf(sectionKeys)) }),
+    answer: pageOf(Managed),
+    handle: async ({ organization, query }, { configurations }) => {
+      const { after, section } = query
+      const page = { after, section, limit: limitOf(query) + 1 }
+      return toPage(query, await configurations.managed(organization.id, page), {
+        item: (row) => ({
+          section: row.section as Static<typeof Managed>['section'],
+          name: row.name,
+          subject_id: row.subjectId ?? null,
+          label: row.label,
+          drifted_at: timeOrNull(row.driftedAt),
+        }),
+        cursorOf: (row) => `${row.section} ${row.name}`,
+      })
+    },
+  }),
+
+  [`POST ${C}/take-over` as const]: route({
+    summary: 'Give a thing that a file manages back to people; the next apply takes it again',
+    permission: 'organization.manage',
+    body: input({ section: oneOf(sectionKeys), id: Type.String({ minLength: 1, maxLength: 300 }) }),
+    handle: async ({ organization, body, actor }, { configurations }) => {
+      const thing = { section: body.section, idOrName: body.id }
+      await configurations.takeOver(organization.id, thing, actor)
+      return undefined
+    },
+  }),
+}
+
+function toOptions({ label, prune, secrets = {} }: Static<typeof FileBody>) {
+  const resolve = (reference: string): string | undefined =>
+    Object.hasOwn(secrets, reference) ? secrets[reference] : undefined
+  return { label, prune: prune === true, resolve }
+}
+
+function permissionsIn(organization: RouteOrganization): Permission[] {
+  return (Object.keys(permissions) as Permission[]).filter((one) => isAllowed(organization, one))
+}
+
+function shown(differences: readonly Difference[]) {
+  return differences.map(({ fields, ...one }) => ({ ...one, fields: [...fields] }))
+}

@@ -1,0 +1,60 @@
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
+import type { IssuedKey } from '../../configuration/index.ts'
+import { Problem } from '../../errors.ts'
+import { UsageError } from './command.ts'
+
+/** Where the secrets of newly issued keys go. */
+export interface SecretSink extends AsyncDisposable {
+  /** Takes them before the commit: a key whose secret nobody has is never made. Refuses when no place was named. */
+  readonly write: (issued: readonly IssuedKey[]) => void
+  /** The commit has happened: what was written stays. */
+  readonly keep: () => void
+  /** What is printed of the keys: their secrets only where standard output is the place. */
+  readonly shows: (issued: readonly IssuedKey[]) => readonly Partial<IssuedKey>[]
+}
+
+/** Opens the place that was named: `file:PATH`, which must not be there yet, or `stdout`. */
+export function openSink(place: string | undefined): SecretSink {
+  const path = place?.startsWith('file:') === true ? place.slice('file:'.length) : undefined
+  if (place !== undefined && place !== 'stdout' && (path === undefined || path === '')) {
+    throw new UsageError('--new-secrets must be file:PATH or stdout')
+  }
+  if (path !== undefined && existsSync(path)) {
+    throw new Problem('conflict', `${path} is there already: it may hold secrets. Move it first.`)
+  }
+  let written = false
+  let kept = false
+  return {
+    write(issued) {
+      if (issued.length === 0) return
+      if (place === undefined) throw noPlace(issued)
+      if (path === undefined) return
+      if (written) rmSync(path, { force: true })
+      written = true
+      writeSecrets(path, issued)
+    },
+    keep: () => void (kept = true),
+    shows: (issued) => (path === undefined ? issued : issued.map(({ name, id }) => ({ name, id }))),
+    async [Symbol.asyncDispose]() {
+      if (path !== undefined && written && !kept) rmSync(path, { force: true })
+    },
+  }
+}
+
+function noPlace(issued: readonly IssuedKey[]): Problem {
+  const names = issued.map(({ name }) => name).slice(0, 5)
+  return new Problem(
+    'invalid_input',
+    `${names.join(', ')} would be issued, and nobody would get the secret. Name a place: --new-secrets file:PATH or --new-secrets stdout.`,
+  )
+}
+
+function writeSecrets(path: string, issued: readonly IssuedKey[]): void {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    writeSync(file, `${JSON.stringify({ keys: issued }, null, 2)}\n`)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,182 @@
+import { isMap, isScalar, isSeq, type LineCounter, type Node } from 'yaml'
+import { Problem } from '../../errors.ts'
+
+/** The part of JSON Schema that the file's schema is made of. */
+interface Schema {
+  readonly type?: string
+  readonly const?: number
+  readonly enum?: readonly string[]
+  readonly anyOf?: readonly Schema[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: Schema | false
+  readonly propertyNames?: { readonly pattern: string }
+  readonly maxProperties?: number
+  readonly items?: Schema
+  readonly maxItems?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly patternErrorMessage?: string
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+interface Pointed {
+  readonly node: Node | null | undefined
+  readonly start?: Node | null | undefined
+}
+
+/** A value of the file with its line and path, for the one sentence that says what is wrong with it. */
+export class Place {
+  readonly #file: { readonly name: string; readonly lines: LineCounter }
+  readonly #path: string
+  readonly #node: Node | null | undefined
+  /** What begins the value's line: the name before it, where it has one. */
+  readonly #start: Node | null | undefined
+
+  constructor(
+    file: { readonly name: string; readonly lines: LineCounter },
+    path: string,
+    { node, start = node }: Pointed,
+  ) {
+    this.#file = file
+    this.#path = path
+    this.#node = node
+    this.#start = start
+  }
+
+  /** File, line and path. */
+  get where(): string {
+    const { name, lines } = this.#file
+    const { line } = lines.linePos(this.#start?.range?.[0] ?? 0)
+    return `${name}:${Math.max(1, line)}: ${this.#path === '' ? 'the file' : this.#path}`
+  }
+
+  wrong(must: string): Problem {
+    return new Problem('invalid_input', `${this.where} ${must}.`)
+  }
+
+  /** The values of a mapping by their names; the place of each name is where it begins. */
+  members(): Map<string, Place> {
+    if (!isMap<Node, Node | null>(this.#node)) throw this.wrong('must be a mapping')
+    return new Map(
+      this.#node.items.map(({ key, value }) => {
+        const name = isScalar(key) ? String(key.value) : ''
+        return [name, this.#inside(name, { node: value, start: key })]
+      }),
+    )
+  }
+
+  /** The place of a field such as `credential.value` or `rules[0]`; this one where it is not there. */
+  at(field: string): Place {
+    const [, name = '', index, rest = ''] = /^([^.[]*)(?:\[(\d+)\])?\.?(.*)$/.exec(field) ?? []
+    const found = isMap(this.#node) ? this.members().get(name) : undefined
+    if (found === undefined) return this
+    const inner = index === undefined ? found : found.#item(Number(index))
+    return rest === '' ? inner : inner.at(rest)
+  }
+
+  #item(index: number): Place {
+    const node = isSeq<Node>(this.#node) ? this.#node.items[index] : undefined
+    return node === undefined ? this : new Place(this.#file, `${this.#path}[${index}]`, { node })
+  }
+
+  /** The value, when the schema has nothing against it. */
+  check(schema: Schema): unknown {
+    if (schema.anyOf !== undefined) return this.#checkAny(schema.anyOf)
+    if (schema.const !== undefined) {
+      if (this.#scalar() === schema.const) return schema.const
+      throw this.wrong(`must be ${schema.const}`)
+    }
+    switch (schema.type) {
+      case 'object':
+        return this.#checkMapping(schema)
+      case 'array':
+        return this.#checkList(schema)
+      case 'integer':
+        return this.#checkWhole(schema)
+      case 'boolean':
+        if (typeof this.#scalar() !== 'boolean') throw this.wrong('must be true or false')
+        return this.#scalar()
+      default:
+        return this.#checkText(schema)
+    }
+  }
+
+  #inside(name: string, pointed: Pointed): Place {
+    return new Place(this.#file, this.#path === '' ? name : `${this.#path}.${name}`, pointed)
+  }
+
+  #scalar(): unknown {
+    return isScalar(this.#node) ? this.#node.value : undefined
+  }
+
+  #checkAny(choices: readonly Schema[]): unknown {
+    const isNull = isScalar(this.#node) && this.#node.value === null
+    const other = choices.find(({ type }) => type !== 'null')
+    return isNull || other === undefined ? null : this.check(other)
+  }
+
+  #checkMapping(schema: Schema): Record<string, unknown> {
+    const { properties = {}, required = [], additionalProperties, propertyNames } = schema
+    const members = this.members()
+    if (members.size > (schema.maxProperties ?? Infinity)) {
+      throw this.wrong(`has more than ${schema.maxProperties} members`)
+    }
+    const missing = required.find((name) => !members.has(name))
+    if (missing !== undefined) throw this.wrong(`needs ${missing}`)
+    const names = propertyNames && new RegExp(propertyNames.pattern, 'u')
+    return Object.fromEntries(
+      [...members].map(([name, place]) => {
+        const known = Object.hasOwn(properties, name) ? properties[name] : additionalProperties
+        if (known === undefined || known === false) {
+          throw place.wrong(`is not known here; there are ${Object.keys(properties).join(', ')}`)
+        }
+        if (names !== undefined && !names.test(name)) {
+          throw place.wrong('is no name here: use lower-case letters, digits and "-"')
+        }
+        return [name, place.check(known)]
+      }),
+    )
+  }
+
+  #checkList({ items = {}, maxItems = Infinity }: Schema): unknown[] {
+    if (!isSeq<Node>(this.#node)) throw this.wrong('must be a list')
+    if (this.#node.items.length > maxItems) throw this.wrong(`has more than ${maxItems} items`)
+    return this.#node.items.map((node, index) =>
+      new Place(this.#file, `${this.#path}[${index}]`, { node }).check(items),
+    )
+  }
+
+  #checkWhole({ minimum = -Infinity, maximum = Infinity }: Schema): number {
+    const value = this.#scalar()
+    if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
+      throw this.wrong('must be a whole number')
+    }
+    if (value < minimum || value > maximum) {
+      throw this.wrong(`must be a whole number from ${minimum} to ${maximum}`)
+    }
+    return value
+  }
+
+  #checkText(schema: Schema): string {
+    const value = this.#scalar()
+    if (schema.enum !== undefined) {
+      const known = schema.enum.find((one) => one === value)
+      if (known === undefined) throw this.wrong(`must be ${schema.enum.join(' or ')}`)
+      return known
+    }
+    if (typeof value !== 'string') throw this.wrong('must be a text')
+    const { minLength = 0, maxLength = Infinity, pattern } = schema
+    if (value.length < minLength || value.length > maxLength) {
+      throw this.wrong(`must have ${minLength} to ${maxLength} characters`)
+    }
+    if (!value.isWellFormed() || value.includes('\u0000'))
+      throw this.wrong('has characters that are none')
+    if (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) {
+      throw this.wrong(schema.patternErrorMessage ?? 'is not written as it must be')
+    }
+    return value
+  }
+}

@@ -1,0 +1,51 @@
+import { Type, type TSchema } from '../../http/index.ts'
+import { KeyDefaultsSchema, sections } from '../sections/index.ts'
+import { sectionKeys, type SectionKey } from '../sections/section.ts'
+import { object } from '../sections/fields.ts'
+
+const maxThings = 10_000
+
+/** How things of a section may be called: what the name means elsewhere decides. */
+const names: Readonly<Record<Exclude<SectionKey, 'organization'>, string>> = {
+  targets: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+  endpoints: '^[a-z0-9][a-z0-9-]{0,80}$',
+  connections: '^[a-z0-9][a-z0-9-]{0,80}$',
+  domains: '^[a-z0-9.-]{1,253}$',
+  groups: '^.{1,256}$',
+  keys: '^[a-z0-9][a-z0-9-]{0,80}$',
+}
+
+const maps = sectionKeys.flatMap((key): [string, TSchema][] =>
+  key === 'organization' ? [] : [[key, mapped(key)]],
+)
+
+/** The whole file, as editors and `readFile` check it. */
+export const fileSchema: TSchema = object(
+  {
+    version: Type.Unsafe<number>({ const: 1, description: 'The version of this format.' }),
+    organization: { ...sections.organization.schema, required: ['slug'] },
+    key_defaults: KeyDefaultsSchema,
+    ...Object.fromEntries(maps),
+  },
+  ['version', 'organization'],
+)
+
+/** The schema as a document of its own: served at /schemas/organization.json and shipped. */
+export function schemaDocument(): Record<string, unknown> {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Configuration of an organization in Intercept',
+    ...(JSON.parse(JSON.stringify(fileSchema)) as Record<string, unknown>),
+  }
+}
+
+function mapped(key: Exclude<SectionKey, 'organization'>): TSchema {
+  const { noun, schema } = sections[key]
+  return Type.Unsafe({
+    type: 'object',
+    description: `Each ${noun} by its name.`,
+    propertyNames: { pattern: names[key] },
+    additionalProperties: schema,
+    maxProperties: maxThings,
+  })
+}

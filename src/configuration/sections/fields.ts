@@ -1,0 +1,88 @@
+import { Type, type TSchema } from '../../http/index.ts'
+
+/** A mapping of known fields; all may be left out but those in `required`. */
+export function object(
+  properties: Readonly<Record<string, TSchema>>,
+  required: readonly string[] = [],
+): TSchema {
+  return Type.Object(
+    Object.fromEntries(
+      Object.entries(properties).map(([name, schema]) => [
+        name,
+        required.includes(name) ? schema : Type.Optional(schema),
+      ]),
+    ),
+    { additionalProperties: false },
+  )
+}
+
+/** A text. */
+export function text(maxLength: number, description: string): TSchema {
+  return Type.String({ minLength: 1, maxLength, description })
+}
+
+/** What people see of a thing; without it, its name in the file. */
+export function nameField(description: string): TSchema {
+  return text(100, description)
+}
+
+/** A text of a certain form; `must` ends the sentence that refuses others. */
+export function formed(pattern: string, must: string, description: string): TSchema {
+  return Type.String({ pattern, description, patternErrorMessage: must })
+}
+
+/** A list of texts. */
+export function texts(maxItems: number, description: string): TSchema {
+  return Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), { maxItems, description })
+}
+
+/** A whole number. */
+export function whole(minimum: number, maximum: number, description: string): TSchema {
+  return Type.Integer({ minimum, maximum, description })
+}
+
+/** True or false. */
+export function flag(description: string): TSchema {
+  return Type.Boolean({ description })
+}
+
+/** One of some words. */
+export function words(values: readonly string[], description: string): TSchema {
+  return Type.Unsafe<string>({ type: 'string', enum: [...values], description })
+}
+
+/** A value, or null for none. */
+export function nullable(schema: TSchema): TSchema {
+  return Type.Union([schema, Type.Null()])
+}
+
+/** Names with a value each. */
+export function mapOf(value: TSchema, maxProperties: number, description: string): TSchema {
+  return Type.Unsafe({ type: 'object', additionalProperties: value, maxProperties, description })
+}
+
+/** Where a secret is: never itself. */
+export const reference: TSchema = formed(
+  '^(env:[A-Za-z_][A-Za-z0-9_]{0,127}|file:.{1,1000})$',
+  'must be env:NAME or file:PATH, never the secret itself',
+  'Where the secret is: env:NAME or file:PATH.',
+)
+
+/** So many calls in so much time. */
+export const rate: TSchema = object(
+  {
+    calls: whole(1, 1_000_000, 'How many calls.'),
+    per_seconds: whole(1, 86_400, 'In how many seconds.'),
+    burst: whole(1, 1_000_000, 'How many at once.'),
+  },
+  ['calls', 'per_seconds'],
+)
+
+/** So many calls a calendar day or month, in UTC. */
+export const quota: TSchema = object(
+  {
+    calls: whole(1, Number.MAX_SAFE_INTEGER, 'How many calls.'),
+    period: words(['day', 'month'], 'In which calendar period (UTC).'),
+  },
+  ['calls', 'period'],
+)

@@ -1,0 +1,42 @@
+import { directoryGroups, type GroupRole } from '../../store/index.ts'
+import { object, words } from './fields.ts'
+import { noSecrets, type Scene, type Section } from './section.ts'
+
+/** Roles that groups of the directory give; a group that is not there yet gets its role when it comes. */
+export const groupSection: Section = {
+  key: 'groups',
+  noun: 'group',
+  permission: 'sso.manage',
+  schema: object({ role: words(['admin', 'developer', 'viewer'], 'What its members may do.') }, [
+    'role',
+  ]),
+  loose: [],
+  secretPaths: () => [],
+  defaults: () => ({}),
+  tidy: (entry) => entry,
+  async present({ organization, services }) {
+    const found = await directoryGroups.listNames(services.store, organization.id)
+    return found.flatMap(({ id, name, role }) =>
+      role === undefined ? [] : [{ id, name, entry: { role }, secrets: noSecrets }],
+    )
+  },
+  async put({ name, entry, before }, { organization, services, actor }) {
+    const known = before?.id ?? ''
+    const id = known === '' ? await idOf(name, { organization, services }) : known
+    if (id === undefined) return undefined
+    await services.groups.setRole(organization.id, id, entry['role'] as GroupRole, actor)
+    return id
+  },
+  async remove(id, { organization, services, actor }) {
+    if (id !== '') await services.groups.setRole(organization.id, id, undefined, actor)
+  },
+}
+
+/** The oldest group of this name: directories may have several. */
+async function idOf(
+  name: string,
+  { organization, services }: Pick<Scene, 'organization' | 'services'>,
+): Promise<string | undefined> {
+  const found = await directoryGroups.listNames(services.store, organization.id)
+  return found.find((group) => group.name === name)?.id
+}

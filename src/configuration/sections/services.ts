@@ -1,0 +1,59 @@
+import { createKeys, type Keys } from '../../access/index.ts'
+import type { Clock } from '../../clock.ts'
+import { openDirectoryGroups, type DirectoryGroups } from '../../directory/index.ts'
+import type { AddressGuard, Outbound, ResolveTxt } from '../../http/index.ts'
+import type { RelyingParty } from '../../oidc/index.ts'
+import { createOrganizations, type Organizations } from '../../organizations/index.ts'
+import type { Sealer } from '../../secrets/index.ts'
+import { createConnections, createDomains, type Sso } from '../../sso/index.ts'
+import type { Store } from '../../store/index.ts'
+import { createTargets, type Targets, type TargetSettings } from '../../targets/index.ts'
+import type { Log } from '../../telemetry/index.ts'
+import { createWebhooks, type Webhooks } from '../../webhooks/index.ts'
+
+/** What varies. */
+export interface ConfigurationDeps {
+  readonly store: Store
+  readonly sealer: Sealer
+  readonly clock: Clock
+  readonly log: Log
+  readonly guard: AddressGuard
+  readonly outbound: Outbound
+  readonly relyingParty: RelyingParty
+  readonly resolveTxt: ResolveTxt
+  readonly authUrl: string
+  readonly allowLoopback: boolean
+  /** What targets are like where nobody says otherwise. */
+  readonly defaults: TargetSettings
+  readonly maxEndpoints: number | undefined
+}
+
+/** The services that a file's sections work with. */
+export interface ConfigurationServices {
+  readonly store: Store
+  readonly sealer: Sealer
+  readonly clock: Clock
+  readonly defaults: TargetSettings
+  readonly organizations: Organizations
+  readonly targets: Targets
+  readonly endpoints: Webhooks['endpoints']
+  readonly connections: Sso['connections']
+  readonly domains: Sso['domains']
+  readonly groups: DirectoryGroups
+  readonly keys: Keys
+}
+
+/** Opens them over a store, which may be a transaction that is under way. */
+export function openServices(deps: ConfigurationDeps): ConfigurationServices {
+  const { store, sealer, clock, defaults } = deps
+  return {
+    ...{ store, sealer, clock, defaults },
+    organizations: createOrganizations(deps),
+    targets: createTargets(deps),
+    endpoints: createWebhooks(deps).endpoints,
+    connections: createConnections(deps),
+    domains: createDomains(deps),
+    groups: openDirectoryGroups({ store, sealer, clock }),
+    keys: createKeys(deps),
+  }
+}

@@ -1,0 +1,110 @@
+import { managed, type ManagedRecord, type OrganizationRecord } from '../store/index.ts'
+import {
+  canonical,
+  sectionKeys,
+  withValues,
+  type Entry,
+  type Section,
+  type SectionKey,
+  type Thing,
+} from './sections/section.ts'
+import { sections } from './sections/index.ts'
+import type { ConfigurationServices } from './sections/services.ts'
+
+/** What an organization is like now. */
+export interface State {
+  /** Each thing as a file would say it: without what it has by default, secrets by reference. */
+  readonly entries: Readonly<Record<SectionKey, ReadonlyMap<string, Entry>>>
+  readonly things: Readonly<Record<SectionKey, ReadonlyMap<string, Thing>>>
+  readonly owned: readonly ManagedRecord[]
+}
+
+/** Reads everything that a file could say of an organization. */
+export async function readState(
+  organization: OrganizationRecord,
+  services: ConfigurationServices,
+): Promise<State> {
+  const owned = await managed.list(services.store, organization.id)
+  const things = {} as Record<SectionKey, Map<string, Thing>>
+  const entries = {} as Record<SectionKey, Map<string, Entry>>
+  const nameOf = (key: SectionKey, id: string): string | undefined =>
+    [...(things[key] ?? [])].find(([, thing]) => thing.id === id)?.[0]
+  for (const key of sectionKeys) {
+    const section = sections[key]
+    const ours = owned.filter((row) => row.section === key)
+    const found = await section.present({ organization, services, nameOf })
+    things[key] = named(found, ours)
+    const rows = new Map(ours.map((row) => [row.name, row]))
+    entries[key] = new Map(
+      [...things[key]].map(([name, thing]) => {
+        const refs = (path: string) => referenceAt(path, name, rows.get(name)?.entry)
+        const entry = withValues(thing.entry, section.secretPaths(thing.entry), refs)
+        return [name, withoutDefaults(section, { name, entry }, services)]
+      }),
+    )
+  }
+  return { entries, things, owned }
+}
+
+/** The state of an organization that is not there yet. */
+export function emptyState(): State {
+  const none = new Map<string, never>()
+  const all = {} as Record<SectionKey, ReadonlyMap<string, never>>
+  for (const key of sectionKeys) all[key] = none
+  return { entries: all, things: all, owned: [] }
+}
+
+/** An entry in the one form in which equal things are equal: tidy, and without what it has by default. */
+export function withoutDefaults(
+  section: Section,
+  { name, entry }: { readonly name: string; readonly entry: Entry },
+  services: ConfigurationServices,
+): Entry {
+  const { name: given } = entry
+  const trimmed = typeof given === 'string' ? { ...entry, name: given.trim() } : entry
+  const tidy = section.tidy(trimmed)
+  const defaults = section.defaults(name, tidy, services)
+  return Object.fromEntries(
+    Object.entries(tidy).filter(
+      ([field, value]) => canonical(value) !== canonical(defaults[field] ?? null),
+    ),
+  )
+}
+
+/** Things by the names that files gave them; others by names of their own that are free. */
+function named(found: readonly Thing[], owned: readonly ManagedRecord[]): Map<string, Thing> {
+  const names = new Map(owned.map((row) => [row.subjectId, row.name]))
+  const result = new Map<string, Thing>()
+  const waiting = owned.filter((row) => row.subjectId === undefined)
+  for (const { name, entry } of waiting) {
+    result.set(name, { id: '', name, entry, secrets: new Map() })
+  }
+  for (const thing of found) {
+    const name = names.get(thing.id)
+    if (name !== undefined) result.set(name, thing)
+  }
+  const taken = new Set(owned.map((row) => row.name))
+  for (const thing of found) {
+    if (names.has(thing.id)) continue
+    let name = thing.name
+    // One that waits is this very thing as soon as it is there.
+    for (let n = 2; taken.has(name) && result.get(name)?.id !== ''; n++) name = `${thing.name}-${n}`
+    taken.add(name)
+    result.set(name, thing)
+  }
+  return result
+}
+
+/** Where a secret came from when it was applied, or where the next apply may look for it. */
+function referenceAt(path: string, name: string, applied: Entry | undefined): string {
+  const [first = '', ...rest] = path.split('.')
+  const inner = rest.join('.')
+  const kept = inner === '' ? applied?.[first] : (applied?.[first] as Entry | undefined)?.[inner]
+  if (typeof kept === 'string') return kept
+  const words = [name, inner === '' || inner === 'value' ? first : inner]
+  return `env:${words
+    .join('_')
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]+/g, '_')
+    .replace(/^(?=\d)/, '_')}`
+}

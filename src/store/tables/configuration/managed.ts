@@ -1,0 +1,209 @@
+import type { OrganizationId } from '../../../ids.ts'
+import type { Db, Tx } from '../../db/db.ts'
+
+export interface ManagedTable {
+  organization_id: string
+  section: string
+  name: string
+  subject_id: string | null
+  label: string
+  entry: string
+  secrets_sealed: string | null
+  drifted_at: number | null
+}
+
+export interface ManagedCheckTable {
+  organization_id: string
+  sequence: number
+}
+
+/** One thing that a file owns, as the file was last applied. */
+export interface ManagedRecord {
+  readonly section: string
+  /** What the file calls it. */
+  readonly name: string
+  /** Undefined while it waits for what others make, such as a group of the directory. */
+  readonly subjectId: string | undefined
+  /** The file. */
+  readonly label: string
+  readonly entry: Readonly<Record<string, unknown>>
+  /** Digests of its secrets, by where they stand in the entry. */
+  readonly secretsSealed: string | undefined
+  readonly driftedAt: number | undefined
+}
+
+const rowsInStatement = 500
+
+/** Everything that files own of an organization. */
+export async function list(at: Db, organizationId: OrganizationId): Promise<ManagedRecord[]> {
+  const rows = await at.query
+    .selectFrom('managed')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy('section')
+    .orderBy('name')
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** Who owns a thing: named by its id or, within its section, by its name. */
+export async function find(
+  at: Db,
+  organizationId: OrganizationId,
+  { section, idOrName }: { readonly section: string; readonly idOrName: string },
+): Promise<ManagedRecord | undefined> {
+  const row = await at.query
+    .selectFrom('managed')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('section', '=', section)
+    .where((eb) => eb.or([eb('subject_id', '=', idOrName), eb('name', '=', idOrName)]))
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** A page of them; `after` is the section and the name of the last one before, with a blank between. */
+export async function page(
+  at: Db,
+  organizationId: OrganizationId,
+  of: { readonly after?: string | undefined; readonly section?: string | undefined; limit: number },
+): Promise<ManagedRecord[]> {
+  const [, section = '', name = ''] = /^(\w+) (.*)$/.exec(of.after ?? '') ?? []
+  let query = at.query
+    .selectFrom('managed')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where((eb) =>
+      eb.or([
+        eb('section', '>', section),
+        eb.and([eb('section', '=', section), eb('name', '>', name)]),
+      ]),
+    )
+  if (of.section !== undefined) query = query.where('section', '=', of.section)
+  const rows = await query.orderBy('section').orderBy('name').limit(of.limit).execute()
+  return rows.map(fromRow)
+}
+
+/** Notes what was applied; what was owned under the same name before is replaced. */
+export async function put(
+  tx: Tx,
+  organizationId: OrganizationId,
+  things: readonly Omit<ManagedRecord, 'driftedAt'>[],
+): Promise<void> {
+  for (let from = 0; from < things.length; from += rowsInStatement) {
+    const rows = things.slice(from, from + rowsInStatement).map((thing) => ({
+      organization_id: organizationId,
+      section: thing.section,
+      name: thing.name,
+      subject_id: thing.subjectId ?? null,
+      label: thing.label,
+      entry: JSON.stringify(thing.entry),
+      secrets_sealed: thing.secretsSealed ?? null,
+      drifted_at: null,
+    }))
+    await tx.query
+      .insertInto('managed')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(['organization_id', 'section', 'name']).doUpdateSet((eb) => ({
+          subject_id: eb.ref('excluded.subject_id'),
+          label: eb.ref('excluded.label'),
+          entry: eb.ref('excluded.entry'),
+          secrets_sealed: eb.ref('excluded.secrets_sealed'),
+          drifted_at: null,
+        })),
+      )
+      .execute()
+  }
+}
+
+/** Forgets that a file owns this; returns whether one did. */
+export async function remove(
+  tx: Tx,
+  organizationId: OrganizationId,
+  { section, name }: { readonly section: string; readonly name: string },
+): Promise<boolean> {
+  const { numDeletedRows } = await tx.query
+    .deleteFrom('managed')
+    .where('organization_id', '=', organizationId)
+    .where('section', '=', section)
+    .where('name', '=', name)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
+/** Notes since when a thing differs, or that it does no more; returns whether that is news. */
+export async function noteDrift(
+  tx: Tx,
+  organizationId: OrganizationId,
+  { row, drifted }: { readonly row: ManagedRecord; readonly drifted: boolean },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx.query
+    .updateTable('managed')
+    .set({ drifted_at: drifted ? tx.now : null })
+    .where('organization_id', '=', organizationId)
+    .where('section', '=', row.section)
+    .where('name', '=', row.name)
+    // Another apply in between: what was compared is not what holds.
+    .where('entry', '=', JSON.stringify(row.entry))
+    .where('drifted_at', drifted ? 'is' : 'is not', null)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Organizations with managed things in which something happened since they were last compared. */
+export async function listUnchecked(
+  at: Db,
+  limit: number,
+): Promise<{ organizationId: OrganizationId; sequence: number }[]> {
+  const rows = await at.query
+    .selectFrom('organization_head')
+    .leftJoin('managed_check', 'managed_check.organization_id', 'organization_head.organization_id')
+    .select(['organization_head.organization_id', 'organization_head.audit_sequence as sequence'])
+    .where((eb) =>
+      eb(
+        'organization_head.audit_sequence',
+        '>',
+        eb.fn.coalesce('managed_check.sequence', eb.lit(-1)),
+      ),
+    )
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('managed')
+          .select('name')
+          .whereRef('managed.organization_id', '=', 'organization_head.organization_id'),
+      ),
+    )
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({
+    organizationId: row.organization_id as OrganizationId,
+    sequence: row.sequence,
+  }))
+}
+
+/** Notes up to which audit entry an organization was compared. */
+export async function noteChecked(
+  tx: Tx,
+  organizationId: OrganizationId,
+  sequence: number,
+): Promise<void> {
+  await tx.query
+    .insertInto('managed_check')
+    .values({ organization_id: organizationId, sequence })
+    .onConflict((conflict) => conflict.column('organization_id').doUpdateSet({ sequence }))
+    .execute()
+}
+
+function fromRow(row: ManagedTable): ManagedRecord {
+  return {
+    section: row.section,
+    name: row.name,
+    subjectId: row.subject_id ?? undefined,
+    label: row.label,
+    entry: JSON.parse(row.entry) as Record<string, unknown>,
+    secretsSealed: row.secrets_sealed ?? undefined,
+    driftedAt: row.drifted_at ?? undefined,
+  }
+}

@@ -1,0 +1,131 @@
+// A configuration file: kill -9 while it is applied leaves all of it or nothing; a second plan is empty in any world.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createKeys } from '../../src/access/index.ts'
+import { systemClock } from '../../src/clock.ts'
+import { auditEntries, openStore, organizations, type Store } from '../../src/store/index.ts'
+import {
+  configurationsFor,
+  fileOf,
+  operator,
+  secretFor,
+  sealer,
+} from '../harness/configuration-worlds.ts'
+import { postgresForTests } from '../harness/postgres.ts'
+import { bigFile, twoFiles } from './apply-files.ts'
+import { randomFrom, wait, type Torture, type TortureOptions } from './torture.ts'
+import type { Place } from './writers.ts'
+
+/** The same on SQLite and on PostgreSQL; 1,000 worlds on each, `--size N` for another number. */
+export const apply: Torture = {
+  about: 'kill -9 during apply; a second plan in generated worlds, on both engines',
+  async run(options) {
+    const folder = mkdtempSync(join(tmpdir(), 'intercept-apply-'))
+    await using database = await postgresForTests()
+    const findings: string[] = []
+    const figures: Record<string, number> = {}
+    try {
+      for (const [engine, place] of [
+        ['sqlite', { folder }],
+        ['postgres', { folder, databaseUrl: database.url }],
+      ] as const) {
+        const killed = await killRepeatedly(place, options)
+        findings.push(...killed.map((finding) => `${engine}: ${finding}`))
+        if (options.short) continue
+        const worlds = await planAgain(place, options)
+        findings.push(...worlds.findings.map((finding) => `${engine}: ${finding}`))
+        figures[`${engine}_big_plan_ms`] = worlds.bigPlanMs
+      }
+      return { figures: { ...figures, kills: killsOf(options) }, findings }
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  },
+}
+
+function killsOf({ short }: TortureOptions): number {
+  return short ? 3 : 50
+}
+
+async function killRepeatedly(place: Place, options: TortureOptions): Promise<string[]> {
+  const random = randomFrom(options.seed)
+  const findings: string[] = []
+  let applied = 0
+  for (let at = 0; at < killsOf(options); at++) {
+    const words = [
+      join(import.meta.dirname, 'apply-writer.ts'),
+      place.folder,
+      place.databaseUrl ?? '-',
+      String(at * 1000),
+    ]
+    const writer = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(writer.stdout, 'data', { signal: AbortSignal.timeout(60_000) })
+    await wait(50 + random() * 600)
+    writer.kill('SIGKILL')
+    await once(writer, 'close')
+    await using store = await open(place)
+    findings.push(...(await half(store, place)))
+    const found = await organizations.findBySlug(store, 'torture')
+    if (found === undefined) continue
+    const entries = await auditEntries.list(store, found.id, { limit: 1000 })
+    applied = entries.filter(({ action }) => action === 'configuration.applied').length
+  }
+  if (applied === 0) findings.push('nothing was ever applied')
+  return findings
+}
+
+/** What is half done: the organization must be just what one of the files says, and every key's secret written. */
+async function half(store: Store, place: Place): Promise<string[]> {
+  const found = await organizations.findBySlug(store, 'torture')
+  if (found === undefined) return []
+  const configurations = configurationsFor(store)
+  const options = { label: 'torture.yaml', prune: true, resolve: secretFor }
+  const plans = await Promise.all(twoFiles.map(async (file) => configurations.plan(file, options)))
+  const findings = plans.every(({ length }) => length > 0)
+    ? [`neither file is applied: ${JSON.stringify(plans.map((plan) => plan[0]))}`]
+    : []
+  const written = globSync('keys-*.json', { cwd: place.folder })
+    .map((file) => readFileSync(join(place.folder, file), 'utf8'))
+    .join('')
+  const keys = createKeys({ store, clock: systemClock })
+  for (const key of await keys.list(found.id, { limit: 100, state: 'active' })) {
+    if (!written.includes(key.id)) findings.push(`nobody has the secret of ${key.id}`)
+  }
+  return findings
+}
+
+async function planAgain(
+  place: Place,
+  { seed, size = 1000, say }: TortureOptions,
+): Promise<{ findings: string[]; bigPlanMs: number }> {
+  const findings: string[] = []
+  await using store = await open(place)
+  const configurations = configurationsFor(store)
+  const by = {
+    ...{ label: 'w.yaml', prune: true, resolve: secretFor },
+    ...{ actor: operator, permissions: undefined },
+  }
+  const random = randomFrom(seed)
+  for (let world = 0; world < size; world++) {
+    // Each organization is changed four times: what one file made, the next one prunes.
+    const text = fileOf(random, `world-${world >> 2}`)
+    await configurations.apply(text, by)
+    const plan = await configurations.plan(text, by)
+    if (plan.length > 0) findings.push(`${JSON.stringify(plan[0])} after an apply of\n${text}`)
+    if (world % 100 === 99) say(`${world + 1} worlds`)
+  }
+  const big = bigFile(1000)
+  await configurations.apply(big, by)
+  const startedAt = performance.now()
+  const plan = await configurations.plan(big, by)
+  const bigPlanMs = Math.round(performance.now() - startedAt)
+  if (plan.length > 0) findings.push('the plan of 1,000 targets is not empty')
+  return { findings, bigPlanMs }
+}
+
+async function open(place: Place): Promise<Store> {
+  return await openStore({ ...place, clock: systemClock, isNode: false, authenticator: sealer })
+}
