@@ -21,6 +21,7 @@ import { publish } from '../webhooks/index.ts'
 import { joinByInvitation } from './join.ts'
 import type { Post } from './mail.ts'
 import { emailOf } from './name.ts'
+import { organizationBehind } from './own-account.ts'
 import { requireActingOwner } from './owners.ts'
 
 const lifetimeMs = 7 * 24 * 3600 * 1000
@@ -90,10 +91,12 @@ export function createInvitations(deps: {
 
   /**
    * Identities that prove an address of this person; what they typed themselves counts for nothing. An organization's
-   * own provider speaks for its invitations only, and for one as owner only if an owner stands behind the connection.
+   * own provider speaks for its invitations only, and for one as owner only if an owner stands behind the connection;
+   * a session that it vouched for takes up no other organization's, whatever else the person has proven.
    */
   async function proofsOf(person: SignedIn): Promise<Proof[]> {
     const proofs: Proof[] = []
+    const behind = await organizationBehind(store, person)
     for (const identity of await identities.listLiving(store, person.userId)) {
       const { email, emailVerified, connectionId, awaitsOwner } = identity
       if (!emailVerified || email === undefined) continue
@@ -103,8 +106,9 @@ export function createInvitations(deps: {
       proofs.push({
         email,
         opens: ({ organizationId, role }) =>
-          connectionId === '' ||
-          (connection?.organizationId === organizationId && (role !== 'owner' || isOwners)),
+          (behind === undefined || behind === organizationId) &&
+          (connectionId === '' ||
+            (connection?.organizationId === organizationId && (role !== 'owner' || isOwners))),
       })
     }
     return proofs

@@ -19,6 +19,8 @@ import {
 import { createIdentityProofs, type ProofHolder, type ProvenIdentity } from './identity-proof.ts'
 import { joinByInvitation } from './join.ts'
 import { nameOf } from './name.ts'
+import { requireWholeAccount, speaksForAccount } from './own-account.ts'
+import type { Visitor } from './session-reach.ts'
 
 /** Whom a proven identity stands for. */
 export interface Recognized {
@@ -42,10 +44,16 @@ export interface People {
   addIdentity(proof: string, holder: ProofHolder, actor: Actor): Promise<IdentityRecord>
   /** `not_found`; `conflict` for the last one. */
   removeIdentity(userId: UserId, id: string, actor: Actor): Promise<void>
-  identitiesOf(userId: UserId): Promise<IdentityRecord[]>
+  /** The person's identities; in a session of an organization's provider, of an account that others have too, only its own. */
+  identitiesOf(person: Visitor): Promise<IdentityRecord[]>
   /** `not_found`. */
   get(userId: string): Promise<UserRecord>
-  rename(userId: UserId, name: string, actor: Actor, expectedVersion?: number): Promise<UserRecord>
+  /** `own_sign_in_required`, `version_conflict`. */
+  rename(
+    person: Visitor,
+    wish: { readonly name: string; readonly expectedVersion: number | undefined },
+    actor: Actor,
+  ): Promise<UserRecord>
   /** People with this e-mail address: for the operator only, an address proves nothing. */
   findByEmail(email: string): Promise<UserRecord[]>
 }
@@ -158,7 +166,11 @@ export function createPeople(deps: {
 
   return {
     recognize,
-    identitiesOf: async (userId) => await identities.listOf(store, userId),
+    async identitiesOf(person) {
+      const all = await identities.listOf(store, person.userId)
+      if (await speaksForAccount(store, person)) return all
+      return all.filter(({ connectionId }) => connectionId === person.connectionId)
+    },
     findByEmail: async (email) => await users.listByEmail(store, email),
     async get(userId) {
       const user = await users.find(store, userId)
@@ -205,7 +217,9 @@ export function createPeople(deps: {
         await deps.sessions.endIn(tx, userId, {}, { by: actor.id, reason: 'identity_removed' })
       })
     },
-    async rename(userId, name, actor, expectedVersion) {
+    async rename(person, { name, expectedVersion }, actor) {
+      const { userId } = person
+      await requireWholeAccount(store, person)
       return await store.transaction(async (tx) => {
         const user = await users.update(tx, userId, { name: nameOf(name), expectedVersion })
         if (!user) throw new Problem('version_conflict', 'Your profile was changed meanwhile.')

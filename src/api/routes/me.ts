@@ -75,7 +75,7 @@ export const meRoutes = {
     handle: async ({ person }, services) => {
       const user = await services.people.get(person.userId)
       const [identities, joined, invited] = await Promise.all([
-        services.people.identitiesOf(person.userId),
+        services.people.identitiesOf(person),
         services.members.organizationsOf(person),
         services.invitations.openFor(person),
       ])
@@ -113,7 +113,8 @@ export const meRoutes = {
     body: input({ name: Type.String({ minLength: 1, maxLength: 100 }) }),
     answer: Type.Object({ id: Type.String(), name: Type.String(), version: Type.Integer() }),
     handle: async ({ person, body, actor, expectedVersion }, services) => {
-      const user = await services.people.rename(person.userId, body.name, actor, expectedVersion)
+      const wish = { name: body.name, expectedVersion }
+      const user = await services.people.rename(person, wish, actor)
       return { id: user.id, name: user.name, version: user.version }
     },
   }),
