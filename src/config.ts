@@ -263,11 +263,7 @@ function known(): KnownNames {
 }
 
 function compose(parsed: Parsed) {
-  const given = <N extends Name>(name: N): Given<N> => {
-    const value = parsed[name]
-    if (value === undefined) throw new Error(`${name} has no default`)
-    return value
-  }
+  const given = givenBy(parsed)
   const port = given('PORT')
   const baseUrl = parsed.BASE_URL ?? `http://localhost:${port}`
   return {
@@ -305,32 +301,45 @@ function compose(parsed: Parsed) {
     lameDuckMs: given('LAME_DUCK'),
     otlpLogsEndpoint: parsed.OTEL_EXPORTER_OTLP_LOGS_ENDPOINT,
     otlpEndpoint: parsed.OTEL_EXPORTER_OTLP_ENDPOINT,
-    limits: {
-      sessionMs: given('LIMIT_SESSION'),
-      sessionIdleMs: given('LIMIT_SESSION_IDLE'),
-      requestHeadBytes: given('LIMIT_REQUEST_HEAD'),
-      urlBytes: given('LIMIT_URL'),
-      bodyBytes: given('LIMIT_BODY'),
-      jsonBodyBytes: given('LIMIT_JSON_BODY'),
-      jsonDepth: given('LIMIT_JSON_DEPTH'),
-      scim: parsed.LIMIT_SCIM,
-      scimTokens: given('LIMIT_SCIM_TOKENS'),
-      scimBodyBytes: given('LIMIT_SCIM_BODY'),
-      scimBulkBodyBytes: given('LIMIT_SCIM_BULK_BODY'),
-      scimBulkOperations: given('LIMIT_SCIM_BULK_OPERATIONS'),
-      scimFilterCharacters: given('LIMIT_SCIM_FILTER'),
-      scimFilterDepth: given('LIMIT_SCIM_FILTER_DEPTH'),
-      webhookBodyBytes: given('LIMIT_WEBHOOK_BODY'),
-      webhookEndpoints: given('LIMIT_WEBHOOK_ENDPOINTS'),
-      failedCredentials: parsed.LIMIT_FAILED_CREDENTIALS,
-      drainMs: given('LIMIT_DRAIN'),
-    },
+    limits: limitsOf(parsed),
     callRecords: given('CALL_RECORDS'),
     retention: {
       callsMs: given('RETENTION_CALLS'),
       deliveriesMs: given('RETENTION_DELIVERIES'),
       auditMs: given('RETENTION_AUDIT'),
     },
+  } as const
+}
+
+function givenBy(parsed: Parsed) {
+  return <N extends Name>(name: N): Given<N> => {
+    const value = parsed[name]
+    if (value === undefined) throw new Error(`${name} has no default`)
+    return value
+  }
+}
+
+function limitsOf(parsed: Parsed) {
+  const given = givenBy(parsed)
+  return {
+    sessionMs: given('LIMIT_SESSION'),
+    sessionIdleMs: given('LIMIT_SESSION_IDLE'),
+    requestHeadBytes: given('LIMIT_REQUEST_HEAD'),
+    urlBytes: given('LIMIT_URL'),
+    bodyBytes: given('LIMIT_BODY'),
+    jsonBodyBytes: given('LIMIT_JSON_BODY'),
+    jsonDepth: given('LIMIT_JSON_DEPTH'),
+    scim: parsed.LIMIT_SCIM,
+    scimTokens: given('LIMIT_SCIM_TOKENS'),
+    scimBodyBytes: given('LIMIT_SCIM_BODY'),
+    scimBulkBodyBytes: given('LIMIT_SCIM_BULK_BODY'),
+    scimBulkOperations: given('LIMIT_SCIM_BULK_OPERATIONS'),
+    scimFilterCharacters: given('LIMIT_SCIM_FILTER'),
+    scimFilterDepth: given('LIMIT_SCIM_FILTER_DEPTH'),
+    webhookBodyBytes: given('LIMIT_WEBHOOK_BODY'),
+    webhookEndpoints: given('LIMIT_WEBHOOK_ENDPOINTS'),
+    failedCredentials: parsed.LIMIT_FAILED_CREDENTIALS,
+    drainMs: given('LIMIT_DRAIN'),
   } as const
 }
 

@@ -46,84 +46,27 @@ const dayMs = 24 * 60 * 60_000
 
 export type Domain = Awaited<ReturnType<typeof openDomain>>
 
-/** Opens the rooms that decide, in the order in which they lean on each other. */
-export async function openDomain(config: Config, foundations: Infrastructure) {
+/** Opens the services that decide, in the order in which they depend on each other. */
+export async function openDomain(config: Config, infrastructure: Infrastructure) {
   await using opened = new AsyncDisposableStack()
-  const { store, sealer, clock, log, metrics, outbound, guard, relyingParty } = foundations
-  const { baseUrl, authUrl } = config
+  const { store, sealer, clock, log } = infrastructure
+  const { baseUrl } = config
   await checkMasterKey(store, sealer)
 
-  // Access.
-  const signingKeys = await openSigningKeys({ store, sealer, clock })
-  const keys = createKeys({ store, clock })
-  const sessions = createSessions({
-    ...{ store, clock, signingKeys },
-    format: config.sessionFormat,
-    issuer: authUrl,
-    audience: baseUrl,
-    lifetimeMs: config.limits.sessionMs,
-    idleMs: config.limits.sessionIdleMs,
-  })
-  const accessTokens = createAccessTokens({ store, clock })
-  const enabledSchemes = config.keySchemes
-  const keyCache = createKeyCache({ store, clock, enabledSchemes, capacity: keysInMemory })
-
-  // Targets.
-  const defaults = defaultSettings(config.limits.bodyBytes, config.callRecords)
-  const register = createTargetCache({ store, sealer, defaults })
-  const targets = createTargets({ store, sealer, clock, guard, defaults })
-  const quotas = opened.use(createQuotas({ store, clock }))
-  const onError = (err: unknown): void => log.warn({ err }, 'rates: shared again later')
-  const rates = opened.use(new SharedRates({ store, clock, onError }))
-  measureLimits(metrics, { rates, quotas })
-  const limits = createLimits({ clock, quotas, rates })
-
-  // Organizations.
-  const post = opened.use(await createPost({ smtpUrl: config.smtpUrl, baseUrl, log }))
-  const people = createPeople({ store, sealer, clock, sessions, signUp: config.signUp })
-  const directories = opened.use(
-    createDirectories({
-      ...{ store, clock, sealer },
-      maxTokens: config.limits.scimTokens,
-      cursorTimeoutMs: dayMs,
-    }),
-  )
-  const sso = createSso({
-    ...{ store, sealer, clock, relyingParty, authUrl, baseUrl },
-    resolveTxt: foundations.resolveTxt,
-    directory: directories.signIn,
-    allowLoopback: config.loopbackIsOpen,
-  })
-
-  // Webhooks and audit.
-  const webhooks = opened.use(
-    createWebhooks({
-      ...{ store, sealer, clock, outbound, log, metrics },
-      deliveriesKeptMs: config.retention.deliveriesMs,
-      maxEndpoints: config.limits.webhookEndpoints,
-    }),
-  )
-
-  // Before anything is written: making a partition keeps writers waiting.
-  await store
-    .transactionOnCalls(async (tx) => await callPartitions.makePartitions(tx))
-    .catch((err: unknown) => log.warn({ err }, 'calls: partitions are made later'))
-  const { postLogs, version } = foundations
-  const callLog = postLogs && opened.use(openCallLog({ post: postLogs, version, metrics, log }))
-  if (postLogs) opened.use(new AuditExport({ store, post: postLogs, version, metrics, log }))
-
-  const configurations = createConfigurations({
-    ...{ store, sealer, clock, log, guard, outbound, relyingParty, authUrl, defaults },
-    resolveTxt: foundations.resolveTxt,
-    allowLoopback: config.loopbackIsOpen,
-    maxEndpoints: config.limits.webhookEndpoints,
-  })
+  const access = await openAccess(config, infrastructure)
+  const { sessions } = access
+  const targets = openTargets(config, infrastructure, opened)
+  const { post, directories, sso } = await openPeople(config, infrastructure, opened)
+  const webhooks = openWebhooks(config, infrastructure, opened)
+  const callLog = await openRecords(infrastructure, opened)
 
   const closing = opened.move()
   return {
-    ...{ signingKeys, keys, sessions, keyCache, accessTokens },
-    ...{ register, targets, quotas, rates, limits, callLog },
-    ...{ people, directories, sso, webhooks, configurations },
+    ...access,
+    ...targets,
+    ...{ callLog, directories, sso, webhooks },
+    configurations: openConfigurations(config, infrastructure),
+    people: createPeople({ store, sealer, clock, sessions, signUp: config.signUp }),
     organizations: createOrganizations({ store, clock }),
     members: createMembers({ store, clock, sessions, policies: sso.policies }),
     invitations: createInvitations({ store, clock, baseUrl, post }),
@@ -133,6 +76,106 @@ export async function openDomain(config: Config, foundations: Infrastructure) {
     traffic: createTraffic({ store, clock }),
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }
+}
+
+async function openAccess(config: Config, { store, sealer, clock }: Infrastructure) {
+  const { baseUrl, authUrl, keySchemes: enabledSchemes } = config
+  const signingKeys = await openSigningKeys({ store, sealer, clock })
+  return {
+    signingKeys,
+    keys: createKeys({ store, clock }),
+    sessions: createSessions({
+      ...{ store, clock, signingKeys },
+      format: config.sessionFormat,
+      issuer: authUrl,
+      audience: baseUrl,
+      lifetimeMs: config.limits.sessionMs,
+      idleMs: config.limits.sessionIdleMs,
+    }),
+    accessTokens: createAccessTokens({ store, clock }),
+    keyCache: createKeyCache({ store, clock, enabledSchemes, capacity: keysInMemory }),
+  }
+}
+
+function openTargets(
+  config: Config,
+  { store, sealer, clock, guard, log, metrics }: Infrastructure,
+  opened: AsyncDisposableStack,
+) {
+  const defaults = defaultSettings(config.limits.bodyBytes, config.callRecords)
+  const quotas = opened.use(createQuotas({ store, clock }))
+  const onError = (err: unknown): void => log.warn({ err }, 'rates: shared again later')
+  const rates = opened.use(new SharedRates({ store, clock, onError }))
+  measureLimits(metrics, { rates, quotas })
+  return {
+    register: createTargetCache({ store, sealer, defaults }),
+    targets: createTargets({ store, sealer, clock, guard, defaults }),
+    quotas,
+    rates,
+    limits: createLimits({ clock, quotas, rates }),
+  }
+}
+
+function openConfigurations(config: Config, infrastructure: Infrastructure) {
+  const { store, sealer, clock, log, guard, outbound, relyingParty, resolveTxt } = infrastructure
+  return createConfigurations({
+    ...{ store, sealer, clock, log, guard, outbound, relyingParty, resolveTxt },
+    authUrl: config.authUrl,
+    defaults: defaultSettings(config.limits.bodyBytes, config.callRecords),
+    allowLoopback: config.loopbackIsOpen,
+    maxEndpoints: config.limits.webhookEndpoints,
+  })
+}
+
+async function openPeople(
+  config: Config,
+  infrastructure: Infrastructure,
+  opened: AsyncDisposableStack,
+) {
+  const { store, sealer, clock, log, relyingParty, resolveTxt } = infrastructure
+  const { baseUrl, authUrl } = config
+  const post = opened.use(await createPost({ smtpUrl: config.smtpUrl, baseUrl, log }))
+  const directories = opened.use(
+    createDirectories({
+      ...{ store, clock, sealer },
+      maxTokens: config.limits.scimTokens,
+      cursorTimeoutMs: dayMs,
+    }),
+  )
+  const sso = createSso({
+    ...{ store, sealer, clock, relyingParty, authUrl, baseUrl, resolveTxt },
+    directory: directories.signIn,
+    allowLoopback: config.loopbackIsOpen,
+  })
+  return { post, directories, sso }
+}
+
+function openWebhooks(
+  config: Config,
+  { store, sealer, clock, outbound, log, metrics }: Infrastructure,
+  opened: AsyncDisposableStack,
+) {
+  return opened.use(
+    createWebhooks({
+      ...{ store, sealer, clock, outbound, log, metrics },
+      deliveriesKeptMs: config.retention.deliveriesMs,
+      maxEndpoints: config.limits.webhookEndpoints,
+    }),
+  )
+}
+
+/** Makes room for call records, and starts sending call records and audit entries to the operator's collector. */
+async function openRecords(
+  { store, postLogs, version, metrics, log }: Infrastructure,
+  opened: AsyncDisposableStack,
+) {
+  // Before anything is written: making a partition keeps writers waiting.
+  await store
+    .transactionOnCalls(async (tx) => await callPartitions.makePartitions(tx))
+    .catch((err: unknown) => log.warn({ err }, 'calls: partitions are made later'))
+  if (postLogs === undefined) return undefined
+  opened.use(new AuditExport({ store, post: postLogs, version, metrics, log }))
+  return opened.use(openCallLog({ post: postLogs, version, metrics, log }))
 }
 
 /** Call records for the operator's collector: losses are counted, never waited for. */

@@ -13,14 +13,19 @@ import {
   type AppRequest,
   type ResolveTxt,
 } from '../http/index.ts'
-import { createLog, type Log } from '../telemetry/index.ts'
-import { createMetrics, measureProcess } from '../telemetry/index.ts'
+import {
+  createLog,
+  createMetrics,
+  createTracer,
+  measureProcess,
+  type Log,
+  type Metrics,
+} from '../telemetry/index.ts'
 import { createRelyingParty } from '../oidc/index.ts'
-import { createSealer, loadMasterSecretsFor, randomToken } from '../secrets/index.ts'
-import { asStorageProblem, isInUse, openStore } from '../store/index.ts'
+import { createSealer, loadMasterSecretsFor, randomToken, type Sealer } from '../secrets/index.ts'
+import { asStorageProblem, isInUse, openStore, type Store } from '../store/index.ts'
 import { measureBuild, measureConnections, measureLocks } from './measure.ts'
 import { logBesideOutages, tellHistory, watchStore } from './store-watch.ts'
-import { createTracer } from '../telemetry/index.ts'
 
 const storeAgainMs = 500
 
@@ -43,49 +48,86 @@ export async function openInfrastructure(
   surroundings: Surroundings & { readonly version: string },
 ) {
   await using opened = new AsyncDisposableStack()
-  const machineClock = surroundings.clock ?? surroundings.machineClock ?? systemClock
   const wholeLog =
     surroundings.log ?? createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
 
   const metrics = createMetrics()
   opened.defer(measureProcess(metrics))
-  const transactions = metrics.histogram(
-    'intercept_database_transaction_seconds',
-    'How long a transaction took, waiting for a connection and for locks included.',
-  )
-  const sealer = createSealer(
-    await whenStorageAnswers(
-      wholeLog,
-      async () =>
-        await loadMasterSecretsFor({
-          setting: config.masterSecret,
-          folder: config.dataDir,
-          isInUse: async () =>
-            await isInUse({ databaseUrl: config.databaseUrl, folder: config.dataDir }),
-        }),
-    ),
-  )
+  const sealer = await openSealer(config, wholeLog)
   const store = opened.use(
-    await whenStorageAnswers(
-      wholeLog,
-      async () =>
-        await openStore({
-          databaseUrl: config.databaseUrl,
-          folder: config.dataDir,
-          clock: machineClock,
-          followsDatabaseClock: surroundings.clock === undefined,
-          onHistory: tellHistory({ log: wholeLog, metrics }),
-          onTransaction: (ms) => transactions.observe(ms / 1000),
-          isNode: true,
-          maxEventBytes: config.limits.webhookBodyBytes,
-          authenticator: sealer,
-        }),
-    ),
+    await openDatabase(config, { ...surroundings, log: wholeLog, metrics, sealer }),
   )
   const { clock } = store
   const outages = opened.use(watchStore({ store, log: wholeLog, metrics }))
   const log = logBesideOutages(wholeLog, outages)
 
+  const network = await openNetwork(config, { clock, opened })
+  const { version } = surroundings
+  measureBuild(metrics, { version, engine: store.engine })
+  measureConnections(metrics, { upstreams: network.upstreams, store })
+  if (store.engine === 'postgres') measureLocks(metrics, store)
+  const exports = openExports(config, { opened, metrics, log, version })
+  const relyingParty = createRelyingParty({
+    fetch: network.outbound.fetch,
+    clock,
+    allowLoopback: config.loopbackIsOpen,
+    mintTokenId: randomToken,
+  })
+
+  const closing = opened.move()
+  return {
+    ...{ version, clock, log, metrics, ...exports, sealer, store },
+    refusedByStorage: (cause: unknown) => outages.refused(cause),
+    ...network,
+    relyingParty,
+    resolveTxt: surroundings.resolveTxt ?? createTxtResolver(),
+    [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
+  }
+}
+
+async function openSealer(config: Config, log: Log): Promise<Sealer> {
+  const { masterSecret: setting, dataDir: folder, databaseUrl } = config
+  const isInstalled = async () => await isInUse({ databaseUrl, folder })
+  return createSealer(
+    await whenStorageAnswers(
+      log,
+      async () => await loadMasterSecretsFor({ setting, folder, isInUse: isInstalled }),
+    ),
+  )
+}
+
+async function openDatabase(
+  config: Config,
+  deps: Surroundings & {
+    readonly log: Log
+    readonly metrics: Metrics
+    readonly sealer: Sealer
+  },
+): Promise<Store> {
+  const { log, metrics, sealer, clock, machineClock } = deps
+  const transactions = metrics.histogram(
+    'intercept_database_transaction_seconds',
+    'How long a transaction took, waiting for a connection and for locks included.',
+  )
+  const options = {
+    databaseUrl: config.databaseUrl,
+    folder: config.dataDir,
+    clock: clock ?? machineClock ?? systemClock,
+    followsDatabaseClock: clock === undefined,
+    onHistory: tellHistory({ log, metrics }),
+    onTransaction: (ms: number) => transactions.observe(ms / 1000),
+    isNode: true,
+    maxEventBytes: config.limits.webhookBodyBytes,
+    authenticator: sealer,
+  }
+  return await whenStorageAnswers(log, async () => await openStore(options))
+}
+
+/** What goes out, what comes in from where, and who may be reached. */
+async function openNetwork(
+  config: Config,
+  { clock, opened }: { readonly clock: Clock; readonly opened: AsyncDisposableStack },
+) {
   const openings = { allowCidrs: config.outboundAllowCidrs, allowLoopback: config.loopbackIsOpen }
   const outbound = opened.use(createOutbound(openings))
   const guard = createAddressGuard(openings)
@@ -96,40 +138,29 @@ export async function openInfrastructure(
   const addresses = createClientAddresses(config.trustedProxies, config.forwardedHost)
   const addressOf = (request: AppRequest): string =>
     addresses.of(peerAddress(request), request.headers['x-forwarded-for']?.toString())
+  return { outbound, guard, echo, upstreams, addresses, addressOf }
+}
 
-  const { version } = surroundings
-  measureBuild(metrics, { version, engine: store.engine })
-  measureConnections(metrics, { upstreams, store })
-  if (store.engine === 'postgres') measureLocks(metrics, store)
+/** Where spans and log records are sent, if the operator has a collector. */
+function openExports(
+  config: Config,
+  deps: {
+    readonly opened: AsyncDisposableStack
+    readonly metrics: Metrics
+    readonly log: Log
+    readonly version: string
+  },
+) {
+  const { opened, ...telling } = deps
   const { otlpEndpoint, otlpLogsEndpoint } = config
-  const telling = { metrics, log, version }
-  const tracer =
-    otlpEndpoint === undefined
-      ? undefined
-      : opened.use(
-          createTracer({
-            ...telling,
-            post: openCollector(`${otlpEndpoint.replace(/\/$/, '')}/v1/traces`, opened),
-          }),
-        )
-  // A signal's own address is taken as it is (OpenTelemetry, OTLP exporter configuration).
-  const postLogs =
-    otlpLogsEndpoint === undefined ? undefined : openCollector(otlpLogsEndpoint, opened)
-
-  const relyingParty = createRelyingParty({
-    fetch: outbound.fetch,
-    clock,
-    allowLoopback: config.loopbackIsOpen,
-    mintTokenId: randomToken,
-  })
-
-  const closing = opened.move()
+  const traces = otlpEndpoint && `${otlpEndpoint.replace(/\/$/, '')}/v1/traces`
   return {
-    ...{ version, clock, log, metrics, tracer, postLogs, sealer, store },
-    refusedByStorage: outages.refused,
-    ...{ outbound, guard, echo, upstreams, addresses, addressOf, relyingParty },
-    resolveTxt: surroundings.resolveTxt ?? createTxtResolver(),
-    [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
+    tracer:
+      traces === undefined
+        ? undefined
+        : opened.use(createTracer({ ...telling, post: openCollector(traces, opened) })),
+    // A signal's own address is taken as it is (OpenTelemetry, OTLP exporter configuration).
+    postLogs: otlpLogsEndpoint === undefined ? undefined : openCollector(otlpLogsEndpoint, opened),
   }
 }
 

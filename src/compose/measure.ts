@@ -59,11 +59,10 @@ export function measureLocks(metrics: Metrics, store: Store): void {
     // Without a database the last look stays.
     waiting = (await probeLockWaits(store.slowReads).catch(() => waiting)) ?? 0
   })
-  metrics.measured(
+  metrics.highest(
     'intercept_database_lock_waits',
     "Sessions of this database that wait for somebody else's lock.",
     () => waiting,
-    'max',
   )
 }
 
@@ -72,11 +71,10 @@ export function measureLimits(
   metrics: Metrics,
   { rates, quotas }: { rates: Pick<SharedRates, 'state'>; quotas: Quotas },
 ): void {
-  metrics.measured(
+  metrics.highest(
     'intercept_rate_nodes',
     'Nodes that share rates, this one included.',
     () => rates.state().nodes,
-    'max',
   )
   metrics.measured(
     'intercept_rate_subjects',

@@ -4,7 +4,14 @@ import type { Config } from '../config.ts'
 import { registerApi } from '../api/index.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import { createGateway, type Gateway } from '../gateway/index.ts'
-import { answerWith, createApp, createFront, requestIdOf, watchMethods } from '../http/index.ts'
+import {
+  answerWith,
+  createApp,
+  createFront,
+  requestIdOf,
+  watchMethods,
+  type App,
+} from '../http/index.ts'
 import { registerPages } from '../pages/index.ts'
 import {
   createReadiness,
@@ -19,7 +26,7 @@ import { registerSignin, openProviders } from '../signin/index.ts'
 import { asStorageProblem } from '../store/index.ts'
 import { gatewayPrefix } from '../targets/index.ts'
 
-/** The doors on their hinges: nothing is heard before `listen`. */
+/** The servers with their routes: nothing is heard before `listen`. */
 export interface Servers extends AsyncDisposable {
   readonly gateway: Gateway
   readonly readiness: () => Readiness
@@ -27,79 +34,49 @@ export interface Servers extends AsyncDisposable {
   listen(): Promise<AsyncDisposable & { readonly address: string; readonly port: number }>
 }
 
-/** Hangs the doors: sign-in, SCIM, dashboard and operations on the app, the gateway beside it, one front before all. */
+/** Registers all routes on the app, with the gateway beside it and one front before both. */
 export async function openServers(
   config: Config,
   services: Infrastructure & Domain,
 ): Promise<Servers> {
   await using opened = new AsyncDisposableStack()
-  const { clock, log, metrics, store } = services
-  const { baseUrl, authUrl } = config
-  const translate = asStorageProblem
-  const providers = openProviders(config, services)
-  // `leaving`: load balancers are told; `stopping`: what has no end of its own is ended.
-  let leaving = false
-  const stopping = new AbortController()
+  const { baseUrl, authUrl, keySchemes: enabledSchemes } = config
+  const ending = new Ending()
   const readiness = createReadiness({
-    feed: store.feed,
-    status: store.status,
-    isDraining: () => leaving,
+    feed: services.store.feed,
+    status: services.store.status,
+    isDraining: () => ending.isDraining,
   })
-  const bodyLimitBytes = config.limits.jsonBodyBytes
-  const { refusedByStorage } = services
-  const appDeps = { baseUrl, bodyLimitBytes, requestIdOf, translate, log, refusedByStorage }
-  const onEnd = measureRequests(metrics)
-
-  const ownRefusals = [scimRefusals]
-  const app = createApp({ ...appDeps, ownRefusals, onEnd })
+  const { clock, log, metrics, refusedByStorage } = services
+  const appDeps: AppDeps = {
+    ...{ baseUrl, requestIdOf, log, refusedByStorage },
+    bodyLimitBytes: config.limits.jsonBodyBytes,
+    translate: asStorageProblem,
+  }
+  const app = createApp({
+    ...appDeps,
+    ownRefusals: [scimRefusals],
+    onEnd: measureRequests(metrics),
+  })
   const refuseOtherMethods = watchMethods(app)
-  registerSignin(app, {
-    ...{ ...services, baseUrl, authUrl, providers, translate },
-    failures: config.limits.failedCredentials,
-    part: services.rates.part,
-  })
-  registerScim(app, {
-    ...{ ...services, baseUrl, translate },
-    limits: scimLimits(config.limits),
-    failedCredentials: config.limits.failedCredentials,
-  })
-  registerApi(app, {
-    ...services,
-    services: {
-      ...services,
-      ...{ baseUrl, stopping: stopping.signal, targetCache: services.register },
-      jsonDepth: config.limits.jsonDepth,
-      maxScimTokens: config.limits.scimTokens,
-      signUp: config.signUp,
-      retention: config.retention,
-      findings: new FailedCredentials({
-        clock,
-        failures: config.limits.failedCredentials,
-        part: services.rates.part,
-      }),
-      providers: providers.map(({ name }) => name),
-    },
-  })
-  registerOperations(app, { readiness, metrics })
-  registerPages(app, { baseUrl, log })
+  registerRoutes(app, config, { ...services, readiness, stopping: ending.stopping })
   refuseOtherMethods()
   await app.ready()
 
+  const { failedCredentials, requestHeadBytes: headBytes, urlBytes } = config.limits
+  const { callRecords, metricsTargets } = config
   const gateway = opened.use(
     createGateway({
       ...{ ...services, baseUrl, authUrl },
-      enabledSchemes: config.keySchemes,
-      failedCredentials: config.limits.failedCredentials,
-      callRecords: config.callRecords,
-      metricsTargets: config.metricsTargets,
+      ...{ enabledSchemes, failedCredentials, callRecords, metricsTargets },
     }),
   )
   const front = createFront({
     handleGateway: gateway.handle,
     handleApp: answerWith(app),
-    limits: { headBytes: config.limits.requestHeadBytes, urlBytes: config.limits.urlBytes },
+    limits: { headBytes, urlBytes },
     lane: config.httpLane,
-    ...{ gatewayPrefix, baseUrl, ownRefusals, clock, log },
+    ...{ gatewayPrefix, baseUrl, ownRefusals: [scimRefusals], clock, log },
   })
 
   const closing = opened.move()
@@ -110,29 +87,87 @@ export async function openServers(
       await using listening = new AsyncDisposableStack()
       // Opened first, so that probes are answered until the last request has ended.
       if (config.metricsPort !== undefined) {
-        const own = createApp(appDeps)
-        const refuseOthers = watchMethods(own)
-        registerMetrics(own, { readiness, metrics })
-        refuseOthers()
-        listening.defer(async () => await own.close())
-        await own.listen({ host: config.host, port: config.metricsPort })
+        const metricsApp = listening.use(openMetricsApp(appDeps, { readiness, metrics }))
+        await metricsApp.listen({ host: config.host, port: config.metricsPort })
       }
       const { address, port } = await front.listen({ host: config.host, port: config.port })
       listening.defer(async () => {
-        leaving = true
-        if (config.lameDuckMs > 0) await setTimeout(config.lameDuckMs)
-        stopping.abort()
+        await ending.begin(config.lameDuckMs)
         gateway.endStreams()
         // Attempts under way take up to their own deadline: beside the requests, not behind them.
         services.webhooks.stopSending()
         await front.drain(config.limits.drainMs)
       })
-      const ending = listening.move()
-      const end = async () => await ending.disposeAsync()
+      const closingListeners = listening.move()
+      const end = async () => await closingListeners.disposeAsync()
       return { address, port, [Symbol.asyncDispose]: end }
     },
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }
+}
+
+type AppDeps = Omit<Parameters<typeof createApp>[0], 'ownRefusals' | 'onEnd'>
+
+/** The end of a process: load balancers are told first; then what has no end of its own is ended. */
+class Ending {
+  readonly #stopping = new AbortController()
+  isDraining = false
+
+  get stopping(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  async begin(lameDuckMs: number): Promise<void> {
+    this.isDraining = true
+    if (lameDuckMs > 0) await setTimeout(lameDuckMs)
+    this.#stopping.abort()
+  }
+}
+
+function registerRoutes(
+  app: App,
+  config: Config,
+  services: Infrastructure &
+    Domain & { readonly readiness: () => Readiness; readonly stopping: AbortSignal },
+): void {
+  const { clock, log, metrics, readiness, rates } = services
+  const { baseUrl, authUrl, limits, signUp, retention } = config
+  const { failedCredentials } = limits
+  const { part } = rates
+  const translate = asStorageProblem
+  const providers = openProviders(config, services)
+  registerSignin(app, {
+    ...{ ...services, baseUrl, authUrl, providers, translate, part },
+    failures: failedCredentials,
+  })
+  registerScim(app, {
+    ...{ ...services, baseUrl, translate, failedCredentials },
+    limits: scimLimits(limits),
+  })
+  registerApi(app, {
+    ...services,
+    services: {
+      ...{ ...services, baseUrl, signUp, retention },
+      targetCache: services.register,
+      jsonDepth: limits.jsonDepth,
+      maxScimTokens: limits.scimTokens,
+      findings: new FailedCredentials({ clock, failures: failedCredentials, part }),
+      providers: providers.map(({ name }) => name),
+    },
+  })
+  registerOperations(app, { readiness, metrics })
+  registerPages(app, { baseUrl, log })
+}
+
+function openMetricsApp(
+  deps: AppDeps,
+  services: { readonly readiness: () => Readiness; readonly metrics: Infrastructure['metrics'] },
+): App {
+  const app = createApp(deps)
+  const refuseOtherMethods = watchMethods(app)
+  registerMetrics(app, services)
+  refuseOtherMethods()
+  return app
 }
 
 function scimLimits(limits: Config['limits']) {

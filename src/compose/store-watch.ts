@@ -25,12 +25,12 @@ export function tellHistory({ log, metrics }: { log: Log; metrics: Metrics }) {
 }
 
 /** The log for everybody else: what fails only because the database is away is part of that outage, and no line of its own. */
-export function logBesideOutages(log: Log, { refused }: Outages): Log {
+export function logBesideOutages(log: Log, outages: Outages): Log {
   const unlessAway =
     (write: Log['warn']): Log['warn'] =>
     (fields, text) => {
       const { err } = fields as { err?: unknown }
-      if (asStorageProblem(err) !== undefined && !isWaitTooLong(err)) refused(err)
+      if (asStorageProblem(err) !== undefined && !isWaitTooLong(err)) outages.refused(err)
       else write(fields, text)
     }
   return {
@@ -39,7 +39,7 @@ export function logBesideOutages(log: Log, { refused }: Outages): Log {
     warn: unlessAway((fields, text) => log.warn(fields, text)),
     error: unlessAway((fields, text) => log.error(fields, text)),
     fatal: (fields, text) => log.fatal(fields, text),
-    child: (fields) => logBesideOutages(log.child(fields), { refused }),
+    child: (fields) => logBesideOutages(log.child(fields), outages),
   }
 }
 
@@ -48,76 +48,97 @@ interface Outages {
   refused(cause: unknown): void
 }
 
+interface StoreWatchDeps {
+  readonly store: Store
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
 /** Says in log and metrics how this node stands to the database and to the other nodes. */
-export function watchStore(deps: {
-  store: Store
-  log: Log
-  metrics: Metrics
-}): Outages & AsyncDisposable {
-  const { store, log, metrics } = deps
-  metrics.measured(
-    'intercept_feed_age_seconds',
-    'Time since the change feed was read; from 1 s on, nothing that is remembered is trusted.',
-    () => store.status().feedAgeMs / 1000,
-    'max',
-  )
-  metrics.measured(
-    'intercept_silent_nodes',
-    'Nodes of this database without a heartbeat for 10 s.',
-    () => store.status().silentNodes,
-    'max',
-  )
-  metrics.measured(
-    'intercept_clock_offset_seconds',
-    "What this machine's clock is ahead of the database's.",
-    () => store.status().clockOffsetMs / 1000,
-    'max',
-  )
-  const refusals = metrics.counter(
-    'intercept_storage_refusals_total',
-    'Calls, requests and background work that failed because the database did not answer.',
-  )
-  let refusedInOutage = 0
-  let refusedBefore = 0
-  function refused(cause: unknown): void {
-    refusals.add()
-    if (refusedInOutage === 0) {
-      log.warn(
+export function watchStore(deps: StoreWatchDeps): Outages & AsyncDisposable {
+  measureStanding(deps)
+  return new StoreWatch(deps)
+}
+
+class StoreWatch implements Outages, AsyncDisposable {
+  readonly #deps: StoreWatchDeps
+  readonly #refusals: ReturnType<Metrics['counter']>
+  readonly #looking: AsyncDisposable
+  #refusedInOutage = 0
+  #refusedBefore = 0
+  #wasOff = false
+
+  constructor(deps: StoreWatchDeps) {
+    this.#deps = deps
+    this.#refusals = deps.metrics.counter(
+      'intercept_storage_refusals_total',
+      'Calls, requests and background work that failed because the database did not answer.',
+    )
+    this.#looking = every(
+      lookEveryMs,
+      async () => this.#look(),
+      (err) => deps.log.error({ err }, 'the state of the store could not be told'),
+    )
+  }
+
+  refused(cause: unknown): void {
+    this.#refusals.add()
+    if (this.#refusedInOutage === 0) {
+      this.#deps.log.warn(
         { err: cause },
         'the database does not answer: what needs it is refused until it does',
       )
     }
-    refusedInOutage += 1
-  }
-  /** Over when the feed is current, and nothing was refused since the last look. */
-  function lookForEnd(): void {
-    const isOver = store.feed.isCurrent() && refusedInOutage === refusedBefore
-    if (isOver && refusedInOutage > 0) {
-      log.info({ refused: refusedInOutage }, 'the database answers again')
-      refusedInOutage = 0
-    }
-    refusedBefore = refusedInOutage
+    this.#refusedInOutage += 1
   }
 
-  let wasOff = false
-  const looking = every(
-    lookEveryMs,
-    async () => {
-      lookForEnd()
-      const { clockOffsetMs, isClockOff } = store.status()
-      if (isClockOff === wasOff) return
-      wasOff = isClockOff
-      const told = { offset_ms: clockOffsetMs }
-      if (isClockOff) {
-        log.warn(
-          told,
-          "this machine's clock is wrong by the database's, which decides: set it by NTP",
-        )
-      } else {
-        log.info(told, "this machine's clock is right again")
-      }
-    },
-    (err) => log.error({ err }, 'the state of the store could not be told'),
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#looking[Symbol.asyncDispose]()
+  }
+
+  #look(): void {
+    this.#lookForEnd()
+    const { store, log } = this.#deps
+    const { clockOffsetMs, isClockOff } = store.status()
+    if (isClockOff === this.#wasOff) return
+    this.#wasOff = isClockOff
+    const told = { offset_ms: clockOffsetMs }
+    if (isClockOff) {
+      log.warn(
+        told,
+        "this machine's clock is wrong by the database's, which decides: set it by NTP",
+      )
+    } else {
+      log.info(told, "this machine's clock is right again")
+    }
+  }
+
+  /** An outage is over when the feed is current and nothing was refused since the last look. */
+  #lookForEnd(): void {
+    const { store, log } = this.#deps
+    const isOver = store.feed.isCurrent() && this.#refusedInOutage === this.#refusedBefore
+    if (isOver && this.#refusedInOutage > 0) {
+      log.info({ refused: this.#refusedInOutage }, 'the database answers again')
+      this.#refusedInOutage = 0
+    }
+    this.#refusedBefore = this.#refusedInOutage
+  }
+}
+
+function measureStanding({ store, metrics }: StoreWatchDeps): void {
+  metrics.highest(
+    'intercept_feed_age_seconds',
+    'Time since the change feed was read; from 1 s on, nothing that is remembered is trusted.',
+    () => store.status().feedAgeMs / 1000,
   )
-  return { refused, [Symbol.asyncDispose]: async () => await looking[Symbol.asyncDispose]() }
+  metrics.highest(
+    'intercept_silent_nodes',
+    'Nodes of this database without a heartbeat for 10 s.',
+    () => store.status().silentNodes,
+  )
+  metrics.highest(
+    'intercept_clock_offset_seconds',
+    "What this machine's clock is ahead of the database's.",
+    () => store.status().clockOffsetMs / 1000,
+  )
 }

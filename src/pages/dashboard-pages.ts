@@ -44,55 +44,20 @@ const missing = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name
  * Serves the dashboard: one static shell for all its pages, which asks its own origin who is signed in, and its
  * hashed files. No document request is ever sent to sign-in by the server (the cookie is Strict).
  */
-export function addPages(
-  app: App,
-  deps: {
-    /** The folder `web` of the product. */
-    readonly webFolder: string
-    readonly baseUrl: string
-    readonly log: {
-      info(fields: object, text: string): void
-      error(fields: object, text: string): void
-    }
-  },
-): void {
-  const dist = join(deps.webFolder, 'dist')
+export function addPages(app: App, deps: PagesDeps & { readonly baseUrl: string }): void {
   const headers = pageHeaders(deps.baseUrl)
-  let files: ReadonlyMap<string, PageFile> | undefined
-  let building = false
-  const firstRead = read()
-  void firstRead.then(buildOnce)
-
-  async function read(): Promise<void> {
-    // Another process may be putting its own build in place at this moment: then ours follows.
-    files = await readPageFiles(dist).catch(() => undefined)
-  }
-  async function buildOnce(): Promise<void> {
-    // Until that is known, a page without files waits instead of saying that they are missing.
-    building = true
-    try {
-      if (!(await isStale(deps.webFolder))) return await read()
-      deps.log.info({}, 'building the dashboard in the background')
-      await build(deps.webFolder)
-      await read()
-    } catch (error) {
-      deps.log.error({ err: error }, 'the dashboard could not be built')
-    } finally {
-      building = false
-    }
-  }
+  const built = new BuiltPages(deps)
 
   for (const address of pages) {
     app.get(address, async (request, reply) => {
-      await firstRead
+      const shell = await built.find('/index.html')
       reply.headers(headers)
-      const shell = files?.get('/index.html')
       if (shell === undefined) {
         reply
           .header('Cache-Control', 'no-store')
           .header('Retry-After', '2')
           .type('text/html; charset=utf-8')
-        return reply.code(503).send(building ? meanwhile : missing)
+        return reply.code(503).send(built.isBuilding ? meanwhile : missing)
       }
       reply.header('Cache-Control', 'no-cache')
       return sendFile(shell, request.headers, reply)
@@ -101,8 +66,7 @@ export function addPages(
 
   for (const address of [...rootFiles, '/assets/*']) {
     app.get(address, async (request, reply) => {
-      await firstRead
-      const file = files?.get(request.url.split('?', 1)[0] ?? '')
+      const file = await built.find(request.url.split('?', 1)[0] ?? '')
       if (file === undefined) throw new Problem('not_found')
       reply.headers(headers)
       reply.header(
@@ -111,6 +75,59 @@ export function addPages(
       )
       return sendFile(file, request.headers, reply)
     })
+  }
+}
+
+interface PagesDeps {
+  /** The folder `web` of the product. */
+  readonly webFolder: string
+  readonly log: {
+    info(fields: object, text: string): void
+    error(fields: object, text: string): void
+  }
+}
+
+/** The dashboard's files in memory; built in the background where a checkout has none, or older ones than its sources. */
+class BuiltPages {
+  readonly #deps: PagesDeps
+  readonly #firstRead: Promise<void>
+  #files: ReadonlyMap<string, PageFile> | undefined
+  #isBuilding = false
+
+  constructor(deps: PagesDeps) {
+    this.#deps = deps
+    this.#firstRead = this.#read()
+    void this.#firstRead.then(async () => await this.#buildIfStale())
+  }
+
+  get isBuilding(): boolean {
+    return this.#isBuilding
+  }
+
+  async find(path: string): Promise<PageFile | undefined> {
+    await this.#firstRead
+    return this.#files?.get(path)
+  }
+
+  async #read(): Promise<void> {
+    // Another process may be putting its own build in place at this moment: then ours follows.
+    this.#files = await readPageFiles(join(this.#deps.webFolder, 'dist')).catch(() => undefined)
+  }
+
+  async #buildIfStale(): Promise<void> {
+    const { webFolder, log } = this.#deps
+    // Until that is known, a page without files waits instead of saying that they are missing.
+    this.#isBuilding = true
+    try {
+      if (!(await isStale(webFolder))) return await this.#read()
+      log.info({}, 'building the dashboard in the background')
+      await build(webFolder)
+      await this.#read()
+    } catch (error) {
+      log.error({ err: error }, 'the dashboard could not be built')
+    } finally {
+      this.#isBuilding = false
+    }
   }
 }
 

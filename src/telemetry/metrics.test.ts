@@ -42,7 +42,7 @@ up 1
     const workers = [3, 4].map((calls) => {
       const metrics = createMetrics()
       metrics.counter('calls_total', 'Calls.').add({ status: '200' }, calls)
-      metrics.measured('queue', 'Queue.', () => calls, 'max')
+      metrics.highest('queue', 'Queue.', () => calls)
       return metrics.families()
     })
     const text = renderFamilies(mergeFamilies(workers))

@@ -32,7 +32,9 @@ export interface MetricAbout {
 export interface Metrics {
   counter(name: string, help: string): Counter
   /** A value that is asked for when somebody looks; a counter if the name ends in `_total`. */
-  measured(name: string, help: string, measure: () => number, across?: Across): void
+  measured(name: string, help: string, measure: () => number): void
+  /** The same for a gauge of which the highest of all workers counts, not the sum. */
+  highest(name: string, help: string, measure: () => number): void
   /** Series that somebody else counts, asked for when somebody looks. */
   collected(about: MetricAbout, collect: () => Iterable<CollectedSample>): void
   histogram(name: string, help: string): Histogram
@@ -81,9 +83,13 @@ class Registry implements Metrics {
     })
   }
 
-  measured(name: string, help: string, measure: () => number, across: Across = 'sum'): void {
+  measured(name: string, help: string, measure: () => number): void {
     const type = name.endsWith('_total') ? 'counter' : 'gauge'
-    this.collected({ name, help, type, across }, () => [[undefined, measure()]])
+    this.collected({ name, help, type, across: 'sum' }, () => [[undefined, measure()]])
+  }
+
+  highest(name: string, help: string, measure: () => number): void {
+    this.collected({ name, help, type: 'gauge', across: 'max' }, () => [[undefined, measure()]])
   }
 
   collected(about: MetricAbout, collect: () => Iterable<CollectedSample>): void {

@@ -15,11 +15,10 @@ export function measureProcess(metrics: Metrics): () => void {
     return process.memoryUsage.rss()
   })
   metrics.measured('process_heap_bytes', 'Used heap.', () => process.memoryUsage().heapUsed)
-  metrics.measured(
+  metrics.highest(
     'process_start_time_seconds',
     'When the process started, since 1970.',
     () => Math.round(performance.timeOrigin) / 1000,
-    'max',
   )
   const { maxFiles } = readLimits()
   if (maxFiles !== undefined) {
@@ -35,19 +34,17 @@ function measureDelay(metrics: Metrics): () => void {
   // What Node notes is the whole time between two looks.
   const seconds = (ns: number): number =>
     Number.isFinite(ns) ? Math.max(0, ns / 1e9 - delayEveryMs / 1000) : 0
-  metrics.measured(
+  metrics.highest(
     'nodejs_eventloop_lag_p50_seconds',
     'How late timers are, since the last scrape: half of them at most this much.',
     () => seconds(delay.percentile(50)),
-    'max',
   )
-  metrics.measured(
+  metrics.highest(
     'nodejs_eventloop_lag_p99_seconds',
     'How late timers are, since the last scrape: 99 of 100 at most this much.',
     () => seconds(delay.percentile(99)),
-    'max',
   )
-  metrics.measured(
+  metrics.highest(
     'nodejs_eventloop_lag_max_seconds',
     'How late timers are, since the last scrape: the latest.',
     () => {
@@ -55,7 +52,6 @@ function measureDelay(metrics: Metrics): () => void {
       delay.reset()
       return latest
     },
-    'max',
   )
   return () => delay.disable()
 }

@@ -47,10 +47,9 @@ export function measureQueue(deps: {
       [{ state: 'disabled' }, known.disabledEndpoints],
     ],
   )
-  metrics.measured(
+  metrics.highest(
     'intercept_webhook_oldest_seconds',
     'Age of the oldest pending delivery to an endpoint that is not held.',
     () => (known.oldestAt === undefined ? 0 : Math.max(0, clock.now() - known.oldestAt) / 1000),
-    'max',
   )
 }
