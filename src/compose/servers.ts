@@ -31,8 +31,10 @@ export interface Servers extends AsyncDisposable {
   readonly gateway: Gateway
   readonly readiness: () => Readiness
   /** Opens the listeners; closing them drops nothing that is under way. */
-  listen(): Promise<AsyncDisposable & { readonly address: string; readonly port: number }>
+  listen(): Promise<Listening>
 }
+
+type Listening = AsyncDisposable & { readonly address: string; readonly port: number }
 
 /** Registers all routes on the app, with the gateway beside it and one front before both. */
 export async function openServers(
@@ -84,26 +86,45 @@ export async function openServers(
     gateway,
     readiness,
     async listen() {
-      await using listening = new AsyncDisposableStack()
-      // Opened first, so that probes are answered until the last request has ended.
-      if (config.metricsPort !== undefined) {
-        const metricsApp = listening.use(openMetricsApp(appDeps, { readiness, metrics }))
-        await metricsApp.listen({ host: config.host, port: config.metricsPort })
-      }
-      const { address, port } = await front.listen({ host: config.host, port: config.port })
-      listening.defer(async () => {
-        await ending.begin(config.lameDuckMs)
-        gateway.endStreams()
-        // Attempts under way take up to their own deadline: beside the requests, not behind them.
-        services.webhooks.stopSending()
-        await front.drain(config.limits.drainMs)
-      })
-      const closingListeners = listening.move()
-      const end = async () => await closingListeners.disposeAsync()
-      return { address, port, [Symbol.asyncDispose]: end }
+      const openMetrics = () => openMetricsApp(appDeps, { readiness, metrics })
+      return await listen(config, services, { ending, gateway, front, openMetrics })
     },
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }
+}
+
+async function listen(
+  config: Config,
+  { webhooks }: Pick<Domain, 'webhooks'>,
+  {
+    ending,
+    gateway,
+    front,
+    openMetrics,
+  }: {
+    readonly ending: Ending
+    readonly gateway: Gateway
+    readonly front: ReturnType<typeof createFront>
+    readonly openMetrics: () => App
+  },
+): Promise<Listening> {
+  await using listening = new AsyncDisposableStack()
+  // Opened first, so that probes are answered until the last request has ended.
+  if (config.metricsPort !== undefined) {
+    const metricsApp = listening.use(openMetrics())
+    await metricsApp.listen({ host: config.host, port: config.metricsPort })
+  }
+  const { address, port } = await front.listen({ host: config.host, port: config.port })
+  listening.defer(async () => {
+    await ending.begin(config.lameDuckMs)
+    gateway.endStreams()
+    // Attempts under way take up to their own deadline: beside the requests, not behind them.
+    webhooks.stopSending()
+    await front.drain(config.limits.drainMs)
+  })
+  const closingListeners = listening.move()
+  const end = async () => await closingListeners.disposeAsync()
+  return { address, port, [Symbol.asyncDispose]: end }
 }
 
 type AppDeps = Omit<Parameters<typeof createApp>[0], 'ownRefusals' | 'onEnd'>
