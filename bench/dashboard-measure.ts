@@ -2,9 +2,12 @@ import type { CDPSession, Page } from 'playwright-core'
 
 const slowLine = { latencyMs: 400, bytesPerSecond: 50 * 1024 }
 const scrollSteps = 60
-const scrollPx = 700
-const maxRowsShown = 8
+/** In each frame, as a fast flick of the wheel does. */
+const scrollPx = 200
+const maxPagesShown = 8
+const heightOfPage = 'document.body.scrollHeight'
 const settleMs = 1000
+const waitMs = 60_000
 
 /** What somebody waits for and feels at one page. */
 export interface Scroll {
@@ -29,7 +32,7 @@ export async function timeToShow(page: Page, address: string): Promise<number> {
     dispatchEvent(new PopStateEvent('popstate'))
     return now
   })()`)
-  await page.waitForFunction(`document.querySelector('main h1:not([data-before])') !== null`)
+  await page.locator('main h1:not([data-before])').first().waitFor({ timeout: waitMs })
   await ready(page)
   return (await sinceStart(page)) - Number(startedAt)
 }
@@ -38,11 +41,12 @@ export async function timeToShow(page: Page, address: string): Promise<number> {
 export async function scrollList(page: Page, address: string, rate: number): Promise<Scroll> {
   await timeToReady(page, address)
   const more = page.getByRole('button', { name: 'Show more' })
-  for (let pages = 0; pages < maxRowsShown && (await more.count()) > 0; pages++) {
+  for (let pages = 0; pages < maxPagesShown && (await more.count()) > 0; pages++) {
+    const before = await page.evaluate(heightOfPage)
     await more.click()
-    await page.waitForFunction(
-      `!document.querySelector('[aria-disabled=true]') && !document.querySelector('p[role=status] > span')`,
-    )
+    for (const end = Date.now() + waitMs; Date.now() < end;) {
+      if ((await page.evaluate(heightOfPage)) !== before || (await more.count()) === 0) break
+    }
   }
   const rows = Number(await page.evaluate(`Math.round(document.body.scrollHeight / 36)`))
   const slow = await throttled(page, rate)
@@ -92,7 +96,7 @@ export async function slowVisit(page: Page, address: string) {
     uploadThroughput: slowLine.bytesPerSecond,
   })
   await page.goto(address, { waitUntil: 'commit' })
-  await page.locator('h1').first().waitFor({ timeout: 60_000 })
+  await page.locator('h1').first().waitFor({ timeout: waitMs })
   const headMs = await sinceStart(page)
   await ready(page)
   const dataMs = await sinceStart(page)
@@ -128,11 +132,9 @@ async function throttled(page: Page, rate: number): Promise<CDPSession> {
 
 /** The page has its heading and reads nothing any more. */
 async function ready(page: Page): Promise<void> {
-  await page.waitForFunction(
-    `document.querySelector('main h1') !== null && document.querySelector('p[role=status] > span') === null`,
-    undefined,
-    { timeout: 60_000, polling: 'raf' },
-  )
+  await page.locator('main h1').first().waitFor({ timeout: waitMs })
+  const reading = page.locator('p[role=status] > span').first()
+  await reading.waitFor({ state: 'detached', timeout: waitMs })
 }
 
 async function sinceStart(page: Page): Promise<number> {

@@ -22,8 +22,10 @@ import { quotaRoutes } from './routes/quotas.ts'
 import { setupRoutes } from './routes/setup.ts'
 import { rulePreviewRoutes } from './routes/rule-preview.ts'
 import { targetRoutes } from './routes/targets.ts'
+import { targetTrafficRoutes } from './routes/calls/target-traffic.ts'
 import { ssoRoutes } from './routes/sso/sso.ts'
 import { deliveryRoutes } from './routes/webhooks/deliveries.ts'
+import { endpointFigureRoutes } from './routes/webhooks/endpoint-figures.ts'
 import { webhookRoutes } from './routes/webhooks/webhooks.ts'
 
 /** Every route of the JSON API, below /api/v1. */
@@ -45,12 +47,14 @@ export const routes = {
   ...limitRoutes,
   ...liveRoutes,
   ...callRoutes,
+  ...targetTrafficRoutes,
   ...callExportRoutes,
   ...configurationRoutes,
   ...accessTokenRoutes,
   ...attentionRoutes,
   ...auditRoutes,
   ...webhookRoutes,
+  ...endpointFigureRoutes,
   ...deliveryRoutes,
   ...operationRoutes,
   ...credentialRoutes,

@@ -10,6 +10,7 @@ import {
 } from '../store/index.ts'
 
 const minuteMs = 60_000
+const hourMs = 60 * minuteMs
 const dayMs = 24 * 3_600_000
 const recentMs = 15 * minuteMs
 
@@ -72,12 +73,20 @@ export interface TargetTraffic {
   readonly recent: { readonly calls: number; readonly errors: number }
 }
 
+/** Calls of one target hour by hour. */
+export interface TargetHours {
+  readonly calls: number[]
+  readonly failed: number[]
+}
+
 /** What passed through, counted. */
 export interface Traffic {
   rollup(organizationId: OrganizationId, wish: RollupInput): Promise<Rollup>
   top(organizationId: OrganizationId, filter: CallFilter, limit: number): Promise<TopOfCalls>
   /** By target id; a target without calls is missing. */
   ofTargets(organizationId: OrganizationId): Promise<ReadonlyMap<string, TargetTraffic>>
+  /** By target id: calls of each of the last 24 hours, oldest first, and those of them that were refused or failed. */
+  hoursOfTargets(organizationId: OrganizationId): Promise<ReadonlyMap<string, TargetHours>>
   /** By rule id: decided, or would have refused, in the last 7 days. */
   ofRules(organizationId: OrganizationId): Promise<ReadonlyMap<string, number>>
 }
@@ -164,6 +173,20 @@ export function createTraffic(deps: { store: Store; clock: { now(): number } }):
           },
         ]),
       )
+    },
+    async hoursOfTargets(organizationId) {
+      const to = clock.now() + minuteMs
+      const range = { from: Math.floor((to - dayMs) / minuteMs) * minuteMs, to, stepMs: hourMs }
+      const hours = new Map<string, TargetHours>()
+      for (const sum of await traffic.sumByTargetAndStep(at, organizationId, range)) {
+        const none = (): number[] => Array.from({ length: dayMs / hourMs }, () => 0)
+        const of = hours.get(sum.targetId) ?? { calls: none(), failed: none() }
+        const step = Math.min(of.calls.length - 1, sum.step)
+        of.calls[step] = (of.calls[step] ?? 0) + sum.calls
+        of.failed[step] = (of.failed[step] ?? 0) + sum.failed
+        hours.set(sum.targetId, of)
+      }
+      return hours
     },
     async ofRules(organizationId) {
       const sums = await traffic.sumByRule(at, organizationId, clock.now() - 7 * dayMs)

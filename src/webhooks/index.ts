@@ -18,6 +18,7 @@ import {
   type Store,
 } from '../store/index.ts'
 import { createDispatcher } from './delivery/dispatcher.ts'
+import { endpointFigures, type EndpointFigures } from './endpoint-figures.ts'
 import { createEndpoints, type Endpoints } from './endpoints.ts'
 import { endDeadLeases, leaseOwner } from './delivery/lease-owner.ts'
 import { measureAttempts } from './delivery/measure.ts'
@@ -61,6 +62,11 @@ export interface Webhooks extends AsyncDisposable {
     ): Promise<EventRecord[]>
     find(organizationId: string, id: string): Promise<EventRecord | undefined>
   }
+  /** An endpoint's deliveries over time. */
+  figures(
+    organizationId: string,
+    wish: { endpointId: string; from: number; to: number; stepMs: number },
+  ): Promise<EndpointFigures>
   /** committed = delivered + dead + pending + held + skipped, for each endpoint. */
   books(organizationId: string, endpointId?: string): Promise<EndpointBooks[]>
   /** Removes what ended longer ago than is kept; a running room does it every hour by itself. */
@@ -160,6 +166,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
         await events.listAfter(store.slowReads, organizationId, page),
       find: async (organizationId, id) => await events.find(store, organizationId, id),
     },
+    figures: async (organizationId, wish) => await endpointFigures(store, organizationId, wish),
     books: async (organizationId, endpointId) =>
       await endpointCounts.list(store.slowReads, organizationId, endpointId),
     removeOld: remove,

@@ -122,4 +122,32 @@ describe('habits of the dashboard', { timeout: 120_000 }, () => {
     await page.getByRole('heading', { name: 'night shift', level: 1 }).waitFor()
     assert.deepEqual(visitor.findings, [])
   })
+
+  test('several keys are chosen, extended and revoked at once, and the other stays', async () => {
+    const names = ['bulk one', 'bulk two', 'bulk stays']
+    for (const name of names) await owner.call('POST /organizations/acme/keys', { name })
+    await open('/keys?q=bulk')
+    for (const name of names.slice(0, 2)) await page.getByLabel(`Choose ${name}`).check()
+    const chosen = page.getByRole('group', { name: 'Chosen keys' })
+    await chosen.getByText('2 keys chosen').waitFor()
+    await checkState(visitor, 'keys-chosen-light')
+    await chosen.getByRole('button', { name: 'Extend…' }).click()
+    await page.getByLabel('Ends after').selectOption('365')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Done with 2 of 2 keys').waitFor()
+    for (const name of names.slice(0, 2)) await page.getByLabel(`Choose ${name}`).check()
+    await chosen.getByRole('button', { name: 'Revoke…' }).click()
+    await page.getByRole('button', { name: 'Revoke 2 keys' }).click()
+    await page.getByRole('row', { name: /bulk one.*Revoked/ }).waitFor()
+    const { json } = await owner.call('GET /organizations/acme/keys?search=bulk')
+    const keys = json.items as { name: string; state: string; expires_at: string | null }[]
+    assert.deepEqual(Object.fromEntries(keys.map(({ name, state }) => [name, state])), {
+      'bulk one': 'revoked',
+      'bulk two': 'revoked',
+      'bulk stays': 'active',
+    })
+    const end = Date.parse(keys.find(({ name }) => name === 'bulk one')?.expires_at ?? '')
+    assert.ok(Math.abs(end - Date.now() - 365 * 86_400_000) < 3_600_000)
+    assert.deepEqual(visitor.findings, [])
+  })
 })

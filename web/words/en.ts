@@ -180,6 +180,8 @@ export const words = {
   formatted: 'Formatted',
   asSent: 'As sent',
   bodyForm: 'How the body is shown',
+  spark: (calls: string, failed: string) =>
+    `${calls} calls in 24 hours, ${failed} refused or failed`,
   showTable: 'Show as table',
   showChart: 'Show as chart',
   numbersOfChart: 'Numbers of the chart',

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { call, type Answer } from './call.ts'
 import { listQuery } from './list.ts'
+import type { Key } from './shapes.ts'
 
 const watchMs = 1000
 const callersMs = 5000
@@ -65,4 +66,33 @@ export function keyQuotaQuery(organization: string, key: string) {
         { signal },
       ),
   })
+}
+
+const dayMs = 86_400_000
+
+/** Revokes a key; answers when every node refuses it. */
+export async function revokeKey(organization: string, key: string) {
+  return await call('POST /organizations/:organization/keys/:key/revoke', {
+    path: { organization, key },
+  })
+}
+
+/** Moves a key's end to so many days from now; everything else stays. */
+export async function extendKey(organization: string, key: Key, days: number) {
+  const { name, grants, cidrs, rate_limit: rateLimit, quota } = key
+  return await call(
+    'PUT /organizations/:organization/keys/:key',
+    {
+      path: { organization, key: key.id },
+      body: {
+        name,
+        expires_at: new Date(Date.now() + days * dayMs).toISOString(),
+        ...(grants === undefined ? {} : { grants: [...grants] }),
+        ...(cidrs === undefined ? {} : { cidrs: [...cidrs] }),
+        ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
+        ...(quota === undefined ? {} : { quota }),
+      },
+    },
+    { version: key.version },
+  )
 }

@@ -10,6 +10,22 @@ export function targetsQuery(organization: string) {
   })
 }
 
+/** The last 24 hours of each target, hour by hour, by the target's id. */
+export function targetHoursQuery(organization: string) {
+  return queryOptions({
+    queryKey: [organization, 'targets', 'hours'],
+    refetchInterval: 60_000,
+    queryFn: async ({ signal }) => {
+      const { items } = await call(
+        'GET /organizations/:organization/rollups/targets',
+        { path: { organization } },
+        { signal },
+      )
+      return new Map(items.map((item) => [item.target_id, item]))
+    },
+  })
+}
+
 /** One target with its rules. */
 export function targetQuery(organization: string, target: string) {
   return queryOptions({

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { call } from './call.ts'
+import { rangeName, spanOf, type RangeSearch } from '../parts/range.ts'
+import { call, type Answer } from './call.ts'
 import {
   deliveryChoices,
   type DeliveryFilter,
@@ -35,6 +36,34 @@ export function endpointQuery(organization: string, endpoint: string) {
         { path: { organization, endpoint } },
         { signal },
       ),
+  })
+}
+
+/** An endpoint's deliveries over time. */
+export type EndpointFigures =
+  Answer<'GET /organizations/:organization/webhooks/endpoints/:endpoint/figures'>
+
+/** Deliveries of an endpoint per step of a range. */
+export function endpointFiguresQuery(organization: string, endpoint: string, range: RangeSearch) {
+  return queryOptions({
+    queryKey: [organization, 'webhooks', 'figures', endpoint, range],
+    placeholderData: keepPreviousData,
+    refetchInterval: rangeName(range) === undefined ? false : 15_000,
+    queryFn: ({ signal }) => {
+      const { from, to, stepMs } = spanOf(range)
+      return call(
+        'GET /organizations/:organization/webhooks/endpoints/:endpoint/figures',
+        {
+          path: { organization, endpoint },
+          query: {
+            from: new Date(from).toISOString(),
+            to: new Date(to).toISOString(),
+            step_ms: stepMs,
+          },
+        },
+        { signal },
+      )
+    },
   })
 }
 

@@ -1,4 +1,5 @@
 import {
+  memo,
   useRef,
   type ComponentType,
   type KeyboardEvent,
@@ -62,9 +63,7 @@ interface DataTableProps<Row> {
 
 /** A list from the server: the row is the unit of focus (arrows, j, k), Enter opens it, and loading, empty, filtered-empty and failed differ. */
 export function DataTable<Row>(table: DataTableProps<Row>) {
-  const { rows, list, columns } = table
-  const element = useRef<HTMLTableElement>(null)
-  const Body = table.body ?? PlainBody<Row>
+  const { rows, list } = table
   const wrap = cx(classes.wrap, table.bare === true && classes.bare)
   if (list.isPending)
     return (
@@ -72,93 +71,111 @@ export function DataTable<Row>(table: DataTableProps<Row>) {
         <Loading />
       </div>
     )
-  if (rows.length === 0) {
-    if (list.isError)
-      return (
-        <ProblemNotice
-          error={list.error}
-          title={words.notRead(table.label)}
-          retry={() => void list.refetch()}
-        />
-      )
-    const filters = table.filtered?.count ?? 0
+  const failed = list.isError ? (
+    <ProblemNotice
+      error={list.error}
+      title={words.notRead(table.label)}
+      retry={() => void list.refetch()}
+    />
+  ) : undefined
+  if (rows.length === 0 && failed !== undefined) return failed
+  if (rows.length === 0)
     return (
       <div className={wrap}>
-        {filters > 0 && table.filtered !== undefined ? (
-          <NoneMatch what={table.filtered.what} filters={filters} clear={table.filtered.clear} />
-        ) : (
-          table.empty
-        )}
+        <NoRows table={table} />
       </div>
     )
-  }
-
-  function renderRow(row: Row, index: number): ReactNode {
-    const id = table.rowId(row)
-    return (
-      <tr
-        key={id}
-        tabIndex={index === 0 || id === table.chosen ? 0 : -1}
-        aria-rowindex={index + 2}
-        data-row={id}
-        className={cx(
-          table.onOpen !== undefined && classes.opens,
-          id === table.chosen && classes.chosen,
-          table.fresh?.(row) === true && classes.fresh,
-        )}
-        onClick={(event) => (fromControl(event) ? undefined : table.onOpen?.(row))}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && event.target === event.currentTarget) table.onOpen?.(row)
-        }}
-      >
-        {columns.map((column) => (
-          <td key={column.id} className={cellClass(column)}>
-            {column.cell(row)}
-          </td>
-        ))}
-      </tr>
-    )
-  }
-
   return (
     <div className="stack-tight">
-      {list.isError ? (
-        <ProblemNotice
-          error={list.error}
-          title={words.notRead(table.label)}
-          retry={() => void list.refetch()}
-        />
-      ) : undefined}
+      {failed}
       <div className={cx(wrap, list.isError && classes.old)}>
-        <table
-          ref={element}
-          className={classes.table}
-          role="grid"
-          aria-label={table.label}
-          aria-rowcount={table.total === undefined ? -1 : table.total + 1}
-          onKeyDown={(event) => moveFocus(event, element.current)}
-        >
-          <colgroup>
-            {columns.map((column) => (
-              <col
-                key={column.id}
-                className={cellClass(column)}
-                style={column.width === undefined ? {} : { width: column.width }}
-              />
-            ))}
-          </colgroup>
-          <thead>
-            <tr aria-rowindex={1}>
-              {columns.map((column) => (
-                <Head key={column.id} column={column} sort={table.sort} />
-              ))}
-            </tr>
-          </thead>
-          <Body rows={rows} columns={columns.length} renderRow={renderRow} />
-        </table>
+        <Grid {...table} />
         <Foot list={list} shown={rows.length} />
       </div>
     </div>
+  )
+}
+
+function NoRows<Row>({ table }: { readonly table: DataTableProps<Row> }) {
+  const { filtered, empty } = table
+  if (filtered === undefined || filtered.count === 0) return empty
+  return <NoneMatch what={filtered.what} filters={filtered.count} clear={filtered.clear} />
+}
+
+function Grid<Row>(table: DataTableProps<Row>) {
+  const { rows, columns } = table
+  const element = useRef<HTMLTableElement>(null)
+  const Body = table.body ?? PlainBody<Row>
+  return (
+    <table
+      ref={element}
+      className={classes.table}
+      role="grid"
+      aria-label={table.label}
+      aria-rowcount={table.total === undefined ? -1 : table.total + 1}
+      onKeyDown={(event) => moveFocus(event, element.current)}
+    >
+      <colgroup>
+        {columns.map((column) => (
+          <col
+            key={column.id}
+            className={cellClass(column)}
+            style={column.width === undefined ? {} : { width: column.width }}
+          />
+        ))}
+      </colgroup>
+      <thead>
+        <tr aria-rowindex={1}>
+          {columns.map((column) => (
+            <Head key={column.id} column={column} sort={table.sort} />
+          ))}
+        </tr>
+      </thead>
+      <Body
+        rows={rows}
+        columns={columns.length}
+        renderRow={(row, index) => (
+          <TableRow key={table.rowId(row)} row={row} index={index} table={table} />
+        )}
+      />
+    </table>
+  )
+}
+
+/** Drawn again only when the list is, not with every step of scrolling. */
+const TableRow = memo(DrawnRow) as typeof DrawnRow
+
+function DrawnRow<Row>({
+  row,
+  index,
+  table,
+}: {
+  readonly row: Row
+  readonly index: number
+  readonly table: DataTableProps<Row>
+}) {
+  const id = table.rowId(row)
+  return (
+    <tr
+      tabIndex={index === 0 || id === table.chosen ? 0 : -1}
+      aria-rowindex={index + 2}
+      data-row={id}
+      className={cx(
+        table.onOpen !== undefined && classes.opens,
+        id === table.chosen && classes.chosen,
+        table.fresh?.(row) === true && classes.fresh,
+      )}
+      onClick={(event) => (fromControl(event) ? undefined : table.onOpen?.(row))}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && event.target === event.currentTarget) table.onOpen?.(row)
+      }}
+    >
+      {table.columns.map((column) => (
+        <td key={column.id} className={cellClass(column)}>
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
   )
 }
 

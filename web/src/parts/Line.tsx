@@ -31,22 +31,15 @@ export function MiniLine({
   const end = stoppedAt === undefined ? last : stations.indexOf(stoppedAt)
   return (
     <span className={classes.miniWord}>
-      <span className={classes.mini} aria-hidden="true">
-        {stations.map((station, index) => (
-          <i
-            key={station}
-            className={
-              index === end
-                ? failed
-                  ? classes.fault
-                  : classes.stop
-                : index > end
-                  ? classes.rest
-                  : undefined
-            }
-          />
-        ))}
-      </span>
+      <svg className={classes.mini} viewBox="0 0 72 12" aria-hidden="true">
+        <path className={classes.rest} d={dashes(end, stations.length)} />
+        <path d={dashes(0, end)} />
+        {end === stations.length ? undefined : failed ? (
+          <circle className={classes.fault} cx={middleOf(end)} cy="6" r="4.5" />
+        ) : (
+          <rect className={classes.stop} x={middleOf(end) - 3.5} y="0.5" width="7" height="11" />
+        )}
+      </svg>
       <span className={stoppedAt === undefined && !failed ? 'muted' : undefined}>
         {failed
           ? words.upstreamError
@@ -56,6 +49,22 @@ export function MiniLine({
       </span>
     </span>
   )
+}
+
+const stationPx = 9.25
+
+/** Where a station's dash has its middle. */
+function middleOf(station: number): number {
+  return station * stationPx + (stationPx - 2) / 2
+}
+
+/** The dashes of some stations as one path: a list has hundreds of lines. */
+function dashes(from: number, to: number): string {
+  let path = ''
+  for (let station = from; station < to; station++) {
+    path += `M${station * stationPx} 4.5h${stationPx - 2}v3h${2 - stationPx}z`
+  }
+  return path
 }
 
 /** One call with all its checks. `waiting` is the light that waits for a first call. */

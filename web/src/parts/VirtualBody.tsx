@@ -30,7 +30,7 @@ function Windowed<Row>({ rows, renderRow }: BodyProps<Row>) {
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => rowHeight,
-    overscan: 14,
+    overscan: 8,
     scrollMargin: top,
   })
   useLayoutEffect(() => virtual.measure(), [virtual, rowHeight])

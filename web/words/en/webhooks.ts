@@ -134,6 +134,13 @@ export const webhookWords = {
     unordered: 'in parallel; sequence tells the order',
   },
 
+  figures: {
+    outcomes: 'Deliveries by outcome',
+    outcomesSampled: 'Newest 20,000 deliveries by outcome',
+    latency: 'Time from event to delivery',
+    backlog: 'Backlog',
+    waiting: 'waiting',
+  },
   deliveryStates: {
     pending: 'Waiting',
     retrying: 'Retrying',

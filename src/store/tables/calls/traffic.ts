@@ -163,6 +163,34 @@ export async function sumByTarget(
     .execute()
 }
 
+/** An organization's calls by target and step, with how many of them were refused or failed. */
+export async function sumByTargetAndStep(
+  db: Db,
+  organizationId: OrganizationId,
+  range: Pick<SumRange, 'from' | 'to' | 'stepMs'>,
+): Promise<
+  {
+    readonly targetId: string
+    readonly step: number
+    readonly calls: number
+    readonly failed: number
+  }[]
+> {
+  return await db.query
+    .selectFrom('call_minute')
+    .select([
+      'target_id as targetId',
+      stepOf(sql.ref('minute'), range).as('step'),
+      sumOf(sql.ref('calls')).as('calls'),
+      sumOf(sql`case when stopped_at = '' then errors else calls end`).as('failed'),
+    ])
+    .where('organization_id', '=', organizationId)
+    .where('minute', '>=', range.from)
+    .where('minute', '<', range.to)
+    .groupBy(['target_id', 'step'])
+    .execute()
+}
+
 /** In which step a time lies. Numbers are written out: SQLite would divide bound ones with a fraction. */
 export function stepOf(
   time: Expression<unknown>,

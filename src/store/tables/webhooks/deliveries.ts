@@ -96,6 +96,35 @@ export async function find(
   return row && fromRow(row)
 }
 
+/** When a delivery's event happened, and when and how it ended. */
+export interface DeliveryTimes {
+  readonly createdAt: number
+  readonly completedAt: number | undefined
+  readonly state: StoredDeliveryState
+}
+
+/** The newest deliveries of an endpoint from an id on. */
+export async function deliveryTimes(
+  db: Db,
+  organizationId: string,
+  wish: { endpointId: string; fromId: string; limit: number },
+): Promise<DeliveryTimes[]> {
+  const rows = await db.query
+    .selectFrom('delivery')
+    .select(['created_at', 'completed_at', 'state'])
+    .where('organization_id', '=', organizationId)
+    .where('endpoint_id', '=', wish.endpointId)
+    .where('id', '>=', wish.fromId)
+    .orderBy('id', 'desc')
+    .limit(wish.limit)
+    .execute()
+  return rows.map((row) => ({
+    createdAt: row.created_at,
+    completedAt: row.completed_at ?? undefined,
+    state: row.state as StoredDeliveryState,
+  }))
+}
+
 /** How many deliveries a filter finds. */
 export async function count(
   db: Db,

@@ -1,18 +1,18 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
 import { keysQuery } from '../../api/keys.ts'
 import type { Key } from '../../api/shapes.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
-import { DataTable, rowName, type Column } from '../../parts/DataTable.tsx'
+import { DataTable } from '../../parts/DataTable.tsx'
 import { FilterBar } from '../../parts/Filters.tsx'
 import { Empty } from '../../parts/States.tsx'
-import { PageHead, Tag } from '../../parts/Surface.tsx'
-import { Time } from '../../parts/Time.tsx'
+import { PageHead } from '../../parts/Surface.tsx'
 import { VirtualBody } from '../../parts/VirtualBody.tsx'
-import { grantsText, KeyState } from './parts.tsx'
+import { BulkKeys } from './BulkKeys.tsx'
+import { keyColumns } from './key-columns.tsx'
 import { whole } from '../../frame/upgrade.ts'
 
 const here = getRouteApi('/frame/o/$organization/keys')
@@ -27,7 +27,6 @@ export function Keys() {
   const { slug, may } = useOrganization()
   const { issue, q, state } = here.useSearch()
   const navigate = here.useNavigate()
-  const client = useQueryClient()
   const list = useInfiniteQuery(
     keysQuery(slug, {
       ...(q === undefined ? {} : { search: q }),
@@ -35,18 +34,17 @@ export function Keys() {
     }),
   )
   const rows = list.data?.pages.flatMap((page) => page.items) ?? []
+  const { chosen, choice, chooseAll, clear } = useChoice(rows)
 
   function change(patch: Readonly<Record<string, string | undefined>>) {
     void navigate({ search: (before) => ({ ...before, ...patch }), replace: true })
-  }
-  function open(key: Key) {
-    void navigate({ to: '/o/$organization/keys/$key', params: { organization: slug, key: key.id } })
   }
   const issueButton = may('keys.issue') ? (
     <Button look="primary" icon="plus" onClick={() => change({ issue: 'now' })}>
       {w.issue}
     </Button>
   ) : undefined
+  const manages = may('keys.manage')
 
   return (
     <>
@@ -55,24 +53,24 @@ export function Keys() {
       </PageHead>
       <FilterBar
         search={{ id: 'q', label: w.search, value: q }}
-        filters={[
-          {
-            id: 'state',
-            label: w.state,
-            value: state,
-            options: states.map((state) => ({ value: state, label: w.states[state] })),
-          },
-        ]}
+        filters={[{ id: 'state', label: w.state, value: state, options: stateOptions }]}
         onChange={change}
-      />
+      >
+        {manages && rows.length > 0 ? <Button onClick={chooseAll}>{w.bulk.all}</Button> : undefined}
+      </FilterBar>
+      {chosen.length > 0 ? (
+        <BulkKeys organization={slug} keys={chosen} onDone={clear} />
+      ) : undefined}
       <DataTable
         label={w.title}
-        columns={columns(slug)}
+        columns={keyColumns(slug, manages ? choice : undefined)}
         rows={rows}
         rowId={(key) => key.id}
         list={list}
         body={VirtualBody}
-        onOpen={open}
+        onOpen={({ id: key }) =>
+          void navigate({ to: '/o/$organization/keys/$key', params: { organization: slug, key } })
+        }
         filtered={{
           what: w.what,
           count: [q, state].filter(Boolean).length,
@@ -86,80 +84,51 @@ export function Keys() {
         }
       />
       {issue === undefined ? undefined : (
-        <Suspense fallback={undefined}>
-          <IssueKey
-            organization={slug}
-            onClose={() => {
-              change({ issue: undefined })
-              void client.invalidateQueries({ queryKey: [slug, 'keys'] })
-            }}
-          />
-        </Suspense>
+        <Issuing organization={slug} onClose={() => change({ issue: undefined })} />
       )}
     </>
   )
 }
 
-function columns(organization: string): readonly Column<Key>[] {
-  return [
-    {
-      id: 'name',
-      head: w.columns.name,
-      cell: (key) => (
-        <Link
-          to="/o/$organization/keys/$key"
-          params={{ organization, key: key.id }}
-          className={rowName}
-          tabIndex={-1}
-        >
-          {key.name}
-        </Link>
-      ),
+const stateOptions = states.map((state) => ({ value: state, label: w.states[state] }))
+
+/** Which of the shown keys are chosen; what is no longer shown is no longer chosen. */
+function useChoice(rows: readonly Key[]) {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+  const chosen = rows.filter((row) => ids.has(row.id))
+  return {
+    chosen,
+    clear: () => setIds(new Set()),
+    chooseAll: () => setIds(new Set(rows.map(({ id }) => id))),
+    choice: {
+      ids,
+      onChoose: (id: string, isChosen: boolean) => {
+        const next = new Set(ids)
+        if (isChosen) next.add(id)
+        else next.delete(id)
+        setIds(next)
+      },
     },
-    {
-      id: 'hint',
-      head: w.columns.hint,
-      width: '212px',
-      hide: 'narrow',
-      cell: (key) => <code>{key.hint}</code>,
-    },
-    {
-      id: 'grants',
-      head: w.columns.grants,
-      hide: 'medium',
-      cell: (key) => (
-        <span className={key.grants === undefined ? 'muted' : undefined}>{grantsText(key)}</span>
-      ),
-    },
-    {
-      id: 'used',
-      head: w.columns.used,
-      width: '128px',
-      hide: 'narrow',
-      cell: (key) => <Time at={key.last_used_at} form="relative" />,
-    },
-    {
-      id: 'ends',
-      head: w.columns.ends,
-      width: '112px',
-      hide: 'narrow',
-      cell: (key) =>
-        key.expires_at === undefined ? (
-          <span className="muted">{w.noEnd}</span>
-        ) : (
-          <Time at={key.expires_at} form="day" />
-        ),
-    },
-    {
-      id: 'state',
-      head: w.columns.state,
-      width: '168px',
-      cell: (key) => (
-        <span className="row">
-          <KeyState state={key.state} />
-          {key.personal_user_id === undefined ? undefined : <Tag>{w.personal}</Tag>}
-        </span>
-      ),
-    },
-  ]
+  }
+}
+
+function Issuing({
+  organization,
+  onClose,
+}: {
+  readonly organization: string
+  readonly onClose: () => void
+}) {
+  const client = useQueryClient()
+  return (
+    <Suspense fallback={undefined}>
+      <IssueKey
+        organization={organization}
+        onClose={() => {
+          onClose()
+          void client.invalidateQueries({ queryKey: [organization, 'keys'] })
+        }}
+      />
+    </Suspense>
+  )
 }

@@ -15,6 +15,7 @@ import { Tabs } from '../../parts/Tabs.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
 import { TrafficPanel } from '../calls/TrafficPanel.tsx'
 import { Capture } from './Capture.tsx'
+import { HealthStrip } from './HealthStrip.tsx'
 import { Limits } from './Limits.tsx'
 import { Rules } from './Rules.tsx'
 import classes from './targets.module.css'
@@ -113,14 +114,20 @@ export function TargetPage() {
               id: 'traffic',
               label: w.tabs.traffic,
               content: (
-                <TrafficPanel
-                  organization={slug}
-                  filter={{ target: it.slug }}
-                  range={{ range: search.range, from: search.from, to: search.to }}
-                  onRange={(range) =>
-                    void navigate({ search: (past) => ({ ...past, ...range }), resetScroll: false })
-                  }
-                />
+                <Pile>
+                  <HealthStrip organization={slug} target={it.slug} />
+                  <TrafficPanel
+                    organization={slug}
+                    filter={{ target: it.slug }}
+                    range={{ range: search.range, from: search.from, to: search.to }}
+                    onRange={(range) =>
+                      void navigate({
+                        search: (past) => ({ ...past, ...range }),
+                        resetScroll: false,
+                      })
+                    }
+                  />
+                </Pile>
               ),
             },
             {

@@ -1,13 +1,14 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { Target } from '../../api/shapes.ts'
-import { addTarget, echoTarget, targetsQuery } from '../../api/targets.ts'
+import { addTarget, echoTarget, targetHoursQuery, targetsQuery } from '../../api/targets.ts'
 import { targetsWords as w } from '../../../words/en/targets.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { DataTable, rowName, type Column } from '../../parts/DataTable.tsx'
 import { FilterBar } from '../../parts/Filters.tsx'
 import { count } from '../../parts/numbers.ts'
+import { Sparkline } from '../../parts/Sparkline.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { Badge, PageHead } from '../../parts/Surface.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
@@ -23,6 +24,7 @@ export function Targets() {
   const navigate = here.useNavigate()
   const client = useQueryClient()
   const list = useQuery(targetsQuery(slug))
+  const hours = useQuery(targetHoursQuery(slug)).data
   const rows = (list.data?.items ?? []).filter(
     (target) =>
       q === undefined ||
@@ -58,7 +60,7 @@ export function Targets() {
       <FilterBar search={{ id: 'q', label: w.search, value: q }} filters={[]} onChange={change} />
       <DataTable
         label={w.title}
-        columns={columns(slug)}
+        columns={columns(slug, hours)}
         rows={rows}
         rowId={(target) => target.id}
         list={list}
@@ -100,7 +102,12 @@ export function Targets() {
   )
 }
 
-function columns(organization: string): readonly Column<Target>[] {
+type Hours = ReadonlyMap<
+  string,
+  { readonly calls: readonly number[]; readonly failed: readonly number[] }
+>
+
+function columns(organization: string, hours: Hours | undefined): readonly Column<Target>[] {
   return [
     {
       id: 'slug',
@@ -123,6 +130,16 @@ function columns(organization: string): readonly Column<Target>[] {
       head: w.columns.upstream,
       hide: 'narrow',
       cell: (target) => <span className="mono muted">{target.upstream}</span>,
+    },
+    {
+      id: 'hours',
+      head: w.lastDay,
+      width: '128px',
+      hide: 'medium',
+      cell: (target) => {
+        const of = hours?.get(target.id)
+        return of === undefined ? undefined : <Sparkline calls={of.calls} failed={of.failed} />
+      },
     },
     {
       id: 'calls',

@@ -20,6 +20,7 @@ import { say } from '../../parts/Toasts.tsx'
 import { deliveryColumns } from './delivery-columns.tsx'
 import { DeliveryDrawer } from './DeliveryDrawer.tsx'
 import { DeleteEndpoint, EndpointActions } from './EndpointActions.tsx'
+import { EndpointFigures } from './EndpointFigures.tsx'
 import { EndpointForm } from './EndpointForm.tsx'
 import { HealthNotice } from './HealthNotice.tsx'
 import { ReplayDialog } from './ReplayDialog.tsx'
@@ -66,6 +67,7 @@ function Body({ endpoint }: { readonly endpoint: Endpoint }) {
           <BooksBar books={endpoint.deliveries} />
           <Books endpoint={endpoint.id} books={endpoint.deliveries} />
         </Card>
+        <EndpointFigures organization={slug} endpoint={endpoint.id} />
         <Card title={w.latest} flush actions={<AllDeliveries endpoint={endpoint.id} />}>
           <Latest endpoint={endpoint} />
         </Card>

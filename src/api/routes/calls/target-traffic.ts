@@ -1,0 +1,32 @@
+import { Type } from '../../../http/index.ts'
+import { route } from '../../core/route.ts'
+
+const hourMs = 3_600_000
+
+/** The last 24 hours of every target at a glance. */
+export const targetTrafficRoutes = {
+  'GET /organizations/:organization/rollups/targets': route({
+    summary:
+      'Calls of each target in each of the last 24 hours, oldest first; targets without calls are left out',
+    permission: 'traffic.see',
+    answer: Type.Object({
+      step_ms: Type.Integer(),
+      items: Type.Array(
+        Type.Object(
+          {
+            target_id: Type.String(),
+            calls: Type.Array(Type.Integer()),
+            /** Refused by us, or failed at the upstream. */
+            failed: Type.Array(Type.Integer()),
+          },
+          { title: 'TargetTraffic' },
+        ),
+      ),
+    }),
+    handle: async ({ organization }, { traffic }) => {
+      const found = await traffic.hoursOfTargets(organization.id)
+      const items = [...found].map(([targetId, hours]) => ({ target_id: targetId, ...hours }))
+      return { step_ms: hourMs, items }
+    },
+  }),
+}

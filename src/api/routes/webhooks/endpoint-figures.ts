@@ -1,0 +1,64 @@
+import { Problem } from '../../../errors.ts'
+import { Type } from '../../../http/index.ts'
+import { route } from '../../core/route.ts'
+import { nullable, Time, time } from '../../core/schemas.ts'
+
+const maxSteps = 200
+
+const Figures = Type.Object(
+  {
+    step_ms: Type.Integer(),
+    points: Type.Array(
+      Type.Object(
+        {
+          at: Time,
+          /** Deliveries whose event fell into the step, by what became of them. */
+          delivered: Type.Integer(),
+          dead: Type.Integer(),
+          skipped: Type.Integer(),
+          waiting: Type.Integer(),
+          /** How many waited at the end of the step. */
+          backlog: Type.Integer(),
+          /** From the event to its delivery, retries included. */
+          p50_ms: nullable(Type.Integer()),
+          p95_ms: nullable(Type.Integer()),
+        },
+        { title: 'EndpointFiguresPoint' },
+      ),
+    ),
+    /** There were so many deliveries that only the newest were counted. */
+    sampled: Type.Boolean(),
+  },
+  { title: 'EndpointFigures' },
+)
+
+/** How an endpoint's deliveries went over time. */
+export const endpointFigureRoutes = {
+  'GET /organizations/:organization/webhooks/endpoints/:endpoint/figures': route({
+    summary: 'Deliveries of an endpoint per step: by outcome, how long they took, how many waited',
+    permission: 'traffic.see',
+    query: Type.Object({
+      from: Time,
+      to: Time,
+      step_ms: Type.Integer({ minimum: 60_000, maximum: 31 * 24 * 3_600_000 }),
+    }),
+    answer: Figures,
+    handle: async ({ organization, param, query }, { webhooks }) => {
+      const { step_ms: stepMs } = query
+      const [from, to] = [Date.parse(query.from), Date.parse(query.to)]
+      if (!(to > from) || (to - from) / stepMs > maxSteps) {
+        throw new Problem('invalid_input', `Figures have 1 to ${maxSteps} steps.`)
+      }
+      const { id } = await webhooks.endpoints.get(organization.id, param('endpoint'))
+      const wish = { endpointId: id, from, to, stepMs }
+      const { steps, isSampled } = await webhooks.figures(organization.id, wish)
+      const points = steps.map(({ at, p50Ms, p95Ms, ...counts }) => ({
+        at: time(at),
+        ...counts,
+        p50_ms: p50Ms ?? null,
+        p95_ms: p95Ms ?? null,
+      }))
+      return { step_ms: stepMs, points, sampled: isSampled }
+    },
+  }),
+}

@@ -1,0 +1,125 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { extendKey, revokeKey } from '../../api/keys.ts'
+import type { Key } from '../../api/shapes.ts'
+import { keysWords } from '../../../words/en/keys.ts'
+import { words } from '../../../words/en.ts'
+import { Button } from '../../parts/Button.tsx'
+import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
+import { FormDialog } from '../../parts/Dialogs.tsx'
+import { SelectField } from '../../parts/Field.tsx'
+import { say, sayRefused } from '../../parts/Toasts.tsx'
+import { inTurns } from './in-turns.ts'
+
+const w = keysWords.bulk
+const namedInQuestion = 5
+
+interface BulkKeysProps {
+  readonly organization: string
+  readonly keys: readonly Key[]
+  readonly onDone: () => void
+}
+
+/** What can be done with several keys at once. */
+export function BulkKeys({ organization, keys, onDone }: BulkKeysProps) {
+  const [asking, setAsking] = useState<'revoke' | 'extend'>()
+  const active = keys.filter(({ state }) => state === 'active')
+  const close = () => setAsking(undefined)
+  const done = () => {
+    close()
+    onDone()
+  }
+  return (
+    <div className="row between" role="group" aria-label={w.label}>
+      <strong role="status">{w.chosen(keys.length)}</strong>
+      <span className="row">
+        <Button small onClick={onDone}>
+          {w.clear}
+        </Button>
+        <Button small disabled={active.length === 0} onClick={() => setAsking('extend')}>
+          {w.extend}
+        </Button>
+        <Button
+          small
+          look="danger"
+          disabled={active.length === 0}
+          onClick={() => setAsking('revoke')}
+        >
+          {w.revoke}
+        </Button>
+      </span>
+      {asking === 'revoke' ? (
+        <RevokeKeys {...{ organization, keys: active }} onClose={close} onDone={done} />
+      ) : undefined}
+      {asking === 'extend' ? (
+        <ExtendKeys {...{ organization, keys: active }} onClose={close} onDone={done} />
+      ) : undefined}
+    </div>
+  )
+}
+
+type Asking = BulkKeysProps & { readonly onClose: () => void }
+
+/** Does the same with each key, a few at a time, and says how many it was done with. */
+function useEach(props: Asking, each: (key: Key) => Promise<unknown>) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: async () => await inTurns(props.keys, each),
+    onSettled: () => void client.invalidateQueries({ queryKey: [props.organization, 'keys'] }),
+    onSuccess: ({ done, failures }) => {
+      if (failures.length > 0) sayRefused(failures[0])
+      say(w.done(done, props.keys.length))
+      props.onDone()
+    },
+  })
+}
+
+function RevokeKeys(props: Asking) {
+  const { organization, keys } = props
+  const revoke = useEach(props, async ({ id }) => await revokeKey(organization, id))
+  const names = keys.slice(0, namedInQuestion).map(({ name }) => name)
+  const others = keys.length - names.length
+  return (
+    <ConfirmDialog
+      open
+      onClose={props.onClose}
+      title={w.revokeTitle(keys.length)}
+      action={w.revokeAction(keys.length)}
+      typed={keys.length > namedInQuestion ? String(keys.length) : undefined}
+      busy={revoke.isPending}
+      error={revoke.error}
+      onConfirm={() => revoke.mutate()}
+    >
+      <p className="break">
+        {names.join(', ')} {others === 0 ? '' : w.others(others)}
+      </p>
+      <p>{keysWords.revokeDialog.text}</p>
+    </ConfirmDialog>
+  )
+}
+
+function ExtendKeys(props: Asking) {
+  const { organization, keys } = props
+  const [days, setDays] = useState('90')
+  const extend = useEach(props, async (key) => await extendKey(organization, key, Number(days)))
+  const { '': _never, ...choices } = keysWords.form.endChoices
+  return (
+    <FormDialog
+      open
+      onClose={props.onClose}
+      title={w.extendTitle(keys.length)}
+      lead={w.extendLead}
+      action={words.save}
+      busy={extend.isPending}
+      error={extend.error}
+      onSubmit={() => extend.mutate()}
+    >
+      <SelectField
+        label={keysWords.form.ends}
+        value={days}
+        options={Object.entries(choices).map(([value, label]) => ({ value, label }))}
+        onValue={setDays}
+      />
+    </FormDialog>
+  )
+}

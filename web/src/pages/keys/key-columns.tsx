@@ -1,0 +1,104 @@
+import { Link } from '@tanstack/react-router'
+import type { Key } from '../../api/shapes.ts'
+import { keysWords as w } from '../../../words/en/keys.ts'
+import { rowName, type Column } from '../../parts/DataTable.tsx'
+import { Tag } from '../../parts/Surface.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { grantsText, KeyState } from './parts.tsx'
+
+/** The keys that are chosen for something, and the way to choose them. */
+export interface Choice {
+  readonly ids: ReadonlySet<string>
+  readonly onChoose: (id: string, isChosen: boolean) => void
+}
+
+/** The columns of the list of keys; with a box to choose each where there is a choice. */
+export function keyColumns(
+  organization: string,
+  choice: Choice | undefined,
+): readonly Column<Key>[] {
+  return choice === undefined
+    ? columnsOf(organization)
+    : [boxOf(choice), ...columnsOf(organization)]
+}
+
+function boxOf({ ids, onChoose }: Choice): Column<Key> {
+  return {
+    id: 'box',
+    head: '',
+    width: '40px',
+    hide: 'phone',
+    cell: (key) => (
+      <input
+        type="checkbox"
+        aria-label={w.bulk.choose(key.name)}
+        checked={ids.has(key.id)}
+        onChange={(event) => onChoose(key.id, event.target.checked)}
+      />
+    ),
+  }
+}
+
+function columnsOf(organization: string): readonly Column<Key>[] {
+  return [
+    {
+      id: 'name',
+      head: w.columns.name,
+      cell: (key) => (
+        <Link
+          to="/o/$organization/keys/$key"
+          params={{ organization, key: key.id }}
+          className={rowName}
+          tabIndex={-1}
+        >
+          {key.name}
+        </Link>
+      ),
+    },
+    {
+      id: 'hint',
+      head: w.columns.hint,
+      width: '212px',
+      hide: 'narrow',
+      cell: (key) => <code>{key.hint}</code>,
+    },
+    {
+      id: 'grants',
+      head: w.columns.grants,
+      hide: 'medium',
+      cell: (key) => (
+        <span className={key.grants === undefined ? 'muted' : undefined}>{grantsText(key)}</span>
+      ),
+    },
+    {
+      id: 'used',
+      head: w.columns.used,
+      width: '128px',
+      hide: 'narrow',
+      cell: (key) => <Time at={key.last_used_at} form="relative" />,
+    },
+    {
+      id: 'ends',
+      head: w.columns.ends,
+      width: '112px',
+      hide: 'narrow',
+      cell: (key) =>
+        key.expires_at === undefined ? (
+          <span className="muted">{w.noEnd}</span>
+        ) : (
+          <Time at={key.expires_at} form="day" />
+        ),
+    },
+    {
+      id: 'state',
+      head: w.columns.state,
+      width: '168px',
+      cell: (key) => (
+        <span className="row">
+          <KeyState state={key.state} />
+          {key.personal_user_id === undefined ? undefined : <Tag>{w.personal}</Tag>}
+        </span>
+      ),
+    },
+  ]
+}
