@@ -4,7 +4,7 @@ import type { Step } from './faults.ts'
 import { parseObject } from './json.ts'
 import type { JsonObject } from './json.ts'
 
-/** The part of fetch that this room needs; the guarded outbound client has it. */
+/** The part of fetch that a relying party needs; the guarded outbound client has it. */
 export type Fetch = (
   url: string,
   init: {
@@ -141,8 +141,9 @@ function asFault(step: Step, error: unknown, signal: AbortSignal): unknown {
     typeof kind === 'string' && typeof message === 'string'
       ? `It said: ${message.replace(/\.$/, '')}.`
       : undefined
-  if (kind === 'blocked') return fault('address_blocked', step, seen, error)
-  if (signal.aborted || kind === 'timeout') return fault('timeout', step, undefined, error)
-  if (kind === 'invalid' && seen?.includes('longer')) return fault('too_large', step, seen, error)
-  return fault('unreachable', step, seen, error)
+  if (kind === 'blocked') return fault('address_blocked', step, { seen, cause: error })
+  if (signal.aborted || kind === 'timeout') return fault('timeout', step, { cause: error })
+  if (kind === 'invalid' && seen?.includes('longer'))
+    return fault('too_large', step, { seen, cause: error })
+  return fault('unreachable', step, { seen, cause: error })
 }

@@ -105,8 +105,15 @@ export type Step =
   | 'userinfo'
   | 'logout_token'
 
+/** What a check found, and the error behind it. */
+interface Found {
+  readonly seen?: string | undefined
+  readonly cause?: unknown
+}
+
 /** The refusal that a failed check becomes; `seen` adds what was found, never a secret. */
-export function fault(check: Check, step: Step, seen?: string, cause?: unknown): Problem {
+export function fault(check: Check, step: Step, found: string | Found = {}): Problem {
+  const { seen, cause } = typeof found === 'string' ? { seen: found } : found
   const [general, sentence] = faults[check]
   const code = general.startsWith('id_token') ? (tokenCodes[step] ?? general) : general
   return new Problem(
@@ -119,7 +126,7 @@ export function fault(check: Check, step: Step, seen?: string, cause?: unknown):
   )
 }
 
-/** The check and step that a problem of this room stopped at, if it is one. */
+/** The check and step that a problem of this folder stopped at, if it is one. */
 export function faultOf(error: unknown): { check: Check; step: Step } | undefined {
   if (!(error instanceof Problem)) return undefined
   const check = error.members?.['check']

@@ -32,8 +32,8 @@ export function checkIdToken(
   subjectOf(claims, 'id_token')
   checkTimes(claims, expected.nowMs, 'id_token')
   if (claims['nonce'] !== expected.nonce) throw fault('nonce', 'id_token')
-  checkHash(claims['at_hash'], algorithm, expected.accessToken, 'access_token_hash')
-  checkHash(claims['c_hash'], algorithm, expected.code, 'code_hash')
+  checkHash(claims['at_hash'], halfHash(algorithm, expected.accessToken), 'access_token_hash')
+  checkHash(claims['c_hash'], halfHash(algorithm, expected.code), 'code_hash')
   checkAuthenticationTime(claims['auth_time'], expected)
 }
 
@@ -100,12 +100,11 @@ export function subjectOf(claims: JsonObject, step: Step): string {
 
 function checkHash(
   hash: unknown,
-  algorithm: SignatureAlgorithm,
-  text: string,
+  expected: string,
   check: 'access_token_hash' | 'code_hash',
 ): void {
   // Optional in the code flow, but binding where the provider sends it (section 3.1.3.8).
-  if (hash !== undefined && hash !== halfHash(algorithm, text)) throw fault(check, 'id_token')
+  if (hash !== undefined && hash !== expected) throw fault(check, 'id_token')
 }
 
 function checkAuthenticationTime(time: unknown, expected: Expected): void {

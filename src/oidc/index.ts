@@ -1,15 +1,14 @@
 import type { Clock } from '../clock.ts'
 import type { Fetch } from './answers.ts'
-import { discover } from './discovery.ts'
 import type { Provider } from './discovery.ts'
 import { checkIdToken, subjectOf } from './id-token.ts'
 import type { JsonObject } from './json.ts'
 import { verifyToken } from './jwt.ts'
-import { createKeys } from './keys.ts'
+import { createKeys, type Keys } from './keys.ts'
 import { verifyLogoutToken } from './logout-token.ts'
 import type { Logout } from './logout-token.ts'
-import { exchangeCode } from './token.ts'
-import type { Client } from './token.ts'
+import { ProviderCache } from './providers.ts'
+import { exchangeCode, type Client, type Tokens } from './token.ts'
 import { fetchUserInfo } from './userinfo.ts'
 
 export { authorizationUrl } from './authorization.ts'
@@ -34,7 +33,7 @@ export interface SignedIn {
   readonly idToken: string
 }
 
-/** One finished redirect: what was sent to the provider and what came back. */
+/** What was sent with a redirect to a provider, and the code that came back. */
 export interface Grant {
   readonly code: string
   readonly verifier: string
@@ -42,17 +41,26 @@ export interface Grant {
   readonly maxAgeSeconds?: number | undefined
 }
 
+/** A redirect that came back from a provider. */
+export interface FinishedRedirect {
+  readonly provider: Provider
+  readonly client: Client
+  readonly grant: Grant
+}
+
+export interface SignInOptions {
+  readonly signal?: AbortSignal | undefined
+  /** UserInfo is asked unless this is false. */
+  readonly askUserInfo?: boolean | undefined
+  readonly passed?: ((step: Passed) => void) | undefined
+}
+
 /** The relying party: everything that is asked of an OpenID provider, every answer checked. Fails with the problems of `faults.ts`. */
 export interface RelyingParty {
   /** The checked discovery document, at most ten minutes old; `fresh` asks anew, `freshKeys` lets the keys be asked anew too. */
   provider(issuer: string, options?: { fresh?: boolean; freshKeys?: boolean }): Promise<Provider>
   /** Exchanges the code and checks id_token and UserInfo; `passed` hears of each step that succeeded. */
-  signIn(
-    provider: Provider,
-    client: Client,
-    grant: Grant,
-    options?: { signal?: AbortSignal; askUserInfo?: boolean; passed?: (step: Passed) => void },
-  ): Promise<SignedIn>
+  signIn(redirect: FinishedRedirect, options?: SignInOptions): Promise<SignedIn>
   logout(token: string, provider: Provider, clientId: string): Promise<Logout>
 }
 
@@ -68,108 +76,84 @@ interface Needs {
   readonly mintTokenId: () => string
 }
 
-const providerLifetimeMs = 10 * 60_000
-const failureLifetimeMs = 2_000
-const maxProviders = 2_000
-
-/** Opens the room: caches of discovery documents and keys, nothing else. */
+/** Opens the relying party. It holds caches of discovery documents and keys, nothing else. */
 export function createRelyingParty(deps: Needs): RelyingParty {
-  const { fetch, clock } = deps
-  const keys = createKeys({ fetch, clock })
-  const providers = new Map<string, { provider: Provider; at: number }>()
-  const asking = new Map<string, Promise<Provider>>()
-  // A provider that is down is not asked again by everybody who tries.
-  const failures = new Map<string, { error: unknown; at: number }>()
+  return new OidcRelyingParty(deps)
+}
 
-  async function provider(
+class OidcRelyingParty implements RelyingParty {
+  readonly #deps: Needs
+  readonly #keys: Keys
+  readonly #providers: ProviderCache
+
+  constructor(deps: Needs) {
+    this.#deps = deps
+    this.#keys = createKeys(deps)
+    this.#providers = new ProviderCache(deps)
+  }
+
+  async provider(
     issuer: string,
-    options: { fresh?: boolean; freshKeys?: boolean } = {},
+    { fresh = false, freshKeys = false }: { fresh?: boolean; freshKeys?: boolean } = {},
   ): Promise<Provider> {
-    if (options.fresh !== true) {
-      const known = providers.get(issuer)
-      if (known && isYoung(known.at, providerLifetimeMs)) return known.provider
-      const failure = failures.get(issuer)
-      if (failure && isYoung(failure.at, failureLifetimeMs)) throw failure.error
-    }
-    const found = await shared(issuer)
-    if (options.freshKeys === true) keys.forget(found.keysAddress)
+    const found = await this.#providers.find(issuer, { fresh })
+    if (freshKeys) this.#keys.forget(found.keysAddress)
     return found
   }
 
-  // Many who wait for the same provider share one question, which has a time limit of its own.
-  async function shared(issuer: string): Promise<Provider> {
-    const running = asking.get(issuer) ?? ask(issuer).finally(() => asking.delete(issuer))
-    asking.set(issuer, running)
-    return await running
-  }
-
-  // A clock that was set back makes nothing young again.
-  function isYoung(at: number, lifetimeMs: number): boolean {
-    const age = clock.now() - at
-    return age >= 0 && age < lifetimeMs
-  }
-
-  async function ask(issuer: string): Promise<Provider> {
-    try {
-      const { allowLoopback } = deps
-      const found = await discover(issuer, { fetch, allowLoopback })
-      if (providers.size >= maxProviders) providers.clear()
-      providers.set(issuer, { provider: found, at: clock.now() })
-      failures.delete(issuer)
-      return found
-    } catch (error) {
-      if (failures.size >= maxProviders) failures.clear()
-      failures.set(issuer, { error, at: clock.now() })
-      throw error
-    }
-  }
-
-  async function signIn(
-    from: Provider,
-    client: Client,
-    grant: Grant,
-    options: { signal?: AbortSignal; askUserInfo?: boolean; passed?: (step: Passed) => void } = {},
+  async signIn(
+    redirect: FinishedRedirect,
+    { signal, askUserInfo = true, passed }: SignInOptions = {},
   ): Promise<SignedIn> {
-    const { signal } = options
-    const tokens = await exchangeCode(from, client, grant, {
-      fetch,
+    const { provider, client } = redirect
+    const { fetch, clock, mintTokenId } = this.#deps
+    const tokens = await exchangeCode(redirect, {
+      ...{ fetch, signal },
       nowMs: clock.now(),
-      tokenId: deps.mintTokenId(),
-      signal,
+      tokenId: mintTokenId(),
     })
-    options.passed?.('token')
-    const { claims, algorithm } = await verifyToken(tokens.idToken, {
+    passed?.('token')
+    const claims = await this.#checkedClaims(redirect, tokens, signal)
+    passed?.('id_token')
+    const subject = subjectOf(claims, 'id_token')
+    const session = { accessToken: tokens.accessToken, subject, clientId: client.clientId }
+    const keys = this.#keys
+    const userinfo = askUserInfo
+      ? await fetchUserInfo(provider, session, { fetch, keys, signal })
+      : undefined
+    if (userinfo !== undefined) passed?.('userinfo')
+    const { idToken } = tokens
+    return { issuer: provider.issuer, subject, claims, userinfo, idToken }
+  }
+
+  async logout(token: string, provider: Provider, clientId: string): Promise<Logout> {
+    const deps = { clientId, nowMs: this.#deps.clock.now(), keys: this.#keys }
+    return await verifyLogoutToken(token, provider, deps)
+  }
+
+  /** The claims of an id_token whose signature and content belong to this redirect. */
+  async #checkedClaims(
+    { provider, client, grant }: FinishedRedirect,
+    { idToken, accessToken }: Tokens,
+    signal: AbortSignal | undefined,
+  ): Promise<JsonObject> {
+    const { claims, algorithm } = await verifyToken(idToken, {
       step: 'id_token',
       types: ['jwt'],
-      algorithms: from.algorithms,
-      keysAddress: from.keysAddress,
-      keys,
+      algorithms: provider.algorithms,
+      keysAddress: provider.keysAddress,
+      keys: this.#keys,
       signal,
     })
     checkIdToken(claims, algorithm, {
-      issuer: from.issuer,
+      issuer: provider.issuer,
       clientId: client.clientId,
       nonce: grant.nonce,
-      accessToken: tokens.accessToken,
+      accessToken,
       code: grant.code,
       maxAgeSeconds: grant.maxAgeSeconds,
-      nowMs: clock.now(),
+      nowMs: this.#deps.clock.now(),
     })
-    options.passed?.('id_token')
-    const subject = subjectOf(claims, 'id_token')
-    const session = { accessToken: tokens.accessToken, subject, clientId: client.clientId }
-    const userinfo =
-      options.askUserInfo === false
-        ? undefined
-        : await fetchUserInfo(from, session, { fetch, keys, signal })
-    if (userinfo !== undefined) options.passed?.('userinfo')
-    return { issuer: from.issuer, subject, claims, userinfo, idToken: tokens.idToken }
-  }
-
-  return {
-    provider,
-    signIn,
-    logout: (token, from, clientId) =>
-      verifyLogoutToken(token, from, { clientId, nowMs: clock.now(), keys }),
+    return claims
   }
 }

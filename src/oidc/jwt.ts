@@ -101,7 +101,7 @@ function readPart(part: string, step: Step, kind: 'header' | 'claims'): JsonObje
   } catch (error) {
     const doubled = faultOf(error)?.check === 'json_duplicate'
     const check: Check = doubled ? 'claim_duplicate' : kind
-    throw fault(check, step, undefined, error)
+    throw fault(check, step, { cause: error })
   }
 }
 

@@ -31,23 +31,27 @@ const assertionLifetimeSeconds = 60
 
 /** Exchanges the code (RFC 6749, 4.1.3) and checks the answer's form (5.1) before anything in it is believed. */
 export async function exchangeCode(
-  provider: Provider,
-  client: Client,
-  grant: { code: string; verifier: string },
+  redirect: {
+    readonly provider: Provider
+    readonly client: Client
+    readonly grant: { readonly code: string; readonly verifier: string }
+  },
   deps: { fetch: Fetch; nowMs: number; tokenId: string; signal?: AbortSignal | undefined },
 ): Promise<Tokens> {
+  const { provider, client, grant } = redirect
   const form = new URLSearchParams({
     grant_type: 'authorization_code',
     code: grant.code,
     redirect_uri: client.redirectUri,
     code_verifier: grant.verifier,
   })
-  const headers = await proveClient(form, provider, client, deps)
+  const proof = await clientProof({ provider, client }, deps)
+  for (const [name, value] of Object.entries(proof.form)) form.set(name, value)
   const answer = await call(deps.fetch, {
     step: 'token',
     url: provider.tokenEndpoint,
     form,
-    headers,
+    headers: proof.headers,
     contentTypes: ['application/json'],
     statuses: [200, 400, 401, 403],
     maxBytes,
@@ -59,43 +63,52 @@ export async function exchangeCode(
   return checkedTokens(body)
 }
 
-async function proveClient(
-  form: URLSearchParams,
-  provider: Provider,
-  client: Client,
+/** How the client proves itself in one request: by a header, or by members of the form. */
+interface ClientProof {
+  readonly headers: Record<string, string>
+  readonly form: Record<string, string>
+}
+
+async function clientProof(
+  { provider, client }: { readonly provider: Provider; readonly client: Client },
   deps: { nowMs: number; tokenId: string },
-): Promise<Record<string, string>> {
+): Promise<ClientProof> {
   const { credential, clientId } = client
   const way = clientAuthenticationFor(provider, credential.kind)
-  if (credential.kind === 'secret' && way === 'client_secret_basic') {
+  if (credential.kind === 'key') {
+    const assertion = { clientId, audience: provider.tokenEndpoint, ...deps }
+    return { headers: {}, form: await assertionForm(credential.privateJwk, assertion) }
+  }
+  if (way === 'client_secret_basic') {
     // Both halves are form-encoded first (RFC 6749, section 2.3.1).
     const pair = `${formEncode(clientId)}:${formEncode(credential.secret)}`
-    return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+    const authorization = `Basic ${Buffer.from(pair).toString('base64')}`
+    return { headers: { authorization }, form: {} }
   }
-  form.set('client_id', clientId)
-  if (credential.kind === 'secret') {
-    form.set('client_secret', credential.secret)
-    return {}
+  return { headers: {}, form: { client_id: clientId, client_secret: credential.secret } }
+}
+
+async function assertionForm(
+  privateJwk: Readonly<Record<string, unknown>>,
+  assertion: { clientId: string; audience: string; nowMs: number; tokenId: string },
+): Promise<Record<string, string>> {
+  const { clientId, audience, nowMs, tokenId } = assertion
+  const now = Math.floor(nowMs / 1000)
+  const claims = {
+    iss: clientId,
+    sub: clientId,
+    // The key is this connection's own, so an audience that another provider chose gains nothing.
+    aud: audience,
+    jti: tokenId,
+    iat: now,
+    nbf: now,
+    exp: now + assertionLifetimeSeconds,
   }
-  const now = Math.floor(deps.nowMs / 1000)
-  form.set('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer')
-  form.set(
-    'client_assertion',
-    await signClientAssertion(
-      {
-        iss: clientId,
-        sub: clientId,
-        // The key is this connection's own, so an audience that another provider chose gains nothing.
-        aud: provider.tokenEndpoint,
-        jti: deps.tokenId,
-        iat: now,
-        nbf: now,
-        exp: now + assertionLifetimeSeconds,
-      },
-      credential.privateJwk,
-    ),
-  )
-  return {}
+  return {
+    client_id: clientId,
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    client_assertion: await signClientAssertion(claims, privateJwk),
+  }
 }
 
 function checkedTokens(body: JsonObject): Tokens {

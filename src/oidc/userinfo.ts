@@ -28,7 +28,10 @@ export async function fetchUserInfo(
   })
   const claims =
     answer.contentType === 'application/jwt'
-      ? await signedClaims(Buffer.from(answer.bytes).toString('latin1'), provider, session, deps)
+      ? await signedClaims(Buffer.from(answer.bytes).toString('latin1'), {
+          ...{ provider, clientId: session.clientId },
+          ...{ keys: deps.keys, signal: deps.signal },
+        })
       : objectOf(answer, 'userinfo')
   if (claims['sub'] !== session.subject) throw fault('userinfo_subject', 'userinfo')
   return claims
@@ -36,23 +39,23 @@ export async function fetchUserInfo(
 
 async function signedClaims(
   token: string,
-  provider: Provider,
-  session: { clientId: string },
-  deps: { keys: Keys; signal?: AbortSignal | undefined },
+  expected: {
+    readonly provider: Provider
+    readonly clientId: string
+    readonly keys: Keys
+    readonly signal: AbortSignal | undefined
+  },
 ): Promise<JsonObject> {
+  const { provider, clientId, keys, signal } = expected
   const { claims } = await verifyToken(token, {
     step: 'userinfo',
     types: ['jwt'],
     algorithms: provider.algorithms,
     keysAddress: provider.keysAddress,
-    keys: deps.keys,
-    signal: deps.signal,
+    keys,
+    signal,
   })
   // A signed answer must say who made it and for whom (section 5.3.2).
-  checkIssuerAndAudience(
-    claims,
-    { issuer: provider.issuer, clientId: session.clientId },
-    'userinfo',
-  )
+  checkIssuerAndAudience(claims, { issuer: provider.issuer, clientId }, 'userinfo')
   return claims
 }

@@ -38,9 +38,10 @@ export function createGoogle(deps: {
       const { redirectUri, verifier, nonce } = answer
       const client = { clientId, credential, redirectUri }
       const grant = { code, verifier, nonce }
-      const { subject, claims, userinfo } = await relyingParty.signIn(provider, client, grant, {
-        signal: AbortSignal.timeout(budgetMs),
-      })
+      const { subject, claims, userinfo } = await relyingParty.signIn(
+        { provider, client, grant },
+        { signal: AbortSignal.timeout(budgetMs) },
+      )
       // Whether an address is verified must be said where the address is said.
       const said = 'email' in claims ? claims : { ...userinfo, ...claims }
       const email = said['email']

@@ -146,9 +146,7 @@ export function createSsoFinishes(deps: {
     const { verifier, nonce } = transaction
     const { askUserInfo } = connection.settings
     const proven = await relyingParty.signIn(
-      provider,
-      client,
-      { code, verifier, nonce },
+      { provider, client, grant: { code, verifier, nonce } },
       { signal, askUserInfo, passed },
     )
     return readPerson(proven, connection.settings)

@@ -230,9 +230,7 @@ async function signIn(party: RelyingParty, issuer: string): Promise<SignedIn> {
   const query = new URL(answer.headers.get('location') ?? '').search
   const { code } = readCallback(query, { state: 'the-state', provider })
   return await party.signIn(
-    provider,
-    client,
-    { code, verifier: 'verifier', nonce: 'the-nonce' },
+    { provider, client, grant: { code, verifier: 'verifier', nonce: 'the-nonce' } },
     { signal },
   )
 }
