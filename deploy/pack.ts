@@ -20,13 +20,17 @@ const root = join(import.meta.dirname, '..')
 const { values } = parseArgs({ options: { to: { type: 'string', default: root } } })
 const stage = mkdtempSync(join(tmpdir(), 'intercept-pack-'))
 const documents = ['README.md', 'LICENSE', 'NOTICE', 'CHANGELOG.md', 'GLOSSARY.md']
-const folders = ['bin', 'docs/problems', 'docs/guides', 'docs/concepts', 'web/dist']
+const folders = ['bin', 'docs', 'web/dist']
 
 try {
   execFileSync(process.execPath, [join(root, 'web', 'build.ts')], { stdio: 'inherit' })
   for (const name of [...folders, ...documents]) {
     if (existsSync(join(root, name)))
       cpSync(join(root, name), join(stage, name), { recursive: true })
+  }
+  // For whoever works on it, not for whoever runs it.
+  for (const name of ['docs/decisions', 'docs/requirements.md']) {
+    rmSync(join(stage, name), { recursive: true })
   }
   packSources()
   packTypes('src/embed.d.ts')

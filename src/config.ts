@@ -1,6 +1,8 @@
 /** Every setting: read once from the environment, parsed, and refused in one sentence when it is wrong. */
 import { resolve } from 'node:path'
+import { complainAboutNode, complainAboutPairs } from './setting-checks.ts'
 import { doubtsAbout, misspelt, type KnownNames } from './setting-names.ts'
+import { telemetryTable } from './setting-telemetry.ts'
 import { readSecretFile, textOfFile, type ReadFile } from './setting-files.ts'
 import {
   isLoopback,
@@ -107,16 +109,7 @@ const table = {
     'its issuer',
     parseUrlOf(['https:', 'http:']),
   ),
-  OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: setting(
-    '',
-    'where to send call records and audit entries as logs (OTLP over HTTP as JSON; the whole address)',
-    parseUrlOf(['https:', 'http:']),
-  ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting(
-    '',
-    'where to send traces (OTLP over HTTP)',
-    parseUrlOf(['https:', 'http:']),
-  ),
+  ...telemetryTable,
 
   LIMIT_SESSION: setting(
     '24h',
@@ -216,6 +209,9 @@ export interface SettingLine {
   readonly default: string
   readonly about: string
   readonly isSet: boolean
+  /** Where the value comes from: `default`, `environment`, or the file of a secret. */
+  readonly source: string
+  readonly isSecret: boolean
 }
 
 /** All settings with their values and defaults, in the order of the table. */
@@ -223,11 +219,15 @@ export function listSettings(env: Environment): SettingLine[] {
   return names().map((name) => {
     const { fallback, about, secret: isSecret } = table[name] as Setting<unknown>
     const text = env[name]?.trim() ?? ''
-    const isFromFile = isSecret === true && Boolean(env[`${name}_FILE`])
-    const isSet = text !== '' || isFromFile
-    const hidden = isFromFile ? '(set, from a file)' : '(set)'
+    const path = isSecret === true ? env[`${name}_FILE`]?.trim() : undefined
+    const isSet = text !== '' || Boolean(path)
+    const hidden = path ? '(set, from a file)' : '(set)'
     const value = isSet && isSecret === true ? hidden : text || fallback || '(not set)'
-    return { name, value, default: fallback || '(not set)', about, isSet }
+    const source = path || (isSet ? 'environment' : 'default')
+    return {
+      ...{ name, value, default: fallback || '(not set)', about, isSet, source },
+      isSecret: isSecret === true,
+    }
   })
 }
 
@@ -301,6 +301,14 @@ function compose(parsed: Parsed) {
     lameDuckMs: given('LAME_DUCK'),
     otlpLogsEndpoint: parsed.OTEL_EXPORTER_OTLP_LOGS_ENDPOINT,
     otlpEndpoint: parsed.OTEL_EXPORTER_OTLP_ENDPOINT,
+    accessLog: parsed.ACCESS_LOG,
+    telemetry: {
+      otlpHeaders: parsed.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+      serviceName: parsed.OTEL_SERVICE_NAME,
+      resourceAttributes: parsed.OTEL_RESOURCE_ATTRIBUTES ?? {},
+      sampler: given('OTEL_TRACES_SAMPLER'),
+      samplerRatio: given('OTEL_TRACES_SAMPLER_ARG'),
+    },
     limits: limitsOf(parsed),
     callRecords: given('CALL_RECORDS'),
     retention: {
@@ -361,24 +369,4 @@ function parseSetting(name: Name, env: Environment, readFile: ReadFile): unknown
   if (path && given) throw new Error(`and ${name}_FILE are both set; keep one of them`)
   const text = (path ? textOfFile(path, readFile) : given) || fallback
   return text === '' ? undefined : parse(text)
-}
-
-/** Releases below this one have known holes (SECURITY advisories of June and July 2026). */
-const oldestNode = [24, 21] as const
-
-function complainAboutNode(version: string): string[] {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  const isOldEnough = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
-  return isOldEnough
-    ? []
-    : [`Node ${version} is too old: Intercept needs ${oldestNode.join('.')} or later.`]
-}
-
-function complainAboutPairs(env: Environment): string[] {
-  return ['GITHUB', 'GOOGLE'].flatMap((one) => {
-    const hasId = Boolean(env[`${one}_CLIENT_ID`])
-    const hasSecret = Boolean(env[`${one}_CLIENT_SECRET`] ?? env[`${one}_CLIENT_SECRET_FILE`])
-    if (hasId === hasSecret) return []
-    return [`${one}_CLIENT_ID and ${one}_CLIENT_SECRET are needed together.`]
-  })
 }

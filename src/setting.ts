@@ -164,6 +164,28 @@ export function parseRanges(text: string): readonly string[] {
   })
 }
 
+/** `name=value,…` with percent-encoding, as OpenTelemetry writes headers and attributes. */
+export function parsePairs(text: string): Readonly<Record<string, string>> {
+  const pairs = text.split(',').map((part) => {
+    const at = part.indexOf('=')
+    const [name, value] = [part.slice(0, at).trim(), part.slice(at + 1).trim()]
+    if (at < 1 || !/^[\w.-]+$/.test(name)) throw new Error('must be name=value,…')
+    try {
+      return [name, parseText(decodeURIComponent(value))] as const
+    } catch {
+      throw new Error('must be name=value,… with percent-encoding')
+    }
+  })
+  return Object.fromEntries(pairs)
+}
+
+/** A number from 0 to 1. */
+export function parseRatio(text: string): number {
+  const ratio = Number(text)
+  if (!/^\d*\.?\d+$/.test(text) || ratio > 1) throw new Error('must be a number from 0 to 1')
+  return ratio
+}
+
 /** Whether the host name of a URL is this machine. */
 export function isLoopback(hostname: string): boolean {
   return (

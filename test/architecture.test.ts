@@ -68,7 +68,7 @@ const everyFolder = [...Object.keys(mayImport), 'cli']
 /** The two that start the product may import everything; they and compose alone read the settings. */
 const starters = ['main', 'embed', 'cli']
 /** What the settings are read with; files at the root of src. */
-const settings = ['config', 'setting', 'setting-files', 'setting-names']
+const settings = ['config', 'setting', 'setting-checks', 'setting-files', 'setting-names']
 
 /** Who may import an outside library or a risky part of Node; files at the root of src by their name. */
 const keepers: Record<string, readonly string[]> = {
@@ -93,6 +93,7 @@ const keepers: Record<string, readonly string[]> = {
   'node:dns/promises': ['http'],
   'node:dgram': [],
   nodemailer: ['organizations'],
+  marked: ['pages'],
   pino: ['telemetry'],
   'node:cluster': ['main', 'cli'],
   // A checkout builds its dashboard in a process of its own.

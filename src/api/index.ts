@@ -41,7 +41,7 @@ export function registerApi(
       .header('Cache-Control', 'no-cache')
       .send(JSON.stringify(schemaDocument(), null, 2)),
   )
-  app.get('/docs', async (_request, reply) =>
+  app.get('/docs/api', async (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')
       .header('Content-Security-Policy', contentSecurityPolicy)
@@ -49,7 +49,7 @@ export function registerApi(
       .header('Cross-Origin-Opener-Policy', 'same-origin')
       .send(reference()),
   )
-  app.get('/docs.css', async (_request, reply) =>
+  app.get('/docs/api.css', async (_request, reply) =>
     reply.type('text/css; charset=utf-8').header('Cache-Control', 'no-cache').send(referenceStyle),
   )
   // What is not in the table is not there, whoever asks: no page ever answers below /api.

@@ -9,7 +9,7 @@ export function renderReference(table: RouteTable, baseUrl: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>API reference · Intercept</title>
-<link rel="stylesheet" href="/docs.css">
+<link rel="stylesheet" href="/docs/api.css">
 </head>
 <body>
 <main>

@@ -1,7 +1,7 @@
 import { createId } from '../ids.ts'
 import { auditEntries, auditExport, type Store } from '../store/index.ts'
 import { signedHead, type SignedHead } from './chain.ts'
-import { renderLogs, type LogRecord, type Metrics } from '../telemetry/index.ts'
+import { renderLogs, type Attributes, type LogRecord, type Metrics } from '../telemetry/index.ts'
 
 const everyMs = 2000
 const entriesInBatch = 256
@@ -14,7 +14,8 @@ export interface AuditExportDeps {
   readonly store: Store
   /** Sends a body to the collector, within a deadline of its own; throws when it fails. */
   readonly post: (body: string) => Promise<void>
-  readonly version: string
+  /** Who tells it. */
+  readonly resource: Attributes
   readonly metrics: Metrics
   readonly log: { warn(fields: object, text: string): void }
 }
@@ -73,7 +74,7 @@ export class AuditExport implements AsyncDisposable {
   }
 
   async #sendChain({ organizationId, sent }: auditExport.UnsentChain): Promise<void> {
-    const { store, post, version } = this.#deps
+    const { store, post, resource } = this.#deps
     for (let last = sent; !this.#stopped;) {
       const head = await signedHead(store, organizationId)
       const rows = await auditEntries.listFrom(store.slowReads, {
@@ -86,7 +87,7 @@ export class AuditExport implements AsyncDisposable {
       const records = rows.map(toLogRecord)
       // Outside the database, a signed head shows when the chain is later put back behind it.
       if (head.sequence <= end) records.push(headRecord(head, rows.at(-1)?.at ?? 0))
-      await post(renderLogs(records, version))
+      await post(renderLogs(records, resource))
       this.#sent += rows.length
       await store.transaction(
         async (tx) => await auditExport.setSent(tx, { organizationId, sent: end }),

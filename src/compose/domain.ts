@@ -2,6 +2,7 @@ import { callPartitions } from '../store/index.ts'
 import {
   createLossySender,
   renderLogs,
+  type Attributes,
   type Log,
   type LogRecord,
   type LossySender,
@@ -166,7 +167,7 @@ function openWebhooks(
 
 /** Makes room for call records, and starts sending call records and audit entries to the operator's collector. */
 async function openRecords(
-  { store, postLogs, version, metrics, log }: Infrastructure,
+  { store, postLogs, resource, metrics, log }: Infrastructure,
   opened: AsyncDisposableStack,
 ) {
   // Before anything is written: making a partition keeps writers waiting.
@@ -174,21 +175,21 @@ async function openRecords(
     .transactionOnCalls(async (tx) => await callPartitions.makePartitions(tx))
     .catch((err: unknown) => log.warn({ err }, 'calls: partitions are made later'))
   if (postLogs === undefined) return undefined
-  opened.use(new AuditExport({ store, post: postLogs, version, metrics, log }))
-  return opened.use(openCallLog({ post: postLogs, version, metrics, log }))
+  opened.use(new AuditExport({ store, post: postLogs, resource, metrics, log }))
+  return opened.use(openCallLog({ post: postLogs, resource, metrics, log }))
 }
 
 /** Call records for the operator's collector: losses are counted, never waited for. */
 function openCallLog(deps: {
   post: (body: string) => Promise<void>
-  version: string
+  resource: Attributes
   metrics: Metrics
   log: Log
 }): LossySender<LogRecord> {
   const about = 'Call records never sent to the collector.'
   return createLossySender<LogRecord>({
     ...deps,
-    render: (records) => renderLogs(records, deps.version),
+    render: (records) => renderLogs(records, deps.resource),
     dropped: deps.metrics.counter('intercept_call_logs_dropped_total', about),
     warning: 'Call records could not be sent to the collector',
   })

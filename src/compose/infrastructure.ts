@@ -16,13 +16,23 @@ import {
 import {
   createLog,
   createMetrics,
+  createSampler,
   createTracer,
   measureProcess,
+  openAccessLog,
+  resourceOf,
+  type Attributes,
   type Log,
   type Metrics,
 } from '../telemetry/index.ts'
 import { createRelyingParty } from '../oidc/index.ts'
-import { createSealer, loadMasterSecretsFor, randomToken, type Sealer } from '../secrets/index.ts'
+import {
+  createSealer,
+  loadMasterSecretsFor,
+  randomHex,
+  randomToken,
+  type Sealer,
+} from '../secrets/index.ts'
 import { asStorageProblem, isInUse, openStore, type Store } from '../store/index.ts'
 import { measureBuild, measureConnections, measureLocks } from './measure.ts'
 import { logBesideOutages, tellHistory, watchStore } from './store-watch.ts'
@@ -66,7 +76,9 @@ export async function openInfrastructure(
   measureBuild(metrics, { version, engine: store.engine })
   measureConnections(metrics, { upstreams: network.upstreams, store })
   if (store.engine === 'postgres') measureLocks(metrics, store)
-  const exports = openExports(config, { opened, metrics, log, version })
+  const { serviceName, resourceAttributes: attributes } = config.telemetry
+  const resource = resourceOf({ serviceName, attributes, version })
+  const exports = openExports(config, { opened, metrics, log, resource })
   const relyingParty = createRelyingParty({
     fetch: network.outbound.fetch,
     clock,
@@ -76,7 +88,7 @@ export async function openInfrastructure(
 
   const closing = opened.move()
   return {
-    ...{ version, clock, log, metrics, ...exports, sealer, store },
+    ...{ version, resource, clock, log, metrics, ...exports, sealer, store },
     refusedByStorage: (cause: unknown) => outages.refused(cause),
     ...network,
     relyingParty,
@@ -141,26 +153,37 @@ async function openNetwork(
   return { outbound, guard, echo, upstreams, addresses, addressOf }
 }
 
-/** Where spans and log records are sent, if the operator has a collector. */
+/** Where spans and log records are sent, if the operator has a collector; and the access log. */
 function openExports(
   config: Config,
   deps: {
     readonly opened: AsyncDisposableStack
     readonly metrics: Metrics
     readonly log: Log
-    readonly version: string
+    readonly resource: Attributes
   },
 ) {
   const { opened, ...telling } = deps
-  const { otlpEndpoint, otlpLogsEndpoint } = config
+  const { otlpEndpoint, otlpLogsEndpoint, accessLog, telemetry } = config
+  const { otlpHeaders: headers, sampler, samplerRatio } = telemetry
   const traces = otlpEndpoint && `${otlpEndpoint.replace(/\/$/, '')}/v1/traces`
   return {
     tracer:
       traces === undefined
         ? undefined
-        : opened.use(createTracer({ ...telling, post: openCollector(traces, opened) })),
+        : opened.use(
+            createTracer({
+              ...{ ...telling, randomHex, sample: createSampler(sampler, samplerRatio) },
+              post: openCollector(traces, headers, opened),
+            }),
+          ),
     // A signal's own address is taken as it is (OpenTelemetry, OTLP exporter configuration).
-    postLogs: otlpLogsEndpoint === undefined ? undefined : openCollector(otlpLogsEndpoint, opened),
+    postLogs:
+      otlpLogsEndpoint === undefined ? undefined : openCollector(otlpLogsEndpoint, headers, opened),
+    accessLog:
+      accessLog === undefined
+        ? undefined
+        : opened.use(openAccessLog({ ...telling, destination: accessLog })),
   }
 }
 
@@ -188,14 +211,18 @@ function isOfFile(error: unknown): boolean {
 }
 
 /** Posts to the operator's own collector, wherever that is. */
-function openCollector(url: string, opened: AsyncDisposableStack): (body: string) => Promise<void> {
+function openCollector(
+  url: string,
+  more: Readonly<Record<string, string>>,
+  opened: AsyncDisposableStack,
+): (body: string) => Promise<void> {
   const outbound = opened.use(
     createOutbound({ allowCidrs: ['0.0.0.0/0', '::/0'], allowLoopback: true }),
   )
   const request = {
     url,
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { ...more, 'content-type': 'application/json' },
     deadlineMs: 5000,
     maxResponseBytes: 64 * 1024,
   }

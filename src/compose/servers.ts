@@ -20,7 +20,7 @@ import {
   type Readiness,
 } from '../operations/index.ts'
 import type { Domain } from './domain.ts'
-import { measureRequests } from './measure.ts'
+import { tellOfRequests } from './requests.ts'
 import { registerScim, scimRefusals } from '../scim/index.ts'
 import { registerSignin, openProviders } from '../signin/index.ts'
 import { asStorageProblem } from '../store/index.ts'
@@ -58,7 +58,7 @@ export async function openServers(
   const app = createApp({
     ...appDeps,
     ownRefusals: [scimRefusals],
-    onEnd: measureRequests(metrics),
+    onEnd: tellOfRequests(services),
   })
   const refuseOtherMethods = watchMethods(app)
   registerRoutes(app, config, { ...services, readiness, stopping: ending.stopping })

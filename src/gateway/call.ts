@@ -10,7 +10,7 @@ import {
   type GuardedTarget,
   type Located,
 } from '../targets/index.ts'
-import type { TracePlace } from './trace.ts'
+import type { CallTrace } from './trace.ts'
 
 /** A request of the guarded area as it arrived: nothing is known of who sent it. */
 export interface Arrival {
@@ -31,7 +31,7 @@ export interface Passed {
   /** What the target's capture setting kept, as JSON. */
   readonly capture: string | undefined
   /** Its place in a trace; undefined where nobody asked for one. */
-  readonly trace: TracePlace | undefined
+  readonly trace: CallTrace | undefined
 }
 
 export const notPassed: Passed = { upstreamUs: undefined, capture: undefined, trace: undefined }

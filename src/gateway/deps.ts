@@ -5,7 +5,7 @@ import type { Rate } from '../rate.ts'
 import type { RecordChoice } from '../record-choice.ts'
 import type { Store } from '../store/index.ts'
 import type { Limits, Quotas, TargetCache } from '../targets/index.ts'
-import type { LogRecord, LossySender, Metrics, Tracer } from '../telemetry/index.ts'
+import type { AccessLog, LogRecord, LossySender, Metrics, Tracer } from '../telemetry/index.ts'
 
 /** What the guarded area needs of the rest. */
 export interface GatewayDeps {
@@ -19,7 +19,9 @@ export interface GatewayDeps {
   readonly refusedByStorage: (cause: unknown) => void
   readonly metrics: Metrics
   /** Where spans go, if anywhere. */
-  readonly tracer: Pick<Tracer, 'add'> | undefined
+  readonly tracer: Pick<Tracer, 'add' | 'place' | 'spanId'> | undefined
+  /** Where a line for each call goes, if anywhere. */
+  readonly accessLog: Pick<AccessLog, 'add'> | undefined
   /** Where call records go besides, if anywhere. */
   readonly callLog: Pick<LossySender<LogRecord>, 'add'> | undefined
   readonly keyCache: KeyCache

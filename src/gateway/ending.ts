@@ -10,7 +10,7 @@ import { asStorageProblem } from '../store/index.ts'
 import { notPassed, type Arrival, type Call, type Passed } from './call.ts'
 import type { GatewayDeps } from './deps.ts'
 import type { OpenCalls } from './open-calls.ts'
-import { spanOf } from './span.ts'
+import { accessEntryOf, endedCall, spansOf, type Ended } from './told.ts'
 
 /** How calls end: refused or answered, then counted, recorded and announced. */
 export interface Ending extends AsyncDisposable {
@@ -27,7 +27,7 @@ export interface Ending extends AsyncDisposable {
 
 /** Opens the books of calls that end. */
 export function createEnding(deps: GatewayDeps, openCalls: OpenCalls): Ending {
-  const { store, clock, log, metrics, quotas, tracer, callLog } = deps
+  const { store, clock, log, metrics, quotas, tracer, callLog, accessLog } = deps
   const announcer = createAnnouncer(store, clock)
   const recorder = createRecorder({
     ...{ store, clock, metrics, log },
@@ -41,6 +41,8 @@ export function createEnding(deps: GatewayDeps, openCalls: OpenCalls): Ending {
     'Event streams and taken-over connections (WebSockets) under way.',
     () => openCalls.streams(),
   )
+
+  const isTold = accessLog !== undefined || tracer !== undefined
 
   /** The refusal that an error shows as; what is nobody's refusal is logged. */
   function problemOf(error: unknown, requestId: string): unknown {
@@ -56,12 +58,21 @@ export function createEnding(deps: GatewayDeps, openCalls: OpenCalls): Ending {
     return problem ?? error
   }
 
-  function refuseStranger({ exchange, isQuestion }: Arrival, error: unknown): void {
+  function tell(ended: Ended): void {
+    accessLog?.add(accessEntryOf(ended))
+    if (tracer) for (const span of spansOf(ended, tracer)) tracer.add(span)
+  }
+
+  function refuseStranger(arrival: Arrival, error: unknown): void {
+    const { exchange, isQuestion, path } = arrival
     const problem = problemOf(error, exchange.requestId)
     exchange.refuse(problem, [], isQuestion)
     const { status, code } = problem instanceof Problem ? problem : new Problem('internal_error')
     const [target, principal] = [undefined, undefined]
     callMetrics.count({ status, refusal: code, target, principal }, undefined)
+    if (!isTold) return
+    const how = { method: exchange.method, path, status, refusal: code, check: 'shape' } as const
+    tell({ arrival, ...how, nowMs: clock.now(), monotonicMs: clock.monotonic() })
   }
 
   function refuse(call: Call, error: unknown, passed = notPassed): void {
@@ -75,12 +86,12 @@ export function createEnding(deps: GatewayDeps, openCalls: OpenCalls): Ending {
     if (!call.end()) return
     const { principal, refusal } = call
     openCalls.remove(call, principal.keyId)
-    const record = call.record(passed, clock.now(), clock.monotonic())
+    const [nowMs, monotonicMs] = [clock.now(), clock.monotonic()]
+    const record = call.record(passed, nowMs, monotonicMs)
     callMetrics.count(call, record)
     callLog?.add(callLogOf(record))
     recorder.record(record, principal, call.target?.settings.records ?? deps.callRecords)
-    const span = tracer && spanOf(call, record, passed.trace)
-    if (span) tracer.add(span)
+    if (isTold) tell(endedCall(call, passed, { nowMs, monotonicMs }))
     if (refusal === undefined) return
     if (refusal === 'browser_origin_refused') announcer.exposed(record)
     announcer.refused(record)

@@ -14,7 +14,9 @@ import type { Assert } from './assertion.ts'
 import { notPassed, type Call, type Passed } from './call.ts'
 import { createCapture, type Capture } from './capture.ts'
 import type { Origins } from './origins.ts'
-import { passTraceparentOn, placeInTrace, renderTraceparent, type TracePlace } from './trace.ts'
+import type { Clock } from '../clock.ts'
+import type { Tracer } from '../telemetry/index.ts'
+import { passTraceparentOn, renderTraceparent, type CallTrace } from './trace.ts'
 
 export interface ForwardDeps {
   readonly origins: Origins
@@ -23,8 +25,9 @@ export interface ForwardDeps {
   readonly addresses: ClientAddresses
   /** http or https: how callers reach this server when no proxy says otherwise. */
   readonly protocol: string
-  /** Whether spans are reported: the upstream's are then below ours. */
-  readonly isTraced: boolean
+  /** Where spans are reported, if anywhere: the upstream's are then below ours. */
+  readonly tracer: Pick<Tracer, 'place' | 'spanId'> | undefined
+  readonly clock: Pick<Clock, 'monotonic'>
   /** The call has ended. */
   finish(call: Call, passed: Passed): void
   /** The call has ended without a response; `passed` is what it left behind nevertheless. */
@@ -67,7 +70,7 @@ class Passage implements ForwardOwner {
   readonly #forwarding: Forwarding
   readonly #deps: ForwardDeps
   readonly #capture: Capture | undefined
-  readonly #trace: TracePlace | undefined
+  readonly #trace: CallTrace | undefined
 
   constructor(call: Call, forwarding: Forwarding, deps: ForwardDeps) {
     const { exchange } = call
@@ -77,7 +80,12 @@ class Passage implements ForwardOwner {
     this.#deps = deps
     // Most targets capture nothing: their header lines need not be listed.
     this.#capture = capture && createCapture(exchange.rawHeaders, capture)
-    this.#trace = deps.isTraced ? placeInTrace(exchange.head.traceparent) : undefined
+    const { tracer, clock } = deps
+    this.#trace = tracer && {
+      place: tracer.place(exchange.head.traceparent),
+      upstreamSpanId: tracer.spanId(),
+      upstreamAfterMs: clock.monotonic() - call.arrival.startedAt,
+    }
   }
 
   start(assertion: string | undefined): void {

@@ -45,8 +45,7 @@ export function createStories(
     announcer: ending.announcer,
     assert,
     protocol: new URL(baseUrl).protocol.slice(0, -1),
-    isTraced: deps.tracer !== undefined,
-    refuse: (call: Call, error: unknown) => ending.refuse(call, error),
+    refuse: ending.refuse,
     finish: ending.finish,
   }
 

@@ -86,7 +86,7 @@ export function createLinks(deps: { store: Store; clock: Clock; baseUrl: string 
       const userId = createId('usr', clock.now())
       return await store.transaction(async (tx) => {
         const link = await signInLinks.use(tx, digest(token), 'setup')
-        if (!link || (await isSetUp(tx))) throw invalid('npx intercept setup-link')
+        if (!link || (await isSetUp(tx))) throw invalid('npx interceptd setup-link')
         const user = await users.insert(tx, { id: userId, name, email })
         const self: Actor = { ...actor, kind: 'user', id: user.id, name }
         const found = await organizations.findBySlug(tx, place.slug)
@@ -124,7 +124,7 @@ export function createLinks(deps: { store: Store; clock: Clock; baseUrl: string 
         const link = await signInLinks.use(tx, digest(token), 'sign_in')
         const user = link?.userId === undefined ? undefined : await users.find(tx, link.userId)
         if (!user || user.deactivatedAt !== undefined) {
-          throw invalid('npx intercept sign-in-link <email>')
+          throw invalid('npx interceptd sign-in-link <email>')
         }
         return user
       })

@@ -38,7 +38,7 @@ const meanwhile = `<!doctype html><html lang="en"><meta charset="utf-8"><meta na
 <meta http-equiv="refresh" content="2"><title>Intercept</title>
 <h1>The dashboard is being built</h1><p>This happens after a fresh checkout and takes a few seconds. This page goes on by itself.</p></html>`
 const missing = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Intercept</title>
-<h1>The dashboard is not built</h1><p>The files of the dashboard are missing. Build them with <code>npx vite build web</code>, then start again. Everything else works: <code>npx intercept help</code>.</p></html>`
+<h1>The dashboard is not built</h1><p>The files of the dashboard are missing. Build them with <code>npx vite build web</code>, then start again. Everything else works: <code>npx interceptd help</code>.</p></html>`
 
 /**
  * Serves the dashboard: one static shell for all its pages, which asks its own origin who is signed in, and its

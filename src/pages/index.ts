@@ -1,9 +1,9 @@
-/** What people read in a browser: the dashboard's files, the page of each refusal, the guides. */
+/** What people read in a browser: the dashboard's files, the documentation, the page of each refusal. */
 import { join } from 'node:path'
 import type { App } from '../http/index.ts'
 import { addPages } from './dashboard-pages.ts'
-import { registerGuidePages } from './guide-pages.ts'
-import { registerProblemPages } from './problem-pages.ts'
+import { Library } from './site/library.ts'
+import { registerSite } from './site-pages.ts'
 
 /** Registers every page; `/api` belongs to others. */
 export function registerPages(
@@ -11,6 +11,5 @@ export function registerPages(
   deps: Omit<Parameters<typeof addPages>[1], 'webFolder'>,
 ): void {
   addPages(app, { ...deps, webFolder: join(import.meta.dirname, '../../web') })
-  registerProblemPages(app)
-  registerGuidePages(app)
+  registerSite(app, new Library(join(import.meta.dirname, '../../docs')))
 }

@@ -1,4 +1,4 @@
-import { renderAttributes, renderResource, type Attributes } from './otlp.ts'
+import { renderAttributes, scopeOf, type Attributes } from './otlp.ts'
 
 /** Something that happened, for a collector. */
 export interface LogRecord {
@@ -15,12 +15,12 @@ const severityInfo = 9
 const severityWarning = 13
 
 /** The body of an OTLP/HTTP request for logs (opentelemetry-proto 1.x, JSON mapping: 64-bit numbers as text). */
-export function renderLogs(records: readonly LogRecord[], version: string): string {
+export function renderLogs(records: readonly LogRecord[], resource: Attributes): string {
   return JSON.stringify({
     resourceLogs: [
       {
-        resource: renderResource(version),
-        scopeLogs: [{ scope: { name: 'intercept', version }, logRecords: records.map(renderLog) }],
+        resource: { attributes: renderAttributes(resource) },
+        scopeLogs: [{ scope: scopeOf(resource), logRecords: records.map(renderLog) }],
       },
     ],
   })

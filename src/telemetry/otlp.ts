@@ -3,6 +3,7 @@ export interface Span {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string | undefined
+  readonly kind: 'server' | 'client'
   readonly name: string
   /** Milliseconds since 1970. */
   readonly startedAt: number
@@ -14,16 +15,16 @@ export interface Span {
 /** Names and values; undefined ones are left out. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>
 
-const kindServer = 2
+const kinds = { server: 2, client: 3 } as const
 const statusError = 2
 
 /** The body of an OTLP/HTTP request for traces (opentelemetry-proto 1.x, JSON mapping: 64-bit numbers as text). */
-export function renderSpans(spans: readonly Span[], version: string): string {
+export function renderSpans(spans: readonly Span[], resource: Attributes): string {
   return JSON.stringify({
     resourceSpans: [
       {
-        resource: renderResource(version),
-        scopeSpans: [{ scope: { name: 'intercept', version }, spans: spans.map(renderSpan) }],
+        resource: { attributes: renderAttributes(resource) },
+        scopeSpans: [{ scope: scopeOf(resource), spans: spans.map(renderSpan) }],
       },
     ],
   })
@@ -36,7 +37,7 @@ function renderSpan(span: Span): object {
     spanId: span.spanId,
     ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
     name: span.name,
-    kind: kindServer,
+    kind: kinds[span.kind],
     startTimeUnixNano: String(startUs * 1000n),
     endTimeUnixNano: String((startUs + BigInt(span.durationUs)) * 1000n),
     attributes: renderAttributes(span.attributes),
@@ -44,10 +45,9 @@ function renderSpan(span: Span): object {
   }
 }
 
-/** Who tells it. */
-export function renderResource(version: string): object {
-  const attributes = { 'service.name': 'intercept', 'service.version': version }
-  return { attributes: renderAttributes(attributes) }
+/** What made it, whatever the service is called. */
+export function scopeOf(resource: Attributes): object {
+  return { name: 'intercept', version: resource['service.version'] }
 }
 
 /** Attributes as OTLP has them; whole numbers only. */

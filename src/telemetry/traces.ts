@@ -2,24 +2,39 @@
 import type { Log } from './log.ts'
 import { createLossySender, type LossySender } from './lossy-sender.ts'
 import type { Metrics } from './metrics.ts'
-import { renderSpans, type Span } from './otlp.ts'
+import { renderSpans, type Attributes, type Span } from './otlp.ts'
+import type { Sampler } from './sampler.ts'
+import { placeInTrace, type TracePlace } from './trace-place.ts'
 
 export type { Span } from './otlp.ts'
 
 /** Takes spans; sends them when it gets round to it. */
-export type Tracer = LossySender<Span>
+export interface Tracer extends LossySender<Span> {
+  /** A new span below the caller's `traceparent`, or at the start of a trace. */
+  place(traceparent: string | undefined): TracePlace
+  /** An id for one more span of the same trace. */
+  spanId(): string
+}
 
 /** Opens a tracer. `post` sends a body to the collector, within a deadline of its own, and throws when it fails. */
 export function createTracer(deps: {
   readonly post: (body: string) => Promise<void>
-  readonly version: string
+  readonly resource: Attributes
+  readonly sample: Sampler
+  readonly randomHex: (bytes: number) => string
   readonly metrics: Metrics
   readonly log: Pick<Log, 'warn'>
 }): Tracer {
-  return createLossySender({
+  const sender = createLossySender({
     ...deps,
-    render: (spans: readonly Span[]) => renderSpans(spans, deps.version),
+    render: (spans: readonly Span[]) => renderSpans(spans, deps.resource),
     dropped: deps.metrics.counter('intercept_spans_dropped_total', 'Spans never sent.'),
     warning: 'Spans could not be sent to the collector',
   })
+  return {
+    add: (span) => sender.add(span),
+    place: (traceparent) => placeInTrace(traceparent, deps),
+    spanId: () => deps.randomHex(8),
+    [Symbol.asyncDispose]: async () => await sender[Symbol.asyncDispose](),
+  }
 }

@@ -10,6 +10,7 @@ interface SentSpan {
   readonly spanId: string
   readonly parentSpanId?: string
   readonly name: string
+  readonly kind: number
   readonly startTimeUnixNano: string
   readonly endTimeUnixNano: string
   readonly attributes: { key: string; value: { stringValue?: string; intValue?: string } }[]
@@ -17,11 +18,13 @@ interface SentSpan {
 
 describe('traces', () => {
   const bodies: string[] = []
+  const headers: unknown[] = []
   let isAway = false
   const turnedAway: string[] = []
   const collector = createServer((request, response) => {
     void (async () => {
       const body = await text(request)
+      headers.push(request.headers['x-collector'])
       ;(isAway ? turnedAway : bodies).push(`${request.url} ${body}`)
       response.writeHead(isAway ? 503 : 200).end('{}')
     })()
@@ -33,7 +36,12 @@ describe('traces', () => {
     await once(collector, 'listening')
     const { port } = collector.address() as { port: number }
     gateway = await gatewayForTests({
-      settings: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` },
+      settings: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+        OTEL_EXPORTER_OTLP_HEADERS: 'x-collector=tok%3D1',
+        OTEL_SERVICE_NAME: 'edge',
+        OTEL_RESOURCE_ATTRIBUTES: 'service.name=other,deployment.environment.name=a%20b',
+      },
     })
   })
   after(async () => {
@@ -41,6 +49,10 @@ describe('traces', () => {
     collector.closeAllConnections()
     collector.close()
   })
+
+  function allSpans(): SentSpan[] {
+    return bodies.flatMap((body) => spansIn(body))
+  }
 
   async function spanOf(path: string): Promise<SentSpan> {
     const deadline = performance.now() + 10_000
@@ -67,7 +79,22 @@ describe('traces', () => {
     assert.equal(attribute(span, 'http.response.status_code'), '200')
     assert.ok(BigInt(span.endTimeUnixNano) > BigInt(span.startTimeUnixNano))
     const seen = gateway.upstream.seen.find((one) => one.url.endsWith('/traced'))
-    assert.ok(seen?.rawHeaders.includes(`00-${traceId}-${span.spanId}-01`))
+    const request = allSpans().find((one) => one.parentSpanId === span.spanId)
+    assert.ok(request && seen?.rawHeaders.includes(`00-${traceId}-${request.spanId}-01`))
+    assert.deepEqual([span.kind, request.kind], [2, 3])
+    assert.equal(attribute(request, 'server.address'), '127.0.0.1')
+  })
+
+  test('requests of the API and calls of strangers are spans; their resource and headers are as set', async () => {
+    await fetch(`${gateway.product.baseUrl}/api/v1/me`)
+    await gateway.call('/echo/stranger', undefined)
+    assert.equal(attribute(await spanOf('/api/v1/me'), 'intercept.refused'), 'session_missing')
+    const stranger = await spanOf('/echo/stranger')
+    assert.equal(attribute(stranger, 'intercept.refused'), 'credential_missing')
+    const body = bodies.join('')
+    assert.ok(body.includes('"service.name","value":{"stringValue":"edge"}'))
+    assert.ok(body.includes('"deployment.environment.name","value":{"stringValue":"a b"}'))
+    assert.deepEqual([...new Set(headers)], ['tok=1'])
   })
 
   test('a refused call is a span too, and says at which check it stopped', async () => {

@@ -73,8 +73,8 @@ describe('help, and what was meant', () => {
     const { out } = await intercept(['key', 'issue', '-h'], { env })
     assert.match(out, /--grant TARGET\[:METHOD,…\] {2,}what it may call/)
     assert.match(out, /Examples:\n {2}intercept key issue acme --name ci/)
-    const npx = await withProgram('npx intercept', ['key', 'issue', '--help'])
-    assert.match(npx.out, /\n {2}npx intercept key issue acme --name ci/)
+    const npx = await withProgram('npx interceptd', ['key', 'issue', '--help'])
+    assert.match(npx.out, /\n {2}npx interceptd key issue acme --name ci/)
   })
 
   test('a word that is nearly a command, a verb or a flag is answered with the one that was meant', async () => {
@@ -325,8 +325,8 @@ describe('looking and acting from the command line', () => {
     const words = ['key', 'list', 'empty']
     const plain = await told(...words)
     assert.equal(plain.out, 'No key yet; `intercept key issue empty --name first` issues one.')
-    const npx = await withProgram('npx intercept', words, gateway.product.env)
-    assert.match(npx.out, /`npx intercept key issue empty --name first`/)
+    const npx = await withProgram('npx interceptd', words, gateway.product.env)
+    assert.match(npx.out, /`npx interceptd key issue empty --name first`/)
     const [, hint = ''] = /`intercept ([^`]+)`/.exec(plain.out) ?? []
     assert.equal((await told(...hint.split(' '))).code, 0)
     const scim = await told('scim', 'token', 'issue', 'empty')

@@ -129,7 +129,7 @@ describe('people in the dashboard', () => {
       new URL(page.url()).searchParams.get('return_to'),
       '/o/acme/calls?stopped_at=rules',
     )
-    await page.getByText('npx intercept sign-in-link').waitFor()
+    await page.getByText('npx interceptd sign-in-link').waitFor()
     await checkState(visitor, 'sign-in-light')
     assert.deepEqual(visitor.findings, [])
   })

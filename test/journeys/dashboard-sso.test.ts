@@ -70,8 +70,8 @@ describe('SSO in the dashboard', { timeout: 120_000 }, () => {
     const shown = await page
       .getByRole('group', { name: 'command that changes the plan' })
       .textContent()
-    assert.equal(shown, 'npx intercept org set-plan acme enterprise')
-    await command(product, (shown ?? '').replace('npx intercept ', ''))
+    assert.equal(shown, 'npx interceptd org set-plan acme enterprise')
+    await command(product, (shown ?? '').replace('npx interceptd ', ''))
     await page.reload()
     await page.getByRole('tab', { name: 'Domains' }).waitFor()
     assert.deepEqual(visitor.findings, [])

@@ -77,7 +77,7 @@ describe('the first hour in the dashboard', () => {
       expected: [/status of 4\d\d/],
     })
     await visitor.page.goto(`${product.baseUrl}/setup?token=${'x'.repeat(40)}`)
-    await visitor.page.getByText('npx intercept setup-link').waitFor()
+    await visitor.page.getByText('npx interceptd setup-link').waitFor()
     await checkState(visitor, 'setup-used-light')
     assert.deepEqual(visitor.findings, [])
   })

@@ -30,7 +30,7 @@ describe('a newcomer runs the demo', () => {
 
   /** A line of the screen, run by a shell as it stands. */
   function paste(line: string): string {
-    const words = line.replace('npx intercept', `${process.execPath} ${launcher}`)
+    const words = line.replace('npx interceptd', `${process.execPath} ${launcher}`)
     const done = spawnSync('bash', ['-c', words], { encoding: 'utf8', timeout: 60_000 })
     return done.stdout
   }

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
@@ -57,10 +65,7 @@ describe('the README is a test', () => {
 
   test('every file that it links to exists', () => {
     for (const [, path = ''] of readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)) {
-      assert.doesNotThrow(
-        () => readFileSync(join(root, path, path.endsWith('/') ? 'Dockerfile' : '')),
-        path,
-      )
+      assert.ok(existsSync(join(root, path)), path)
     }
   })
 

@@ -30,7 +30,7 @@ const problems: Readonly<Record<string, ProblemWords | undefined>> = {
   },
   plan_required: {
     title: 'The plan does not include this',
-    todo: 'An operator can change it: npx intercept org set-plan <organization> enterprise',
+    todo: 'An operator can change it: npx interceptd org set-plan <organization> enterprise',
   },
   permission_required: {
     title: 'Your role does not allow this',
@@ -262,7 +262,7 @@ export const frameWords = {
   reference: 'API reference',
   guidePages: 'Guides',
   problemPages: 'What each refusal means',
-  commandLine: 'Command line: npx intercept help',
+  commandLine: 'Command line: npx interceptd help',
   keysTable: [
     ['Ctrl K or ⌘ K', 'go to a page, key, target or endpoint'],
     ['/', 'search the list'],

@@ -76,7 +76,7 @@ export const organizationRoutes = {
       if (services.signUp !== 'open') {
         throw new Problem(
           'permission_required',
-          'The operator makes organizations here: npx intercept org create <slug>.',
+          'The operator makes organizations here: npx interceptd org create <slug>.',
         )
       }
     },

@@ -238,8 +238,8 @@ async function checkLocks(store: Store): Promise<Finding[]> {
 }
 
 /** What `--json` says of a setting: its members are in snake_case, as every other command's. */
-function toData({ name, value, default: fallback, about, isSet }: SettingLine) {
-  return { name, value, default: fallback, about, is_set: isSet }
+function toData({ name, value, default: fallback, about, isSet, source }: SettingLine) {
+  return { name, value, default: fallback, about, is_set: isSet, source }
 }
 
 function toFound({ check, isWell, said, details }: Finding) {
@@ -251,9 +251,10 @@ function renderSettings(settings: readonly SettingLine[]): string {
     `${line.isSet ? '*' : ' '} ${line.name}`,
     line.value,
     line.isSet ? line.default : '',
+    line.isSet ? line.source : '',
     line.about,
   ])
-  return renderTable(['  SETTING', 'VALUE', 'DEFAULT', ''], rows, '')
+  return renderTable(['  SETTING', 'VALUE', 'DEFAULT', 'FROM', ''], rows, '')
 }
 
 function renderFinding(finding: Finding): string {

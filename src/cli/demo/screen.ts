@@ -33,7 +33,7 @@ export function renderScreen(facts: DemoFacts): string {
     `5 Company sign-in as ${facts.colleague}, by a test provider at ${facts.providerUrl}:`,
     `${baseUrl}/api/v1/auth/sso/login?email=${facts.colleague}`,
     '6 Stop a leak, in another terminal; then repeat 1:',
-    `PORT=${new URL(baseUrl).port} DATA_DIR=${facts.folder} npx intercept key revoke ${key.id}`,
+    `PORT=${new URL(baseUrl).port} DATA_DIR=${facts.folder} npx interceptd key revoke ${key.id}`,
     `Below: webhooks, as a receiver at ${facts.receiverUrl} gets them.`,
   ].join('\n')
 }

@@ -37,7 +37,7 @@ function exampleLines(program: string, { examples }: Command): string[] {
   return ['', 'Examples:', ...examples.map((line) => `  ${withProgram(line, program)}`)]
 }
 
-/** An example as it is started here: `npx intercept …` where npx started this. */
+/** An example as it is started here: `npx interceptd …` where npx started this. */
 function withProgram(line: string, program: string): string {
   return line.replaceAll(/(^|[ |])intercept /g, `$1${program} `)
 }

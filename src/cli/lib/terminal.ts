@@ -32,7 +32,7 @@ export function processTerminal(): Terminal {
 
 /** npx says of itself that it is npm's `exec`. */
 export function programOf(env: Terminal['env']): string {
-  return env['npm_command'] === 'exec' ? 'npx intercept' : 'intercept'
+  return env['npm_command'] === 'exec' ? 'npx interceptd' : 'intercept'
 }
 
 /**

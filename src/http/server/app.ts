@@ -99,12 +99,14 @@ export function createApp(deps: {
 
 function endOf(request: AppRequest, reply: AppReply): RequestEnd {
   const refusal = reply.getHeader('Intercept-Refused')
-  const [path = ''] = request.url.split('?', 1)
+  const [asked = ''] = request.url.split('?', 1)
+  const route = request.routeOptions.url ?? ''
   return {
-    area: areaOf(path),
+    area: areaOf(asked),
     method: request.method,
-    route: request.routeOptions.url ?? '',
-    path,
+    route,
+    // An invitation's token in a path would let whoever reads the log in.
+    path: route.includes(':token') ? route : asked,
     status: reply.statusCode,
     refusal: refusal === undefined ? undefined : String(refusal),
     tookMs: reply.elapsedTime,

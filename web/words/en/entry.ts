@@ -92,7 +92,7 @@ export const entryWords = {
     noWay: (email: string) =>
       `The invitation for ${email} is fine, but this server has no way for you to sign in. Send this to whoever invited you; the link stays valid meanwhile.`,
     ask: (organization: string, email: string, role: string) =>
-      `I cannot accept the invitation to ${organization}: no sign-in is set up. Please connect our identity provider (SSO) or set up GitHub or Google sign-in, or let the operator of the server run:\nnpx intercept member add ${organization} ${email} --role ${role}\nnpx intercept sign-in-link ${email}`,
+      `I cannot accept the invitation to ${organization}: no sign-in is set up. Please connect our identity provider (SSO) or set up GitHub or Google sign-in, or let the operator of the server run:\nnpx interceptd member add ${organization} ${email} --role ${role}\nnpx interceptd sign-in-link ${email}`,
     gone: 'This invitation can’t be used',
     goneText: 'It was used, withdrawn, or is too old. Ask for a new one.',
     signedInAs: (email: string) => `You are signed in as ${email}.`,

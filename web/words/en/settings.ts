@@ -10,7 +10,7 @@ export const settingsWords = {
   plans: { standard: 'Standard', enterprise: 'Enterprise' } as Readonly<
     Record<string, string | undefined>
   >,
-  planHint: 'An operator sets it: npx intercept org set-plan',
+  planHint: 'An operator sets it: npx interceptd org set-plan',
   created: 'Created',
   saved: 'Name changed',
   keyDefaults: 'Defaults for new keys',

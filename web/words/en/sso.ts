@@ -6,7 +6,7 @@ export const ssoWords = {
   planTitle: 'Single sign-on and SCIM need the enterprise plan',
   planText:
     'With it, people sign in through Okta, Entra, Google or any OpenID Connect provider, and your directory adds, changes and deactivates them here. An operator switches it on:',
-  planCommand: (slug: string) => `npx intercept org set-plan ${slug} enterprise`,
+  planCommand: (slug: string) => `npx interceptd org set-plan ${slug} enterprise`,
   planCommandName: 'command that changes the plan',
   tabs: { domains: 'Domains', connection: 'Connection', directory: 'Directory', roles: 'Roles' },
   steps: {

@@ -25,7 +25,7 @@ export const webhookWords = {
     emptyTitle: 'No endpoints yet',
     emptyText:
       'An endpoint is an address of yours that gets every event as a signed POST. No receiver yet? This one prints each delivery and says whether its signature holds:',
-    receive: 'npx intercept receive --port 9000',
+    receive: 'npx interceptd receive --port 9000',
     receiveName: 'command that starts a receiver',
   },
   copySecret: (form: string) => `Copy: ${form}`,

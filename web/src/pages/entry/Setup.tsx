@@ -54,7 +54,7 @@ function OwnerStart({
   if (look.data?.open !== true) {
     return (
       <Alone title={w.used} lead={w.usedText}>
-        <Snippet label="npx" text="npx intercept setup-link" />
+        <Snippet label="npx" text="npx interceptd setup-link" />
         <p>
           <a href="/sign-in">{w.alreadySignedIn}</a>
         </p>

@@ -59,7 +59,7 @@ function NoProvider() {
   return (
     <Notice title={w.none}>
       <p>{w.noneText}</p>
-      <Snippet label="npx" text="npx intercept sign-in-link you@example.com" />
+      <Snippet label="npx" text="npx interceptd sign-in-link you@example.com" />
     </Notice>
   )
 }

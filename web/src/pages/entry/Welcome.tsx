@@ -37,7 +37,7 @@ export function Welcome() {
               <p>{w.nobodyText(email)}</p>
               <Snippet
                 label="npx"
-                text={`npx intercept member add <organization> ${email} --role developer`}
+                text={`npx interceptd member add <organization> ${email} --role developer`}
               />
             </Empty>
           </Card>

@@ -1,0 +1,121 @@
+/** What is told of a request that has ended: a line of the access log, and spans for a collector. */
+import type { KeyPrincipal } from '../access/index.ts'
+import type { ProblemCode } from '../errors.ts'
+import type { Check, GuardedTarget } from '../targets/index.ts'
+import { isSampled, type AccessEntry, type Span, type Tracer } from '../telemetry/index.ts'
+import type { Arrival, Call, Passed } from './call.ts'
+import type { CallTrace } from './trace.ts'
+
+/** A request of the guarded area that has ended, a stranger's too. */
+export interface Ended {
+  readonly arrival: Arrival
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly refusal: ProblemCode | undefined
+  readonly check: Check
+  readonly principal?: KeyPrincipal | undefined
+  readonly target?: GuardedTarget | undefined
+  readonly upstreamUs?: number | undefined
+  readonly trace?: CallTrace | undefined
+  /** When it ended: milliseconds since 1970, and monotonic ones. */
+  readonly nowMs: number
+  readonly monotonicMs: number
+}
+
+/** A call of a known key, as it ended. */
+export function endedCall(
+  call: Call,
+  passed: Passed,
+  at: { readonly nowMs: number; readonly monotonicMs: number },
+): Ended {
+  const { arrival, method, path, status, refusal, check, principal, target } = call
+  const { upstreamUs, trace } = passed
+  return {
+    ...{ arrival, method, path, status, refusal, check, principal, target },
+    ...{ upstreamUs, trace, ...at },
+  }
+}
+
+/** A line for the access log: no query, no header but the agent, no body. */
+export function accessEntryOf(ended: Ended): AccessEntry {
+  const { arrival, principal, upstreamUs } = ended
+  const { exchange } = arrival
+  const durationMs = ended.monotonicMs - arrival.startedAt
+  return {
+    time: new Date(ended.nowMs - durationMs).toISOString(),
+    area: 'call',
+    method: ended.method,
+    path: ended.path,
+    status: ended.status,
+    refused: ended.refusal,
+    duration_ms: Math.round(durationMs * 1000) / 1000,
+    upstream_ms: upstreamUs === undefined ? undefined : upstreamUs / 1000,
+    bytes_in: exchange.bytesIn,
+    bytes_out: exchange.bytesOut,
+    address: arrival.address,
+    agent: exchange.head.userAgent,
+    organization: principal?.organizationSlug,
+    key: principal?.keyId,
+    target: ended.target?.slug,
+    request_id: exchange.requestId,
+  }
+}
+
+/** Spans by OpenTelemetry's names: ours, and below it the upstream's; none if the trace is not sampled. */
+export function spansOf(ended: Ended, tracer: Pick<Tracer, 'place'>): Span[] {
+  const { arrival, target, principal, trace } = ended
+  const { exchange } = arrival
+  const place = trace?.place ?? tracer.place(exchange.head.traceparent)
+  if (!isSampled(place.flags)) return []
+  const durationMs = ended.monotonicMs - arrival.startedAt
+  const span: Span = {
+    ...place,
+    kind: 'server',
+    name: `${ended.method} ${target?.slug ?? '(no target)'}`,
+    startedAt: ended.nowMs - durationMs,
+    durationUs: Math.round(durationMs * 1000),
+    isError: ended.status >= 500,
+    attributes: {
+      'http.request.method': ended.method,
+      'http.response.status_code': ended.status,
+      'url.path': ended.path,
+      'client.address': arrival.address,
+      'intercept.organization_id': principal?.organizationId,
+      'intercept.key_id': principal?.keyId,
+      'intercept.target_id': target?.id,
+      'intercept.request_id': exchange.requestId,
+      'intercept.refused': ended.refusal,
+      'intercept.stopped_at': ended.refusal === undefined ? undefined : ended.check,
+      'intercept.upstream_us': ended.upstreamUs,
+    },
+  }
+  return trace && target ? [span, upstreamSpan(ended, span, { trace, target })] : [span]
+}
+
+/** The request to the upstream until the head of its response; one that failed lasted until the end of the call. */
+function upstreamSpan(
+  { method, status, refusal, upstreamUs }: Ended,
+  parent: Span,
+  { trace, target }: { readonly trace: CallTrace; readonly target: GuardedTarget },
+): Span {
+  const failed = upstreamUs === undefined
+  const restUs = parent.durationUs - Math.round(trace.upstreamAfterMs * 1000)
+  return {
+    traceId: parent.traceId,
+    spanId: trace.upstreamSpanId,
+    parentSpanId: parent.spanId,
+    kind: 'client',
+    name: `${method} ${target.upstream.host}`,
+    startedAt: parent.startedAt + trace.upstreamAfterMs,
+    durationUs: upstreamUs ?? Math.max(0, restUs),
+    isError: failed || status >= 500,
+    attributes: {
+      'http.request.method': method,
+      'http.response.status_code': failed ? undefined : status,
+      'server.address': target.upstream.host,
+      'server.port': target.upstream.port,
+      'error.type': refusal,
+    },
+  }
+}

@@ -1,0 +1,84 @@
+/** The pages of the documentation in reading order, by their path below docs/; titles are their first headings. */
+export const sections: readonly (readonly [title: string, pages: readonly string[]])[] = [
+  ['Start', ['index', 'start/tutorial', 'start/install']],
+  [
+    'Concepts',
+    [
+      'concepts/key',
+      'concepts/target',
+      'concepts/call',
+      'concepts/limits',
+      'concepts/revocation',
+      'concepts/webhooks',
+      'concepts/people',
+      'concepts/sso',
+      'concepts/scim',
+      'concepts/many-nodes',
+    ],
+  ],
+  [
+    'How to',
+    [
+      'how-to/rotate-a-key',
+      'how-to/put-it-before-an-api',
+      'how-to/bearer-sdks',
+      'how-to/agents',
+      'how-to/migrate-keys',
+      'how-to/beside-a-proxy',
+      'how-to/verify-assertions',
+      'guides/access-tokens',
+      'guides/configuration',
+      'guides/receive-webhooks',
+      'guides/export-logs',
+    ],
+  ],
+  [
+    'Company sign-in',
+    ['guides/sso-openid-connect', 'guides/sso-okta', 'guides/sso-entra', 'guides/sso-google'],
+  ],
+  [
+    'Company directory',
+    [
+      'guides/scim',
+      'guides/scim-okta',
+      'guides/scim-entra',
+      'guides/scim-google',
+      'guides/scim-jumpcloud',
+      'guides/scim-onelogin',
+      'guides/scim-pingone',
+    ],
+  ],
+  [
+    'Operate',
+    [
+      'operate/deploy',
+      'operate/sizing',
+      'operate/upgrade',
+      'operate/backup',
+      'operate/disaster',
+      'operate/postgresql',
+      'operate/hardening',
+      'operate/monitoring',
+      'operate/logs-and-traces',
+    ],
+  ],
+  [
+    'Reference',
+    [
+      'reference/settings',
+      'reference/commands',
+      'reference/api',
+      'reference/events',
+      'reference/refusals',
+      'reference/metrics',
+      'reference/embedding',
+    ],
+  ],
+  ['Troubleshooting', ['troubleshooting']],
+]
+
+/** Where a page is on a node: guides and refusals have addresses of their own, which are named in responses. */
+export function addressOf(page: string): string {
+  if (page === 'index') return '/docs'
+  return page.startsWith('guides/') || page.startsWith('problems/') ? `/${page}` : `/docs/${page}`
+}

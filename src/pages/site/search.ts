@@ -1,0 +1,49 @@
+import type { LibraryPage } from './library.ts'
+
+export interface Found {
+  readonly page: LibraryPage
+  /** A few words around the first place, as plain text. */
+  readonly excerpt: string
+}
+
+const maxTerms = 8
+const maxFound = 20
+const around = 90
+
+/** The pages that hold every word, best first: a title counts most, then headings, then text. */
+export function searchPages(pages: Iterable<LibraryPage>, query: string): Found[] {
+  const terms = query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, maxTerms)
+  if (terms.length === 0) return []
+  return [...pages]
+    .map((page) => ({ page, score: scoreOf(page, terms) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((one, other) => other.score - one.score)
+    .slice(0, maxFound)
+    .map(({ page }) => ({ page, excerpt: excerptOf(page.markdown, terms) }))
+}
+
+function scoreOf(page: LibraryPage, terms: readonly string[]): number {
+  const title = `${page.title} ${page.name}`.toLowerCase()
+  const headings = page.headings
+    .map(({ text }) => text)
+    .join(' ')
+    .toLowerCase()
+  const text = page.markdown.toLowerCase()
+  let score = 0
+  for (const term of terms) {
+    const inText = text.split(term).length - 1
+    const here =
+      (title.includes(term) ? 30 : 0) + (headings.includes(term) ? 10 : 0) + Math.min(inText, 9)
+    if (here === 0) return 0
+    score += here
+  }
+  return score
+}
+
+function excerptOf(markdown: string, terms: readonly string[]): string {
+  const plain = markdown.replaceAll(/[#*`|]/g, ' ').replaceAll(/\s+/g, ' ')
+  const at = Math.max(0, plain.toLowerCase().indexOf(terms[0] ?? ''))
+  const from = Math.max(0, at - around)
+  const text = plain.slice(from, at + around).trim()
+  return `${from > 0 ? '… ' : ''}${text}${at + around < plain.length ? ' …' : ''}`
+}

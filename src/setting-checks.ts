@@ -1,0 +1,24 @@
+/** What is checked of the settings beyond each by itself. */
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Releases below this one have known holes (SECURITY advisories of June and July 2026). */
+const oldestNode = [24, 21] as const
+
+/** A sentence if this Node is too old. */
+export function complainAboutNode(version: string): string[] {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isOldEnough = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
+  return isOldEnough
+    ? []
+    : [`Node ${version} is too old: Intercept needs ${oldestNode.join('.')} or later.`]
+}
+
+/** Sentences about settings that only mean something together. */
+export function complainAboutPairs(env: Environment): string[] {
+  return ['GITHUB', 'GOOGLE'].flatMap((one) => {
+    const hasId = Boolean(env[`${one}_CLIENT_ID`])
+    const hasSecret = Boolean(env[`${one}_CLIENT_SECRET`] ?? env[`${one}_CLIENT_SECRET_FILE`])
+    if (hasId === hasSecret) return []
+    return [`${one}_CLIENT_ID and ${one}_CLIENT_SECRET are needed together.`]
+  })
+}

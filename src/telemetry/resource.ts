@@ -1,0 +1,17 @@
+import type { Attributes } from './otlp.ts'
+
+/** Who tells a collector: OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, and the version. */
+export function resourceOf(given: {
+  readonly serviceName: string | undefined
+  readonly attributes: Readonly<Record<string, string>>
+  readonly version: string
+}): Attributes {
+  const { serviceName, attributes, version } = given
+  return {
+    'service.name': 'intercept',
+    'service.version': version,
+    ...attributes,
+    // OTEL_SERVICE_NAME comes before service.name in OTEL_RESOURCE_ATTRIBUTES.
+    ...(serviceName === undefined ? {} : { 'service.name': serviceName }),
+  }
+}

@@ -1,0 +1,25 @@
+/** Whether a trace is reported (OpenTelemetry, environment variables: OTEL_TRACES_SAMPLER). */
+export type Sampler = (traceId: string, parentIsSampled: boolean | undefined) => boolean
+
+const names = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
+export type SamplerName = (typeof names)[number]
+export const samplerNames: readonly SamplerName[] = names
+
+/** The sampler of that name; `ratio` is the part of all traces that traceidratio reports. */
+export function createSampler(name: SamplerName, ratio: number): Sampler {
+  const decide = (traceId: string): boolean => {
+    if (name.endsWith('always_on')) return true
+    if (name.endsWith('always_off')) return false
+    // The last 56 bits are random (W3C Trace Context, level 2), and every service decides alike by them.
+    return Number.parseInt(traceId.slice(-14), 16) < ratio * 2 ** 56
+  }
+  if (!name.startsWith('parentbased_')) return decide
+  return (traceId, parentIsSampled) => parentIsSampled ?? decide(traceId)
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { parse } from 'yaml'
+import { findProgram } from '../harness/proxy-program.ts'
+import { productForTests, type TestProduct } from '../harness/product.ts'
+import { freePort } from '../../src/http/index.ts'
+
+const folder = join(import.meta.dirname, '..', '..', 'deploy', 'monitoring')
+const promtool = findProgram('promtool')
+
+interface Panel {
+  readonly id: number
+  readonly type: string
+  readonly title: string
+  readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>
+  readonly targets?: readonly { readonly refId: string; readonly expr: string }[]
+}
+interface Dashboard {
+  readonly uid: string
+  readonly schemaVersion: number
+  readonly panels: readonly Panel[]
+}
+interface Rules {
+  readonly groups: readonly { readonly rules: readonly Rule[] }[]
+}
+interface Rule {
+  readonly alert: string
+  readonly expr: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: { readonly summary: string; readonly action: string }
+}
+
+describe('monitoring', () => {
+  let product: TestProduct
+  let known: Set<string>
+
+  before(async () => {
+    const port = await freePort('127.0.0.1')
+    product = await productForTests({ settings: { METRICS_PORT: String(port) } })
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    known = new Set(text.matchAll(/^# TYPE (\S+)/gm).map(([, name = '']) => name))
+  })
+  after(async () => await product[Symbol.asyncDispose]())
+
+  /** Every metric that an expression names is one that a node has. */
+  function checkNames(expression: string): void {
+    for (const [name] of expression.matchAll(/\b(intercept|process|nodejs)_[a-z0-9_]+/g)) {
+      const base = name.replace(/_(bucket|sum|count)$/, '')
+      assert.ok(known.has(name) || known.has(base), `${name} in ${expression}`)
+    }
+  }
+
+  test('each alert names metrics that exist, its severity, what happened and what to do', () => {
+    const { groups } = parse(read('alerts.yaml')) as Rules
+    const rules = groups.flatMap((group) => group.rules)
+    assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
+    for (const { alert, expr, labels, annotations } of rules) {
+      assert.match(alert, /^Intercept[A-Z]/)
+      assert.match(labels.severity, /^(page|ticket)$/)
+      assert.ok(annotations.summary.endsWith('.') && annotations.action.endsWith('.'), alert)
+      checkNames(expr)
+    }
+  })
+
+  test('the Grafana dashboard is whole: panels have ids, places and expressions that exist', () => {
+    const { uid, schemaVersion, panels } = JSON.parse(read('grafana-dashboard.json')) as Dashboard
+    assert.equal(uid, 'intercept')
+    assert.ok(Number.isInteger(schemaVersion))
+    assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length)
+    for (const { type, title, gridPos, targets } of panels) {
+      assert.ok(title !== '' && ['row', 'stat', 'timeseries'].includes(type), title)
+      assert.ok(gridPos.x + gridPos.w <= 24 && gridPos.h > 0, title)
+      if (type !== 'row') assert.ok(targets?.length, title)
+      for (const { expr } of targets ?? []) checkNames(expr)
+    }
+    assert.deepEqual(overlapping(panels), [])
+  })
+
+  test(
+    'promtool finds the rules and the settings good, and their tests pass',
+    { skip: promtool === undefined && 'promtool is not installed' },
+    () => {
+      const checks = [
+        ['check', 'rules', 'alerts.yaml'],
+        ['check', 'config', 'prometheus.yaml'],
+        ['test', 'rules', 'alerts.test.yaml'],
+      ]
+      for (const words of checks) {
+        const done = spawnSync(promtool ?? '', words, { cwd: folder, encoding: 'utf8' })
+        assert.equal(done.status, 0, `${done.stdout}${done.stderr}`)
+      }
+    },
+  )
+})
+
+function read(name: string): string {
+  return readFileSync(join(folder, name), 'utf8')
+}
+
+function overlapping(panels: readonly Panel[]): string[] {
+  const meets = ({ gridPos: a }: Panel, { gridPos: b }: Panel): boolean =>
+    a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
+  return panels.flatMap((one, at) =>
+    panels
+      .slice(at + 1)
+      .filter((other) => meets(one, other))
+      .map((other) => `${one.title} over ${other.title}`),
+  )
+}
