@@ -68,7 +68,14 @@ const everyFolder = [...Object.keys(mayImport), 'cli']
 /** The two that start the product may import everything; they and compose alone read the settings. */
 const starters = ['main', 'embed', 'cli']
 /** What the settings are read with; files at the root of src. */
-const settings = ['config', 'setting', 'setting-checks', 'setting-files', 'setting-names']
+const settings = [
+  'config',
+  'setting',
+  'setting-checks',
+  'setting-files',
+  'setting-names',
+  'setting-telemetry',
+]
 
 /** Who may import an outside library or a risky part of Node; files at the root of src by their name. */
 const keepers: Record<string, readonly string[]> = {
