@@ -7,7 +7,7 @@ import { createId, type OrganizationId, type UserId } from '../ids.ts'
 import { credentialLookup, digest, mintCredential, type Secret } from '../secrets/index.ts'
 import {
   accessTokens,
-  createFeedCache,
+  FeedCache,
   type AccessTokenId,
   type AccessTokenRecord,
   type Actor,
@@ -85,15 +85,17 @@ export function createAccessTokens(deps: { store: Store; clock: Clock }): Access
   const notedAt = new Map<string, number>()
   // A clock that is set back revives no token that has ended.
   let latestMs = 0
-  const cache = createFeedCache<KnownAccessToken>({
+  const cache = new FeedCache<KnownAccessToken>({
     feed: store.feed,
     capacity: maxRemembered,
     read: async (tokenDigest) => await accessTokens.findByDigest(store, tokenDigest),
+    subjectsOf: ({ token }) =>
+      [token.id, token.organizationId, token.creatorUserId].filter((id) => id !== undefined),
     forgets: {
-      access_token: (change, { token }) => token.id === change.subjectId,
-      organization: (change, { token }) => token.organizationId === change.organizationId,
-      membership: (change, { token }) => token.organizationId === change.organizationId,
-      user: (change, { token }) => token.creatorUserId === change.subjectId,
+      access_token: ({ subjectId }) => subjectId,
+      organization: ({ organizationId }) => organizationId,
+      membership: ({ organizationId }) => organizationId,
+      user: ({ subjectId }) => subjectId,
     },
   })
 

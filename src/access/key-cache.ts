@@ -2,12 +2,10 @@ import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { KeyId, OrganizationId } from '../ids.ts'
 import { digest } from '../secrets/index.ts'
-import { keys, type Store } from '../store/index.ts'
+import { everything, FeedCache, keys, type Store } from '../store/index.ts'
 import { challenge, invalid, type PresentedKey } from './credential.ts'
 import type { KeyPrincipal } from './principal.ts'
 import type { Scheme } from './schemes.ts'
-
-const maxReads = 3
 
 /** Tells who is calling by an API key; remembers keys that are in use. */
 export interface KeyCache {
@@ -28,7 +26,7 @@ export interface KeyCache {
   readonly size: number
 }
 
-/** A keyring that remembers at most `capacity` keys; the longest remembered are forgotten first. */
+/** A cache of at most `capacity` keys; the longest remembered are forgotten first. */
 export function createKeyCache(deps: {
   store: Store
   clock: Clock
@@ -36,50 +34,33 @@ export function createKeyCache(deps: {
   capacity: number
 }): KeyCache {
   const { store, clock, enabledSchemes } = deps
-  // By digest, nothing secret. A Map keeps insertion order: the longest remembered are forgotten first.
-  const remembered = new Map<string, KeyPrincipal>()
   const revoked = new WeakSet<KeyPrincipal>()
-  // Nearly every key has one secret; while it is rotated there are two.
-  const digestsOf = new Map<KeyId, string | readonly string[]>()
   // One copy of an organization's names for all of its keys.
   const namesOf = new Map<OrganizationId, { readonly id: OrganizationId; readonly slug: string }>()
-  const listeners: ((keyId: KeyId | undefined) => void)[] = []
-  // Counts changes, so that a read that overlaps one is not remembered.
-  let generation = 0
   // A clock that is set back revives no key that has ended, as little as it does a session (S6).
   let latestMs = 0
 
-  store.feed.on(
-    'key',
-    (change) => {
-      const keyId = change.subjectId as KeyId
-      generation += 1
-      for (const known of listOf(digestsOf.get(keyId))) remembered.delete(known)
-      digestsOf.delete(keyId)
-      for (const heard of listeners) heard(keyId)
+  // By digest, so that nothing secret is kept.
+  const cache = new FeedCache<KeyPrincipal>({
+    feed: store.feed,
+    capacity: deps.capacity,
+    read,
+    subjectsOf: ({ keyId }) => keyId,
+    forgets: {
+      key: ({ subjectId }) => subjectId,
+      organization: () => everything,
     },
-    () => forgetAll(),
-  )
-  store.feed.on(
-    'organization',
-    () => forgetAll(),
-    () => forgetAll(),
-  )
-
-  function forgetAll(): void {
-    generation += 1
-    remembered.clear()
-    digestsOf.clear()
-    namesOf.clear()
-    for (const heard of listeners) heard(undefined)
-  }
+  })
+  cache.onChange((change) => {
+    if (change?.kind !== 'key') namesOf.clear()
+  })
 
   function identify(
     presented: PresentedKey,
     beforeReading?: () => void,
   ): KeyPrincipal | Promise<KeyPrincipal> {
     const keyDigest = digest(presented.text)
-    const known = store.feed.isCurrent() ? remembered.get(keyDigest) : undefined
+    const known = cache.peek(keyDigest)
     if (known) return admit(known)
     beforeReading?.()
     return readAndAdmit(keyDigest)
@@ -116,15 +97,9 @@ export function createKeyCache(deps: {
   }
 
   async function readAndAdmit(keyDigest: string): Promise<KeyPrincipal> {
-    for (let reads = 1; ; reads++) {
-      const before = generation
-      const found = await read(keyDigest)
-      if (!found) throw invalid(enabledSchemes)
-      // A change that came in while we read may not be in what we read.
-      if (before === generation) remember(keyDigest, found)
-      else if (reads < maxReads) continue
-      return admit(found)
-    }
+    const found = await cache.read(keyDigest)
+    if (!found) throw invalid(enabledSchemes)
+    return admit(found)
   }
 
   async function read(keyDigest: string): Promise<KeyPrincipal | undefined> {
@@ -169,42 +144,20 @@ export function createKeyCache(deps: {
     return principal
   }
 
-  function remember(keyDigest: string, found: KeyPrincipal): void {
-    if (remembered.size >= deps.capacity) {
-      const [oldest] = remembered.keys()
-      if (oldest !== undefined) forget(oldest)
-    }
-    remembered.set(keyDigest, found)
-    const others = listOf(digestsOf.get(found.keyId)).filter((other) => other !== keyDigest)
-    digestsOf.set(found.keyId, others.length === 0 ? keyDigest : [...others, keyDigest])
-  }
-
-  function forget(keyDigest: string): void {
-    const known = remembered.get(keyDigest)
-    if (!known) return
-    remembered.delete(keyDigest)
-    const [other, ...more] = listOf(digestsOf.get(known.keyId)).filter((each) => each !== keyDigest)
-    if (other === undefined) digestsOf.delete(known.keyId)
-    else digestsOf.set(known.keyId, more.length === 0 ? other : [other, ...more])
-  }
-
   return {
     identify,
     recheck,
-    onChange: (heard) => void listeners.push(heard),
+    onChange: (heard) =>
+      void cache.onChange((change) =>
+        heard(change?.kind === 'key' ? (change.subjectId as KeyId) : undefined),
+      ),
     get size() {
-      return remembered.size
+      return cache.size
     },
   }
 }
 
 type Found = NonNullable<Awaited<ReturnType<typeof keys.findByDigest>>>
-
-const none: readonly string[] = []
-
-function listOf(digests: string | readonly string[] | undefined): readonly string[] {
-  return digests === undefined ? none : typeof digests === 'string' ? [digests] : digests
-}
 
 function earlier(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)

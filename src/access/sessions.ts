@@ -116,7 +116,11 @@ interface Needs {
 export function createSessions(deps: Needs): Sessions {
   const { store, clock } = deps
   const tokens = createSessionTokens(deps)
-  const memory = createSessionCache(store.feed, maxRemembered)
+  const cache = createSessionCache({
+    feed: store.feed,
+    capacity: maxRemembered,
+    read: async (digest) => await sessions.findByDigest(store, digest),
+  })
   // A clock that is set back revives nothing (S6).
   let latestMs = 0
 
@@ -130,9 +134,9 @@ export function createSessions(deps: Needs): Sessions {
     return Math.min(session.expiresAt, session.lastSeenAt + deps.idleMs)
   }
 
-  async function read(digest: string): Promise<ReturnType<typeof memory.find>> {
+  async function read(digest: string): Promise<ReturnType<typeof cache.peek>> {
     try {
-      return await memory.readThrough(digest, () => sessions.findByDigest(store, digest))
+      return await cache.read(digest)
     } catch (cause) {
       throw new Problem('storage_unavailable', 'The session cannot be verified at the moment.', {
         cause,
@@ -146,7 +150,7 @@ export function createSessions(deps: Needs): Sessions {
     from: { address?: string | undefined } = {},
   ): Promise<SignedIn> {
     const digest = tokenDigest(token)
-    let session = memory.find(digest)
+    let session = cache.peek(digest)
     if (!session || endsAt(session) <= now()) {
       if (!session && !(await tokens.isGenuine(token))) throw invalid()
       // Another node may have seen the person since.
@@ -159,7 +163,7 @@ export function createSessions(deps: Needs): Sessions {
       throw ended()
     }
     if (now() - session.lastSeenAt >= noteSeenEveryMs) {
-      memory.noteSeen(digest, now())
+      cache.noteSeen(digest, now())
       noteSeen(session, from.address)
     }
     return {
@@ -226,7 +230,7 @@ export function createSessions(deps: Needs): Sessions {
       )
       return { ended: done.result, confirmation: done.confirmation }
     },
-    onChange: memory.onChange,
+    onChange: cache.onChange,
     forget: async () =>
       await store.transaction(async (tx) => await sessions.forget(tx, tx.now - keptMs)),
   }

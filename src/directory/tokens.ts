@@ -80,7 +80,7 @@ export function createDirectoryTokens(deps: {
   maxTokens: number
 }): DirectoryTokens {
   const { store, clock } = deps
-  const memory = createTokenCache(store)
+  const cache = createTokenCache(store)
   const notedAt = new Map<string, number>()
   const refusedAt = new Map<string, number>()
 
@@ -154,7 +154,7 @@ export function createDirectoryTokens(deps: {
     },
     async identify(text, from) {
       if (credentialLookup(text, prefix) === undefined) throw invalid()
-      const found = await memory.find(digest(text))
+      const found = await cache.find(digest(text))
       if (!found) throw invalid()
       if (found.token.revokedAt !== undefined) throw refused(found.token, invalid())
       if (found.plan !== 'enterprise') throw refused(found.token, planRequired())
@@ -193,7 +193,7 @@ export function createDirectoryTokens(deps: {
   }
 
   async function requireGood(tx: Tx, organizationId: OrganizationId, actor: Actor): Promise<void> {
-    const found = await memory.findAgain(tx, organizationId, actor.id ?? '')
+    const found = await cache.findAgain(tx, organizationId, actor.id ?? '')
     if (!found) throw invalid()
     requirePlan(found.plan)
   }

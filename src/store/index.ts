@@ -91,7 +91,7 @@ export type {
   AccessTokenRecord,
   KnownAccessToken,
 } from './tables/access-tokens/access-tokens.ts'
-export { createFeedCache } from './feed/feed-cache.ts'
+export { everything, FeedCache } from './feed/feed-cache.ts'
 export type { DirectoryTokenRecord, KnownToken } from './tables/directory/directory-tokens.ts'
 export type { DirectoryUserData, DirectoryUserRecord } from './tables/directory/directory-users.ts'
 export type { Feed, HistoryChange } from './feed/feed.ts'

@@ -1,6 +1,6 @@
 import type { OrganizationId, TargetId } from '../ids.ts'
 import type { Sealer } from '../secrets/index.ts'
-import { targets, type Store } from '../store/index.ts'
+import { FeedCache, targets, type Store } from '../store/index.ts'
 import { guardedTarget, type GuardedTarget } from './guarded-target.ts'
 import type { TargetSettings } from './settings.ts'
 
@@ -14,9 +14,7 @@ export interface TargetCache {
 
 export type TargetsBySlug = ReadonlyMap<string, GuardedTarget>
 
-const maxReads = 3
-
-/** A register that remembers the targets of up to `organizations` organizations, the longest remembered forgotten first. */
+/** Remembers the targets of up to `organizations` organizations, the longest remembered forgotten first. */
 export function createTargetCache(deps: {
   store: Store
   sealer: Sealer
@@ -24,52 +22,26 @@ export function createTargetCache(deps: {
   organizations?: number
 }): TargetCache {
   const { store, sealer, defaults, organizations = 10_000 } = deps
-  const remembered = new Map<OrganizationId, TargetsBySlug>()
-  const listeners: ((targetId: TargetId | undefined) => void)[] = []
-  // Counts changes, so that a read that overlaps one is not remembered.
-  let generation = 0
 
-  store.feed.on(
-    'target',
-    (change) => {
-      generation++
-      remembered.delete(change.organizationId as OrganizationId)
-      for (const heard of listeners) heard(change.subjectId as TargetId)
-    },
-    forgetAll,
-  )
-
-  function forgetAll(): void {
-    generation++
-    remembered.clear()
-    for (const heard of listeners) heard(undefined)
+  async function read(organizationId: string): Promise<TargetsBySlug> {
+    const records = await targets.list(store, organizationId as OrganizationId)
+    return new Map(records.map((record) => [record.slug, guardedTarget(record, sealer, defaults)]))
   }
 
-  async function read(organizationId: OrganizationId): Promise<TargetsBySlug> {
-    for (let reads = 1; ; reads++) {
-      const before = generation
-      const records = await targets.list(store, organizationId)
-      const found = new Map(
-        records.map((record) => [record.slug, guardedTarget(record, sealer, defaults)]),
-      )
-      // A change that came in while we read may not be in what we read.
-      if (before === generation) remember(organizationId, found)
-      else if (reads < maxReads) continue
-      return found
-    }
-  }
-
-  function remember(organizationId: OrganizationId, found: TargetsBySlug): void {
-    if (remembered.size >= organizations) {
-      const [oldest] = remembered.keys()
-      if (oldest !== undefined) remembered.delete(oldest)
-    }
-    remembered.set(organizationId, found)
-  }
-
+  const cache = new FeedCache<TargetsBySlug>({
+    feed: store.feed,
+    capacity: organizations,
+    read,
+    subjectsOf: (_, organizationId) => organizationId,
+    forgets: { target: ({ organizationId }) => organizationId },
+  })
   return {
-    of: (organizationId) =>
-      (store.feed.isCurrent() ? remembered.get(organizationId) : undefined) ?? read(organizationId),
-    onChange: (heard) => void listeners.push(heard),
+    of: (organizationId) => cache.peek(organizationId) ?? readAll(organizationId),
+    onChange: (heard) =>
+      void cache.onChange((change) => heard(change && (change.subjectId as TargetId))),
+  }
+
+  async function readAll(organizationId: OrganizationId): Promise<TargetsBySlug> {
+    return (await cache.read(organizationId)) ?? new Map()
   }
 }

@@ -176,7 +176,11 @@ export class SimNode extends SimProcess {
       },
     })
     this.onOther = () => this.feed.doubt()
-    this.sessions = createSessionCache(this.feed, 1000)
+    this.sessions = createSessionCache({
+      feed: this.feed,
+      capacity: 1000,
+      read: async (id) => await this.ask((database) => sessionOf(database, id)),
+    })
     this.registration?.start(() => this.feed.mark())
     this.feed.onForeign(() => void this.registration?.beat().catch(() => undefined))
   }
@@ -224,12 +228,9 @@ export class SimNode extends SimProcess {
 
   /** What a call with a session sees: from memory while that is trusted, else from the database. */
   async lets(id: string): Promise<boolean> {
-    const known = this.sessions.find(id)
+    const known = this.sessions.peek(id)
     if (known !== undefined) return known.endedAt === undefined
-    const found = await this.sessions.readThrough(
-      id,
-      async () => await this.ask((database) => sessionOf(database, id)),
-    )
+    const found = await this.sessions.read(id)
     return found !== undefined && found.endedAt === undefined
   }
 

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Change, ChangeKind } from '../db/db.ts'
+import { everything, FeedCache } from './feed-cache.ts'
+import type { Feed } from './feed.ts'
+
+interface Row {
+  readonly key: string
+  readonly session: string
+  readonly user: string
+}
+
+class FakeFeed implements Feed {
+  isTrusted = true
+  readonly #listeners: [ChangeKind, (change: Change) => void][] = []
+  readonly #resets: (() => void | Promise<void>)[] = []
+
+  on(kind: ChangeKind, heard: (change: Change) => void, reset: () => void | Promise<void>): void {
+    this.#listeners.push([kind, heard])
+    this.#resets.push(reset)
+  }
+
+  onReset(reset: () => void | Promise<void>): void {
+    this.#resets.push(reset)
+  }
+
+  isCurrent(): boolean {
+    return this.isTrusted
+  }
+
+  async read(): Promise<void> {}
+
+  tell(kind: 'session' | 'user' | 'organization', subjectId: string): void {
+    const change = { kind, subjectId, organizationId: 'org_1', sequence: 1, token: '' } as Change
+    for (const [of, heard] of this.#listeners) if (of === kind) heard(change)
+  }
+
+  reset(): void {
+    for (const reset of this.#resets) void reset()
+  }
+}
+
+function open(options: { capacity?: number; overlap?: (feed: FakeFeed) => void } = {}) {
+  const feed = new FakeFeed()
+  const reads: string[] = []
+  const cache = new FeedCache<Row>({
+    feed,
+    capacity: options.capacity ?? 10,
+    async read(key) {
+      reads.push(key)
+      await Promise.resolve()
+      options.overlap?.(feed)
+      const [session = '', user = ''] = key.split('/')
+      return key.startsWith('no') ? undefined : { key, session, user }
+    },
+    subjectsOf: ({ session, user }) => [session, user],
+    forgets: {
+      session: ({ subjectId }) => subjectId,
+      user: ({ subjectId }) => subjectId,
+      organization: () => everything,
+    },
+    isKept: ({ user }) => user !== 'fleeting',
+  })
+  return { feed, reads, cache }
+}
+
+describe('a cache that follows the change feed', () => {
+  test('reads once, and drops exactly what a change touches', async () => {
+    const { feed, reads, cache } = open()
+    for (const key of ['a/x', 'b/x', 'c/y', 'a/x']) await cache.find(key)
+    assert.deepEqual(reads, ['a/x', 'b/x', 'c/y'])
+    feed.tell('session', 'a')
+    assert.deepEqual(
+      ['a/x', 'b/x', 'c/y'].map((key) => cache.peek(key) !== undefined),
+      [false, true, true],
+    )
+    feed.tell('user', 'x')
+    assert.equal(cache.peek('b/x'), undefined)
+    assert.equal(cache.peekOf('y'), cache.peek('c/y'))
+    feed.tell('organization', 'org_1')
+    assert.equal(cache.size, 0)
+  })
+
+  test('remembers nothing that a change overlapped, after reading it three times', async () => {
+    const { reads, cache } = open({ overlap: (feed) => feed.tell('session', 'other') })
+    assert.equal((await cache.find('a/x'))?.session, 'a')
+    assert.equal(reads.length, 3)
+    assert.equal(cache.size, 0)
+  })
+
+  test('trusts nothing while the feed is not current, and drops everything with the history', async () => {
+    const { feed, cache } = open()
+    const heard: unknown[] = []
+    cache.onChange((change) => heard.push(change?.subjectId))
+    await cache.find('a/x')
+    feed.isTrusted = false
+    assert.equal(cache.peek('a/x'), undefined)
+    assert.equal(cache.peekOf('a'), undefined)
+    feed.isTrusted = true
+    assert.notEqual(cache.peek('a/x'), undefined)
+    feed.reset()
+    assert.equal(cache.peek('a/x'), undefined)
+    assert.deepEqual(heard, [undefined])
+  })
+
+  test('holds no more than its capacity: the longest remembered go first, with their subjects', async () => {
+    const { cache } = open({ capacity: 2 })
+    for (const key of ['a/x', 'b/x', 'c/x']) await cache.find(key)
+    assert.equal(cache.size, 2)
+    assert.equal(cache.peekOf('a'), undefined)
+    assert.equal(cache.peekOf('x')?.key, 'b/x')
+  })
+
+  test('remembers neither what the database lacks nor what is not to be kept', async () => {
+    const { cache, reads } = open()
+    assert.equal(await cache.find('no/x'), undefined)
+    await cache.find('a/fleeting')
+    await cache.find('a/fleeting')
+    assert.equal(cache.size, 0)
+    assert.equal(reads.length, 3)
+  })
+})
