@@ -18,6 +18,8 @@ export interface Task {
   readonly folder: string
   readonly seconds: number
   readonly wrk: string
+  /** Calls a second that the slowest peer takes, once that is known. */
+  readonly capacity?: number | undefined
 }
 
 /** What wrk sends: the path below the target, the method, how large a body, and which key. */

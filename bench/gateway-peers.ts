@@ -10,7 +10,7 @@ import { pin, startPeer, unusedPort } from './processes.ts'
 /** Something that lets calls with a good key through to the same upstream, or decides on them. */
 export interface Peer {
   readonly name: string
-  readonly kind: 'proxy' | 'check' | 'auth_request'
+  readonly kind: 'proxy' | 'check' | 'auth_request' | 'upstream'
   readonly port: number
   readonly pid: number
   /** Other processes that work for it. */

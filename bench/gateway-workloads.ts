@@ -10,19 +10,21 @@ import type { Peer } from './gateway-peers.ts'
 
 export interface Workload {
   readonly name: string
+  /** Whether it shows how much a peer can take. */
+  readonly tellsCapacity?: boolean
   isFor(peer: Peer): boolean
   run(peer: Peer, task: Task): Promise<Measured>
 }
 
 const kib = 1024
 const streams = 32
-/** Half of what the slowest peer of the usual machine takes. */
-const offeredRate = 3000
+/** Offered where the capacity was not measured in the same run. */
+const usualRate = 3000
 
 export const workloads: readonly Workload[] = [
-  full('GET 1 KB'),
+  { ...full('GET 1 KB'), tellsCapacity: true },
   full('POST 1 KB', { method: 'POST', bodyBytes: kib }),
-  offered(`GET 1 KB at ${offeredRate}/s offered`),
+  offered('GET 1 KB offered at half of what the slowest takes'),
   full('1 MB down', { path: '/items/large', connections: 16 }),
   full('1 MB up', { path: '/items/up', method: 'POST', bodyBytes: kib * kib, connections: 16 }),
   ours('refused: malformed key', { key: () => 'svc_live_x', refused: true }),
@@ -57,8 +59,15 @@ function load(name: string, what: Parameters<typeof measureLoad>[2]): Workload {
   }
 }
 
+/** The same rate for all of them; how long the upstream takes by itself is measured beside. */
 function offered(name: string): Workload {
-  return load(name, {
-    ...{ kind: 'rate', path: '/items/7?full=1', connections: 64, rate: offeredRate },
-  })
+  return {
+    name,
+    isFor: ({ kind }) => kind === 'proxy' || kind === 'upstream',
+    run: async (peer, task) => {
+      const rate = task.capacity === undefined ? usualRate : Math.floor(task.capacity / 2)
+      const path = '/items/7?full=1'
+      return await measureLoad(peer, task, { kind: 'rate', path, connections: 64, rate })
+    },
+  }
 }

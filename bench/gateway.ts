@@ -1,7 +1,8 @@
 // The guarded call beside nginx and HAProxy, in the same run: CPU µs per call (user + system of each peer's processes)
 // and latency. Peers take turns, round by round; what counts is the median of the rounds' ratios. Each peer runs on the
 // first core, load and upstream on the others, where `taskset` is there. Peers that are not installed are named.
-// `node bench/gateway.ts [seconds] [rounds] [--only part-of-a-name] [--profile]`
+// `npm run bench -- gateway [seconds] [rounds] [--quick] [--only part-of-a-name] [--profile]`: 2 seconds and 5 rounds of each
+// take about 8 minutes, --quick (1 second, 3 rounds) 3; --profile prints where Intercept's main thread spent its time.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,11 +21,22 @@ import { findProgram, pin } from './processes.ts'
 import { topOf } from './profile.ts'
 
 const { values, positionals } = parseArgs({
-  options: { only: { type: 'string' }, profile: { type: 'boolean' } },
+  options: {
+    only: { type: 'string' },
+    profile: { type: 'boolean' },
+    quick: { type: 'boolean' },
+  },
   allowPositionals: true,
 })
-const seconds = Number(positionals[0] ?? 4)
-const rounds = Number(positionals[1] ?? 5)
+const isQuick = values.quick === true
+const seconds = Number(positionals[0] ?? (isQuick ? 1 : 2))
+const rounds = Number(positionals[1] ?? (isQuick ? 3 : 5))
+/** Compiled code is what is compared: the first load of all warms longest. */
+const firstWarmUp = isQuick ? 4 : 10
+const warmUp = isQuick ? 1 : 2
+/** What the slowest peer takes in a second, once that is measured. */
+let capacity: number | undefined
+let warmed = false
 const folder = mkdtempSync(join(tmpdir(), 'intercept-bench-'))
 const nginx = findProgram('nginx')
 const haproxy = findProgram('haproxy')
@@ -51,7 +63,8 @@ try {
   const profile = values.profile === true
   const intercept = await startIntercept(folder, { upstreamPort, profile })
   peers.push(intercept, ...(await startDecisions(nginx, folder, { intercept, upstreamPort })))
-  for (const peer of peers) pin(peer.pid, 'peer')
+  peers.push({ ...upstream, name: 'the upstream alone', kind: 'upstream', end: async () => {} })
+  for (const peer of peers) if (peer.kind !== 'upstream') pin(peer.pid, 'peer')
   for (const workload of workloads) {
     if (values.only === undefined || workload.name.includes(values.only)) await compare(workload)
   }
@@ -68,11 +81,18 @@ try {
 async function compare(workload: Workload): Promise<void> {
   const taking = peers.filter((peer) => workload.isFor(peer))
   const results = new Map<string, Measured[]>(taking.map((peer) => [peer.name, []]))
-  const task = { folder, seconds, wrk: wrk ?? '' }
-  for (const peer of taking) await workload.run(peer, { ...task, seconds: 3 })
+  const task = { folder, seconds, wrk: wrk ?? '', capacity }
+  for (const peer of taking) {
+    await workload.run(peer, { ...task, seconds: warmed ? warmUp : firstWarmUp })
+  }
+  warmed = true
   for (let round = 0; round < rounds; round++) {
     for (const peer of taking) results.get(peer.name)?.push(await workload.run(peer, task))
   }
+  const slowest = Math.min(
+    ...[...results.values()].map((list) => median(list.map(({ perSecond }) => perSecond))),
+  )
+  if (workload.tellsCapacity) capacity = slowest
   console.log(`\n${workload.name}, ${rounds} × ${seconds} s`)
   const bases = ['nginx map, access log', 'HAProxy SHA-256 map'].flatMap((name) => {
     const list = results.get(name)

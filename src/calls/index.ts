@@ -2,5 +2,5 @@
 export { createTraffic, type Latency, type Rollup, type Traffic } from './minute-counts.ts'
 export { createAnnouncer, type Announcer } from './notices.ts'
 export { callLogOf } from './call-log.ts'
-export { createRecorder } from './recorder.ts'
+export { createRecorder, type Recorder } from './recorder.ts'
 export { CallMetrics } from './call-metrics.ts'

@@ -96,64 +96,23 @@ export function createTraffic(deps: { store: Store; clock: { now(): number } }):
   const { store, clock } = deps
   const at = store.slowCallReads
 
-  /** What the minutes tell comes from them; what they do not know is counted from the calls themselves. */
-  async function sumsOf(organizationId: OrganizationId, wish: RollupInput): Promise<SummedRow[]> {
-    const { from, to, stepMs, targetId, stoppedAt, outcome, parts: _parts, ...finer } = wish
-    const range = { from, to, stepMs, targetId }
-    const { rows } = Object.values(finer).every((value) => value === undefined)
-      ? await traffic.sum(at, organizationId, { ...range, check: stoppedAt })
-      : await callSums.sum(at, organizationId, wish)
-    return rows.map((row) => told(row, outcome))
-  }
-
-  async function timesOf(
-    organizationId: OrganizationId,
-    wish: RollupInput,
-    of: { readonly count: number; readonly part: TimedPart },
-  ) {
-    if (of.count === 0) return { steps: new Map<number, Percentiles>(), sampled: false }
-    const found = await callSums.percentiles(at, organizationId, { ...wish, ...of })
-    return { ...found, steps: new Map(found.steps.map((step) => [step.step, step])) }
+  async function rollup(organizationId: OrganizationId, wish: RollupInput): Promise<Rollup> {
+    const rows = await sumsOf(at, organizationId, wish)
+    const count = rows.reduce((sum, row) => sum + row.passed + row.errors + row.refused, 0)
+    const ofPart = async (part: TimedPart): Promise<Times> =>
+      count === 0
+        ? noTimes
+        : timesOf(await callSums.percentiles(at, organizationId, { ...wish, count, part }))
+    const isApart = wish.parts === true
+    return rollupOf(wish, rows, {
+      all: await ofPart('all'),
+      upstream: isApart ? await ofPart('upstream') : noTimes,
+      own: isApart ? await ofPart('own') : noTimes,
+    })
   }
 
   return {
-    async rollup(organizationId, wish) {
-      const rows = await sumsOf(organizationId, wish)
-      const all = rows.reduce((sum, row) => sum + row.passed + row.errors + row.refused, 0)
-      const times = await timesOf(organizationId, wish, { count: all, part: 'all' })
-      const none = { steps: new Map<number, Percentiles>(), sampled: false }
-      const apart = wish.parts === true
-      const of = { count: all } as const
-      const upstream = apart
-        ? await timesOf(organizationId, wish, { ...of, part: 'upstream' })
-        : none
-      const own = apart ? await timesOf(organizationId, wish, { ...of, part: 'own' }) : none
-      const points = emptyPoints(wish).map((point, step) => ({
-        ...point,
-        latency: latencyOf(times.steps.get(step)),
-        upstreamP95Ms: toMs(upstream.steps.get(step)?.p95),
-        ownP95Ms: toMs(own.steps.get(step)?.p95),
-      }))
-      const refused: Record<string, number> = {}
-      let answered = 0
-      for (const row of rows) {
-        const point = points[row.step]
-        if (point) {
-          point.passed += row.passed
-          point.errors += row.errors
-          point.refused += row.refused
-        }
-        if (row.check === '') answered += row.passed + row.errors
-        else refused[row.check] = (refused[row.check] ?? 0) + row.refused + row.errors
-      }
-      return {
-        points,
-        refused,
-        answered,
-        latency: latencyOf(times.steps.get(-1)),
-        sampled: times.sampled,
-      }
-    },
+    rollup,
     async top(organizationId, filter, limit) {
       const of = async (by: 'key' | 'target' | 'code') =>
         await callSums.top(at, organizationId, { ...filter, by, limit })
@@ -193,6 +152,59 @@ export function createTraffic(deps: { store: Store; clock: { now(): number } }):
       return new Map(sums.map(({ ruleId, calls: n }) => [ruleId, n]))
     },
   }
+}
+
+/** What the minutes tell comes from them; what they do not know is counted from the calls themselves. */
+async function sumsOf(
+  at: Store['slowCallReads'],
+  organizationId: OrganizationId,
+  wish: RollupInput,
+): Promise<SummedRow[]> {
+  const { from, to, stepMs, targetId, stoppedAt, outcome, parts: _parts, ...finer } = wish
+  const range = { from, to, stepMs, targetId }
+  const { rows } = Object.values(finer).every((value) => value === undefined)
+    ? await traffic.sum(at, organizationId, { ...range, check: stoppedAt })
+    : await callSums.sum(at, organizationId, wish)
+  return rows.map((row) => told(row, outcome))
+}
+
+function timesOf(found: Awaited<ReturnType<typeof callSums.percentiles>>): Times {
+  return { ...found, steps: new Map(found.steps.map((step) => [step.step, step])) }
+}
+
+/** Percentiles by step; -1 is all steps together. */
+interface Times {
+  readonly steps: ReadonlyMap<number, Percentiles>
+  readonly sampled: boolean
+}
+
+const noTimes: Times = { steps: new Map(), sampled: false }
+
+function rollupOf(
+  wish: RollupInput,
+  rows: readonly SummedRow[],
+  times: { readonly all: Times; readonly upstream: Times; readonly own: Times },
+): Rollup {
+  const points = emptyPoints(wish).map((point, step) => ({
+    ...point,
+    latency: latencyOf(times.all.steps.get(step)),
+    upstreamP95Ms: toMs(times.upstream.steps.get(step)?.p95),
+    ownP95Ms: toMs(times.own.steps.get(step)?.p95),
+  }))
+  const refused: Record<string, number> = {}
+  let answered = 0
+  for (const row of rows) {
+    const point = points[row.step]
+    if (point) {
+      point.passed += row.passed
+      point.errors += row.errors
+      point.refused += row.refused
+    }
+    if (row.check === '') answered += row.passed + row.errors
+    else refused[row.check] = (refused[row.check] ?? 0) + row.refused + row.errors
+  }
+  const latency = latencyOf(times.all.steps.get(-1))
+  return { points, refused, answered, latency, sampled: times.all.sampled }
 }
 
 interface SummedRow {

@@ -32,76 +32,90 @@ const failuresToUnhealthy = 5
 
 /** Opens the announcer. */
 export function createAnnouncer(store: Store, clock: { now(): number }): Announcer {
-  let due: Sum[] = []
-  let refusals = new Map<string, Sum>()
-  let refusalsDueAt = 0
-  const exposedAt = new Map<string, number>()
-  const failures = new Map<string, number>()
+  return new SummingAnnouncer(store, clock)
+}
 
-  function announce(sum: Sum): void {
-    if (due.length < maxSums) due.push(sum)
+class SummingAnnouncer implements Announcer {
+  readonly #store: Store
+  readonly #clock: { now(): number }
+  #due: Sum[] = []
+  #refusals = new Map<string, Sum>()
+  #refusalsDueAt = 0
+  readonly #exposedAt = new Map<string, number>()
+  readonly #failures = new Map<string, number>()
+
+  constructor(store: Store, clock: { now(): number }) {
+    this.#store = store
+    this.#clock = clock
   }
 
-  return {
-    exposed(call) {
-      // Once an hour and key: the rest is in the call records.
-      if (call.at - (exposedAt.get(call.keyId) ?? -Infinity) < exposedEveryMs) return
-      if (exposedAt.size >= maxKeys) exposedAt.clear()
-      exposedAt.set(call.keyId, call.at)
-      announce({
+  exposed(call: CallRecord): void {
+    // Once an hour and key: the rest is in the call records.
+    if (call.at - (this.#exposedAt.get(call.keyId) ?? -Infinity) < exposedEveryMs) return
+    if (this.#exposedAt.size >= maxKeys) this.#exposedAt.clear()
+    this.#exposedAt.set(call.keyId, call.at)
+    this.#announce({
+      ...once(call),
+      publish(tx, { organizationId }) {
+        const data = { key_id: call.keyId, address: call.address, agent: call.agent ?? null }
+        publish(tx, { organizationId, type: 'api_key.exposed', data })
+      },
+    })
+  }
+
+  refused(call: CallRecord): void {
+    const name = `${call.keyId} ${call.targetId ?? ''} ${call.refusal ?? ''} ${call.ruleId ?? ''}`
+    const sum = this.#refusals.get(name)
+    if (sum !== undefined) {
+      sum.count++
+      sum.lastAt = call.at
+    } else if (this.#refusals.size < maxSums) {
+      this.#refusals.set(name, {
         ...once(call),
-        publish(tx, { organizationId }) {
-          const data = { key_id: call.keyId, address: call.address, agent: call.agent ?? null }
-          publish(tx, { organizationId, type: 'api_key.exposed', data })
-        },
+        publish: (tx, summed) => publishRefused(tx, call, summed),
       })
-    },
-    refused(call) {
-      const name = `${call.keyId} ${call.targetId ?? ''} ${call.refusal ?? ''} ${call.ruleId ?? ''}`
-      const sum = refusals.get(name)
-      if (sum !== undefined) {
-        sum.count++
-        sum.lastAt = call.at
-      } else if (refusals.size < maxSums) {
-        refusals.set(name, {
-          ...once(call),
-          publish: (tx, summed) => publishRefused(tx, call, summed),
-        })
-      }
-    },
-    upstream(target, answered) {
-      const before = failures.get(target.id) ?? 0
-      if (answered) {
-        if (before === 0) return
-        failures.delete(target.id)
-        if (before >= failuresToUnhealthy)
-          announce(healthSum(target, 'target.recovered', clock.now()))
-        return
-      }
-      if (failures.size >= maxKeys && before === 0) return
-      failures.set(target.id, before + 1)
-      if (before + 1 === failuresToUnhealthy)
-        announce(healthSum(target, 'target.unhealthy', clock.now()))
-    },
-    async flush(nowMs) {
-      if (nowMs >= refusalsDueAt && refusals.size > 0) {
-        refusalsDueAt = nowMs + refusedEveryMs
-        for (const sum of refusals.values()) announce(sum)
-        refusals = new Map()
-      }
-      if (due.length === 0) return
-      const batch = due
-      due = []
-      try {
-        await store.transaction(async (tx) => {
-          for (const sum of batch) sum.publish(tx, sum)
-        })
-      } catch (error) {
-        // Said later, when the database is there again.
-        due = [...batch, ...due].slice(0, maxSums)
-        throw error
-      }
-    },
+    }
+  }
+
+  upstream(target: GuardedTarget, answered: boolean): void {
+    // Nearly always nothing has failed.
+    if (answered && this.#failures.size === 0) return
+    const before = this.#failures.get(target.id) ?? 0
+    const at = this.#clock.now()
+    if (answered) {
+      this.#failures.delete(target.id)
+      if (before >= failuresToUnhealthy) this.#announce(healthSum(target, 'target.recovered', at))
+      return
+    }
+    if (this.#failures.size >= maxKeys && before === 0) return
+    this.#failures.set(target.id, before + 1)
+    if (before + 1 === failuresToUnhealthy) {
+      this.#announce(healthSum(target, 'target.unhealthy', at))
+    }
+  }
+
+  async flush(nowMs: number): Promise<void> {
+    if (nowMs >= this.#refusalsDueAt && this.#refusals.size > 0) {
+      this.#refusalsDueAt = nowMs + refusedEveryMs
+      for (const sum of this.#refusals.values()) this.#announce(sum)
+      this.#refusals = new Map()
+    }
+    if (this.#due.length === 0) return
+    const batch = this.#due
+    this.#due = []
+    try {
+      await this.#store.transaction(async (tx) => {
+        for (const sum of batch) sum.publish(tx, sum)
+      })
+    } catch (error) {
+      // Said later, when the database is there again.
+      this.#due = [...batch, ...this.#due].slice(0, maxSums)
+      throw error
+    }
+  }
+
+  #announce(sum: Sum): void {
+    if (this.#due.length < maxSums) this.#due.push(sum)
   }
 }
 

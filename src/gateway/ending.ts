@@ -4,6 +4,7 @@ import {
   CallMetrics,
   createAnnouncer,
   createRecorder,
+  type Recorder,
   type Announcer,
 } from '../calls/index.ts'
 import { asStorageProblem } from '../store/index.ts'
@@ -18,98 +19,117 @@ export interface Ending extends AsyncDisposable {
   /** Refuses a request whose key is not known: it is counted, and leaves no record. */
   refuseStranger(arrival: Arrival, error: unknown): void
   /** Refuses a call and takes it for over. */
-  refuse(call: Call, error: unknown, passed?: Passed): void
+  readonly refuse: (call: Call, error: unknown, passed?: Passed) => void
   /** Takes a call for over; heard once. */
-  finish(call: Call, passed: Passed): void
+  readonly finish: (call: Call, passed: Passed) => void
   forget(olderThanMs: number): Promise<void>
   flush(): Promise<void>
 }
 
 /** Opens the books of calls that end. */
 export function createEnding(deps: GatewayDeps, openCalls: OpenCalls): Ending {
-  const { store, clock, log, metrics, quotas, tracer, callLog, accessLog } = deps
-  const announcer = createAnnouncer(store, clock)
-  const recorder = createRecorder({
-    ...{ store, clock, metrics, log },
-    // Each is written though another can't be: the records of calls have a database of their own.
-    besides: { quotas: () => quotas.flush(), announcements: () => announcer.flush(clock.now()) },
-  })
-  const callMetrics = new CallMetrics(metrics, { maxTargets: deps.metricsTargets })
-  metrics.measured('intercept_calls_open', 'Calls under way.', () => openCalls.size)
-  metrics.measured(
-    'intercept_streams_open',
-    'Event streams and taken-over connections (WebSockets) under way.',
-    () => openCalls.streams(),
-  )
+  return new CallEnding(deps, openCalls)
+}
 
-  const isTold = accessLog !== undefined || tracer !== undefined
+class CallEnding implements Ending {
+  readonly announcer: Announcer
+  readonly #deps: GatewayDeps
+  readonly #openCalls: OpenCalls
+  readonly #recorder: Recorder
+  readonly #metrics: CallMetrics
+  readonly #isTold: boolean
+
+  constructor(deps: GatewayDeps, openCalls: OpenCalls) {
+    const { store, clock, log, metrics, quotas } = deps
+    this.#deps = deps
+    this.#openCalls = openCalls
+    this.#isTold = deps.accessLog !== undefined || deps.tracer !== undefined
+    this.announcer = createAnnouncer(store, clock)
+    const announce = async (): Promise<void> => await this.announcer.flush(clock.now())
+    this.#recorder = createRecorder({
+      ...{ store, clock, metrics, log },
+      // Each is written though another can't be: the records of calls have a database of their own.
+      besides: { quotas: async () => await quotas.flush(), announcements: announce },
+    })
+    this.#metrics = new CallMetrics(metrics, { maxTargets: deps.metricsTargets })
+    metrics.measured('intercept_calls_open', 'Calls under way.', () => openCalls.size)
+    metrics.measured(
+      'intercept_streams_open',
+      'Event streams and taken-over connections (WebSockets) under way.',
+      () => openCalls.streams(),
+    )
+  }
+
+  refuseStranger(arrival: Arrival, error: unknown): void {
+    const { exchange, isQuestion, path } = arrival
+    const shown = this.#shown(error, exchange.requestId)
+    exchange.refuse(shown, [], isQuestion)
+    const { status, code } = shown instanceof Problem ? shown : new Problem('internal_error')
+    const [target, principal] = [undefined, undefined]
+    this.#metrics.count({ status, refusal: code, target, principal }, undefined)
+    if (!this.#isTold) return
+    const how = { method: exchange.method, path, status, refusal: code, check: 'shape' } as const
+    const { clock } = this.#deps
+    this.#tell({ arrival, ...how, nowMs: clock.now(), monotonicMs: clock.monotonic() })
+  }
+
+  readonly refuse = (call: Call, error: unknown, passed: Passed = notPassed): void => {
+    const shown = this.#shown(error, call.exchange.requestId)
+    // A call that was cut off in the meantime keeps the refusal that its caller has seen.
+    if (call.refusal === undefined) call.refuse(shown)
+    this.finish(call, passed)
+  }
+
+  readonly finish = (call: Call, passed: Passed): void => {
+    if (!call.end()) return
+    const { clock, callLog, callRecords } = this.#deps
+    const { principal, refusal } = call
+    this.#openCalls.remove(call, principal.keyId)
+    const [nowMs, monotonicMs] = [clock.now(), clock.monotonic()]
+    const record = call.record(passed, nowMs, monotonicMs)
+    this.#metrics.count(call, record)
+    callLog?.add(callLogOf(record))
+    this.#recorder.record(record, principal, call.target?.settings.records ?? callRecords)
+    if (this.#isTold) this.#tell(endedCall(call, passed, { nowMs, monotonicMs }))
+    if (refusal === undefined) return
+    if (refusal === 'browser_origin_refused') this.announcer.exposed(record)
+    this.announcer.refused(record)
+  }
+
+  async forget(olderThanMs: number): Promise<void> {
+    await this.#recorder.forget(olderThanMs)
+  }
+
+  async flush(): Promise<void> {
+    await this.#recorder.flush()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#recorder[Symbol.asyncDispose]()
+    // The last flush: what was kept back for later has no later.
+    await this.announcer.flush(Infinity).catch((err: unknown) => {
+      this.#deps.log.error({ err }, 'what was to be announced of calls could not be written')
+    })
+  }
+
+  #tell(ended: Ended): void {
+    const { accessLog, tracer } = this.#deps
+    accessLog?.add(accessEntryOf(ended))
+    if (tracer) for (const span of spansOf(ended, tracer)) tracer.add(span)
+  }
 
   /** The refusal that an error shows as; what is nobody's refusal is logged. */
-  function problemOf(error: unknown, requestId: string): unknown {
+  #shown(error: unknown, requestId: string): unknown {
+    const { log, refusedByStorage } = this.#deps
     const problem = error instanceof Problem ? error : asStorageProblem(error)
     if (problem === undefined) {
       log.error({ err: error, request_id: requestId }, 'a call failed')
     } else if (problem.status >= 500) {
       const { code, cause } = problem
       const isStorage = code === 'storage_unavailable' || code === 'credential_unverifiable'
-      if (isStorage) deps.refusedByStorage(cause)
+      if (isStorage) refusedByStorage(cause)
       else log.warn({ code, err: cause, request_id: requestId }, 'a call was refused')
     }
     return problem ?? error
-  }
-
-  function tell(ended: Ended): void {
-    accessLog?.add(accessEntryOf(ended))
-    if (tracer) for (const span of spansOf(ended, tracer)) tracer.add(span)
-  }
-
-  function refuseStranger(arrival: Arrival, error: unknown): void {
-    const { exchange, isQuestion, path } = arrival
-    const problem = problemOf(error, exchange.requestId)
-    exchange.refuse(problem, [], isQuestion)
-    const { status, code } = problem instanceof Problem ? problem : new Problem('internal_error')
-    const [target, principal] = [undefined, undefined]
-    callMetrics.count({ status, refusal: code, target, principal }, undefined)
-    if (!isTold) return
-    const how = { method: exchange.method, path, status, refusal: code, check: 'shape' } as const
-    tell({ arrival, ...how, nowMs: clock.now(), monotonicMs: clock.monotonic() })
-  }
-
-  function refuse(call: Call, error: unknown, passed = notPassed): void {
-    const problem = problemOf(error, call.exchange.requestId)
-    // A call that was cut off in the meantime keeps the refusal that its caller has seen.
-    if (call.refusal === undefined) call.refuse(problem)
-    finish(call, passed)
-  }
-
-  function finish(call: Call, passed: Passed): void {
-    if (!call.end()) return
-    const { principal, refusal } = call
-    openCalls.remove(call, principal.keyId)
-    const [nowMs, monotonicMs] = [clock.now(), clock.monotonic()]
-    const record = call.record(passed, nowMs, monotonicMs)
-    callMetrics.count(call, record)
-    callLog?.add(callLogOf(record))
-    recorder.record(record, principal, call.target?.settings.records ?? deps.callRecords)
-    if (isTold) tell(endedCall(call, passed, { nowMs, monotonicMs }))
-    if (refusal === undefined) return
-    if (refusal === 'browser_origin_refused') announcer.exposed(record)
-    announcer.refused(record)
-  }
-
-  return {
-    announcer,
-    refuseStranger,
-    refuse,
-    finish,
-    forget: recorder.forget,
-    flush: async () => await recorder.flush(),
-    async [Symbol.asyncDispose]() {
-      await recorder[Symbol.asyncDispose]()
-      // The last flush: what was kept back for later has no later.
-      await announcer.flush(Infinity).catch((err: unknown) => {
-        log.error({ err }, 'what was to be announced of calls could not be written')
-      })
-    },
   }
 }

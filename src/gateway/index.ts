@@ -10,7 +10,7 @@ import { createOpenCalls } from './open-calls.ts'
 import { createOrigins } from './origins.ts'
 import { createStories } from './stories.ts'
 
-const checkPath = '/-/check'
+const checkPlace = `${gatewayPrefix}/-/check`
 const sweepMs = 60_000
 
 /** The guarded area of one node. */
@@ -41,14 +41,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   sweep.unref()
 
   function handle(exchange: Exchange): void {
-    const path = pathOf(exchange.url)
-    const arrival: Arrival = {
-      exchange,
-      address: addresses.of(exchange.peerAddress, exchange.head.forwardedFor),
-      startedAt: clock.monotonic(),
-      path,
-      isQuestion: isBelow(path, gatewayPrefix + checkPath),
-    }
+    const address = addresses.of(exchange.peerAddress, exchange.head.forwardedFor)
+    const arrival = arrivalOf(exchange, address, clock.monotonic())
     try {
       const found = identify(exchange.head, arrival.address) // 400 401 429 503
       // What this node remembers is judged in the same turn: a promise would cost more than the checks.
@@ -83,14 +77,19 @@ export function createGateway(deps: GatewayDeps): Gateway {
   return {
     handle,
     endStreams: () => openCalls.endStreams(),
-    forget: ending.forget,
-    flush: ending.flush,
+    forget: async (olderThanMs) => await ending.forget(olderThanMs),
+    flush: async () => await ending.flush(),
     async [Symbol.asyncDispose]() {
       clearInterval(sweep)
       openCalls[Symbol.dispose]()
       await ending[Symbol.asyncDispose]()
     },
   }
+}
+
+function arrivalOf(exchange: Exchange, address: string, startedAt: number): Arrival {
+  const path = pathOf(exchange.url)
+  return { exchange, address, startedAt, path, isQuestion: isBelow(path, checkPlace) }
 }
 
 function pathOf(url: string): string {

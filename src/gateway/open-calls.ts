@@ -20,50 +20,97 @@ export interface OpenCalls {
 const maxPerKey = 1000
 const expirySweepMs = 500
 
-/** Opens the book of open calls; it listens for changes of keys by itself. */
-export function createOpenCalls(deps: {
-  keyCache: KeyCache
-  clock: Clock
-  log: { error(fields: object, text: string): void }
-}): OpenCalls {
-  const { keyCache, clock, log } = deps
-  const byKey = new Map<KeyId, Set<Call>>()
-  let size = 0
+interface OpenCallsDeps {
+  readonly keyCache: KeyCache
+  readonly clock: Clock
+  readonly log: { error(fields: object, text: string): void }
+}
 
-  keyCache.onChange((keyId) => {
-    const concerned = keyId === undefined ? [...byKey.keys()] : [keyId]
-    for (const id of concerned) {
-      const calls = byKey.get(id)
-      if (calls !== undefined) void recheck(calls)
+/** Opens the book of open calls; it listens for changes of keys by itself. */
+export function createOpenCalls(deps: OpenCallsDeps): OpenCalls {
+  return new CallsByKey(deps)
+}
+
+class CallsByKey implements OpenCalls {
+  readonly #deps: OpenCallsDeps
+  readonly #byKey = new Map<KeyId, Set<Call>>()
+  readonly #sweep: NodeJS.Timeout
+  #size = 0
+  #isEnding = false
+
+  constructor(deps: OpenCallsDeps) {
+    this.#deps = deps
+    deps.keyCache.onChange((keyId) => {
+      const concerned = keyId === undefined ? [...this.#byKey.keys()] : [keyId]
+      for (const id of concerned) {
+        const calls = this.#byKey.get(id)
+        if (calls !== undefined) void this.#recheck(calls)
+      }
+    })
+    this.#sweep = setInterval(() => {
+      this.#cutExpired()
+      if (this.#isEnding) this.#endStreams()
+    }, expirySweepMs)
+    this.#sweep.unref()
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  add(call: Call, keyId: KeyId): void {
+    const calls = this.#byKey.get(keyId)
+    if (calls === undefined) this.#byKey.set(keyId, new Set([call]))
+    else if (calls.size < maxPerKey) calls.add(call)
+    else throw tooManyAtOnce()
+    this.#size++
+  }
+
+  remove(call: Call, keyId: KeyId): void {
+    const calls = this.#byKey.get(keyId)
+    if (calls?.delete(call) !== true) return
+    this.#size--
+    if (calls.size === 0) this.#byKey.delete(keyId)
+  }
+
+  streams(): number {
+    let count = 0
+    for (const calls of this.#byKey.values()) {
+      for (const { exchange } of calls) if (exchange.isStream) count++
     }
-  })
-  let ending = false
-  const sweep = setInterval(() => {
-    cutExpired()
-    if (ending) endStreams()
-  }, expirySweepMs)
-  sweep.unref()
+    return count
+  }
+
+  endStreams(): void {
+    // A call under way may still turn out to be a stream: the sweep ends it then.
+    this.#isEnding = true
+    this.#endStreams()
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#sweep)
+  }
 
   /** Asks once per secret, since the old and the new one of a rotation end at different times. */
-  async function recheck(calls: ReadonlySet<Call>): Promise<void> {
+  async #recheck(calls: ReadonlySet<Call>): Promise<void> {
     const verdicts = new Map<string, Promise<Problem | undefined>>()
     for (const call of calls) {
       const { principal } = call
-      const asked = verdicts.get(principal.digest) ?? keyCache.recheck(principal)
+      const asked = verdicts.get(principal.digest) ?? this.#deps.keyCache.recheck(principal)
       verdicts.set(principal.digest, asked)
       try {
         const problem = await asked
         // A database that does not answer refuses new calls; running ones are no worse off than a second ago.
         if (problem !== undefined && problem.code !== 'credential_unverifiable') cut(call, problem)
       } catch (err) {
-        log.error({ err }, 'an open call could not be checked')
+        this.#deps.log.error({ err }, 'an open call could not be checked')
       }
     }
   }
 
-  function cutExpired(): void {
-    const nowMs = clock.now()
-    for (const calls of byKey.values()) {
+  #cutExpired(): void {
+    const nowMs = this.#deps.clock.now()
+    for (const calls of this.#byKey.values()) {
       for (const call of calls) {
         const endsAt = call.principal.expiresAt
         if (endsAt !== undefined && endsAt <= nowMs) {
@@ -73,42 +120,8 @@ export function createOpenCalls(deps: {
     }
   }
 
-  function endStreams(): void {
-    for (const calls of byKey.values()) for (const call of calls) call.exchange.endStream()
-  }
-
-  function streams(): number {
-    let count = 0
-    for (const calls of byKey.values()) {
-      for (const { exchange } of calls) if (exchange.isStream) count++
-    }
-    return count
-  }
-
-  return {
-    get size() {
-      return size
-    },
-    streams,
-    add(call, keyId) {
-      const calls = byKey.get(keyId)
-      if (calls === undefined) byKey.set(keyId, new Set([call]))
-      else if (calls.size < maxPerKey) calls.add(call)
-      else throw tooManyAtOnce()
-      size++
-    },
-    remove(call, keyId) {
-      const calls = byKey.get(keyId)
-      if (calls?.delete(call) !== true) return
-      size--
-      if (calls.size === 0) byKey.delete(keyId)
-    },
-    endStreams() {
-      // A call under way may still turn out to be a stream: the sweep ends it then.
-      ending = true
-      endStreams()
-    },
-    [Symbol.dispose]: () => clearInterval(sweep),
+  #endStreams(): void {
+    for (const calls of this.#byKey.values()) for (const call of calls) call.exchange.endStream()
   }
 }
 

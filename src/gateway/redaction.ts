@@ -23,7 +23,7 @@ function withoutMembers(text: string, wanted: ReadonlySet<string>, depth: number
     const end = endOfString(text, at)
     const valueAt = afterColon(text, end)
     if (valueAt === undefined) {
-      const inner = innerText(text, at, end, wanted, depth)
+      const inner = innerText(text.slice(at, end), wanted, depth)
       if (inner !== undefined) {
         result += text.slice(copied, at) + inner
         copied = end
@@ -102,14 +102,7 @@ function endOfValue(text: string, start: number): number {
 }
 
 /** A string that holds JSON or a form itself, blacked out; undefined when there is nothing in it to black out. */
-function innerText(
-  text: string,
-  start: number,
-  end: number,
-  wanted: ReadonlySet<string>,
-  depth: number,
-): string | undefined {
-  const raw = text.slice(start, end)
+function innerText(raw: string, wanted: ReadonlySet<string>, depth: number): string | undefined {
   if (depth >= maxDepth || !/\\|=/.test(raw)) return undefined
   const inner = unescaped(raw)
   const cleaned = withoutFields(withoutMembers(inner, wanted, depth + 1), wanted)

@@ -14,7 +14,7 @@ import { createAssert } from './assertion.ts'
 import { notPassed, type Call } from './call.ts'
 import type { Ending } from './ending.ts'
 import { readQuestion } from './forward-auth.ts'
-import { forwardCall } from './forward-call.ts'
+import { forwardCall, type ForwardDeps } from './forward-call.ts'
 import type { GatewayDeps } from './deps.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { Origins } from './origins.ts'
@@ -31,50 +31,101 @@ export interface Stories {
 }
 
 /** Opens the stories. Whatever this node remembers is told in one turn; what has to be read is waited for. */
-export function createStories(
-  deps: GatewayDeps & {
-    readonly openCalls: OpenCalls
-    readonly origins: Origins
-    readonly ending: Ending
-  },
-): Stories {
-  const { register, limits, openCalls, ending, baseUrl } = deps
-  const assert = createAssert(deps)
-  const forwardDeps = {
-    ...deps,
-    announcer: ending.announcer,
-    assert,
-    protocol: new URL(baseUrl).protocol.slice(0, -1),
-    refuse: ending.refuse,
-    finish: ending.finish,
+export function createStories(deps: StoriesDeps): Stories {
+  return new TurnStories(deps)
+}
+
+type StoriesDeps = GatewayDeps & {
+  readonly openCalls: OpenCalls
+  readonly origins: Origins
+  readonly ending: Ending
+}
+
+class TurnStories implements Stories {
+  readonly #deps: StoriesDeps
+  readonly #forwardDeps: ForwardDeps
+
+  constructor(deps: StoriesDeps) {
+    const { origins, addresses, ending } = deps
+    this.#deps = deps
+    this.#forwardDeps = {
+      origins,
+      addresses,
+      announcer: ending.announcer,
+      assert: createAssert(deps),
+      protocol: new URL(deps.baseUrl).protocol.slice(0, -1),
+      tracer: deps.tracer,
+      clock: deps.clock,
+      refuse: ending.refuse,
+      finish: ending.finish,
+    }
   }
 
-  function guard(call: Call): void {
-    openCalls.add(call, call.principal.keyId) // 429
+  guard(call: Call): void {
+    this.#deps.openCalls.add(call, call.principal.keyId) // 429
     const wanted = { asked: askedOf(call.path.slice(gatewayPrefix.length)), methods: [call.method] }
-    const verdict = judge(call, wanted)
-    if (verdict instanceof Promise) goOnLater(call, verdict, (late) => pass(call, wanted, late))
-    else pass(call, wanted, verdict)
+    const verdict = this.#judge(call, wanted)
+    if (verdict instanceof Promise) {
+      this.#goOnLater(call, verdict, (late) => this.#pass(call, wanted, late))
+    } else {
+      this.#pass(call, wanted, verdict)
+    }
   }
 
-  function pass(call: Call, { asked }: Wanted, verdict: Verdict): void {
-    const admitted = mustBeAdmitted(call, verdict) // 400 403 404 429
+  tellWho(call: Call): void {
+    checkOrigin(call) // 403
+    call.check = 'target'
+    const { principal } = call
+    const { register, baseUrl, ending } = this.#deps
+    const tell = (targets: TargetsBySlug): void => {
+      answerWhoAmI(call, { principal, targets, baseUrl, prefix: gatewayPrefix }) // 405
+      ending.finish(call, notPassed)
+    }
+    const targets = register.of(principal.organizationId)
+    if (targets instanceof Promise) this.#goOnLater(call, targets, tell)
+    else tell(targets)
+  }
+
+  answerQuestion(call: Call): void {
+    const { rawHeaders, method, url } = call.exchange
+    const rest = url.slice(gatewayPrefix.length + '/-/check'.length)
+    const { asked, methods } = readQuestion({ rawHeaders, method, rest, prefix: gatewayPrefix }) // 400 405
+    if (asked === undefined) {
+      checkOrigin(call) // 403
+      // Nothing said which target: a key that may not reach all of them gets no yes.
+      if (call.principal.grants !== undefined) {
+        throw new Problem('target_not_found', 'Say which target is meant: ?target=<name>.')
+      }
+      this.#allow(call, undefined)
+      return
+    }
+    call.method = methods.length === 1 ? (methods[0] ?? method) : method
+    call.path = `${gatewayPrefix}/${asked.slug}${asked.path}`
+    const verdict = this.#judge(call, { asked, methods })
+    const goOn = (found: Verdict): void => this.#allow(call, mustBeAdmitted(call, found)) // 400 403 404 429
+    if (verdict instanceof Promise) this.#goOnLater(call, verdict, goOn)
+    else goOn(verdict)
+  }
+
+  #pass(call: Call, { asked }: Wanted, verdict: Verdict): void {
+    const { target } = mustBeAdmitted(call, verdict) // 400 403 404 429
     call.check = 'forward'
     // Revoked, or left, while the checks took their time.
-    if (call.exchange.gone || call.exchange.finished) ending.finish(call, notPassed)
-    else forwardCall(call, { target: admitted.target, path: asked.path }, forwardDeps) // 413 502 504
+    const isOver = call.exchange.gone || call.exchange.finished
+    if (isOver) this.#deps.ending.finish(call, notPassed)
+    else forwardCall(call, { target, path: asked.path }, this.#forwardDeps) // 413 502 504
   }
 
   /** Every check of an identified call, in order. */
-  function judge(call: Call, wanted: Wanted): Verdict | Promise<Verdict> {
+  #judge(call: Call, wanted: Wanted): Verdict | Promise<Verdict> {
     call.check = 'target'
-    const targets = register.of(call.principal.organizationId)
+    const targets = this.#deps.register.of(call.principal.organizationId)
     return targets instanceof Promise
-      ? targets.then((found) => judgeAmong(found, call, wanted))
-      : judgeAmong(targets, call, wanted)
+      ? targets.then((found) => this.#judgeAmong(found, call, wanted))
+      : this.#judgeAmong(targets, call, wanted)
   }
 
-  function judgeAmong(
+  #judgeAmong(
     targets: TargetsBySlug,
     call: Call,
     { asked, methods }: Wanted,
@@ -89,62 +140,27 @@ export function createStories(
       named: targets.get(asked.slug),
       asked,
       methods,
-      limits,
+      limits: this.#deps.limits,
       spend: true,
     })
   }
 
-  function goOnLater<T>(call: Call, found: Promise<T>, goOn: (found: T) => void): void {
-    found.then(goOn).catch((error: unknown) => ending.refuse(call, error))
-  }
-
-  function tellWho(call: Call): void {
-    checkOrigin(call) // 403
-    call.check = 'target'
-    const { principal } = call
-    const tell = (targets: TargetsBySlug): void => {
-      answerWhoAmI(call, { principal, targets, baseUrl, prefix: gatewayPrefix }) // 405
-      ending.finish(call, notPassed)
-    }
-    const targets = register.of(principal.organizationId)
-    if (targets instanceof Promise) goOnLater(call, targets, tell)
-    else tell(targets)
-  }
-
-  function answerQuestion(call: Call): void {
-    const { rawHeaders, method, url } = call.exchange
-    const rest = url.slice(gatewayPrefix.length + '/-/check'.length)
-    const { asked, methods } = readQuestion({ rawHeaders, method, rest, prefix: gatewayPrefix }) // 400 405
-    if (asked === undefined) {
-      checkOrigin(call) // 403
-      // Nothing said which target: a key that may not reach all of them gets no yes.
-      if (call.principal.grants !== undefined) {
-        throw new Problem('target_not_found', 'Say which target is meant: ?target=<name>.')
-      }
-      allow(call, undefined)
-      return
-    }
-    call.method = methods.length === 1 ? (methods[0] ?? method) : method
-    call.path = `${gatewayPrefix}/${asked.slug}${asked.path}`
-    const verdict = judge(call, { asked, methods })
-    const goOn = (found: Verdict): void => allow(call, mustBeAdmitted(call, found)) // 400 403 404 429
-    if (verdict instanceof Promise) goOnLater(call, verdict, goOn)
-    else goOn(verdict)
-  }
-
-  function allow(call: Call, admitted: Admitted | undefined): void {
+  #allow(call: Call, admitted: Admitted | undefined): void {
     const target = admitted?.target
     // The proxy hands it to the upstream, as a forwarded call would.
-    const signed = target?.settings.assertion === true ? assert(call.principal, target) : undefined
+    const isSigned = target?.settings.assertion === true
+    const signed = isSigned ? this.#forwardDeps.assert(call.principal, target) : undefined
     const goOn = (assertion: string | undefined): void => {
       answerAllowed(call, { slug: target?.slug, assertion })
-      ending.finish(call, notPassed)
+      this.#deps.ending.finish(call, notPassed)
     }
-    if (signed instanceof Promise) goOnLater(call, signed, goOn)
+    if (signed instanceof Promise) this.#goOnLater(call, signed, goOn)
     else goOn(signed)
   }
 
-  return { guard, tellWho, answerQuestion }
+  #goOnLater<T>(call: Call, found: Promise<T>, goOn: (found: T) => void): void {
+    found.then(goOn).catch((error: unknown) => this.#deps.ending.refuse(call, error))
+  }
 }
 
 /** What a call asks for: a target, a path, and the methods to be judged. */

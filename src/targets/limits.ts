@@ -45,17 +45,31 @@ interface Refusing {
 const nothing: readonly string[] = []
 const dayS = 86_400
 
-/** Opens the limits; both rates and quotas hold over all nodes. */
-export function createLimits(deps: {
-  clock: Clock
-  quotas: Quotas
-  rates: Pick<SharedRates, 'ask' | 'spend'>
-}): Limits {
-  const { clock, quotas, rates } = deps
-  // Both sides are replaced, never changed, so that a plan holds as long as they do.
-  const plans = new WeakMap<KeyPrincipal, Plan>()
+interface LimitsDeps {
+  readonly clock: Clock
+  readonly quotas: Quotas
+  readonly rates: Pick<SharedRates, 'ask' | 'spend'>
+}
 
-  function ask(principal: KeyPrincipal, target: GuardedTarget, spend: boolean) {
+/** Opens the limits; both rates and quotas hold over all nodes. */
+export function createLimits(deps: LimitsDeps): Limits {
+  return new PlannedLimits(deps)
+}
+
+class PlannedLimits implements Limits {
+  readonly #deps: LimitsDeps
+  // Both sides are replaced, never changed, so that a plan holds as long as they do.
+  readonly #plans = new WeakMap<KeyPrincipal, Plan>()
+
+  constructor(deps: LimitsDeps) {
+    this.#deps = deps
+  }
+
+  ask(
+    principal: KeyPrincipal,
+    target: GuardedTarget,
+    spend: boolean,
+  ): readonly string[] | Promise<readonly string[]> {
     const { settings } = target
     const unlimited =
       principal.rateLimit === undefined &&
@@ -63,17 +77,18 @@ export function createLimits(deps: {
       settings.rateLimit === undefined &&
       settings.quota === undefined
     if (unlimited) return nothing
-    let plan = plans.get(principal)
+    let plan = this.#plans.get(principal)
     if (plan?.target !== target) {
       plan = planOf(principal, target)
-      plans.set(principal, plan)
+      this.#plans.set(principal, plan)
     }
-    const first = attempt(plan, spend)
-    return first instanceof Promise ? askAgain(first, plan, spend) : first
+    const first = this.#attempt(plan, spend)
+    return first instanceof Promise ? this.#askAgain(first, plan, spend) : first
   }
 
   /** Settles in one turn what nobody has to be waited for; else a promise after which to ask again. */
-  function attempt(plan: Plan, spend: boolean): readonly string[] | Promise<unknown> {
+  #attempt(plan: Plan, spend: boolean): readonly string[] | Promise<unknown> {
+    const { rates, quotas, clock } = this.#deps
     let waits: Promise<unknown>[] | undefined
     let refusing: Refusing | undefined
     let states = ''
@@ -99,12 +114,12 @@ export function createLimits(deps: {
     if (waits !== undefined) return Promise.all(waits)
     // Nothing is spent on a call that one of them refuses.
     if (refusing !== undefined) throw refused(refusing, plan.policies, states)
-    if (spend) spendAll(plan, nowMs)
+    if (spend) this.#spendAll(plan, nowMs)
     return ['RateLimit-Policy', plan.policies, 'RateLimit', states]
   }
 
   // What is spent must have been there in this very turn: calls that waited together all saw the same rest.
-  async function askAgain(
+  async #askAgain(
     waited: Promise<unknown>,
     plan: Plan,
     spend: boolean,
@@ -112,17 +127,16 @@ export function createLimits(deps: {
     let next: readonly string[] | Promise<unknown> = waited
     while (next instanceof Promise) {
       await next
-      next = attempt(plan, spend)
+      next = this.#attempt(plan, spend)
     }
     return next
   }
 
-  function spendAll({ rated, counted }: Plan, nowMs: number): void {
+  #spendAll({ rated, counted }: Plan, nowMs: number): void {
+    const { rates, quotas } = this.#deps
     for (const { subject, rate, local } of rated) rates.spend(subject, rate, local)
     for (const subject of counted) quotas.spend(subject, nowMs)
   }
-
-  return { ask }
 }
 
 function planOf(principal: KeyPrincipal, target: GuardedTarget): Plan {

@@ -48,6 +48,12 @@ export interface Target extends Omit<TargetRecord, 'settings' | 'credentialSeale
   readonly lastLine: LastLine
 }
 
+/** Which target is meant. */
+export interface TargetPlace {
+  readonly organizationId: OrganizationId
+  readonly idOrSlug: string
+}
+
 /** Targets of organizations: create, edit, remove, look at. */
 export interface Targets {
   /** `invalid_input`, `outbound_blocked`, `conflict` for a slug that is taken. */
@@ -58,11 +64,9 @@ export interface Targets {
   ): Promise<Target>
   /** Answers when every node goes by it. Also `not_found`, `version_conflict`. Another upstream origin drops the credential unless a new one comes with it. */
   edit(
-    organizationId: OrganizationId,
-    idOrSlug: string,
-    wish: TargetInput,
+    at: TargetPlace & { readonly expectedVersion?: number | undefined },
+    input: TargetInput,
     actor: Actor,
-    expectedVersion?: number,
   ): Promise<{ target: Target; credentialDropped: boolean; confirmation: Confirmation }>
   /** Answers when no node lets a call through to it any more. `not_found`. */
   remove(organizationId: OrganizationId, idOrSlug: string, actor: Actor): Promise<void>
@@ -70,137 +74,166 @@ export interface Targets {
   get(organizationId: OrganizationId, idOrSlug: string): Promise<Target>
   list(organizationId: OrganizationId): Promise<Target[]>
   /** What other rules would have done to the calls of the last 24 hours; nothing is saved. `not_found`, `invalid_input`. */
-  preview(
-    organizationId: OrganizationId,
-    idOrSlug: string,
-    draft: RuleDraft,
-    signal?: AbortSignal,
-  ): Promise<RulePreview>
+  preview(at: TargetPlace, draft: RuleDraft, signal?: AbortSignal): Promise<RulePreview>
   /** Their slugs by their ids. */
   slugs(organizationId: OrganizationId): Promise<ReadonlyMap<string, string>>
 }
 
-/** Opens the targets' rules of the house. */
-export function createTargets(deps: {
-  store: Store
-  sealer: Sealer
-  clock: Clock
-  guard: AddressGuard
-  defaults: TargetSettings
-}): Targets {
-  const { store, sealer, clock, guard, defaults } = deps
+interface TargetsDeps {
+  readonly store: Store
+  readonly sealer: Sealer
+  readonly clock: Clock
+  readonly guard: AddressGuard
+  readonly defaults: TargetSettings
+}
 
-  function shown(target: TargetRecord): Target {
+/** Opens the targets. */
+export function createTargets(deps: TargetsDeps): Targets {
+  return new StoredTargets(deps)
+}
+
+class StoredTargets implements Targets {
+  readonly #deps: TargetsDeps
+
+  constructor(deps: TargetsDeps) {
+    this.#deps = deps
+  }
+
+  async create(
+    organizationId: OrganizationId,
+    input: TargetInput & { readonly slug: string; readonly upstream: string },
+    actor: Actor,
+  ): Promise<Target> {
+    const { store, clock, guard } = this.#deps
+    const slug = checkSlug(input.slug)
+    const id = createId('tgt', clock.now())
+    const columns = {
+      name: checkName(input.name ?? slug),
+      upstream: checkUpstream(input.upstream, guard),
+      ...this.#sealed({ organizationId, id }, input.credential),
+      settings: mergeSettings({}, input.settings ?? {}),
+      otherwise: input.otherwise ?? undefined,
+    }
+    const rules = checkRules(input.rules ?? [], [])
+    return await store.transaction(async (tx) => {
+      const disabledAt = input.disabled === true ? tx.now : undefined
+      const made = await targets.insert(tx, { id, organizationId, slug, ...columns, disabledAt })
+      if (!made) throw new Problem('conflict', `The organization has a target "${slug}" already.`)
+      await targets.replaceRules(tx, { organizationId, id, rules })
+      const target = { ...made, rules }
+      note(tx, { verb: 'created', target, actor, detail: { after: describe(target) } })
+      return this.#shown(target)
+    })
+  }
+
+  async edit(
+    at: TargetPlace & { readonly expectedVersion?: number | undefined },
+    input: TargetInput,
+    actor: Actor,
+  ): Promise<{ target: Target; credentialDropped: boolean; confirmation: Confirmation }> {
+    const { result, confirmation } = await this.#deps.store.transactionConfirmed(async (tx) => {
+      const before = await getRecord(tx, at)
+      const { columns, credentialDropped } = this.#edited(before, input, tx.now)
+      const { organizationId, expectedVersion } = at
+      const updated = await targets.update(tx, {
+        ...{ organizationId, id: before.id, target: columns, expectedVersion },
+      })
+      if (!updated) {
+        throw new Problem('version_conflict', `Target ${before.slug} was changed in the meantime.`)
+      }
+      const rules = input.rules === undefined ? before.rules : checkRules(input.rules, before.rules)
+      if (input.rules !== undefined) {
+        await targets.replaceRules(tx, { organizationId, id: before.id, rules })
+      }
+      const target = { ...updated, rules }
+      const detail = { before: describe(before), after: describe(target) }
+      note(tx, { verb: 'edited', target, actor, detail })
+      return { target: this.#shown(target), credentialDropped }
+    })
+    return { ...result, confirmation }
+  }
+
+  async remove(organizationId: OrganizationId, idOrSlug: string, actor: Actor): Promise<void> {
+    await this.#deps.store.transactionConfirmed(async (tx) => {
+      const target = await getRecord(tx, { organizationId, idOrSlug })
+      await targets.remove(tx, organizationId, target.id)
+      note(tx, { verb: 'removed', target, actor, detail: { before: describe(target) } })
+    })
+  }
+
+  async get(organizationId: OrganizationId, idOrSlug: string): Promise<Target> {
+    return this.#shown(await getRecord(this.#deps.store, { organizationId, idOrSlug }))
+  }
+
+  async preview(at: TargetPlace, draft: RuleDraft, signal?: AbortSignal): Promise<RulePreview> {
+    const { store, clock } = this.#deps
+    const target = this.#shown(await getRecord(store, at))
+    return await previewRules(target, draft, { store, clock, signal })
+  }
+
+  async list(organizationId: OrganizationId): Promise<Target[]> {
+    const records = await targets.list(this.#deps.store, organizationId)
+    return records.map((record) => this.#shown(record))
+  }
+
+  async slugs(organizationId: OrganizationId): Promise<ReadonlyMap<string, string>> {
+    return await targets.slugs(this.#deps.store, organizationId)
+  }
+
+  /** The columns of a target after an edit, and whether its credential went with its upstream. */
+  #edited(before: TargetRecord, input: TargetInput, now: number) {
+    const upstream =
+      input.upstream === undefined
+        ? before.upstream
+        : checkUpstream(input.upstream, this.#deps.guard)
+    // Whoever may not read a credential must not send it to a host of his choice (P15).
+    const moved = new URL(upstream).origin !== new URL(before.upstream).origin
+    const keeps = input.credential === undefined && !moved
+    const credential = keeps
+      ? { credentialHeader: before.credentialHeader, credentialSealed: before.credentialSealed }
+      : this.#sealed(before, input.credential)
+    const columns = {
+      name: input.name === undefined ? before.name : checkName(input.name),
+      upstream,
+      ...credential,
+      settings: mergeSettings(before.settings, input.settings ?? {}),
+      otherwise: input.otherwise === undefined ? before.otherwise : (input.otherwise ?? undefined),
+      disabledAt: disabledAt(before, input.disabled, now),
+    }
+    const credentialDropped =
+      moved && before.credentialHeader !== undefined && input.credential === undefined
+    return { columns, credentialDropped }
+  }
+
+  #shown(target: TargetRecord): Target {
     const { credentialSealed: _sealed, ...rest } = target
     return {
       ...rest,
-      settings: readSettings(target.settings, defaults),
+      settings: readSettings(target.settings, this.#deps.defaults),
       lastLine: lastLineOf(target),
     }
   }
 
-  function sealedCredential(
+  #sealed(
     target: { organizationId: OrganizationId; id: TargetId },
-    wish: TargetInput['credential'],
+    credential: TargetInput['credential'],
   ) {
-    if (wish === undefined || wish === null)
+    if (credential === undefined || credential === null) {
       return { credentialHeader: undefined, credentialSealed: undefined }
-    checkCredential(wish)
-    return {
-      credentialHeader: wish.header,
-      credentialSealed: sealer.seal(wish.value, credentialContext(target)),
     }
-  }
-
-  return {
-    async create(organizationId, wish, actor) {
-      const slug = checkSlug(wish.slug)
-      const id = createId('tgt', clock.now())
-      const columns = {
-        name: checkName(wish.name ?? slug),
-        upstream: checkUpstream(wish.upstream, guard),
-        ...sealedCredential({ organizationId, id }, wish.credential),
-        settings: mergeSettings({}, wish.settings ?? {}),
-        otherwise: wish.otherwise ?? undefined,
-      }
-      const rules = checkRules(wish.rules ?? [], [])
-      return await store.transaction(async (tx) => {
-        const disabledAt = wish.disabled === true ? tx.now : undefined
-        const made = await targets.insert(tx, { id, organizationId, slug, ...columns, disabledAt })
-        if (!made) throw new Problem('conflict', `The organization has a target "${slug}" already.`)
-        await targets.replaceRules(tx, { organizationId, id, rules })
-        const target = { ...made, rules }
-        note(tx, 'created', target, actor, { after: describe(target) })
-        return shown(target)
-      })
-    },
-    async edit(organizationId, idOrSlug, wish, actor, expectedVersion) {
-      const { result, confirmation } = await store.transactionConfirmed(async (tx) => {
-        const before = await getRecord(tx, organizationId, idOrSlug)
-        const upstream =
-          wish.upstream === undefined ? before.upstream : checkUpstream(wish.upstream, guard)
-        // Whoever may not read a credential must not send it to a host of his choice (P15).
-        const moved = new URL(upstream).origin !== new URL(before.upstream).origin
-        const keeps = wish.credential === undefined && !moved
-        const credential = keeps
-          ? { credentialHeader: before.credentialHeader, credentialSealed: before.credentialSealed }
-          : sealedCredential(before, wish.credential)
-        const updated = await targets.update(tx, {
-          organizationId,
-          id: before.id,
-          target: {
-            name: wish.name === undefined ? before.name : checkName(wish.name),
-            upstream,
-            ...credential,
-            settings: mergeSettings(before.settings, wish.settings ?? {}),
-            otherwise:
-              wish.otherwise === undefined ? before.otherwise : (wish.otherwise ?? undefined),
-            disabledAt: disabledAt(before, wish.disabled, tx.now),
-          },
-          expectedVersion,
-        })
-        if (!updated) {
-          throw new Problem(
-            'version_conflict',
-            `Target ${before.slug} was changed in the meantime.`,
-          )
-        }
-        const rules = wish.rules === undefined ? before.rules : checkRules(wish.rules, before.rules)
-        if (wish.rules !== undefined) {
-          await targets.replaceRules(tx, { organizationId, id: before.id, rules })
-        }
-        const target = { ...updated, rules }
-        note(tx, 'edited', target, actor, { before: describe(before), after: describe(target) })
-        const credentialDropped =
-          moved && before.credentialHeader !== undefined && wish.credential === undefined
-        return { target: shown(target), credentialDropped }
-      })
-      return { ...result, confirmation }
-    },
-    async remove(organizationId, idOrSlug, actor) {
-      await store.transactionConfirmed(async (tx) => {
-        const target = await getRecord(tx, organizationId, idOrSlug)
-        await targets.remove(tx, organizationId, target.id)
-        note(tx, 'removed', target, actor, { before: describe(target) })
-      })
-    },
-    get: async (organizationId, idOrSlug) =>
-      shown(await getRecord(store, organizationId, idOrSlug)),
-    async preview(organizationId, idOrSlug, draft, signal) {
-      const target = shown(await getRecord(store, organizationId, idOrSlug))
-      return await previewRules(target, draft, { store, clock, signal })
-    },
-    list: async (organizationId) => (await targets.list(store, organizationId)).map(shown),
-    slugs: async (organizationId) => await targets.slugs(store, organizationId),
+    checkCredential(credential)
+    return {
+      credentialHeader: credential.header,
+      credentialSealed: this.#deps.sealer.seal(credential.value, credentialContext(target)),
+    }
   }
 }
 
 async function getRecord(
-  at: Parameters<typeof targets.find>[0],
-  organizationId: OrganizationId,
-  idOrSlug: string,
+  db: Parameters<typeof targets.find>[0],
+  { organizationId, idOrSlug }: TargetPlace,
 ): Promise<TargetRecord> {
-  const target = await targets.find(at, organizationId, idOrSlug)
+  const target = await targets.find(db, organizationId, idOrSlug)
   if (target) return target
   throw new Problem(
     'not_found',
@@ -210,11 +243,14 @@ async function getRecord(
 
 function note(
   tx: Tx,
-  verb: 'created' | 'edited' | 'removed',
-  target: TargetRecord,
-  actor: Actor,
-  detail: Record<string, unknown>,
+  change: {
+    verb: 'created' | 'edited' | 'removed'
+    target: TargetRecord
+    actor: Actor
+    detail: Record<string, unknown>
+  },
 ): void {
+  const { verb, target, actor, detail } = change
   const { organizationId, id } = target
   const subject = { kind: 'target', id }
   record(tx, { organizationId, actor, action: `target.${verb}`, subject, detail })

@@ -59,7 +59,12 @@ for (const engine of engines) {
       const made = await make('ours')
       for (const attempt of [
         async () => await targets.get(other, made.id),
-        async () => await targets.edit(other, made.id, { name: 'theirs' }, operator),
+        async () =>
+          await targets.edit(
+            { organizationId: other, idOrSlug: made.id },
+            { name: 'theirs' },
+            operator,
+          ),
         async () => await targets.remove(other, 'ours', operator),
       ]) {
         await refused(attempt(), 'not_found')
@@ -72,7 +77,11 @@ for (const engine of engines) {
       const elsewhere = await opened.another()
       const register = createTargetCache({ store: elsewhere, sealer, defaults })
       assert.equal((await register.of(acme)).get('confirmed')?.disabled, false)
-      const { confirmation } = await targets.edit(acme, made.id, { disabled: true }, operator)
+      const { confirmation } = await targets.edit(
+        { organizationId: acme, idOrSlug: made.id },
+        { disabled: true },
+        operator,
+      )
       assert.deepEqual([confirmation.nodes, confirmation.silentNodes], [2, 0])
       assert.ok(elsewhere.feed.isCurrent())
       assert.equal((await register.of(acme)).get('confirmed')?.disabled, true)
@@ -100,7 +109,7 @@ for (const engine of engines) {
       const credential = { header: 'X-Upstream-Key', value: canary }
       await make('moving', { credential })
       const edit = async (upstream: string) =>
-        await targets.edit(acme, 'moving', { upstream }, operator)
+        await targets.edit({ organizationId: acme, idOrSlug: 'moving' }, { upstream }, operator)
       assert.equal((await edit('http://127.0.0.1:9000/elsewhere')).credentialDropped, false)
       assert.equal((await targets.get(acme, 'moving')).credentialHeader, 'X-Upstream-Key')
       assert.equal((await edit('http://127.0.0.1:9001/elsewhere')).credentialDropped, true)
@@ -114,12 +123,18 @@ for (const engine of engines) {
       const first = await make('ruled', { rules })
       const reversed = first.rules.toReversed()
       const { target: second } = await targets.edit(
-        ...([acme, 'ruled', { rules: reversed }, operator, first.version] as const),
+        { organizationId: acme, idOrSlug: 'ruled', expectedVersion: first.version },
+        { rules: reversed },
+        operator,
       )
       assert.deepEqual(second.rules, reversed)
       assert.deepEqual((await targets.get(acme, 'ruled')).rules, reversed)
       await refused(
-        targets.edit(acme, 'ruled', { name: 'late' }, operator, first.version),
+        targets.edit(
+          { organizationId: acme, idOrSlug: 'ruled', expectedVersion: first.version },
+          { name: 'late' },
+          operator,
+        ),
         'version_conflict',
       )
     })
@@ -132,7 +147,7 @@ for (const engine of engines) {
       const wish = { slug: 'far', upstream: 'http://127.0.0.1:9000' }
       await elsewhere.create(acme, wish, operator)
       await until(async () => (await slugs()).includes('far'))
-      await elsewhere.edit(acme, 'far', { disabled: true }, operator)
+      await elsewhere.edit({ organizationId: acme, idOrSlug: 'far' }, { disabled: true }, operator)
       await until(async () => (await register.of(acme)).get('far')?.disabled === true)
       await elsewhere.remove(acme, 'far', operator)
       await until(async () => !(await slugs()).includes('far'))

@@ -51,7 +51,13 @@ export const rulePreviewRoutes = {
     body: input({ rules: Type.Optional(RuleInputs), otherwise: OtherwiseInput }),
     answer: ApiRulePreview,
     handle: async ({ organization, param, body, signal }, { targets }) =>
-      toApi(await targets.preview(organization.id, param('target'), body, signal)),
+      toApi(
+        await targets.preview(
+          { organizationId: organization.id, idOrSlug: param('target') },
+          body,
+          signal,
+        ),
+      ),
   }),
 }
 

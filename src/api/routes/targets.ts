@@ -172,7 +172,11 @@ export const targetRoutes = {
 async function edit(request: RouteRequest, wish: TargetInput, services: Services) {
   const { organization, actor, expectedVersion } = request
   const name = request.param('target')
-  const edited = await services.targets.edit(organization.id, name, wish, actor, expectedVersion)
+  const edited = await services.targets.edit(
+    { organizationId: organization.id, idOrSlug: name, expectedVersion },
+    wish,
+    actor,
+  )
   const target = await shown(organization, edited.target, services)
   return { ...target, confirmation: toConfirmed(edited.confirmation) }
 }

@@ -116,13 +116,17 @@ export const commands = {
         const preview =
           wish.rules === undefined && wish.otherwise === undefined
             ? undefined
-            : await targets.preview(organization.id, present.id, wish)
+            : await targets.preview({ organizationId: organization.id, idOrSlug: present.id }, wish)
         const foreseen = preview && previewData(preview)
         if (values['dry-run'] === true) {
           const text = preview === undefined ? 'Its rules stay as they are.' : previewText(preview)
           return { data: { ...shown(present), preview: foreseen ?? null, saved: false }, text }
         }
-        const edited = await targets.edit(organization.id, present.id, wish, services.actor)
+        const edited = await targets.edit(
+          { organizationId: organization.id, idOrSlug: present.id },
+          wish,
+          services.actor,
+        )
         const dropped = edited.credentialDropped
           ? ' The upstream moved to another origin, so its credential was dropped: set --header again.'
           : ''

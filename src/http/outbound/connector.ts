@@ -47,7 +47,7 @@ export function createConnector(deps: {
         throw new OutboundError('blocked', `addresses of this kind must not be called: ${reason}`)
       }
     }
-    const socket = await connectToFirst(addresses, to, deps, stop)
+    const socket = await connectToFirst(addresses, { ...deps, port: to.port, stop })
     return to.secure ? await startTls(socket, to, stop) : socket
   }
 }
@@ -55,16 +55,15 @@ export function createConnector(deps: {
 /** One after the other; all but the last get an equal share of the time. */
 async function connectToFirst(
   addresses: readonly string[],
-  to: Destination,
-  deps: { connect: ConnectTo; timeoutMs: number },
-  stop: AbortSignal,
+  how: { connect: ConnectTo; timeoutMs: number; port: number; stop: AbortSignal },
 ): Promise<Socket> {
+  const { stop } = how
   let failure: unknown
-  const shareMs = Math.ceil(deps.timeoutMs / addresses.length)
+  const shareMs = Math.ceil(how.timeoutMs / addresses.length)
   for (const address of addresses) {
     const share = AbortSignal.any([stop, AbortSignal.timeout(shareMs)])
     try {
-      return await opened(deps.connect(address, to.port), 'connect', share)
+      return await opened(how.connect(address, how.port), 'connect', share)
     } catch (error) {
       failure = error
       if (stop.aborted) break

@@ -36,82 +36,110 @@ export async function exchange(
   request: OutboundRequest,
 ): Promise<OutboundAnswer> {
   return await new Promise((resolve, reject) => {
-    let controller: Dispatcher.DispatchController | undefined
-    let settled = false
-    let status = 0
-    let headers: OutboundAnswer['headers'] = {}
-    let chunks: Buffer[] | undefined
-    let bytes = 0
+    new OutboundExchange(request, { resolve, reject }).start(dispatcher, to)
+  })
+}
 
-    const deadline = setTimeout(
-      () => give(new OutboundError('timeout', `no complete answer in ${request.deadlineMs} ms`)),
-      request.deadlineMs,
+/** One request and its answer; settled once, by whatever comes first. */
+class OutboundExchange implements Dispatcher.DispatchHandler {
+  readonly #request: OutboundRequest
+  readonly #promise: {
+    resolve(answer: OutboundAnswer): void
+    reject(error: OutboundError): void
+  }
+  readonly #deadline: NodeJS.Timeout
+  #controller: Dispatcher.DispatchController | undefined
+  #isSettled = false
+  #status = 0
+  #headers: OutboundAnswer['headers'] = {}
+  #chunks: Buffer[] | undefined
+  #bytes = 0
+
+  constructor(
+    request: OutboundRequest,
+    promise: { resolve(answer: OutboundAnswer): void; reject(error: OutboundError): void },
+  ) {
+    const { deadlineMs } = request
+    this.#request = request
+    this.#promise = promise
+    this.#deadline = setTimeout(
+      () => this.#give(new OutboundError('timeout', `no complete answer in ${deadlineMs} ms`)),
+      deadlineMs,
     )
-    const aborted = (): void => give(new OutboundError('aborted', 'the call was given up'))
+  }
 
-    function settle(): boolean {
-      if (settled) return false
-      settled = true
-      clearTimeout(deadline)
-      request.signal?.removeEventListener('abort', aborted)
-      return true
-    }
-
-    function give(error: OutboundError): void {
-      if (!settle()) return
-      reject(error)
-      controller?.abort(error)
-    }
-
-    function answer(truncated: boolean): void {
-      if (!settle()) return
-      resolve({ status, headers, body: joined(chunks), truncated })
-    }
-
-    if (request.signal?.aborted) {
-      aborted()
+  start(dispatcher: Dispatcher, { url }: OutboundUrl): void {
+    const { signal, method, headers, body } = this.#request
+    if (signal?.aborted) {
+      this.#aborted()
       return
     }
-    request.signal?.addEventListener('abort', aborted, { once: true })
-
-    const handler: Dispatcher.DispatchHandler = {
-      onRequestStart(started) {
-        controller = started
-        // The deadline may have passed while the connection was being opened.
-        if (settled) started.abort(new OutboundError('timeout', 'nobody waits any more'))
-      },
-      onResponseStart(_controller, code, received) {
-        // Interim answers (1xx) come here too; the last one counts (RFC 9110, section 15.2).
-        status = code
-        headers = received
-      },
-      onResponseData(running, chunk) {
-        if (settled) return
-        const room = request.maxResponseBytes - bytes
-        bytes += chunk.length
-        ;(chunks ??= []).push(chunk.length > room ? chunk.subarray(0, room) : chunk)
-        if (chunk.length <= room) return
-        answer(true)
-        running.abort(new OutboundError('aborted', 'the answer is longer than its cap'))
-      },
-      onResponseEnd: () => answer(false),
-      onResponseError: (_controller, error) => give(asOutboundError(error)),
-    }
+    signal?.addEventListener('abort', this.#aborted, { once: true })
+    const path = url.pathname + url.search
     try {
-      dispatcher.dispatch(
-        {
-          origin: to.url.origin,
-          path: to.url.pathname + to.url.search,
-          method: request.method,
-          headers: request.headers,
-          body: request.body ?? null,
-        },
-        handler,
-      )
+      dispatcher.dispatch({ origin: url.origin, path, method, headers, body: body ?? null }, this)
     } catch (error) {
-      give(asOutboundError(error))
+      this.#give(asOutboundError(error))
     }
-  })
+  }
+
+  onRequestStart(started: Dispatcher.DispatchController): void {
+    this.#controller = started
+    // The deadline may have passed while the connection was being opened.
+    if (this.#isSettled) started.abort(new OutboundError('timeout', 'nobody waits any more'))
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    code: number,
+    received: OutboundAnswer['headers'],
+  ): void {
+    // Interim answers (1xx) come here too; the last one counts (RFC 9110, section 15.2).
+    this.#status = code
+    this.#headers = received
+  }
+
+  onResponseData(running: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isSettled) return
+    const room = this.#request.maxResponseBytes - this.#bytes
+    this.#bytes += chunk.length
+    ;(this.#chunks ??= []).push(chunk.length > room ? chunk.subarray(0, room) : chunk)
+    if (chunk.length <= room) return
+    this.#answer(true)
+    running.abort(new OutboundError('aborted', 'the answer is longer than its cap'))
+  }
+
+  onResponseEnd(): void {
+    this.#answer(false)
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#give(asOutboundError(error))
+  }
+
+  readonly #aborted = (): void => {
+    this.#give(new OutboundError('aborted', 'the call was given up'))
+  }
+
+  #settle(): boolean {
+    if (this.#isSettled) return false
+    this.#isSettled = true
+    clearTimeout(this.#deadline)
+    this.#request.signal?.removeEventListener('abort', this.#aborted)
+    return true
+  }
+
+  #give(error: OutboundError): void {
+    if (!this.#settle()) return
+    this.#promise.reject(error)
+    this.#controller?.abort(error)
+  }
+
+  #answer(truncated: boolean): void {
+    if (!this.#settle()) return
+    const [status, headers] = [this.#status, this.#headers]
+    this.#promise.resolve({ status, headers, body: joined(this.#chunks), truncated })
+  }
 }
 
 function joined(chunks: Buffer[] | undefined): Buffer<ArrayBuffer> {

@@ -23,8 +23,7 @@ export interface RequestEnd {
   readonly request: AppRequest
 }
 
-/** Builds what answers everything outside the guarded area: Fastify with our strictness and our refusals. */
-export function createApp(deps: {
+interface AppDeps {
   readonly baseUrl: string
   readonly bodyLimitBytes: number
   readonly requestIdOf: (request: IncomingMessage) => string
@@ -37,19 +36,11 @@ export function createApp(deps: {
   readonly refusedByStorage: (cause: unknown) => void
   /** Is told of every request that has been answered. */
   readonly onEnd?: (end: RequestEnd) => void
-}): App {
-  function refuse(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
-    const own = ownRefusalsOf(deps.ownRefusals, request.url)
-    if (own === undefined) {
-      return sendProblem(reply, problem, { requestId: request.id, baseUrl: deps.baseUrl })
-    }
-    reply
-      .code(problem.status)
-      .headers(problem.headers ?? {})
-      .header('Content-Type', own.contentType)
-    return reply.header('Intercept-Refused', problem.code).send(Buffer.from(own.render(problem)))
-  }
+}
 
+/** Builds what answers everything outside the guarded area: Fastify with our strictness and our refusals. */
+export function createApp(deps: AppDeps): App {
+  const refuse = refuserOf(deps)
   const app = Fastify({
     genReqId: (request) => deps.requestIdOf(request),
     logger: false,
@@ -95,6 +86,22 @@ export function createApp(deps: {
     app.addHook('onResponse', async (request, reply) => onEnd(endOf(request, reply)))
   }
   return app
+}
+
+/** Refuses in the words of the server that the address belongs to. */
+function refuserOf({
+  ownRefusals,
+  baseUrl,
+}: AppDeps): (request: FastifyRequest, reply: FastifyReply, problem: Problem) => FastifyReply {
+  return (request, reply, problem) => {
+    const own = ownRefusalsOf(ownRefusals, request.url)
+    if (own === undefined) return sendProblem(reply, problem, { requestId: request.id, baseUrl })
+    reply
+      .code(problem.status)
+      .headers(problem.headers ?? {})
+      .header('Content-Type', own.contentType)
+    return reply.header('Intercept-Refused', problem.code).send(Buffer.from(own.render(problem)))
+  }
 }
 
 function endOf(request: AppRequest, reply: AppReply): RequestEnd {

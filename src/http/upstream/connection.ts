@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { ChunkCopies } from '../message/chunk-copies.ts'
 import { AnswerReader } from './response-reader.ts'
 import type { AnswerSink } from './response-reader.ts'
 
@@ -25,6 +26,10 @@ export interface TunnelEnd {
   writable(): void
   closed(): void
 }
+
+const copies = new ChunkCopies()
+/** Chunks up to this size are cheaper as text, which the socket copies by itself. */
+const joinedBytes = 16 * 1024
 
 /** How much may wait for the upstream before the caller is paused. */
 const maxWaitingBytes = 64 * 1024
@@ -92,6 +97,14 @@ export class UpstreamConnection {
     if (typeof chunk === 'string') this.#socket.write(chunk, 'latin1')
     else this.#socket.write(chunk)
     // What the kernel took at once is not waited for.
+    return this.#socket.writableLength <= maxWaitingBytes
+  }
+
+  /** The same for a part that is only good during the call. */
+  writeCopy(chunk: Buffer): boolean {
+    if (this.#dead) return true
+    if (chunk.length <= joinedBytes) this.#socket.write(chunk.toString('latin1'), 'latin1')
+    else copies.write(this.#socket, chunk)
     return this.#socket.writableLength <= maxWaitingBytes
   }
 

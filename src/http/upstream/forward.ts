@@ -300,7 +300,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     this.#upstreamMs = performance.now() - this.#startedAt
     this.#plan.tap?.answer(head.headers)
     const { answers, answerHeaders } = this.#plan
-    return filterAnswerHeaders(head.headers, head.connectionNames, answers, answerHeaders)
+    return filterAnswerHeaders(head, answers, answerHeaders)
   }
 
   #touch(): void {

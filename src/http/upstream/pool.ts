@@ -67,7 +67,12 @@ export function createUpstreams(deps: UpstreamDeps): Upstreams {
         connect: deps.connect ?? (where.secure ? systemConnect : connectPlain),
         timeoutMs: connectMs,
       })
-      const origin = new UpstreamOrigin(where, connector, time, () => watch(origin))
+      const origin = new UpstreamOrigin({
+        destination: where,
+        connector,
+        time,
+        used: () => watch(origin),
+      })
       return origin
     },
     connections: () => {
@@ -97,16 +102,16 @@ export class UpstreamOrigin {
   #closed = false
   #connecting = 0
 
-  constructor(
-    destination: Destination,
-    connector: Connector,
-    time: { nowMs: number },
-    used: () => void,
-  ) {
-    this.#destination = destination
-    this.#connector = connector
-    this.#time = time
-    this.#used = used
+  constructor(given: {
+    destination: Destination
+    connector: Connector
+    time: { nowMs: number }
+    used: () => void
+  }) {
+    this.#destination = given.destination
+    this.#connector = given.connector
+    this.#time = given.time
+    this.#used = given.used
   }
 
   /** Monotonic milliseconds, as exact as the sweep (100 ms). */

@@ -97,11 +97,11 @@ export class RequestBody implements BodySink {
     if (this.#length === undefined) {
       this.#connection.cork()
       this.#connection.write(`${chunk.length.toString(16)}\r\n`)
-      this.#connection.write(kept(chunk))
+      this.#connection.writeCopy(chunk)
       flows = this.#connection.write('\r\n')
       this.#connection.uncork()
     } else {
-      flows = this.#connection.write(kept(chunk))
+      flows = this.#connection.writeCopy(chunk)
     }
     if (this.#sent === this.#length) {
       this.#over = true
@@ -134,9 +134,4 @@ export class RequestBody implements BodySink {
     }
     return lines
   }
-}
-
-/** A chunk that outlives the call in which it came. */
-function kept(chunk: Buffer): Buffer | string {
-  return chunk.length <= joinedBytes ? chunk.toString('latin1') : Buffer.from(chunk)
 }

@@ -10,11 +10,11 @@ export interface AnswerFilter {
 
 /** The upstream's headers as the caller gets them: without hop-by-hop ones and those kept back, plus `own`. */
 export function filterAnswerHeaders(
-  headers: readonly string[],
-  connectionNames: readonly string[],
+  head: { readonly headers: readonly string[]; readonly connectionNames: readonly string[] },
   filter: AnswerFilter,
   own: readonly string[],
 ): string[] {
+  const { headers, connectionNames } = head
   const kept: string[] = []
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const name = headers[at] ?? ''

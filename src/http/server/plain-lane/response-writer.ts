@@ -1,6 +1,9 @@
 import type { Socket } from 'node:net'
+import { ChunkCopies } from '../../message/chunk-copies.ts'
 import type { ResponseHead } from '../lane/carrier.ts'
 import { renderResponseHead, type ResponseEnding } from './response-head.ts'
+
+const copies = new ChunkCopies()
 
 /** Chunks up to this size are joined with what surrounds them into one write. */
 const maxJoinedBytes = 16 * 1024
@@ -50,7 +53,7 @@ export class ResponseWriter {
     this.#socket.cork()
     if (head !== '' || size !== '') this.#write(head + size)
     // The giver's buffer is used again at once.
-    this.#socket.write(Buffer.from(chunk))
+    copies.write(this.#socket, chunk)
     if (this.#isChunked) this.#write('\r\n')
     this.#socket.uncork()
     // What the kernel took at once is not waited for: a pause for each chunk would cost as much as the chunk.

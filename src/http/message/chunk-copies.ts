@@ -1,0 +1,25 @@
+import type { Socket } from 'node:net'
+
+const bufferBytes = 64 * 1024
+const maxFree = 64
+
+/**
+ * Writes chunks that are only good during the call, from copies in buffers that are used again: memory that is fresh for
+ * each chunk of a large body would cost more than sending it.
+ */
+export class ChunkCopies {
+  readonly #free: Buffer[] = []
+
+  write(socket: Socket, chunk: Buffer): void {
+    if (chunk.length > bufferBytes) {
+      socket.write(Buffer.from(chunk))
+      return
+    }
+    const buffer = this.#free.pop() ?? Buffer.allocUnsafeSlow(bufferBytes)
+    chunk.copy(buffer)
+    // Called when the kernel has it all, or never will.
+    socket.write(buffer.subarray(0, chunk.length), () => {
+      if (this.#free.length < maxFree) this.#free.push(buffer)
+    })
+  }
+}
