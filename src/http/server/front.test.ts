@@ -9,7 +9,8 @@ import { systemClock } from '../../clock.ts'
 import { Problem } from '../../errors.ts'
 import { createFront } from './front.ts'
 import type { Exchange } from './exchange.ts'
-import type { Front, Lane } from './front.ts'
+import type { Front } from './front.ts'
+import type { Lane } from './front-deps.ts'
 
 const guarded = '/api/v1/intercept'
 const smuggled = `GET ${guarded}/smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n`

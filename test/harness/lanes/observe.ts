@@ -1,7 +1,8 @@
 // What a caller, an upstream and the gateway see of the same bytes on one of the two lanes.
 import { systemClock } from '../../../src/clock.ts'
 import { Problem } from '../../../src/errors.ts'
-import { createFront, type Front, type Lane } from '../../../src/http/server/front.ts'
+import { createFront, type Front } from '../../../src/http/server/front.ts'
+import type { Lane } from '../../../src/http/server/front-deps.ts'
 import type { Exchange } from '../../../src/http/server/exchange.ts'
 import {
   createAddressGuard,

@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../../clock.ts'
+import type { Exchange } from './exchange.ts'
+import type { OwnRefusals } from './problem.ts'
+
+/** What one listener allows; sizes in bytes, times in milliseconds. */
+export interface FrontLimits {
+  readonly headBytes: number
+  readonly urlBytes: number
+  readonly headMs: number
+  readonly keepAliveMs: number
+  readonly bodyWindowMs: number
+  readonly bodyWindowBytes: number
+  /** While draining: how long a connection without a request under way is kept. */
+  readonly leaveMs: number
+  /** While draining: how long a body, or a caller's reading, may stand still. */
+  readonly stallMs: number
+}
+
+/** The bounds on a request head and URL (L1). */
+export const frontLimits: FrontLimits = {
+  headBytes: 16 * 1024,
+  urlBytes: 8 * 1024,
+  headMs: 15_000,
+  keepAliveMs: 75_000,
+  bodyWindowMs: 20_000,
+  bodyWindowBytes: 20 * 1024,
+  leaveMs: 1000,
+  stallMs: 5000,
+}
+
+/** The plain lane reads ordinary requests from the socket's bytes; the standard lane reads any request with node:http. */
+export type Lane = 'plain' | 'standard'
+
+export interface FrontDeps {
+  /** Takes everything at and below the guarded prefix, upgrades included. */
+  readonly handleGateway: (exchange: Exchange) => void
+  /** Takes everything else. */
+  readonly handleApp: (request: IncomingMessage, response: ServerResponse) => void
+  readonly gatewayPrefix: string
+  readonly baseUrl: string
+  readonly limits?: Partial<FrontLimits>
+  /** Which lane takes ordinary requests of the guarded area; all others are the standard lane's in any case. */
+  readonly lane?: Lane
+  /** Servers that don't speak of problems; the others' refusals are RFC 9457. */
+  readonly ownRefusals?: readonly OwnRefusals[]
+  readonly clock: Clock
+  readonly log: { error(fields: object, text: string): void }
+}
