@@ -262,7 +262,7 @@ describe('every type of event comes about by its cause', () => {
         ...{ store, sealer: seals, clock: store.clock, defaults: defaultSettings(1e8) },
         guard: createAddressGuard({ allowLoopback: true }),
       })
-      await targets.edit(id, 'filed', { name: 'Other' }, operator)
+      await targets.edit({ organizationId: id, idOrSlug: 'filed' }, { name: 'Other' }, operator)
       await configurations.announceDrift()
     })
     await comes('configuration.drifted', { name: 'filed', label: 'acme.yaml' })

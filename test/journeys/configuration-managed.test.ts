@@ -131,7 +131,7 @@ for (const engine of engines) {
       ...{ store, sealer, clock: store.clock, defaults: defaultSettings(1e8) },
       guard: createAddressGuard({ allowLoopback: true }),
     })
-    await targets.edit(id, 'payments', { name: 'Other' }, operator)
+    await targets.edit({ organizationId: id, idOrSlug: 'payments' }, { name: 'Other' }, operator)
     const keys = createKeys({ store, clock: store.clock })
     const [key] = await keys.list(id, { limit: 1 })
     await keys.revoke(id, key!.id, operator)
@@ -145,8 +145,7 @@ for (const engine of engines) {
     await configurations.apply(file, by)
     assert.equal(await configurations.announceDrift(), 0)
     await targets.edit(
-      id,
-      'payments',
+      { organizationId: id, idOrSlug: 'payments' },
       { credential: { header: 'Authorization', value: 'another' } },
       operator,
     )

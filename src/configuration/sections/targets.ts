@@ -123,7 +123,9 @@ export const targetSection: Section = {
     const { rules } = await targets.get(organization.id, before.id)
     const ids = new Map(rules.map((rule) => [renderRule(rule), rule.id]))
     const input = toInput(entry, secretAt, ids)
-    return (await targets.edit(organization.id, before.id, input, actor)).target.id
+    return (
+      await targets.edit({ organizationId: organization.id, idOrSlug: before.id }, input, actor)
+    ).target.id
   },
   remove: async (id, { organization, services, actor }) =>
     await services.targets.remove(organization.id, id, actor),
