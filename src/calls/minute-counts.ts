@@ -122,36 +122,41 @@ export function createTraffic(deps: { store: Store; clock: { now(): number } }):
       const to = clock.now() + minuteMs
       const since = { from: to - dayMs, recentFrom: to - recentMs }
       const sums = await traffic.sumByTarget(at, organizationId, since)
-      return new Map(
-        sums.map((sum): [string, TargetTraffic] => [
-          sum.targetId,
-          {
-            calls24h: sum.calls,
-            refused24h: sum.refused,
-            recent: { calls: sum.recentCalls, errors: sum.recentErrors },
-          },
-        ]),
-      )
+      return new Map(sums.map((sum) => [sum.targetId, trafficOf(sum)]))
     },
     async hoursOfTargets(organizationId) {
       const to = clock.now() + minuteMs
       const range = { from: Math.floor((to - dayMs) / minuteMs) * minuteMs, to, stepMs: hourMs }
-      const hours = new Map<string, TargetHours>()
-      for (const sum of await traffic.sumByTargetAndStep(at, organizationId, range)) {
-        const none = (): number[] => Array.from({ length: dayMs / hourMs }, () => 0)
-        const of = hours.get(sum.targetId) ?? { calls: none(), failed: none() }
-        const step = Math.min(of.calls.length - 1, sum.step)
-        of.calls[step] = (of.calls[step] ?? 0) + sum.calls
-        of.failed[step] = (of.failed[step] ?? 0) + sum.failed
-        hours.set(sum.targetId, of)
-      }
-      return hours
+      return hoursOf(await traffic.sumByTargetAndStep(at, organizationId, range))
     },
     async ofRules(organizationId) {
       const sums = await traffic.sumByRule(at, organizationId, clock.now() - 7 * dayMs)
       return new Map(sums.map(({ ruleId, calls: n }) => [ruleId, n]))
     },
   }
+}
+
+function trafficOf(sum: Awaited<ReturnType<typeof traffic.sumByTarget>>[number]): TargetTraffic {
+  return {
+    calls24h: sum.calls,
+    refused24h: sum.refused,
+    recent: { calls: sum.recentCalls, errors: sum.recentErrors },
+  }
+}
+
+function hoursOf(
+  sums: Awaited<ReturnType<typeof traffic.sumByTargetAndStep>>,
+): ReadonlyMap<string, TargetHours> {
+  const hours = new Map<string, TargetHours>()
+  for (const sum of sums) {
+    const none = (): number[] => Array.from({ length: dayMs / hourMs }, () => 0)
+    const of = hours.get(sum.targetId) ?? { calls: none(), failed: none() }
+    const step = Math.min(of.calls.length - 1, sum.step)
+    of.calls[step] = (of.calls[step] ?? 0) + sum.calls
+    of.failed[step] = (of.failed[step] ?? 0) + sum.failed
+    hours.set(sum.targetId, of)
+  }
+  return hours
 }
 
 /** What the minutes tell comes from them; what they do not know is counted from the calls themselves. */
