@@ -1,26 +1,22 @@
 import { Problem } from '../errors.ts'
 import type { AppReply, AppRequest } from '../http/index.ts'
 import { isForBase, type HandOvers } from './hand-over.ts'
-import type { SignInTransaction, Transactions } from './login-state.ts'
+import type { LoginState, LoginStates } from './login-state.ts'
 
 /** A provider's answer that has reached a callback, and how its sign-in is found. */
 export interface Arrival {
   /** Where the browser is sent first, when the answer belongs to the base address. */
   readonly handOver: string | undefined
   /** The browser's sign-in that the answer belongs to; nothing is used up. `callback_invalid`. */
-  open(): SignInTransaction
+  open(): LoginState
   /** The answer's query, once; takes the sign-in away from the browser whatever comes of the work. */
-  finish<T>(
-    transaction: SignInTransaction,
-    reply: AppReply,
-    work: (query: string) => Promise<T>,
-  ): Promise<T>
+  finish<T>(login: LoginState, reply: AppReply, work: (query: string) => Promise<T>): Promise<T>
 }
 
 /** Reads a request to a provider's callback. */
 export function arrivalOf(
   deps: {
-    readonly transactions: Transactions
+    readonly logins: LoginStates
     readonly handOvers: HandOvers
     readonly baseUrl: string
     readonly authUrl: string
@@ -38,17 +34,17 @@ export function arrivalOf(
       : undefined,
     open() {
       const query = code === null ? arrived : deps.handOvers.look(code, provider)
-      return deps.transactions.read(cookie, { provider, query })
+      return deps.logins.read(cookie, { provider, query })
     },
-    async finish(transaction, reply, work) {
+    async finish(login, reply, work) {
       try {
-        const query = code === null ? arrived : await deps.handOvers.use(code, transaction)
+        const query = code === null ? arrived : await deps.handOvers.use(code, login)
         const done = await work(query)
-        reply.header('Set-Cookie', [...deps.transactions.endCookies(transaction)])
+        reply.header('Set-Cookie', [...deps.logins.endCookies(login)])
         return done
       } catch (error) {
         const refusal = error instanceof Problem ? error : undefined
-        reply.header('Set-Cookie', [...deps.transactions.endCookies(transaction, refusal)])
+        reply.header('Set-Cookie', [...deps.logins.endCookies(login, refusal)])
         throw error
       }
     },

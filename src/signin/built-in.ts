@@ -1,6 +1,6 @@
 import type { Outbound } from '../http/index.ts'
 import type { RelyingParty } from '../oidc/index.ts'
-import { createGithub } from './github.ts'
+import { Github } from './github.ts'
 import { createGoogle } from './google.ts'
 import type { SignInProvider } from './provider.ts'
 
@@ -19,7 +19,7 @@ export function openProviders(
 ): readonly SignInProvider[] {
   const { github, google } = settings
   return [
-    ...(github ? [createGithub({ ...github, outbound: deps.outbound })] : []),
+    ...(github ? [new Github({ ...github, outbound: deps.outbound })] : []),
     ...(google ? [createGoogle({ ...google, relyingParty: deps.relyingParty })] : []),
   ]
 }

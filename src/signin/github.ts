@@ -1,53 +1,83 @@
 import { Problem } from '../errors.ts'
 import type { Outbound } from '../http/index.ts'
 import { readCallback } from '../oidc/index.ts'
-import type { SignInProvider } from './provider.ts'
+import type { ProvenIdentity } from '../organizations/index.ts'
+import type { Freshness } from './login-state.ts'
+import type { ProviderResponse, SignInProvider } from './provider.ts'
 
 const deadlineMs = 10_000
 const maxBytes = 256 * 1024
 
-/** GitHub, or a GitHub Enterprise server: OAuth 2.0 and its API, since it speaks no OpenID Connect to browsers. */
-export function createGithub(deps: {
+interface GithubDeps {
   readonly outbound: Pick<Outbound, 'request'>
   readonly url: string
   readonly apiUrl: string
   readonly clientId: string
   readonly clientSecret: string
-}): SignInProvider {
-  const { outbound, clientId } = deps
-  const tokenEndpoint = `${deps.url}/login/oauth/access_token`
-  // What GitHub calls itself in answers, should it send `iss` (RFC 9207).
-  const answerIssuer = `${deps.url}/login/oauth`
+}
 
-  async function ask(
-    url: string,
-    more: { form?: URLSearchParams; token?: string },
-  ): Promise<unknown> {
-    try {
-      const answer = await outbound.request({
-        url,
-        method: more.form ? 'POST' : 'GET',
-        headers: {
-          accept: 'application/json',
-          'user-agent': 'intercept',
-          ...(more.form ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
-          ...(more.token === undefined ? {} : { authorization: `Bearer ${more.token}` }),
-        },
-        ...(more.form ? { body: Buffer.from(more.form.toString()) } : {}),
-        deadlineMs,
-        maxResponseBytes: maxBytes,
-      })
-      if (answer.status !== 200 || answer.truncated) {
-        throw new Error(`${new URL(url).pathname} answered ${answer.status}`)
-      }
-      return JSON.parse(Buffer.from(answer.body).toString('utf8')) as unknown
-    } catch (cause) {
-      throw new Problem('idp_unreachable', 'GitHub did not answer as it should.', { cause })
+/** GitHub, or a GitHub Enterprise server: OAuth 2.0 and its API, since it speaks no OpenID Connect to browsers. */
+export class Github implements SignInProvider {
+  readonly name = 'github'
+  readonly #deps: GithubDeps
+  readonly #tokenEndpoint: string
+
+  constructor(deps: GithubDeps) {
+    this.#deps = deps
+    this.#tokenEndpoint = `${deps.url}/login/oauth/access_token`
+  }
+
+  async start(
+    fresh: Freshness,
+    redirectUri: string,
+  ): Promise<{ url: string; issuer: string; tokenEndpoint: string }> {
+    const { url: issuer, clientId } = this.#deps
+    const url = new URL(`${issuer}/login/oauth/authorize`)
+    url.search = new URLSearchParams({
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      scope: 'read:user user:email',
+      state: fresh.state,
+      code_challenge: fresh.challenge,
+      code_challenge_method: 'S256',
+    }).toString()
+    return { url: url.href, issuer, tokenEndpoint: this.#tokenEndpoint }
+  }
+
+  async finish(response: ProviderResponse): Promise<ProvenIdentity> {
+    const { url: issuer, apiUrl } = this.#deps
+    // What GitHub calls itself in responses, should it send `iss` (RFC 9207).
+    const provider = { issuer: `${issuer}/login/oauth`, namesItself: false }
+    const { code } = readCallback(response.query, { state: response.state, provider })
+    if (response.issuer !== issuer || response.tokenEndpoint !== this.#tokenEndpoint) {
+      throw new Problem('callback_invalid', 'The provider has changed meanwhile. Start again.')
+    }
+    const token = await this.#exchange(code, response)
+    // The token lives as long as these two calls and is never stored.
+    const user = parseUser(await this.#request(`${apiUrl}/user`, { token }))
+    const email = primaryEmail(await this.#request(`${apiUrl}/user/emails`, { token }))
+    return {
+      provider: 'github',
+      connectionId: '',
+      issuer,
+      subject: String(user.id),
+      email: email?.email,
+      emailVerified: email?.verified ?? false,
+      name: user.name,
     }
   }
 
-  async function exchange(form: URLSearchParams): Promise<string> {
-    const answer = (await ask(tokenEndpoint, { form })) as Record<string, unknown>
+  async #exchange(code: string, { redirectUri, verifier }: ProviderResponse): Promise<string> {
+    const form = new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: this.#deps.clientId,
+      client_secret: this.#deps.clientSecret,
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+    })
+    const answer = (await this.#request(this.#tokenEndpoint, { form })) as Record<string, unknown>
     const { access_token: token, error } = answer
     if (typeof token !== 'string' || token === '') {
       // GitHub says so with status 200 and a member `error`.
@@ -58,50 +88,31 @@ export function createGithub(deps: {
     return token
   }
 
-  return {
-    name: 'github',
-    async start(fresh, redirectUri) {
-      const url = new URL(`${deps.url}/login/oauth/authorize`)
-      url.search = new URLSearchParams({
-        response_type: 'code',
-        client_id: clientId,
-        redirect_uri: redirectUri,
-        scope: 'read:user user:email',
-        state: fresh.state,
-        code_challenge: fresh.challenge,
-        code_challenge_method: 'S256',
-      }).toString()
-      return { url: url.href, issuer: deps.url, tokenEndpoint }
-    },
-    async finish(answer) {
-      const provider = { issuer: answerIssuer, namesItself: false }
-      const { code } = readCallback(answer.query, { state: answer.state, provider })
-      if (answer.issuer !== deps.url || answer.tokenEndpoint !== tokenEndpoint) {
-        throw new Problem('callback_invalid', 'The provider has changed meanwhile. Start again.')
+  async #request(
+    url: string,
+    { form, token }: { form?: URLSearchParams; token?: string },
+  ): Promise<unknown> {
+    try {
+      const answer = await this.#deps.outbound.request({
+        url,
+        method: form ? 'POST' : 'GET',
+        headers: {
+          accept: 'application/json',
+          'user-agent': 'intercept',
+          ...(form ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        },
+        ...(form ? { body: Buffer.from(form.toString()) } : {}),
+        deadlineMs,
+        maxResponseBytes: maxBytes,
+      })
+      if (answer.status !== 200 || answer.truncated) {
+        throw new Error(`${new URL(url).pathname} answered ${answer.status}`)
       }
-      const token = await exchange(
-        new URLSearchParams({
-          grant_type: 'authorization_code',
-          client_id: clientId,
-          client_secret: deps.clientSecret,
-          code,
-          redirect_uri: answer.redirectUri,
-          code_verifier: answer.verifier,
-        }),
-      )
-      // The token lives as long as these two calls and is never stored.
-      const user = parseUser(await ask(`${deps.apiUrl}/user`, { token }))
-      const email = primaryEmail(await ask(`${deps.apiUrl}/user/emails`, { token }))
-      return {
-        provider: 'github',
-        connectionId: '',
-        issuer: deps.url,
-        subject: String(user.id),
-        email: email?.email,
-        emailVerified: email?.verified ?? false,
-        name: user.name,
-      }
-    },
+      return JSON.parse(Buffer.from(answer.body).toString('utf8')) as unknown
+    } catch (cause) {
+      throw new Problem('idp_unreachable', 'GitHub did not answer as it should.', { cause })
+    }
   }
 }
 

@@ -18,7 +18,7 @@ import {
 import { createHandOvers } from './hand-over.ts'
 import { pageFiles, refusalPage, type WayOn } from './pages.ts'
 import { registerSso, type SsoDeps } from './sso-routes.ts'
-import { createTransactions } from './login-state.ts'
+import { createLoginStates } from './login-state.ts'
 
 export { openProviders } from './built-in.ts'
 
@@ -26,67 +26,79 @@ const jwksFreshSeconds = 300
 const builtIn = ['github', 'google'] as const
 const maxFormLength = 16 * 1024
 
-/** Hangs the sign-in door on the app. */
-export function registerSignin(
-  app: App,
-  given: Omit<SsoDeps, 'transactions' | 'handOvers' | 'callbackLimit'> & {
-    /** Failed ends of sign-ins per source; undefined = not limited. */
-    readonly failures: Rate | undefined
-    /** This node's part of that limit. */
-    readonly part?: (() => number) | undefined
-    readonly signingKeys: SigningKeys
-    /** Turns what is thrown below into a refusal, if it is one. */
-    readonly translate: (error: unknown) => Problem | undefined
-    readonly log: { error(fields: object, text: string): void }
-  },
-): void {
-  const deps = {
-    ...given,
-    transactions: createTransactions(given),
-    handOvers: createHandOvers(given),
-    callbackLimit: createCallbackLimit(given),
-  }
+type SignInDependencies = Omit<SsoDeps, 'logins' | 'handOvers' | 'callbackLimit'> & {
+  /** Failed ends of sign-ins per source; undefined = not limited. */
+  readonly failures: Rate | undefined
+  /** This node's part of that limit. */
+  readonly part?: (() => number) | undefined
+  readonly signingKeys: SigningKeys
+  /** Turns what is thrown below into a refusal, if it is one. */
+  readonly translate: (error: unknown) => Problem | undefined
+  readonly log: { error(fields: object, text: string): void }
+}
+
+/** Registers the sign-in. */
+export function registerSignin(app: App, deps: SignInDependencies): void {
   app.get('/.well-known/jwks.json', async (_request, reply) => {
     reply.header('Cache-Control', `public, max-age=${jwksFreshSeconds}`)
-    return given.signingKeys.jwks()
+    return deps.signingKeys.jwks()
   })
   for (const { path, type, text } of pageFiles) {
     app.get(path, async (_request, reply) => await reply.type(type).send(text))
   }
-
   // A scope of its own: here refusals are pages, and forms are read.
   void app.register(async (scope) => {
-    scope.setErrorHandler(async (error, request, reply) => {
-      const known = given.translate(error)
-      const problem = error instanceof Problem ? error : (known ?? asProblem(error))
-      if (problem.status >= 500) {
-        given.log.error({ err: error, request_id: request.id }, 'a sign-in failed')
-      }
-      return await sendPage(reply, refusalPage(problem, request.id, await wayOn(given, request)))
+    refuseWithPages(scope, deps)
+    readForms(scope)
+    registerRoutes(scope, {
+      ...deps,
+      logins: createLoginStates(deps),
+      handOvers: createHandOvers(deps),
+      callbackLimit: createCallbackLimit(deps),
     })
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser(
-      'application/x-www-form-urlencoded',
-      { parseAs: 'string', bodyLimit: maxFormLength },
-      (_request, body, done) => done(null, new URLSearchParams(String(body))),
-    )
-    scope.addContentTypeParser('application/json', (_request, payload, done) => {
-      payload.resume()
-      done(null, undefined)
-    })
-    const refuseOtherMethods = watchMethods(scope)
-    for (const name of builtIn) {
-      const path = `/api/v1/auth/${name}`
-      only(scope, 'GET', `${path}/login`, (...ends) => startSignIn(deps, name, ...ends))
-      only(scope, 'GET', `${path}/callback`, (...ends) => finishSignIn(deps, name, ...ends))
-    }
-    registerSso(scope, deps)
-    only(scope, 'GET', '/api/v1/auth/landed', (...ends) => land(deps, ...ends))
-    only(scope, 'POST', '/api/v1/auth/logout', (...ends) => logOut(deps, ...ends))
-    scope.get('/sign-in-link', async (...ends) => await showSignInLink(...ends))
-    scope.post('/sign-in-link', async (...ends) => await useSignInLink(deps, ...ends))
-    refuseOtherMethods()
   })
+}
+
+function refuseWithPages(
+  scope: App,
+  deps: Pick<SignInDependencies, 'translate' | 'log' | 'sso' | 'store'>,
+): void {
+  scope.setErrorHandler(async (error, request, reply) => {
+    const known = deps.translate(error)
+    const problem = error instanceof Problem ? error : (known ?? asProblem(error))
+    if (problem.status >= 500) {
+      deps.log.error({ err: error, request_id: request.id }, 'a sign-in failed')
+    }
+    return await sendPage(reply, refusalPage(problem, request.id, await wayOn(deps, request)))
+  })
+}
+
+function readForms(scope: App): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: maxFormLength },
+    (_request, body, done) => done(null, new URLSearchParams(String(body))),
+  )
+  scope.addContentTypeParser('application/json', (_request, payload, done) => {
+    payload.resume()
+    done(null, undefined)
+  })
+}
+
+function registerRoutes(scope: App, deps: SsoDeps): void {
+  const refuseOtherMethods = watchMethods(scope)
+  for (const name of builtIn) {
+    const path = `/api/v1/auth/${name}`
+    only(scope, `GET ${path}/login`, (...ends) => startSignIn({ deps, name }, ...ends))
+    only(scope, `GET ${path}/callback`, (...ends) => finishSignIn({ deps, name }, ...ends))
+  }
+  registerSso(scope, deps)
+  only(scope, 'GET /api/v1/auth/landed', (...ends) => land(deps, ...ends))
+  only(scope, 'POST /api/v1/auth/logout', (...ends) => logOut(deps, ...ends))
+  scope.get('/sign-in-link', async (...ends) => await showSignInLink(...ends))
+  scope.post('/sign-in-link', async (...ends) => await useSignInLink(deps, ...ends))
+  refuseOtherMethods()
 }
 
 /** Where a refused request's sign-in begins anew, and whose it is. */

@@ -16,7 +16,7 @@ const maxCookies = 5
 const maxCookieCharacters = 8_000
 
 /** One sign-in on its way: bound to the browser by a sealed cookie, finished once. */
-export interface SignInTransaction {
+export interface LoginState {
   /** github, google, or the id of an organization's connection. */
   readonly provider: string
   readonly state: string
@@ -35,7 +35,7 @@ export interface SignInTransaction {
   readonly testId?: string | undefined
 }
 
-/** What is fresh in every transaction; state and nonce carry 256 random bits. */
+/** What is fresh in every login; state and nonce carry 256 random bits. */
 export interface Freshness {
   readonly state: string
   readonly nonce: string
@@ -44,29 +44,26 @@ export interface Freshness {
   readonly challenge: string
 }
 
-/** Transactions of sign-ins. */
-export interface Transactions {
+/** LoginStates of sign-ins. */
+export interface LoginStates {
   freshen(): Freshness
-  /** The Set-Cookie that binds a transaction to the browser, and those that take its oldest ones away where it has many. */
-  cookiesFor(transaction: SignInTransaction, cookieHeader: string | undefined): readonly string[]
+  /** The Set-Cookie that binds a sign-in to the browser, and those that take its oldest ones away where it has many. */
+  cookiesFor(login: LoginState, cookieHeader: string | undefined): readonly string[]
   /**
-   * The browser's transaction that an answer's state names; `callback_invalid` (400) without one, with two, too old, or
+   * The browser's sign-in that a response's state names; `callback_invalid` (400) without one, with two, too old, or
    * of another provider. One that was refused is refused again in the same words.
    */
-  read(
-    cookieHeader: string | undefined,
-    answer: { provider: string; query: string },
-  ): SignInTransaction
+  read(cookieHeader: string | undefined, answer: { provider: string; query: string }): LoginState
   /**
-   * Takes the transaction away from the browser; a refusal is kept beside it, so that whoever loads the page again
+   * Takes the sign-in away from the browser; a refusal is kept beside it, so that whoever loads the page again
    * reads the same.
    */
-  endCookies(transaction: SignInTransaction, refusal?: Problem): readonly string[]
+  endCookies(login: LoginState, refusal?: Problem): readonly string[]
   /**
-   * Uses a transaction up, on every node, with the answer that carries its state; `callback_invalid` the second time, and
+   * Uses a sign-in up, on every node, with the answer that carries its state; `callback_invalid` the second time, and
    * for another state before anything is written.
    */
-  finish(transaction: SignInTransaction, query: string): Promise<void>
+  finish(login: LoginState, query: string): Promise<void>
 }
 
 /** The state in an answer's query, if there is exactly one. */
@@ -81,67 +78,131 @@ export function hasCookieFor(cookieHeader: string | undefined, query: string): b
   return state !== undefined && cookieValues(cookieHeader, cookieNameOf(state)).length > 0
 }
 
-/** Opens the transactions; nothing is stored until one is finished. */
-export function createTransactions(deps: {
+/** Opens the sign-ins under way; nothing is stored until one is finished. */
+export function createLoginStates(deps: {
   store: Store
   sealer: Sealer
   clock: Clock
-}): Transactions {
-  const { store, sealer, clock } = deps
+}): LoginStates {
+  return new CookieLoginStates(deps)
+}
 
-  function open<Kept>(sealed: string): Kept {
+/** Keeps each sign-in under way in a sealed cookie of the browser that started it. */
+class CookieLoginStates implements LoginStates {
+  readonly #store: Store
+  readonly #sealer: Sealer
+  readonly #clock: Clock
+
+  constructor({ store, sealer, clock }: { store: Store; sealer: Sealer; clock: Clock }) {
+    this.#store = store
+    this.#sealer = sealer
+    this.#clock = clock
+  }
+
+  freshen(): Freshness {
+    const verifier = randomToken(32)
+    const challenge = digestBase64url(verifier)
+    return { state: randomToken(32), nonce: randomToken(32), verifier, challenge }
+  }
+
+  cookiesFor(login: LoginState, cookieHeader: string | undefined): readonly string[] {
+    const made = this.#cookie(cookieNameOf(login.state), login)
+    return [...this.#surplus(cookieHeader, made.length), made]
+  }
+
+  endCookies({ state, provider }: LoginState, refusal?: Problem): readonly string[] {
+    const gone = hostCookie(cookieNameOf(state), '', ended)
+    if (refusal === undefined) return [gone]
+    const { code, message } = refusal
+    const refused: Refused = { provider, state, code, detail: message.slice(0, 1000) }
+    return [gone, this.#cookie(refusalCookieName, refused)]
+  }
+
+  read(
+    cookieHeader: string | undefined,
+    { provider, query }: { provider: string; query: string },
+  ): LoginState {
+    const state = stateIn(query) ?? ''
+    const [sealed, second] = cookieValues(cookieHeader, cookieNameOf(state))
+    if (sealed === undefined) {
+      this.#repeatRefusal(cookieHeader, { provider, state })
+      this.#refuseStray(cookieHeader, { provider, query })
+    }
+    if (sealed === undefined || second !== undefined || sealed.length > maxCookieLength) {
+      throw invalid('This browser has no sign-in under way that this answer belongs to.')
+    }
+    const login = this.#open<LoginState>(sealed)
+    if (this.#clock.now() - login.startedAt > lifetimeMs) {
+      throw invalid('The sign-in took longer than 10 minutes.')
+    }
+    if (login.provider !== provider) {
+      throw invalid('The sign-in was started with another provider.')
+    }
+    return login
+  }
+
+  async finish({ state, startedAt }: LoginState, query: string): Promise<void> {
+    readState(query, state)
+    const first = await this.#store.transaction(async (tx) => {
+      await usedOnce.forget(tx, tx.now)
+      return await usedOnce.use(tx, digest(`sign-in ${state}`), startedAt + 2 * lifetimeMs)
+    })
+    if (!first) throw invalid('This sign-in was finished before.')
+  }
+
+  #open<Kept>(sealed: string): Kept {
     try {
-      return JSON.parse(sealer.open(sealed, context)) as Kept
+      return JSON.parse(this.#sealer.open(sealed, context)) as Kept
     } catch (cause) {
       throw invalid('The cookie of the sign-in is not one of ours.', cause)
     }
   }
 
-  function cookieOf(name: `__Host-${string}`, kept: SignInTransaction | Refused): string {
-    return hostCookie(name, sealer.seal(JSON.stringify(kept), context), {
+  #openIfOurs(sealed: string): LoginState | undefined {
+    try {
+      return this.#open<LoginState>(sealed)
+    } catch {
+      return undefined
+    }
+  }
+
+  #cookie(name: `__Host-${string}`, kept: LoginState | Refused): string {
+    return hostCookie(name, this.#sealer.seal(JSON.stringify(kept), context), {
       // Strict would not arrive on the provider's redirect (F3).
       sameSite: 'Lax',
       maxAgeSeconds: lifetimeMs / 1000,
     })
   }
 
-  /** Throws what the answer of this state was refused with, if this browser has seen that. */
-  function repeatRefusal(
+  /** Throws the refusal that this browser got for the same response before, so that a reload reads the same. */
+  #repeatRefusal(
     cookieHeader: string | undefined,
-    answer: { provider: string; state: string },
+    response: { provider: string; state: string },
   ): void {
     const [sealed] = cookieValues(cookieHeader, refusalCookieName)
     if (sealed === undefined || sealed.length > maxCookieLength) return
-    const refused = open<Refused>(sealed)
-    if (refused.state !== answer.state || refused.provider !== answer.provider) return
+    const refused = this.#open<Refused>(sealed)
+    if (refused.state !== response.state || refused.provider !== response.provider) return
     throw new Problem(refused.code, refused.detail)
   }
 
-  /** Says what is wrong with an answer that belongs to none of the sign-ins that this browser has under way. */
-  function refuseStray(
+  /** Says what is wrong with a response that belongs to none of the sign-ins under way in this browser. */
+  #refuseStray(
     cookieHeader: string | undefined,
-    answer: { provider: string; query: string },
+    response: { provider: string; query: string },
   ): void {
     for (const { value } of cookiesWith(cookieHeader, cookiePrefix).slice(0, maxCookies)) {
-      const running = opened(value)
-      if (running?.provider === answer.provider) readState(answer.query, running.state)
+      const running = this.#openIfOurs(value)
+      if (running?.provider === response.provider) readState(response.query, running.state)
     }
   }
 
-  function opened(sealed: string): SignInTransaction | undefined {
-    try {
-      return open<SignInTransaction>(sealed)
-    } catch {
-      return undefined
-    }
-  }
-
-  /** Cookies of sign-ins that a browser need not keep beside a new one. */
-  function surplus(cookieHeader: string | undefined, added: number): string[] {
+  /** Ends the oldest sign-ins of a browser that has too many beside a new one. */
+  #surplus(cookieHeader: string | undefined, added: number): string[] {
     const sealed = cookiesWith(cookieHeader, cookiePrefix).map(({ name, value }) => ({
       name: name.slice(cookiePrefix.length),
       size: value.length,
-      startedAt: opened(value)?.startedAt ?? 0,
+      startedAt: this.#openIfOurs(value)?.startedAt ?? 0,
     }))
     let [count, characters] = [1, added]
     const gone: string[] = []
@@ -151,52 +212,6 @@ export function createTransactions(deps: {
       if (count > maxCookies || characters > maxCookieCharacters) gone.push(name)
     }
     return gone.map((name) => hostCookie(`${cookiePrefix}${name}`, '', ended))
-  }
-
-  return {
-    freshen() {
-      const verifier = randomToken(32)
-      const challenge = digestBase64url(verifier)
-      return { state: randomToken(32), nonce: randomToken(32), verifier, challenge }
-    },
-    cookiesFor(transaction, cookieHeader) {
-      const made = cookieOf(cookieNameOf(transaction.state), transaction)
-      return [...surplus(cookieHeader, made.length), made]
-    },
-    endCookies({ state, provider }, refusal) {
-      const gone = hostCookie(cookieNameOf(state), '', ended)
-      if (refusal === undefined) return [gone]
-      const { code, message } = refusal
-      const refused: Refused = { provider, state, code, detail: message.slice(0, 1000) }
-      return [gone, cookieOf(refusalCookieName, refused)]
-    },
-    read(cookieHeader, { provider, query }) {
-      const state = stateIn(query) ?? ''
-      const [sealed, second] = cookieValues(cookieHeader, cookieNameOf(state))
-      if (sealed === undefined) {
-        repeatRefusal(cookieHeader, { provider, state })
-        refuseStray(cookieHeader, { provider, query })
-      }
-      if (sealed === undefined || second !== undefined || sealed.length > maxCookieLength) {
-        throw invalid('This browser has no sign-in under way that this answer belongs to.')
-      }
-      const transaction = open<SignInTransaction>(sealed)
-      if (clock.now() - transaction.startedAt > lifetimeMs) {
-        throw invalid('The sign-in took longer than 10 minutes.')
-      }
-      if (transaction.provider !== provider) {
-        throw invalid('The sign-in was started with another provider.')
-      }
-      return transaction
-    },
-    async finish({ state, startedAt }, query) {
-      readState(query, state)
-      const first = await store.transaction(async (tx) => {
-        await usedOnce.forget(tx, tx.now)
-        return await usedOnce.use(tx, digest(`sign-in ${state}`), startedAt + 2 * lifetimeMs)
-      })
-      if (!first) throw invalid('This sign-in was finished before.')
-    },
   }
 }
 

@@ -1,7 +1,18 @@
 import type { ProvenIdentity } from '../organizations/index.ts'
 import type { Freshness } from './login-state.ts'
 
-/** Somebody who can say who a person is: GitHub, Google. */
+/** What came back to a callback, with what its sign-in was started with. */
+export interface ProviderResponse {
+  readonly query: string
+  readonly redirectUri: string
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+  readonly issuer: string
+  readonly tokenEndpoint: string
+}
+
+/** A built-in way to sign in: GitHub, Google. */
 export interface SignInProvider {
   readonly name: string
   /** Where the browser goes, who must answer, and where the code will be exchanged. */
@@ -9,14 +20,6 @@ export interface SignInProvider {
     fresh: Freshness,
     redirectUri: string,
   ): Promise<{ url: string; issuer: string; tokenEndpoint: string }>
-  /** Checks the answer in full before and after the exchange of the code; throws Problems. */
-  finish(answer: {
-    readonly query: string
-    readonly redirectUri: string
-    readonly state: string
-    readonly nonce: string
-    readonly verifier: string
-    readonly issuer: string
-    readonly tokenEndpoint: string
-  }): Promise<ProvenIdentity>
+  /** Checks the response in full before and after the exchange of the code; throws Problems. */
+  finish(response: ProviderResponse): Promise<ProvenIdentity>
 }

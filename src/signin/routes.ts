@@ -18,7 +18,7 @@ import { cookieLostPage, landingPage, signInLinkPage, type Page } from './pages.
 import type { CallbackLimit } from './callback-limit.ts'
 import type { SignInProvider } from './provider.ts'
 import { localPath } from './return-to.ts'
-import type { SignInTransaction, Transactions } from './login-state.ts'
+import type { LoginState, LoginStates } from './login-state.ts'
 
 /** What the sign-in works with. */
 export interface SignInDeps {
@@ -26,7 +26,7 @@ export interface SignInDeps {
   readonly people: People
   readonly links: Links
   readonly sso: Pick<Sso, 'logout'>
-  readonly transactions: Transactions
+  readonly logins: LoginStates
   readonly handOvers: HandOvers
   readonly callbackLimit: CallbackLimit
   readonly providers: readonly SignInProvider[]
@@ -36,10 +36,15 @@ export interface SignInDeps {
   readonly addressOf: (request: AppRequest) => string
 }
 
+/** One of the providers that everybody may sign in with. */
+interface BuiltIn {
+  readonly deps: SignInDeps
+  readonly name: string
+}
+
 /** GET login: the browser goes to the provider, bound to this sign-in by a cookie. 302. */
 export async function startSignIn(
-  deps: SignInDeps,
-  name: string,
+  { deps, name }: BuiltIn,
   request: AppRequest,
   reply: AppReply,
 ): Promise<AppReply> {
@@ -50,10 +55,10 @@ export async function startSignIn(
   if (linking && !before)
     throw new Problem('session_missing', 'Sign in before you add an identity.')
   if (linking && before) requireOwnSignIn(before)
-  const fresh = deps.transactions.freshen()
+  const fresh = deps.logins.freshen()
   const { url, issuer, tokenEndpoint } = await provider.start(fresh, redirectUri(deps, name))
   const returnTo = query['return_to']
-  const transaction: SignInTransaction = {
+  const login: LoginState = {
     provider: name,
     state: fresh.state,
     nonce: fresh.nonce,
@@ -66,7 +71,7 @@ export async function startSignIn(
     linking,
   }
   return await reply
-    .header('Set-Cookie', [...deps.transactions.cookiesFor(transaction, request.headers.cookie)])
+    .header('Set-Cookie', [...deps.logins.cookiesFor(login, request.headers.cookie)])
     .header('Cache-Control', 'no-store')
     .header('Referrer-Policy', 'no-referrer')
     .redirect(url, 302)
@@ -74,8 +79,7 @@ export async function startSignIn(
 
 /** GET callback: every check, then a session and a page that moves on by itself. */
 export async function finishSignIn(
-  deps: SignInDeps,
-  name: string,
+  { deps, name }: BuiltIn,
   request: AppRequest,
   reply: AppReply,
 ): Promise<AppReply> {
@@ -86,44 +90,44 @@ export async function finishSignIn(
     return await reply.header('Referrer-Policy', 'no-referrer').redirect(arrival.handOver, 302)
   }
   const { watch } = deps.callbackLimit
-  return await watch(deps.addressOf(request), arrival.open, async (transaction) => {
-    const { proven, person } = await arrival.finish(transaction, reply, async (query) => {
-      await deps.transactions.finish(transaction, query)
+  return await watch(deps.addressOf(request), arrival.open, async (login) => {
+    const { proven, person } = await arrival.finish(login, reply, async (query) => {
+      await deps.logins.finish(login, query)
       const proven = await provider.finish({
-        ...transaction,
+        ...login,
         query,
         redirectUri: redirectUri(deps, name),
       })
-      const isLinking = transaction.linking === true
+      const isLinking = login.linking === true
       const actor = actorOf(deps, request)
       const person = isLinking ? undefined : await deps.people.recognize(proven, actor)
       return { proven, person }
     })
-    return person === undefined
-      ? await proposeLink(deps, transaction, proven, reply)
-      : await signIn(deps, transaction, { ...proven, ...person }, { request, reply })
+    if (person === undefined) {
+      return await sendPage(reply, landingPage(linkProposal(deps, login, proven)))
+    }
+    const { cookies, page } = await signIn(deps, login, { ...proven, ...person, request })
+    // A second header line: each cookie has its own.
+    reply.header('Set-Cookie', cookies)
+    return await sendPage(reply, page)
   })
 }
 
 async function signIn(
   deps: SignInDeps,
-  transaction: SignInTransaction,
-  { provider, user, identityId }: ProvenIdentity & Recognized,
-  { request, reply }: { request: AppRequest; reply: AppReply },
-): Promise<AppReply> {
-  const address = deps.addressOf(request)
+  login: LoginState,
+  { provider, user, identityId, request }: ProvenIdentity & Recognized & { request: AppRequest },
+): Promise<{ cookies: string[]; page: Page }> {
   const started = await deps.sessions.start({
     userId: user.id,
     provider,
     identityId,
-    address,
+    address: deps.addressOf(request),
     agent: request.headers['user-agent'],
     requestId: request.id,
   })
-  await endBefore(deps, transaction)
-  // A second header line: each cookie has its own.
-  reply.header('Set-Cookie', sessionCookies(started))
-  return await sendPage(reply, landingPage(transaction.returnTo))
+  await endBefore(deps, login)
+  return { cookies: [...sessionCookies(started)], page: landingPage(login.returnTo) }
 }
 
 function actorOf(deps: SignInDeps, request: AppRequest): Actor {
@@ -136,22 +140,16 @@ function actorOf(deps: SignInDeps, request: AppRequest): Actor {
 }
 
 /** The session that this browser had before is replaced, not left behind. */
-async function endBefore(deps: SignInDeps, { before }: SignInTransaction): Promise<void> {
+async function endBefore(deps: SignInDeps, { before }: LoginState): Promise<void> {
   if (!before) return
   const why = { by: before.userId, reason: 'signed_in_again' }
   await deps.sessions.end(before.userId, { id: before.sessionId }, why)
 }
 
 /** Nothing is linked yet: the person confirms on their own page, from the session they started with. */
-async function proposeLink(
-  deps: SignInDeps,
-  transaction: SignInTransaction,
-  proven: ProvenIdentity,
-  reply: AppReply,
-): Promise<AppReply> {
-  if (!transaction.before) throw new Problem('session_missing', 'Sign in first.')
-  const proof = deps.people.proofOf(proven, transaction.before)
-  return await sendPage(reply, landingPage(`/you?link=${proof}`))
+function linkProposal(deps: SignInDeps, login: LoginState, proven: ProvenIdentity): string {
+  if (!login.before) throw new Problem('session_missing', 'Sign in first.')
+  return `/you?link=${deps.people.proofOf(proven, login.before)}`
 }
 
 /** GET landed: on with the journey, or the reason why there is no session. */
@@ -260,12 +258,12 @@ export async function currentPerson(
 
 type Handler = (request: AppRequest, reply: AppReply) => Promise<AppReply>
 
-/** Hangs an address that answers one method, or both of GET and POST: no HEAD begins or ends a sign-in. */
-export function only(
-  app: App,
-  method: 'GET' | 'POST' | 'GET, POST',
-  url: string,
-  handler: Handler,
-): void {
-  app.route({ method: method.split(', '), url, exposeHeadRoute: false, handler })
+/**
+ * Registers an address that answers one method, or both of GET and POST (`GET, POST /path`): no HEAD begins or ends a
+ * sign-in.
+ */
+export function only(app: App, route: string, handler: Handler): void {
+  const at = route.lastIndexOf(' ')
+  const [method, url] = [route.slice(0, at).split(', '), route.slice(at + 1)]
+  app.route({ method, url, exposeHeadRoute: false, handler })
 }

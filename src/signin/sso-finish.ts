@@ -13,7 +13,7 @@ import {
 } from '../sso/index.ts'
 import type { UserId } from '../ids.ts'
 import type { Actor } from '../store/index.ts'
-import type { SignInTransaction, Transactions } from './login-state.ts'
+import type { LoginState, LoginStates } from './login-state.ts'
 
 /** How a sign-in through an organization's provider ended; everything else is a Problem. */
 export type SsoEnd =
@@ -45,105 +45,125 @@ export interface Visitor {
   readonly markedSession?: string | undefined
 }
 
-/** Finishes sign-ins through an organization's provider. */
-export interface SsoFinishes {
-  /** Checks the answer, admits the person and starts a session; the `callback_…`, `idp_…`, `id_token_…`, `sso_…` problems. */
-  finish(transaction: SignInTransaction, query: string, visitor: Visitor): Promise<SsoEnd>
-  /** The cookies of a session for somebody who was admitted. */
-  startSession(
-    connection: Connection,
-    admitted: Admitted,
-    person: CompanyPerson,
-    visitor: Visitor,
-  ): Promise<readonly string[]>
+/** Somebody whom a connection has admitted. */
+export interface Entry {
+  readonly connection: Connection
+  readonly admitted: Admitted
+  readonly person: CompanyPerson
 }
 
 // A person waits at most ten seconds, whatever the provider does.
 const budgetMs = 9_000
 
-/** Opens the finishes. */
-export function createSsoFinishes(deps: {
-  sso: Sso
-  relyingParty: RelyingParty
-  transactions: Transactions
-  sessions: Sessions
-}): SsoFinishes {
-  const { sso, relyingParty } = deps
+/** Finishes sign-ins through an organization's provider. */
+export class SsoFinishes {
+  readonly #deps: {
+    readonly sso: Sso
+    readonly relyingParty: RelyingParty
+    readonly logins: LoginStates
+    readonly sessions: Sessions
+  }
 
-  async function finish(
-    transaction: SignInTransaction,
-    query: string,
-    visitor: Visitor,
-  ): Promise<SsoEnd> {
-    if (transaction.testId !== undefined) {
-      return await finishTest(transaction, transaction.testId, query)
-    }
-    const actor = actorOf(visitor)
-    const connection = await sso.routing.open(transaction.provider)
+  constructor(deps: {
+    readonly sso: Sso
+    readonly relyingParty: RelyingParty
+    readonly logins: LoginStates
+    readonly sessions: Sessions
+  }) {
+    this.#deps = deps
+  }
+
+  /** Checks the response, admits the person and starts a session; the `callback_…`, `idp_…`, `id_token_…`, `sso_…` problems. */
+  async finish(login: LoginState, query: string, visitor: Visitor): Promise<SsoEnd> {
+    const { sso } = this.#deps
+    if (login.testId !== undefined) return await this.#finishTest(login, login.testId, query)
+    const connection = await sso.routing.open(login.provider)
     try {
-      const person = await prove(connection, transaction, query)
-      const admission = await sso.signIn.admit(connection, person, actor)
-      const { returnTo } = transaction
-      if (admission.kind === 'confirm') {
-        await sso.outcomes.asked(connection, admission, actor)
-        return { kind: 'confirm', link: admission, returnTo }
-      }
-      const other = await somebodyElse(admission, transaction, visitor)
-      if (other !== undefined) {
-        const { id: userId, name } = admission.user
-        const { id: connectionId, organizationId } = connection
-        const short = withDecidingGroups(person, connection.settings)
-        const wish = { connectionId, organizationId, person: short, userId, name }
-        return { kind: 'switch', wish, returnTo, now: other }
-      }
-      const cookies = await startSession(connection, admission, person, visitor)
-      await endBefore(transaction)
-      return { kind: 'signed-in', cookies, returnTo }
+      return await this.#admit({ connection, login, query }, visitor)
     } catch (error) {
-      await sso.outcomes.refused(connection, error, actor)
+      await sso.outcomes.refused(connection, error, actorOf(visitor))
       throw error
     }
+  }
+
+  /** The cookies of a session for somebody who was admitted. */
+  async startSession(
+    { connection, admitted, person }: Entry,
+    visitor: Visitor,
+  ): Promise<readonly string[]> {
+    const started = await this.#deps.sessions.start({
+      userId: admitted.user.id,
+      provider: 'sso',
+      identityId: admitted.identityId,
+      connectionId: connection.id,
+      maxMs: connection.settings.sessionMaximumMs,
+      address: visitor.address,
+      agent: visitor.agent,
+    })
+    const { session } = started
+    await this.#deps.sso.outcomes.signedIn(connection, { person, session }, actorOf(visitor))
+    return sessionCookies(started)
+  }
+
+  async #admit(response: SsoResponse, visitor: Visitor): Promise<SsoEnd> {
+    const { sso } = this.#deps
+    const { connection, login } = response
+    const actor = actorOf(visitor)
+    const person = await this.#prove(response)
+    const admitted = await sso.signIn.admit(connection, person, actor)
+    const { returnTo } = login
+    if (admitted.kind === 'confirm') {
+      await sso.outcomes.asked(connection, admitted, actor)
+      return { kind: 'confirm', link: admitted, returnTo }
+    }
+    const now = await this.#somebodyElse(admitted, login, visitor)
+    if (now !== undefined) {
+      const { id: userId, name } = admitted.user
+      const { id: connectionId, organizationId } = connection
+      const short = withDecidingGroups(person, connection.settings)
+      const wish = { connectionId, organizationId, person: short, userId, name }
+      return { kind: 'switch', wish, returnTo, now }
+    }
+    const cookies = await this.startSession({ connection, admitted, person }, visitor)
+    await this.#endBefore(login)
+    return { kind: 'signed-in', cookies, returnTo }
   }
 
   /**
    * Who is signed in in this browser, if a sign-in that began on another site would change that unasked: a foreign
    * provider may begin one in anybody's browser, and answer for whom it likes (login CSRF).
    */
-  async function somebodyElse(
+  async #somebodyElse(
     { user }: Admitted,
-    { before }: SignInTransaction,
+    { before }: LoginState,
     { markedSession }: Visitor,
   ): Promise<string | undefined> {
     if (markedSession === undefined || before?.sessionId === markedSession) return undefined
-    const holder = await deps.sessions.holderOf(markedSession)
+    const holder = await this.#deps.sessions.holderOf(markedSession)
     return holder === undefined || holder.userId === user.id ? undefined : holder.name
   }
 
   /** Everything that proves who this is, nothing that decides whether they may come in. */
-  async function prove(
-    connection: Connection,
-    transaction: SignInTransaction,
-    query: string,
-    passed: (step: 'discovery' | 'answer' | 'token' | 'id_token' | 'userinfo') => void = () => {},
+  async #prove(
+    { connection, login, query }: SsoResponse,
+    passed: (step: keyof typeof passedSentences) => void = () => {},
   ): Promise<CompanyPerson> {
-    await deps.transactions.finish(transaction, query)
+    const { sso, relyingParty, logins } = this.#deps
+    await logins.finish(login, query)
     const signal = AbortSignal.timeout(budgetMs)
     const provider = await relyingParty.provider(connection.issuer)
     // The connection as it was when this browser left (O4, O13).
-    if (
-      provider.issuer !== transaction.issuer ||
-      provider.tokenEndpoint !== transaction.tokenEndpoint
-    ) {
+    if (provider.issuer !== login.issuer || provider.tokenEndpoint !== login.tokenEndpoint) {
       throw new Problem(
         'sso_connection_disabled',
         'The connection was changed meanwhile. Start again.',
       )
     }
     passed('discovery')
-    const { code } = readCallback(query, { state: transaction.state, provider })
+    const { code } = readCallback(query, { state: login.state, provider })
     passed('answer')
     const client = await sso.connections.clientOf(connection)
-    const { verifier, nonce } = transaction
+    const { verifier, nonce } = login
     const { askUserInfo } = connection.settings
     const proven = await relyingParty.signIn(
       { provider, client, grant: { code, verifier, nonce } },
@@ -152,16 +172,13 @@ export function createSsoFinishes(deps: {
     return readPerson(proven, connection.settings)
   }
 
-  async function finishTest(
-    transaction: SignInTransaction,
-    testId: string,
-    query: string,
-  ): Promise<SsoEnd> {
-    const connection = await sso.connections.findForSignIn(transaction.provider)
+  async #finishTest(login: LoginState, testId: string, query: string): Promise<SsoEnd> {
+    const { sso } = this.#deps
+    const connection = await sso.connections.findForSignIn(login.provider)
     if (!connection) throw new Problem('sso_connection_disabled', 'The connection is gone.')
     const lines = createTestLines()
     try {
-      const person = await prove(connection, transaction, query, (step) =>
+      const person = await this.#prove({ connection, login, query }, (step) =>
         lines.pass(step, passedSentences[step]),
       )
       lines.read(person)
@@ -175,32 +192,18 @@ export function createSsoFinishes(deps: {
     return { kind: 'tested', passed: lines.passed(), connection }
   }
 
-  async function startSession(
-    connection: Connection,
-    admitted: Admitted,
-    person: CompanyPerson,
-    visitor: Visitor,
-  ): Promise<readonly string[]> {
-    const started = await deps.sessions.start({
-      userId: admitted.user.id,
-      provider: 'sso',
-      identityId: admitted.identityId,
-      connectionId: connection.id,
-      maxMs: connection.settings.sessionMaximumMs,
-      address: visitor.address,
-      agent: visitor.agent,
-    })
-    await sso.outcomes.signedIn(connection, person, started.session, actorOf(visitor))
-    return sessionCookies(started)
-  }
-
-  async function endBefore({ before }: SignInTransaction): Promise<void> {
+  async #endBefore({ before }: LoginState): Promise<void> {
     if (before === undefined) return
     const why = { by: before.userId, reason: 'signed_in_again' }
-    await deps.sessions.end(before.userId, { id: before.sessionId }, why)
+    await this.#deps.sessions.end(before.userId, { id: before.sessionId }, why)
   }
+}
 
-  return { finish, startSession }
+/** What came back from a provider, with the sign-in and the connection that it belongs to. */
+interface SsoResponse {
+  readonly connection: Connection
+  readonly login: LoginState
+  readonly query: string
 }
 
 function claimsSentence({ settings }: Connection, person: CompanyPerson): string {

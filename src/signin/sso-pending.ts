@@ -16,7 +16,7 @@ export interface Pending<Input> {
 }
 
 /** What waits, in a sealed cookie: exactly this subject, this browser, ten minutes. */
-export interface PendingInputs<Input> {
+export interface PendingConfirmations<Input> {
   /** Set-Cookie, and the mark of what waits. */
   keep(wish: Input, returnTo: string): { readonly cookie: string; readonly mark: string }
   /** `sso_confirmation_required` where nothing waits, or something else than the answered form has asked about. */
@@ -29,7 +29,7 @@ export interface PendingInputs<Input> {
 export function createPendingConfirmations<Input>(
   deps: { sealer: Sealer; clock: Clock },
   name: 'confirm' | 'switch',
-): PendingInputs<Input> {
+): PendingConfirmations<Input> {
   const { sealer, clock } = deps
   const cookieName = `__Host-sso-${name}` as const
   const context = ['system', 'sign-in', name]

@@ -4,7 +4,7 @@ import { authorizationUrl, type RelyingParty } from '../oidc/index.ts'
 import { createTestLines, type Connection, type Sso } from '../sso/index.ts'
 import type { Actor } from '../store/index.ts'
 import { localPath } from './return-to.ts'
-import type { SignInTransaction, Transactions } from './login-state.ts'
+import type { LoginState, LoginStates } from './login-state.ts'
 
 /** Where a browser is sent, and the cookies that bind the sign-in to it. */
 export interface Start {
@@ -14,127 +14,128 @@ export interface Start {
 
 /** Who starts: the session that the browser has, and what the audit log says of it. */
 export interface Starter {
-  readonly before: SignInTransaction['before']
+  readonly before: LoginState['before']
   /** What the browser has kept so far. */
   readonly cookieHeader: string | undefined
   readonly actor: Actor
 }
 
-/** Begins sign-ins through an organization's provider. */
-export interface SsoStarts {
-  /** `…/sso/login?organization=…|email=…`; `bad_request`, the `sso_…` and `idp_…` problems. */
-  byName(query: URLSearchParams, starter: Starter): Promise<Start>
-  /** `…/sso/<connection>/login`: started by the provider (Core 1.0, section 4), by a test, or by a bookmark. */
-  byConnection(id: string, query: URLSearchParams, starter: Starter): Promise<Start>
+interface SsoStartDeps {
+  readonly sso: Sso
+  readonly relyingParty: RelyingParty
+  readonly logins: LoginStates
+  readonly clock: Clock
+  readonly baseUrl: string
 }
 
-/** Opens the starts. */
-export function createSsoStarts(deps: {
-  sso: Sso
-  relyingParty: RelyingParty
-  transactions: Transactions
-  clock: Clock
-  baseUrl: string
-}): SsoStarts {
-  const { sso, transactions } = deps
+/** Where a sign-in leads, whom it suggests to the provider, and whether it is a test. */
+interface StartInput {
+  readonly returnTo: string
+  readonly loginHint: string | undefined
+  readonly testId?: string | undefined
+}
 
-  async function start(
+/** Begins sign-ins through an organization's provider. */
+export class SsoStarts {
+  readonly #deps: SsoStartDeps
+
+  constructor(deps: SsoStartDeps) {
+    this.#deps = deps
+  }
+
+  /** `…/sso/login?organization=…|email=…`; `bad_request`, the `sso_…` and `idp_…` problems. */
+  async byName(query: URLSearchParams, starter: Starter): Promise<Start> {
+    const organization = single(query, 'organization')?.trim().toLowerCase()
+    // A plus sign that nobody encoded arrives as a space, which no address holds.
+    const email = single(query, 'email')?.trim().replaceAll(' ', '+')
+    if ((organization === undefined) === (email === undefined)) {
+      throw new Problem('bad_request', 'Name either an organization or an email.')
+    }
+    const by = email === undefined ? { organization: organization ?? '' } : { email }
+    const connection = await this.#deps.sso.routing.find(by)
+    const returnTo = localPath(single(query, 'return_to'))
+    return await this.#start(connection, { returnTo, loginHint: hintOf(email) }, starter)
+  }
+
+  /** `…/sso/<connection>/login`: started by the provider (Core 1.0, section 4), by a test, or by a bookmark. */
+  async byConnection(id: string, query: URLSearchParams, starter: Starter): Promise<Start> {
+    const { sso } = this.#deps
+    const testId = single(query, 'test')
+    if (testId !== undefined) {
+      const tested = await sso.connections.findForSignIn(id)
+      if (!tested || !(await sso.tests.isOpen(tested, testId))) {
+        throw new Problem('not_found', 'This test is over. Start another one.')
+      }
+      return await this.#start(tested, { returnTo: '/', loginHint: undefined, testId }, starter)
+    }
+    const connection = await sso.routing.open(id)
+    const issuer = single(query, 'iss')
+    // Whoever starts it may only name the provider that is ours already (O17).
+    if (issuer !== undefined && issuer !== connection.issuer) {
+      throw new Problem('callback_issuer_mismatch', 'This connection belongs to another issuer.')
+    }
+    const target = single(query, 'target_link_uri')
+    const returnTo =
+      target === undefined ? localPath(single(query, 'return_to')) : this.#ownPath(target)
+    const loginHint = hintOf(single(query, 'login_hint'))
+    return await this.#start(connection, { returnTo, loginHint }, starter)
+  }
+
+  async #start(
     connection: Connection,
-    wish: {
-      returnTo: string
-      loginHint: string | undefined
-      testId?: string | undefined
-    },
+    { returnTo, loginHint, testId }: StartInput,
     { before, cookieHeader, actor }: Starter,
   ): Promise<Start> {
-    const isTest = wish.testId !== undefined
+    const { relyingParty, logins, clock } = this.#deps
+    const isTest = testId !== undefined
     // Nobody is sent to a provider that is down, and a test shows what is true now.
-    const provider = await deps.relyingParty
+    const provider = await relyingParty
       .provider(connection.issuer, { fresh: true, freshKeys: isTest })
       .catch(async (error: unknown) => {
-        await note(connection, wish.testId, error, actor)
+        await this.#notePrevented(connection, { testId, error, actor })
         throw error
       })
-    const fresh = transactions.freshen()
+    const { state, nonce, verifier, challenge } = logins.freshen()
     const location = authorizationUrl(provider, {
       clientId: connection.clientId,
       redirectUri: connection.redirectUri,
       scopes: connection.settings.scopes,
-      state: fresh.state,
-      nonce: fresh.nonce,
-      challenge: fresh.challenge,
-      loginHint: wish.loginHint,
+      ...{ state, nonce, challenge, loginHint },
     })
-    const { state, nonce, verifier } = fresh
-    const transaction: SignInTransaction = {
+    const login: LoginState = {
       provider: connection.id,
       ...{ state, nonce, verifier },
       issuer: provider.issuer,
       tokenEndpoint: provider.tokenEndpoint,
-      returnTo: wish.returnTo,
-      startedAt: deps.clock.now(),
+      returnTo,
+      startedAt: clock.now(),
       before: isTest ? undefined : before,
-      testId: wish.testId,
+      testId,
     }
-    return { location, cookies: transactions.cookiesFor(transaction, cookieHeader) }
+    return { location, cookies: logins.cookiesFor(login, cookieHeader) }
   }
 
   /** A start that the provider prevents is a refused sign-in, or the end of the test. */
-  async function note(
+  async #notePrevented(
     connection: Connection,
-    testId: string | undefined,
-    error: unknown,
-    actor: Actor,
+    start: {
+      readonly testId: string | undefined
+      readonly error: unknown
+      readonly actor: Actor
+    },
   ): Promise<void> {
+    const { testId, error, actor } = start
+    const { sso } = this.#deps
     if (testId === undefined) return await sso.outcomes.refused(connection, error, actor)
     const lines = createTestLines()
     lines.fail(error, 'discovery')
     await sso.tests.finish(connection, testId, lines)
   }
 
-  return {
-    async byName(query, starter) {
-      const organization = single(query, 'organization')?.trim().toLowerCase()
-      // A plus sign that nobody encoded arrives as a space, which no address holds.
-      const email = single(query, 'email')?.trim().replaceAll(' ', '+')
-      if ((organization === undefined) === (email === undefined)) {
-        throw new Problem('bad_request', 'Name either an organization or an email.')
-      }
-      const by = email === undefined ? { organization: organization ?? '' } : { email }
-      const connection = await sso.routing.find(by)
-      const returnTo = localPath(single(query, 'return_to'))
-      return await start(connection, { returnTo, loginHint: hintOf(email) }, starter)
-    },
-    async byConnection(id, query, starter) {
-      const testId = single(query, 'test')
-      if (testId !== undefined) {
-        const tested = await sso.connections.findForSignIn(id)
-        if (!tested || !(await sso.tests.isOpen(tested, testId))) {
-          throw new Problem('not_found', 'This test is over. Start another one.')
-        }
-        return await start(tested, { returnTo: '/', loginHint: undefined, testId }, starter)
-      }
-      const connection = await sso.routing.open(id)
-      const issuer = single(query, 'iss')
-      // Whoever starts it may only name the provider that is ours already (O17).
-      if (issuer !== undefined && issuer !== connection.issuer) {
-        throw new Problem('callback_issuer_mismatch', 'This connection belongs to another issuer.')
-      }
-      const target = single(query, 'target_link_uri')
-      const returnTo =
-        target === undefined ? localPath(single(query, 'return_to')) : ownPath(target)
-      return await start(
-        connection,
-        { returnTo, loginHint: hintOf(single(query, 'login_hint')) },
-        starter,
-      )
-    },
-  }
-
   /** The path of an address of our own; '/' for any other. */
-  function ownPath(target: string): string {
-    if (!target.startsWith(`${deps.baseUrl}/`)) return '/'
-    return localPath(target.slice(deps.baseUrl.length))
+  #ownPath(target: string): string {
+    const { baseUrl } = this.#deps
+    return target.startsWith(`${baseUrl}/`) ? localPath(target.slice(baseUrl.length)) : '/'
   }
 }
 

@@ -79,8 +79,7 @@ export interface CompanySignIn {
   /** Links after the person confirmed from a living session of their own. The `sso_…` problems. */
   confirm(
     connection: Connection,
-    link: PendingLink,
-    userId: UserId,
+    confirmed: { readonly link: PendingLink; readonly userId: UserId },
     actor: Actor,
   ): Promise<Admitted>
 }
@@ -168,7 +167,7 @@ export function createCompanySignIn(deps: {
   return {
     admit,
     preview,
-    confirm: async (connection, pending, userId, actor) =>
+    confirm: async (connection, { link: pending, userId }, actor) =>
       await attempt(connection, pending.person, actor, async (at) => {
         if (!pending.candidates.includes(userId)) {
           throw new Problem(

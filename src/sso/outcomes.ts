@@ -19,8 +19,7 @@ import type { ProviderLogout } from './provider-logout.ts'
 export interface SsoOutcomes {
   signedIn(
     connection: Connection,
-    person: CompanyPerson,
-    session: SessionRecord,
+    entry: { readonly person: CompanyPerson; readonly session: SessionRecord },
     actor: Actor,
   ): Promise<void>
   /** Notes a refusal; beyond a budget per connection strangers cannot fill the log. */
@@ -57,7 +56,7 @@ export function createSsoOutcomes(deps: {
   return {
     forget: async () =>
       await store.transaction(async (tx) => await providerSessions.forget(tx, tx.now)),
-    async signedIn(connection, person, session, actor) {
+    async signedIn(connection, { person, session }, actor) {
       const { organizationId, id } = connection
       await store.transaction(async (tx) => {
         await providerSessions.insert(tx, {

@@ -180,9 +180,9 @@ for (const engine of engines) {
       const stranger = await existing('mallory@evil.test')
       await refusedWith(
         'sso_confirmation_required',
-        sso.signIn.confirm(ours, pending, stranger, operator),
+        sso.signIn.confirm(ours, { link: pending, userId: stranger }, operator),
       )
-      const done = await sso.signIn.confirm(ours, pending, grace, operator)
+      const done = await sso.signIn.confirm(ours, { link: pending, userId: grace }, operator)
       assert.equal(done.user.id, grace)
       assert.equal(await roleIn(acme, grace), 'developer')
       const next = await admit(claims)
@@ -327,7 +327,8 @@ for (const engine of engines) {
       const pending = await admit(claims, connection)
       assert.ok(pending.kind === 'confirm')
       assert.equal((await identities.listOf(store, id)).length, 1)
-      const confirmed = await sso.signIn.confirm(connection, pending, id, operator)
+      const link = { link: pending, userId: id }
+      const confirmed = await sso.signIn.confirm(connection, link, operator)
       assert.equal(confirmed.user.id, id)
       assert.equal((await admit(claims, connection)).kind, 'admitted')
       directoryOf = undefined
