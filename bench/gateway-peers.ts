@@ -21,6 +21,8 @@ export interface Peer {
   /** A well-formed key that does not exist, and one that has used up its rate. */
   readonly unknownKey?: string
   readonly limitedKey?: string
+  /** Where its metrics are. */
+  readonly metricsPort?: number
   end(): Promise<void>
 }
 
@@ -124,7 +126,11 @@ export async function startIntercept(
   folder: string,
   given: { upstreamPort: number; profile: boolean },
 ): Promise<Peer> {
-  const env = { DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'info', HOST: '127.0.0.1' }
+  const metricsPort = await unusedPort()
+  const env = {
+    ...{ DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'info', HOST: '127.0.0.1' },
+    METRICS_PORT: String(metricsPort),
+  }
   const profiling = { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${join(folder, 'profile')}` }
   const server = await startServerProcess({ ...env, ...(given.profile ? profiling : {}) })
   const { port } = new URL(server.baseUrl)
@@ -147,6 +153,7 @@ export async function startIntercept(
     ...{ name: 'Intercept', kind: 'proxy', port: Number(port), pid: server.pid },
     ...{ prefix: '/api/v1/intercept/api', key, unknownKey: withOtherEnd(key) },
     limitedKey: await issue('1/h'),
+    metricsPort,
     end: async () => {
       // In order, so that a profile is written.
       server.kill(given.profile ? 'SIGTERM' : 'SIGKILL')

@@ -17,7 +17,7 @@ import {
 } from './gateway-peers.ts'
 import type { Peer } from './gateway-peers.ts'
 import { workloads, type Workload } from './gateway-workloads.ts'
-import { findProgram, pin } from './processes.ts'
+import { findProgram, pin, residentBytes } from './processes.ts'
 import { topOf } from './profile.ts'
 
 const { values, positionals } = parseArgs({
@@ -85,6 +85,7 @@ async function compare(workload: Workload): Promise<void> {
   for (const peer of taking) {
     await workload.run(peer, { ...task, seconds: warmed ? warmUp : firstWarmUp })
   }
+  const loop = warmed ? undefined : await loopOf(taking)
   warmed = true
   for (let round = 0; round < rounds; round++) {
     for (const peer of taking) results.get(peer.name)?.push(await workload.run(peer, task))
@@ -104,6 +105,29 @@ async function compare(workload: Workload): Promise<void> {
       .map(([base, others]) => `${ratioText(list, others)} × ${base.split(' ', 1)[0]}`)
     console.log(`  ${name.padEnd(24)} ${lineOf(list)}   ${ratios.join('  ')}`)
   }
+  if (loop !== undefined) console.log(await loop.told())
+}
+
+/** What the load does to Intercept itself: its memory, and how long its loop is held; undefined where it takes no part. */
+async function loopOf(taking: readonly Peer[]): Promise<{ told(): Promise<string> } | undefined> {
+  const own = taking.find(({ metricsPort }) => metricsPort !== undefined)
+  if (own === undefined) return undefined
+  // Each reading begins a new window.
+  await loopDelays(own)
+  return {
+    async told() {
+      const delays = await loopDelays(own)
+      const megabytes = Math.round(residentBytes(own.pid) / 1e6)
+      return `  Intercept meanwhile: ${megabytes} MB resident, event loop late by ${delays.join(', ')}`
+    },
+  }
+}
+
+async function loopDelays(own: Peer): Promise<string[]> {
+  const response = await fetch(`http://127.0.0.1:${own.metricsPort}/metrics`)
+  const text = await response.text()
+  const found = text.matchAll(/^nodejs_eventloop_lag_(p50|p99|max)_seconds(?:\{[^}]*\})? (\S+)$/gm)
+  return [...found].map(([, name, value]) => `${name} ${(Number(value) * 1000).toFixed(1)} ms`)
 }
 
 /** The median of the rounds' ratios, and between what they lie. */
