@@ -10,7 +10,13 @@ export interface KnownNames {
 }
 
 /** Variables of the command line that are no settings of a node. */
-const commandLineNames = ['INTERCEPT_SERVER', 'INTERCEPT_TOKEN', 'INTERCEPT_TOKEN_FILE']
+const commandLineNames = [
+  'INTERCEPT_SERVER',
+  'INTERCEPT_TOKEN',
+  'INTERCEPT_TOKEN_FILE',
+  'INTERCEPT_ORG',
+  'INTERCEPT_PROFILE',
+]
 
 /**
  * Sentences about names in the environment that can only be settings of ours written wrongly. A misspelt secret or

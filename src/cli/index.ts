@@ -5,6 +5,7 @@ import { BadFinding, command, UsageError, type Answer, type Command } from './li
 import { renderCompletion, shells } from './lib/completion.ts'
 import { helpOf, pasteable, usageOf } from './lib/help.ts'
 import { nearest } from './lib/nearest.ts'
+import { takeRemote } from './lib/remote-flags.ts'
 import { sentenceOf } from './lib/system-error.ts'
 import { processTerminal, type Terminal } from './lib/terminal.ts'
 
@@ -139,10 +140,25 @@ export async function run(
   terminal: Terminal = processTerminal(),
 ): Promise<number> {
   const wantsJson = args.includes('--json')
-  const words = args.filter((word) => word !== '--json')
-  const code = await runWords(words, { wantsJson, terminal })
+  const code = await runRemotely(
+    args.filter((word) => word !== '--json'),
+    { wantsJson, terminal },
+  )
   process.exitCode = code
   return code
+}
+
+/** Takes the words that name a server off the others; wrong ones end it with their sentence. */
+async function runRemotely(args: readonly string[], out: Output): Promise<number> {
+  const { terminal } = out
+  try {
+    const { words, remote } = await takeRemote(args, terminal)
+    return await runWords(words, { ...out, terminal: { ...terminal, remote } })
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    misuse(`${error.message}.`, [], out)
+    return 2
+  }
 }
 
 const helpWords: ReadonlySet<string> = new Set(['--help', '-h', 'help'])

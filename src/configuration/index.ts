@@ -7,8 +7,8 @@ import { applyFile, planFile, type Applied, type ApplyBy, type ApplyOptions } fr
 import { checkDrift } from './drift.ts'
 import { readFile, type ConfigurationFile } from './file/read.ts'
 import { renderFile, toDocument } from './render.ts'
-import type { Difference } from './plan.ts'
-import type { SectionKey } from './sections/section.ts'
+import { referenceIn, type Difference } from './plan.ts'
+import { sectionKeys, type SectionKey } from './sections/section.ts'
 import { sections } from './sections/index.ts'
 import { openServices, type ConfigurationDeps } from './sections/services.ts'
 import { readState } from './state.ts'
@@ -88,6 +88,20 @@ export function createConfigurations(deps: ConfigurationDeps): Configurations {
     },
     announceDrift: async () => await checkDrift(deps),
   }
+}
+
+/** What somebody needs to know of a file who sends it to a node: whose it is, and the secrets that it refers to. */
+export function readSlug(
+  text: string,
+  label: string,
+): { readonly slug: string; readonly references: readonly string[] } {
+  const { slug, entries } = readFile(text, label)
+  const references = sectionKeys.flatMap((key) =>
+    [...entries[key].values()].flatMap((entry) =>
+      sections[key].secretPaths(entry).map((path) => referenceIn(entry, path)),
+    ),
+  )
+  return { slug, references: [...new Set(references)] }
 }
 
 /** Reads a file that must speak of one organization. */

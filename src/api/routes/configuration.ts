@@ -65,10 +65,16 @@ export const configurationRoutes = {
   [`GET ${C}` as const]: route({
     summary: 'The configuration as a file; secrets by reference, never themselves',
     permission: 'organization.manage',
-    answer: Type.Object({ file: Type.String() }),
+    answer: Type.Object({
+      /** YAML. */
+      file: Type.String(),
+      /** The same as data. */
+      document: Type.Record(Type.String(), Type.Unknown()),
+    }),
     handle: async ({ organization }, { configurations, organizations }) => {
-      const { text } = await configurations.export(await organizations.get(organization.id))
-      return { file: text }
+      const found = await organizations.get(organization.id)
+      const { text, document } = await configurations.export(found)
+      return { file: text, document }
     },
   }),
 

@@ -16,6 +16,7 @@ const RateLimit = Type.Object(
   {
     calls: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
     per_seconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
+    burst: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
   },
   { title: 'RateLimit', additionalProperties: false },
 )
@@ -90,7 +91,11 @@ export function toApiKey(key: Key, nowMs: number): Static<typeof ApiKey> {
     grants: key.grants?.map(toGrant) ?? null,
     cidrs: key.cidrs ? [...key.cidrs] : null,
     rate_limit: key.rateLimit
-      ? { calls: key.rateLimit.calls, per_seconds: key.rateLimit.perSeconds }
+      ? {
+          calls: key.rateLimit.calls,
+          per_seconds: key.rateLimit.perSeconds,
+          ...(key.rateLimit.burst === undefined ? {} : { burst: key.rateLimit.burst }),
+        }
       : null,
     quota: key.quota ?? null,
     created_at: time(key.createdAt),

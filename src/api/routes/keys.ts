@@ -170,7 +170,9 @@ function toInput(body: Static<typeof Input>): KeyInput {
     name: body.name,
     grants: body.grants ?? undefined,
     cidrs: body.cidrs ?? undefined,
-    rateLimit: limit ? { calls: limit.calls, perSeconds: limit.per_seconds } : undefined,
+    rateLimit: limit
+      ? { calls: limit.calls, perSeconds: limit.per_seconds, burst: limit.burst }
+      : undefined,
     quota: body.quota ?? undefined,
     expiresAt: body.expires_at == null ? undefined : Date.parse(body.expires_at),
   }

@@ -1,7 +1,7 @@
 import { Type, type Static } from '../../http/index.ts'
 import type { RecordChoice as RecordChoiceText } from '../../record-choice.ts'
 import type { Target, TargetInput } from '../../targets/index.ts'
-import { nullable, oneOf } from '../core/schemas.ts'
+import { nullable, oneOf, Time, time } from '../core/schemas.ts'
 
 const Rate = Type.Object(
   {
@@ -89,6 +89,9 @@ export const ApiTarget = Type.Object(
       body_bytes: Type.Integer(),
       redact: Type.Array(Type.String()),
     }),
+    /** The CA certificate (PEM) that is trusted for the upstream instead of the system's. */
+    ca: Type.Optional(Type.String()),
+    created_at: Time,
     calls24h: Type.Integer(),
     refused24h: Type.Integer(),
     version: Type.Integer(),
@@ -206,7 +209,13 @@ export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof
     ...(credentialHeader === undefined ? {} : { credential_header: credentialHeader }),
     ...(rateLimit === undefined
       ? {}
-      : { rate_limit: { calls: rateLimit.calls, per_seconds: rateLimit.perSeconds } }),
+      : {
+          rate_limit: {
+            calls: rateLimit.calls,
+            per_seconds: rateLimit.perSeconds,
+            ...(rateLimit.burst === undefined ? {} : { burst: rateLimit.burst }),
+          },
+        }),
     rate_scope: settings.rateScope,
     ...(quota === undefined ? {} : { quota }),
     call_records: settings.records,
@@ -221,6 +230,8 @@ export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof
       body_bytes: capture?.bodyBytes ?? 0,
       redact: [...(capture?.redact ?? [])],
     },
+    ...(settings.ca === undefined ? {} : { ca: settings.ca }),
+    created_at: time(target.createdAt),
     calls24h: counts.calls24h,
     refused24h: counts.refused24h,
     version: target.version,

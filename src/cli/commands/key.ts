@@ -1,6 +1,5 @@
 import {
   createKeyCache,
-  createKeys,
   readKey,
   schemeOfKey,
   schemes,
@@ -10,10 +9,10 @@ import {
   type Quota,
   type Scheme,
 } from '../../access/index.ts'
-import { createOrganizations } from '../../organizations/index.ts'
 import { snakeCased, type Confirmation } from '../../store/index.ts'
 import { parseCallsPerSeconds, parseDuration } from '../../units.ts'
 import { command, need, read, UsageError } from '../lib/command.ts'
+import { keysOf, organizationsOf } from '../lib/nouns.ts'
 import { nearest } from '../lib/nearest.ts'
 import { parseScheme } from '../lib/scheme.ts'
 import { withServices } from '../lib/services.ts'
@@ -69,12 +68,8 @@ export const commands = {
         expiresAt: expires === undefined ? undefined : parseEnd(expires),
       }
       return await withServices(terminal, async (services) => {
-        const organization = await createOrganizations(services).get(slug)
-        const { key, secret } = await createKeys(services).issue(
-          organization.id,
-          wish,
-          services.actor,
-        )
+        const organization = await organizationsOf(services).get(slug)
+        const { key, secret } = await keysOf(services).issue(organization.id, wish, services.actor)
         const data = { ...present(key), secret: secret.reveal() }
         const text = [
           `Key ${key.name} (${key.id}) of ${organization.slug}. Its secret is shown now and never again:`,
@@ -93,8 +88,8 @@ export const commands = {
     examples: ['intercept key list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const organization = await createOrganizations(services).get(slug)
-        const found = await createKeys(services).list(organization.id, { limit: maxListed })
+        const organization = await organizationsOf(services).get(slug)
+        const found = await keysOf(services).list(organization.id, { limit: maxListed })
         const rows = found.map((key) => [
           key.id,
           key.name,
@@ -117,7 +112,7 @@ export const commands = {
     examples: ['intercept key show key_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [id = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const keys = createKeys(services)
+        const keys = keysOf(services)
         const key = await keys.get(await keys.organizationOf(id), id)
         return { data: present(key), text: keyText(key) }
       }),
@@ -153,7 +148,7 @@ export const commands = {
     run: async ({ values, positionals: [id = ''] }, terminal) => {
       const change = parseChange(values)
       return await withServices(terminal, async (services) => {
-        const keys = createKeys(services)
+        const keys = keysOf(services)
         const organizationId = await keys.organizationOf(id)
         const before = await keys.get(organizationId, id)
         const wish = { ...before, ...change }
@@ -180,7 +175,7 @@ export const commands = {
     run: async ({ values, positionals: [id = ''] }, terminal) => {
       const overlapMs = read('--overlap', values.overlap, parseDuration)
       return await withServices(terminal, async (services) => {
-        const keys = createKeys(services)
+        const keys = keysOf(services)
         const organizationId = await keys.organizationOf(id)
         const rotated = await keys.rotate(organizationId, id, overlapMs, services.actor)
         const { key, secret, confirmation } = rotated
@@ -203,7 +198,7 @@ export const commands = {
     examples: ['intercept key revoke key_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [id = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const keys = createKeys(services)
+        const keys = keysOf(services)
         const organizationId = await keys.organizationOf(id)
         const { key, confirmation } = await keys.revoke(organizationId, id, services.actor)
         return {

@@ -1,8 +1,8 @@
 import { readKeyDefaults, type KeyDefaults } from '../../access/index.ts'
-import { createOrganizations } from '../../organizations/index.ts'
 import type { OrganizationRecord, Plan } from '../../store/index.ts'
 import { parseDuration } from '../../units.ts'
 import { command, read, UsageError } from '../lib/command.ts'
+import { organizationsOf } from '../lib/nouns.ts'
 import { withServices } from '../lib/services.ts'
 import { parseScheme } from '../lib/scheme.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
@@ -24,7 +24,7 @@ export const commands = {
         async (services) => {
           const plan = values.plan === undefined ? undefined : parsePlan(values.plan)
           const wish = { slug, name: values.name, plan }
-          const created = await createOrganizations(services).create(wish, services.actor)
+          const created = await organizationsOf(services).create(wish, services.actor)
           return { data: present(created), text: `Organization ${created.slug} (${created.id}).` }
         },
         { creates: true },
@@ -36,7 +36,7 @@ export const commands = {
     examples: ['intercept org list'],
     run: async (_call, terminal) =>
       await withServices(terminal, async (services) => {
-        const found = await createOrganizations(services).list({ limit: maxListed })
+        const found = await organizationsOf(services).list({ limit: maxListed })
         const rows = found.map((one) => [one.slug, one.name, one.plan, shortTime(one.createdAt)])
         const text = renderTable(
           ['SLUG', 'NAME', 'PLAN', 'CREATED (UTC)'],
@@ -53,7 +53,7 @@ export const commands = {
     run: async ({ positionals: [slug = '', plan = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
         const wanted = parsePlan(plan)
-        const changed = await createOrganizations(services).setPlan(slug, wanted, services.actor)
+        const changed = await organizationsOf(services).setPlan(slug, wanted, services.actor)
         return { data: present(changed), text: `${changed.slug} is on the ${changed.plan} plan.` }
       }),
   }),
@@ -75,7 +75,7 @@ export const commands = {
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
       const wish = parseDefaults(values)
       return await withServices(terminal, async (services) => {
-        const organizations = createOrganizations(services)
+        const organizations = organizationsOf(services)
         const found = await organizations.get(slug)
         const changed =
           Object.keys(wish).length === 0

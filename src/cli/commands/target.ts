@@ -1,17 +1,10 @@
-import { createAddressGuard } from '../../http/index.ts'
-import { createOrganizations } from '../../organizations/index.ts'
+import { snakeCased } from '../../store/index.ts'
 import { Problem } from '../../errors.ts'
-import {
-  createTargets,
-  defaultSettings,
-  parseRule,
-  type LastLine,
-  type Target,
-  type TargetInput,
-} from '../../targets/index.ts'
+import { parseRule, type LastLine, type Target, type TargetInput } from '../../targets/index.ts'
 import { parseCallsPerSeconds, parseDuration, parseSize } from '../../units.ts'
 import { command, need, read, UsageError } from '../lib/command.ts'
-import { withServices, type Services } from '../lib/services.ts'
+import { baseUrlOf, organizationsOf, targetsOf } from '../lib/nouns.ts'
+import { withServices } from '../lib/services.ts'
 import { isoTime, renderTable } from '../lib/table.ts'
 import { previewData, previewText, rulesText, targetText } from '../lib/target-text.ts'
 
@@ -101,7 +94,7 @@ export const commands = {
       if (targetSlug === '') throw new UsageError('Name the target')
       const wish = readInput(values)
       return await withServices(terminal, async (services) => {
-        const organization = await createOrganizations(services).get(slug)
+        const organization = await organizationsOf(services).get(slug)
         const targets = targetsOf(services)
         const present = await findTarget(targets, organization.id, targetSlug)
         if (present === undefined) {
@@ -110,7 +103,7 @@ export const commands = {
           if (values['dry-run'] === true)
             throw new UsageError('--dry-run is for a target that exists')
           const made = await targets.create(organization.id, wishes, services.actor)
-          const text = `Target ${made.slug} (${made.id}) of ${organization.slug}: ${services.config.baseUrl}/api/v1/intercept/${made.slug}/ → ${made.upstream}\n${rulesText(made)}`
+          const text = `Target ${made.slug} (${made.id}) of ${organization.slug}: ${baseUrlOf(services)}/api/v1/intercept/${made.slug}/ → ${made.upstream}\n${rulesText(made)}`
           return { data: shown(made), text }
         }
         const preview =
@@ -154,7 +147,7 @@ export const commands = {
     examples: ['intercept target list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const organization = await createOrganizations(services).get(slug)
+        const organization = await organizationsOf(services).get(slug)
         const found = await targetsOf(services).list(organization.id)
         const rows = found.map((target) => [
           target.id,
@@ -178,9 +171,9 @@ export const commands = {
     examples: ['intercept target show acme payments'],
     run: async ({ positionals: [slug = '', targetSlug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const organization = await createOrganizations(services).get(slug)
+        const organization = await organizationsOf(services).get(slug)
         const target = await targetsOf(services).get(organization.id, targetSlug)
-        return { data: shown(target), text: targetText(target, services.config.baseUrl) }
+        return { data: shown(target), text: targetText(target, baseUrlOf(services)) }
       }),
   }),
   remove: command({
@@ -189,23 +182,11 @@ export const commands = {
     examples: ['intercept target remove acme payments'],
     run: async ({ positionals: [slug = '', targetSlug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const organization = await createOrganizations(services).get(slug)
+        const organization = await organizationsOf(services).get(slug)
         await targetsOf(services).remove(organization.id, targetSlug, services.actor)
         return { data: { slug: targetSlug, removed: true }, text: `Target ${targetSlug} is gone.` }
       }),
   }),
-}
-
-function targetsOf(services: Services) {
-  const { config } = services
-  return createTargets({
-    ...services,
-    guard: createAddressGuard({
-      allowCidrs: config.outboundAllowCidrs,
-      allowLoopback: config.loopbackIsOpen,
-    }),
-    defaults: defaultSettings(config.limits.bodyBytes, config.callRecords),
-  })
 }
 
 async function findTarget(
@@ -276,7 +257,7 @@ function shown(target: Target): Record<string, unknown> {
     name: target.name,
     upstream: target.upstream,
     credential_header: target.credentialHeader ?? null,
-    settings: target.settings,
+    settings: snakeCased(target.settings),
     rules: target.rules,
     otherwise: target.lastLine,
     otherwise_set: target.otherwise !== undefined,

@@ -13,6 +13,7 @@ import { createRelyingParty } from '../../oidc/index.ts'
 import { randomToken } from '../../secrets/index.ts'
 import { defaultSettings } from '../../targets/index.ts'
 import { createLog } from '../../telemetry/index.ts'
+import { remoteConfigurations } from '../remote/index.ts'
 import type { Services } from './services.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -29,11 +30,16 @@ export async function readText(path: string): Promise<{ label: string; text: str
   return { label, text }
 }
 
+/** What commands do with files, on the database or over the API. */
+export type FileWork = Pick<Configurations, 'export' | 'plan' | 'apply'>
+
 /** Opens an organization's configuration on the same database as a running server. */
 export async function withConfigurations<T>(
   services: Services,
-  work: (configurations: Configurations) => Promise<T>,
+  work: (configurations: FileWork) => Promise<T>,
 ): Promise<T> {
+  const { remote } = services
+  if (remote !== undefined) return await work(remoteConfigurations(remote))
   const { config, store, sealer, clock } = services
   const reach = { allowCidrs: config.outboundAllowCidrs, allowLoopback: config.loopbackIsOpen }
   await using outbound = createOutbound(reach)

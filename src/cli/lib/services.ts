@@ -9,6 +9,7 @@ import {
   type Sealer,
 } from '../../secrets/index.ts'
 import { isInUse, openStore, type Actor, type Store } from '../../store/index.ts'
+import { onlyLocal, type Remote } from '../remote/index.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What most commands need; a running server hears of what they change through the change feed. */
@@ -18,6 +19,8 @@ export interface Services {
   readonly sealer: Sealer
   readonly clock: Clock
   readonly actor: Actor
+  /** Set where the command speaks to a running Intercept: then the rest is not there. */
+  readonly remote: Remote | undefined
 }
 
 /** Opens the same database as a running server, for the time of one piece of work. */
@@ -27,6 +30,8 @@ export async function withServices<T>(
   /** Commands that begin something make a database where there is none; all others leave a place as they found it. */
   { creates = false }: { readonly creates?: boolean } = {},
 ): Promise<T> {
+  const { remote } = terminal
+  if (remote !== undefined) return await work(overTheApi(remote))
   const config = readConfig(terminal.env)
   if (!creates) await requireDatabase(config)
   const sealer = await openSealer(config)
@@ -40,7 +45,15 @@ export async function withServices<T>(
     maxEventBytes: config.limits.webhookBodyBytes,
     authenticator: sealer,
   })
-  return await work({ config, store, sealer, clock: store.clock, actor: operator() })
+  return await work({
+    ...{ config, store, sealer, clock: store.clock },
+    ...{ actor: operator(), remote: undefined },
+  })
+}
+
+function overTheApi(remote: Remote): Services {
+  const [config, store, sealer] = [onlyLocal(), onlyLocal(), onlyLocal()]
+  return { config, store, sealer, clock: systemClock, actor: operator(), remote }
 }
 
 /** There is no database where one must be. */

@@ -1,5 +1,7 @@
 import { text } from 'node:stream/consumers'
 
+import type { Remote } from '../remote/index.ts'
+
 /** Where a command reads and writes; tests hand in their own. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -7,6 +9,8 @@ export interface Terminal {
   readonly isPerson: boolean
   /** How commands are started here, for hints that can be pasted; `intercept` unless something else is said. */
   readonly program?: string
+  /** The running Intercept that a command speaks to over its API; undefined: the database. */
+  readonly remote?: Remote | undefined
   print(line: string): void
   complain(line: string): void
   /** Standard input, whole and trimmed; for secrets, which don't belong on a command line. */

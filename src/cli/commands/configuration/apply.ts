@@ -1,4 +1,3 @@
-import type { Configurations } from '../../../configuration/index.ts'
 import { command } from '../../lib/command.ts'
 import {
   differencesText,
@@ -29,7 +28,7 @@ export const commands = {
       return await withServices(
         terminal,
         async (services) =>
-          await withConfigurations(services, async ({ apply }: Configurations) => {
+          await withConfigurations(services, async ({ apply }) => {
             const { actor } = services
             const by = { ...options, actor, permissions: undefined, onIssued: sink.write }
             const { differences, issued } = await apply(text, by)

@@ -1,6 +1,6 @@
-import { createOrganizations } from '../../../organizations/index.ts'
 import { command } from '../../lib/command.ts'
 import { withConfigurations } from '../../lib/configuration.ts'
+import { organizationsOf } from '../../lib/nouns.ts'
 import { withServices } from '../../lib/services.ts'
 
 export const commands = {
@@ -10,7 +10,7 @@ export const commands = {
     examples: ['intercept export acme > acme.yaml'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const organization = await createOrganizations(services).get(slug)
+        const organization = await organizationsOf(services).get(slug)
         return await withConfigurations(services, async (configurations) => {
           const { text, document } = await configurations.export(organization)
           return { data: document, text: text.trimEnd() }

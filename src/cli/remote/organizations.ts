@@ -1,0 +1,72 @@
+import type { Organizations } from '../../organizations/index.ts'
+import type { OrganizationRecord, Plan } from '../../store/index.ts'
+import type { Remote } from './connection.ts'
+import { msOf } from './values.ts'
+
+interface OrganizationJson {
+  readonly id: string
+  readonly slug: string
+  readonly name: string
+  readonly plan: string
+  readonly created_at: string
+  readonly version: number
+  readonly key_defaults?: {
+    readonly scheme: string
+    readonly expires_after_days: number | null
+    readonly cidrs: readonly string[] | null
+  }
+}
+
+const dayMs = 86_400_000
+const O = '/operator/organizations'
+
+/** What commands do with organizations, over the API; the list, new ones and plans take an operator's token. */
+export function remoteOrganizations(remote: Remote) {
+  return {
+    get: async (slug) => toRecord(await remote.call(`GET /organizations/${part(slug)}`)),
+    list: async ({ limit }) => (await remote.list<OrganizationJson>(O, limit)).map(toRecord),
+    create: async ({ slug, name, plan }) =>
+      toRecord(await remote.call(`POST ${O}`, { slug, name, plan })),
+    setPlan: async (slug, plan) =>
+      toRecord(await remote.call(`PUT ${O}/${part(slug)}/plan`, { plan })),
+    async change(id, { name, keyDefaults: given }) {
+      const defaults = given && {
+        ...('scheme' in given ? { scheme: given.scheme } : {}),
+        ...('expiresAfterMs' in given
+          ? {
+              expires_after_days:
+                given.expiresAfterMs === undefined ? null : given.expiresAfterMs / dayMs,
+            }
+          : {}),
+        ...('cidrs' in given ? { cidrs: given.cidrs ?? null } : {}),
+      }
+      const body = { name, key_defaults: defaults }
+      return toRecord(await remote.call(`PATCH /organizations/${id}`, body))
+    },
+  } satisfies Partial<Organizations>
+}
+
+/** A word of somebody's as a part of a path. */
+export function part(word: string): string {
+  return encodeURIComponent(word)
+}
+
+function toRecord(json: OrganizationJson): OrganizationRecord {
+  const { key_defaults: defaults } = json
+  const days = defaults?.expires_after_days ?? undefined
+  return {
+    id: json.id as OrganizationRecord['id'],
+    slug: json.slug,
+    name: json.name,
+    plan: json.plan as Plan,
+    createdAt: msOf(json.created_at) ?? 0,
+    version: json.version,
+    settings: {
+      keyDefaults: {
+        scheme: defaults?.scheme,
+        expiresAfterMs: days === undefined ? undefined : days * dayMs,
+        cidrs: defaults?.cidrs ?? undefined,
+      },
+    },
+  } as OrganizationRecord
+}

@@ -1,0 +1,71 @@
+import type { AccessTokens } from '../../access/index.ts'
+import type { AccessTokenRecord } from '../../store/index.ts'
+import { Problem } from '../../errors.ts'
+import type { Remote } from './connection.ts'
+import { part } from './organizations.ts'
+import {
+  createSecret,
+  msOf,
+  organizationFor,
+  timeOf,
+  toConfirmation,
+  type Confirmed,
+} from './values.ts'
+
+type TokenJson = Readonly<Record<string, unknown>>
+
+/** What commands do with access tokens, over the API; the operator's are made on the machine only. */
+export function remoteTokens(remote: Remote) {
+  const at = (organizationId: string | undefined): string => {
+    if (organizationId !== undefined) return `/organizations/${part(organizationId)}/access-tokens`
+    throw new Problem(
+      'person_required',
+      "An operator's token is made and listed on the machine itself only.",
+    )
+  }
+  return {
+    async issue(input, { organization }) {
+      const { name, permissions, cidrs, expiresAt } = input
+      const made = await remote.call<{ access_token: TokenJson; secret: string }>(
+        `POST ${at(organization?.id)}`,
+        { name, permissions, cidrs, expires_at: timeOf(expiresAt) },
+      )
+      return { token: toToken(made.access_token), secret: createSecret(made.secret) }
+    },
+    list: async (organizationId, { limit }) =>
+      (await remote.list<TokenJson>(at(organizationId), limit)).map(toToken),
+    async find(id) {
+      const organizationId = organizationFor(remote)
+      const found = toToken(await remote.call(`GET ${at(organizationId)}/${part(id)}`))
+      return { ...found, organizationId: organizationId as AccessTokenRecord['organizationId'] }
+    },
+    async revoke({ organizationId, id }) {
+      const done = await remote.call<{ access_token: TokenJson; confirmation: Confirmed }>(
+        `POST ${at(organizationId)}/${part(id)}/revoke`,
+        {},
+      )
+      return {
+        token: toToken(done.access_token),
+        confirmation: toConfirmation(done.confirmation),
+      }
+    },
+  } satisfies Partial<AccessTokens>
+}
+
+function toToken(json: TokenJson): AccessTokenRecord {
+  return {
+    id: json['id'],
+    name: json['name'],
+    hint: json['hint'],
+    permissions: json['permissions'],
+    cidrs: json['cidrs'] ?? undefined,
+    createdAt: msOf(json['created_at']),
+    createdBy: undefined,
+    creatorUserId: json['created_by'] ?? undefined,
+    expiresAt: msOf(json['expires_at']),
+    lastUsedAt: msOf(json['last_used_at']),
+    lastUsedAddress: json['last_used_address'] ?? undefined,
+    lastUsedAgent: json['last_used_agent'] ?? undefined,
+    revokedAt: msOf(json['revoked_at']),
+  } as unknown as AccessTokenRecord
+}

@@ -1,0 +1,53 @@
+import { Problem } from '../../errors.ts'
+import { Secret } from '../../secrets/index.ts'
+import type { Confirmation } from '../../store/index.ts'
+import type { Remote } from './connection.ts'
+
+const shownAtTheEnd = 4
+
+/** When a change had reached every node, as the API says it. */
+export interface Confirmed {
+  readonly nodes: number
+  readonly silent_nodes: number
+  readonly took_ms: number
+}
+
+export function toConfirmation(one: Confirmed): Confirmation {
+  return { nodes: one.nodes, silentNodes: one.silent_nodes, tookMs: one.took_ms }
+}
+
+/** A time of the API in milliseconds; null and nothing are undefined. */
+export function msOf(time: unknown): number | undefined {
+  return typeof time === 'string' ? Date.parse(time) : undefined
+}
+
+/** Milliseconds as a time of the API; undefined and null as they are. */
+export function timeOf(ms: number | null | undefined): string | null | undefined {
+  return ms === undefined || ms === null ? ms : new Date(ms).toISOString()
+}
+
+/** A secret that an answer told. */
+export function createSecret(text: string): Secret {
+  return new Secret(text, `…${text.slice(-shownAtTheEnd)}`)
+}
+
+/** The organization of a thing that is named by its id alone: on the database its row says it. */
+export function organizationFor(remote: Remote): string {
+  if (remote.organization !== undefined) return remote.organization
+  throw new Problem('invalid_input', 'Over the API, say whose it is: --org SLUG, or INTERCEPT_ORG.')
+}
+
+/** Stands for what only a database has: whatever is asked of it is refused. */
+export function onlyLocal(): never {
+  return new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Problem(
+          'not_found',
+          'This command works on the database only, not over the API; leave --server and INTERCEPT_SERVER out.',
+        )
+      },
+    },
+  ) as never
+}
