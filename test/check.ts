@@ -18,6 +18,8 @@ const steps: readonly Step[] = [
   { name: 'types of the dashboard', run: checkWebTypes },
   { name: 'lint', run: () => tool('oxlint', ['--type-aware', '--quiet', '--deny-warnings']) },
   { name: 'format', run: () => tool('oxfmt', ['--check', '.']) },
+  { name: 'types of the client', run: () => tool('tsc', ['-p', 'packages/client', '--noEmit']) },
+  { name: 'generated files', run: () => tool('node', ['packages/generate.ts', '--check']) },
   { name: 'unused code', run: checkUnused },
   { name: 'lock file', run: checkLockFile },
   {

@@ -110,7 +110,7 @@ export async function readOperations(baseUrl: string): Promise<Operation[]> {
     components: { schemas: Record<string, Schema> }
   }
   const schemas = document.components.schemas
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
+  const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
       name: `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
       method: method.toUpperCase(),
@@ -121,6 +121,8 @@ export async function readOperations(baseUrl: string): Promise<Operation[]> {
       streams: JSON.stringify(described.responses).includes('text/event-stream'),
     })),
   )
+  // What takes an API key is the gateway's; the JSON API has none of it.
+  return all.filter(({ permission }) => permission !== 'key')
 }
 
 interface Described {

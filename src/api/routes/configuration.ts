@@ -26,7 +26,7 @@ const FileBody = input({
   /** The file, YAML. */
   file: Type.String({ minLength: 1 }),
   /** What things that it owns are marked with: the file's name. */
-  label: Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\p{Cc}]+$' }),
+  label: Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\x00-\\x1f]+$' }),
   /** Whether things that the file made, and no longer names, are removed. */
   prune: Type.Optional(Type.Boolean()),
   /** The secrets behind `env:NAME` and `file:PATH`: the caller has them, not the node. */

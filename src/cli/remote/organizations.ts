@@ -68,5 +68,5 @@ function toRecord(json: OrganizationJson): OrganizationRecord {
         cidrs: defaults?.cidrs ?? undefined,
       },
     },
-  } as OrganizationRecord
+  }
 }

@@ -80,6 +80,11 @@ function bodyOf(input: TargetInput, before?: TargetJson) {
 
 const usualTimes = { connect_ms: 5000, first_byte_ms: 60_000, idle_ms: 300_000 }
 
+function withoutCalls(rule: Readonly<Record<string, unknown>>): object {
+  const { calls: _, ...kept } = rule
+  return kept
+}
+
 function toTarget(json: TargetJson): Target {
   const { rate_limit: rate, capture, timeouts } = json
   const hasCapture = capture.headers.length > 0 || capture.body_bytes > 0
@@ -95,7 +100,7 @@ function toTarget(json: TargetJson): Target {
     disabledAt: json['enabled'] === true ? undefined : 0,
     createdAt: msOf(json['created_at']),
     version: json['version'],
-    rules: json.rules.map(({ calls: _, ...rule }) => rule),
+    rules: json.rules.map(withoutCalls),
     settings: {
       records: json['call_records'],
       paths: json['verbatim_paths'] === true ? 'verbatim' : 'canonical',

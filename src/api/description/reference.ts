@@ -1,4 +1,4 @@
-import type { AnyRoute, RouteTable } from './core/route.ts'
+import type { AnyRoute, RouteTable } from '../core/route.ts'
 
 /** The table of routes as one page to read: no script, nothing from elsewhere. */
 export function renderReference(table: RouteTable, baseUrl: string): string {
