@@ -53,6 +53,10 @@ export type Endpoint = { "id": string; "url": string; "description": string; "ty
 
 export type EndpointBooks = { "committed": number; "delivered": number; "dead": number; "pending": number; "held": number; "skipped": number }
 
+export type EndpointFigures = { "step_ms": number; "points": (EndpointFiguresPoint)[]; "sampled": boolean }
+
+export type EndpointFiguresPoint = { "at": string; "delivered": number; "dead": number; "skipped": number; "waiting": number; "backlog": number; "p50_ms": number | null; "p95_ms": number | null }
+
 export type Event = { "id": string; "type": string; "sequence": number; "body": string }
 
 export type EventType = { "type": string; "description": string; "schema": Record<string, unknown>; "sample": Record<string, unknown> }
@@ -132,6 +136,8 @@ export type Target = { "id": string; "slug": string; "name": string; "upstream":
 export type TargetQuota = { "calls": number; "period": "day" | "month" }
 
 export type TargetRateLimit = { "calls": number; "per_seconds": number; "burst"?: number }
+
+export type TargetTraffic = { "target_id": string; "calls": (number)[]; "failed": (number)[] }
 
 export type Timeouts = { "connect_ms": number; "first_byte_ms": number; "idle_ms": number }
 
@@ -329,6 +335,8 @@ export interface Operations {
   getTopOfCalls: { input: { organization: string; query?: { q?: string; target?: string; key?: string; stopped_at?: string; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string; limit?: number } }; output: TopOfCalls }
   /** Calls per step by how they ended, how long they took, and where refused ones stopped. */
   listRollups: { input: { organization: string; query?: { q?: string; target?: string; key?: string; stopped_at?: string; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string; step_ms?: number; parts?: boolean } }; output: Rollup }
+  /** Calls of each target in each of the last 24 hours, oldest first; targets without calls are left out. */
+  listRollupTargets: { input: { organization: string }; output: { "step_ms": number; "items": (TargetTraffic)[] } }
   /** Calls as JSON lines or CSV, newest first, at most 100,000; the export itself is an audit entry. */
   exportCalls: { input: { organization: string; body: { "format": "ndjson" | "csv"; "limit"?: number; "q"?: string; "target"?: string; "key"?: string; "stopped_at"?: string; "outcome"?: "answered" | "upstream_error" | "refused"; "status"?: string; "method"?: string; "path"?: string; "address"?: string; "from"?: string; "to"?: string } }; output: string }
   /** The configuration as a file; secrets by reference, never themselves. */
@@ -387,6 +395,8 @@ export interface Operations {
   rotateWebhookSecret: { input: { organization: string; body?: { "overlap_seconds"?: number } }; output: WebhookSecrets }
   /** End the overlap of older secrets now. */
   endOldWebhookSecrets: { input: { organization: string }; output: undefined }
+  /** Deliveries of an endpoint per step: by outcome, how long they took, how many waited. */
+  listEndpointFigures: { input: { organization: string; endpoint: string; query?: { from?: string; to?: string; step_ms?: number } }; output: EndpointFigures }
   /** Deliveries over all endpoints, newest first. */
   listDeliveries: { input: { organization: string; query?: { after?: string; limit?: number; endpoint?: string; event?: string; state?: "pending" | "held" | "delivered" | "dead" | "skipped" | "retrying" | "missed"; type?: string; from?: string; to?: string } }; output: { "items": (Delivery)[]; "next": string | null } }
   /** One delivery with its bytes and its attempts. */
@@ -506,6 +516,7 @@ export const operations: { readonly [Name in keyof Operations]: readonly [method
   getCall: ["GET", "/organizations/{organization}/calls/{call}", false],
   getTopOfCalls: ["GET", "/organizations/{organization}/calls/top", false],
   listRollups: ["GET", "/organizations/{organization}/rollups", false],
+  listRollupTargets: ["GET", "/organizations/{organization}/rollups/targets", false],
   exportCalls: ["POST", "/organizations/{organization}/calls/export", false],
   getConfiguration: ["GET", "/organizations/{organization}/configuration", false],
   planConfiguration: ["POST", "/organizations/{organization}/configuration/plan", false],
@@ -535,6 +546,7 @@ export const operations: { readonly [Name in keyof Operations]: readonly [method
   getWebhookSecret: ["GET", "/organizations/{organization}/webhooks/secret", false],
   rotateWebhookSecret: ["POST", "/organizations/{organization}/webhooks/secret/rotate", true],
   endOldWebhookSecrets: ["POST", "/organizations/{organization}/webhooks/secret/end-old", false],
+  listEndpointFigures: ["GET", "/organizations/{organization}/webhooks/endpoints/{endpoint}/figures", false],
   listDeliveries: ["GET", "/organizations/{organization}/webhooks/deliveries", false],
   getDelivery: ["GET", "/organizations/{organization}/webhooks/deliveries/{delivery}", false],
   replayDelivery: ["POST", "/organizations/{organization}/webhooks/deliveries/{delivery}/replay", false],
