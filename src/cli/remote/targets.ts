@@ -28,7 +28,7 @@ export function remoteTargets(remote: Remote) {
       toTarget(
         await remote.call(`POST ${at(organizationId)}`, { slug: input.slug, ...bodyOf(input) }),
       ),
-    async edit(organizationId, slug, input) {
+    async edit({ organizationId, idOrSlug: slug }, input) {
       const before = await remote.call<TargetJson>(`GET ${at(organizationId, slug)}`)
       const done = await remote.call<TargetJson & { confirmation: Confirmed }>(
         `PATCH ${at(organizationId, slug)}`,
