@@ -48,6 +48,7 @@ export class KeyUses {
       for (const [digest, entry] of waiting) {
         if (!this.#last.has(digest)) this.#last.set(digest, entry)
       }
+      this.#dueAt = -Infinity
       throw error
     }
     await this.#oldSecretCallers.write(this.#store)

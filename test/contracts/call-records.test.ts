@@ -29,6 +29,54 @@ for (const engine of engines) {
       assert.deepEqual(found, batch.toReversed())
     })
 
+    test('calls that cannot be written hold up no last use, quota or announcement, and a last use that cannot be written waits', async () => {
+      const clock = steadyClock()
+      await using place = await storeForTests(engine, clock)
+      let areCallsAway = true
+      let isMainAway = true
+      const usesTried: string[] = []
+      const done: string[] = []
+      const store: Store = {
+        ...place.store,
+        insertCalls: async (rows) => {
+          if (areCallsAway) throw new Error('calls are away')
+          await place.store.insertCalls(rows)
+        },
+        transactionOnCalls: async (work) => {
+          if (areCallsAway) throw new Error('calls are away')
+          return await place.store.transactionOnCalls(work)
+        },
+        transaction: async (work) => {
+          usesTried.push(isMainAway ? 'away' : 'written')
+          if (isMainAway) throw new Error('the main database is away')
+          return await place.store.transaction(work)
+        },
+      }
+      await using recorder = createRecorder({
+        ...{ store, clock, metrics: createMetrics(), log: { error: () => undefined } },
+        besides: {
+          quotas: async () => void done.push('quotas'),
+          announcements: async () => void done.push('announcements'),
+        },
+      })
+      const organizationId = createId('org')
+      const call = callOf(organizationId, clock.now())
+      recorder.record(call, secret, 'all')
+      await assert.rejects(recorder.flush(), /away/)
+      assert.deepEqual(done, ['quotas', 'announcements'])
+      assert.deepEqual(usesTried, ['away'])
+      isMainAway = false
+      await assert.rejects(recorder.flush(), /calls are away/)
+      assert.deepEqual(usesTried, ['away', 'written'])
+      areCallsAway = false
+      await recorder.flush()
+      const kept = await calls.list(place.store.calls, organizationId, { limit: 10 })
+      assert.deepEqual(
+        kept.map(({ id }) => id),
+        [call.id],
+      )
+    })
+
     test('retention drops days whole, keeps what is younger, and forgets what was before there were days', async () => {
       const clock = steadyClock()
       await using place = await storeForTests(engine, clock)
