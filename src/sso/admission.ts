@@ -92,16 +92,15 @@ export function createCompanySignIn(deps: {
   const { store, directory } = deps
 
   async function attempt<T>(
-    connection: Connection,
-    person: CompanyPerson,
-    actor: Actor,
+    arrival: Pick<Attempt, 'connection' | 'person' | 'actor'>,
     work: (attempt: Attempt) => Promise<T>,
   ): Promise<T> {
+    const { connection } = arrival
     return await store.transaction(async (tx) => {
       await requireEnterprise(tx, connection.organizationId)
       await requireUnchanged(tx, connection)
       const directoryIsOn = await directory.isOn(tx, connection.organizationId)
-      const candidate = { tx, connection, person, actor, directoryIsOn }
+      const candidate = { tx, ...arrival, directoryIsOn }
       requireWorkspace(candidate)
       requireGroup(candidate)
       return await work(candidate)
@@ -113,9 +112,7 @@ export function createCompanySignIn(deps: {
     person: CompanyPerson,
     actor: Actor,
   ): Promise<Admitted | PendingLink> {
-    return await attempt(connection, person, actor, async (at) => {
-      return await judge(at)
-    })
+    return await attempt({ connection, person, actor }, async (at) => await judge(at))
   }
 
   async function judge(at: Attempt): Promise<Admitted | PendingLink> {
@@ -154,7 +151,7 @@ export function createCompanySignIn(deps: {
 
   async function preview(connection: Connection, person: CompanyPerson): Promise<string> {
     try {
-      await attempt(connection, person, { kind: 'system' }, async (at) => {
+      await attempt({ connection, person, actor: { kind: 'system' } }, async (at) => {
         throw new Preview(await judge(at))
       })
     } catch (error) {
@@ -168,7 +165,7 @@ export function createCompanySignIn(deps: {
     admit,
     preview,
     confirm: async (connection, { link: pending, userId }, actor) =>
-      await attempt(connection, pending.person, actor, async (at) => {
+      await attempt({ connection, person: pending.person, actor }, async (at) => {
         if (!pending.candidates.includes(userId)) {
           throw new Problem(
             'sso_confirmation_required',

@@ -65,7 +65,7 @@ export function createDomains(deps: { store: Store; resolveTxt: ResolveTxt }): D
     return await store.transaction(async (tx) => {
       const current = await domains.find(tx, domain.organizationId, domain.id)
       if (!current) throw notFound()
-      return await decide(tx, current, seen, actor)
+      return await decide(tx, { domain: current, seen }, actor)
     })
   }
 
@@ -88,7 +88,7 @@ export function createDomains(deps: { store: Store; resolveTxt: ResolveTxt }): D
           nextCheckAt: tx.now + minuteMs,
         })
         if (!added) throw new Problem('conflict', `${name} is in this organization already.`)
-        note(tx, added, actor, 'added', {})
+        note(tx, { domain: added, verb: 'added' }, actor)
         return added
       })
     },
@@ -113,7 +113,7 @@ export function createDomains(deps: { store: Store; resolveTxt: ResolveTxt }): D
           verified: { by: 'operator' },
         })
         if (!verified) throw notFound()
-        announce(tx, verified, actor, 'verified', { by: 'operator' })
+        announce(tx, { domain: verified, verb: 'verified', detail: { by: 'operator' } }, actor)
         return verified
       })
     },
@@ -123,7 +123,8 @@ export function createDomains(deps: { store: Store; resolveTxt: ResolveTxt }): D
       return await store.transaction(async (tx) => {
         const routed = await domains.route(tx, { organizationId, id: domain.id, connectionId })
         if (!routed) throw notFound()
-        note(tx, routed, actor, 'routed', { connection_id: connectionId ?? null })
+        const detail = { connection_id: connectionId ?? null }
+        note(tx, { domain: routed, verb: 'routed', detail }, actor)
         return routed
       })
     },
@@ -131,7 +132,7 @@ export function createDomains(deps: { store: Store; resolveTxt: ResolveTxt }): D
       const domain = await get(organizationId, idOrName)
       await store.transaction(async (tx) => {
         await domains.remove(tx, domain)
-        note(tx, domain, actor, 'removed', {})
+        note(tx, { domain, verb: 'removed' }, actor)
       })
     },
     async ofAddress(address) {
@@ -152,8 +153,7 @@ export function createDomains(deps: { store: Store; resolveTxt: ResolveTxt }): D
 /** What a look at the DNS means for a domain: proven, lost, or to be looked at again. */
 async function decide(
   tx: Tx,
-  domain: DomainRecord,
-  seen: Seen,
+  { domain, seen }: { readonly domain: DomainRecord; readonly seen: Seen },
   actor: Actor,
 ): Promise<DomainRecord> {
   const proven = seen.kind === 'verified'
@@ -171,8 +171,10 @@ async function decide(
     lost,
   })
   if (!after) throw notFound()
-  if (held && !wasVerified) announce(tx, after, actor, 'verified', { by: 'dns' })
-  if (lost) announce(tx, after, actor, 'lost', { seen: seen.sentence })
+  if (held && !wasVerified) {
+    announce(tx, { domain: after, verb: 'verified', detail: { by: 'dns' } }, actor)
+  }
+  if (lost) announce(tx, { domain: after, verb: 'lost', detail: { seen: seen.sentence } }, actor)
   return after
 }
 
@@ -188,28 +190,24 @@ function nextCheckAt(
   return now - since < tryingForMs ? now + minuteMs : null
 }
 
-function announce(
-  tx: Tx,
-  domain: DomainRecord,
-  actor: Actor,
-  verb: 'verified' | 'lost',
-  more: Record<string, unknown>,
-): void {
-  note(tx, domain, actor, verb, more)
+/** What happened to a domain, as audit and events say it. */
+interface DomainChange<Verb extends string = string> {
+  readonly domain: DomainRecord
+  readonly verb: Verb
+  readonly detail?: Readonly<Record<string, unknown>>
+}
+
+function announce(tx: Tx, change: DomainChange<'verified' | 'lost'>, actor: Actor): void {
+  const { domain, verb, detail } = change
+  note(tx, change, actor)
   publish(tx, {
     organizationId: domain.organizationId,
     type: `domain.${verb}`,
-    data: { domain_id: domain.id, name: domain.name, ...more },
+    data: { domain_id: domain.id, name: domain.name, ...detail },
   })
 }
 
-function note(
-  tx: Tx,
-  domain: DomainRecord,
-  actor: Actor,
-  verb: string,
-  detail: Record<string, unknown>,
-): void {
+function note(tx: Tx, { domain, verb, detail }: DomainChange, actor: Actor): void {
   record(tx, {
     organizationId: domain.organizationId,
     actor,

@@ -86,7 +86,7 @@ export function createSsoPolicies(deps: {
         await organizations.update(tx, organizationId, {
           settings: { ...before.settings, sso: after },
         })
-        await announce(tx, organizationId, actor, { before: policyOf(before), after })
+        await announce(tx, { organizationId, before: policyOf(before), after }, actor)
         return after
       })
     },
@@ -127,10 +127,10 @@ async function requireWayIn(
 
 async function announce(
   tx: Tx,
-  organizationId: OrganizationId,
+  change: { organizationId: OrganizationId; before: SsoPolicy; after: SsoPolicy },
   actor: Actor,
-  detail: { before: SsoPolicy; after: SsoPolicy },
 ): Promise<void> {
+  const { organizationId, before, after } = change
   const all = await connections.list(tx, organizationId)
   const connection = all.find(({ isDefault }) => isDefault) ?? all[0]
   record(tx, {
@@ -138,11 +138,11 @@ async function announce(
     actor,
     action: 'sso.policy_changed',
     subject: { kind: 'organization', id: organizationId },
-    detail: { ...detail },
+    detail: { before, after },
   })
-  if (connection !== undefined && detail.before.required !== detail.after.required) {
+  if (connection !== undefined && before.required !== after.required) {
     const { id: connection_id, issuer, name } = connection
-    const change = detail.after.required ? 'required' : 'optional'
+    const change = after.required ? 'required' : 'optional'
     publish(tx, {
       organizationId,
       type: 'sso.connection_changed',

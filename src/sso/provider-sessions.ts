@@ -30,7 +30,7 @@ export async function endSessionsOf(
     const why = { by: actor.id, reason: 'connection_off' }
     const gone = await sessions.end(tx, { userId, which, why })
     for (const { id } of gone)
-      announceEnd(tx, connection.organizationId, { id, userId }, why.reason)
+      announceEnd(tx, connection.organizationId, { id, userId, reason: why.reason })
     ended += gone.length
   }
   return ended
@@ -56,7 +56,7 @@ export async function endByProvider(
     for (const { sessionId, userId } of named) {
       const why = { by: undefined, reason: 'ended_by_provider' }
       const gone = await sessions.end(tx, { userId, which: { id: sessionId }, why })
-      for (const { id } of gone) announceEnd(tx, organizationId, { id, userId }, why.reason)
+      for (const { id } of gone) announceEnd(tx, organizationId, { id, userId, reason: why.reason })
       ended += gone.length
     }
     if (ended > 0) {
@@ -76,13 +76,12 @@ export async function endByProvider(
 function announceEnd(
   tx: Tx,
   organizationId: string,
-  session: { id: SessionId; userId: UserId },
-  reason: string,
+  session: { readonly id: SessionId; readonly userId: UserId; readonly reason: string },
 ): void {
   tx.changed({ kind: 'session', organizationId: 'system', subjectId: session.id })
   publish(tx, {
     organizationId,
     type: 'session.revoked',
-    data: { session_id: session.id, user_id: session.userId, reason },
+    data: { session_id: session.id, user_id: session.userId, reason: session.reason },
   })
 }
