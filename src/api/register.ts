@@ -53,19 +53,14 @@ function registerRoute(
   hung: Hung,
   deps: { readonly services: Services; readonly addressOf: (request: AppRequest) => string },
 ): void {
-  const { route } = hung
-  const { services } = deps
+  const [{ route }, { services }] = [hung, deps]
   const admitted = new WeakMap<AppRequest, Admitted>()
   app.route({
     method: hung.method,
     url: hung.url,
     attachValidation: true,
     ...(route.maxBodyBytes === undefined ? {} : { bodyLimit: route.maxBodyBytes }),
-    schema: {
-      ...(route.body ? { body: route.body } : {}),
-      ...(route.query ? { querystring: route.query } : {}),
-      ...(route.answer ? { response: { [route.status]: route.answer } } : {}),
-    },
+    schema: schemaOf(route),
     // Before the body is read: a stranger's body is never looked at.
     onRequest: async (request) => {
       const params = request.params as Record<string, string>
@@ -101,13 +96,25 @@ function registerRoute(
         if (route.managed !== undefined) await refuseManaged(route.managed, given, services)
         await route.check?.(given as never, services)
         const handle = async () => await route.handle(given as never, services)
-        return await send(reply, hung, await handleOnce(hung, request, given, { services, handle }))
+        return await send(
+          reply,
+          hung,
+          await handleOnce(hung, { request, given }, { services, handle }),
+        )
       } catch (error) {
         noteDenial(error, { organization: who?.organization, actor: given.actor }, services)
         throw error
       }
     },
   })
+}
+
+function schemaOf({ body, query, answer, status }: AnyRoute) {
+  return {
+    ...(body ? { body } : {}),
+    ...(query ? { querystring: query } : {}),
+    ...(answer ? { response: { [status]: answer } } : {}),
+  }
 }
 
 /** What a file owns is changed in the file: the next apply would undo anything else without a word. */
@@ -123,8 +130,7 @@ async function refuseManaged(
 /** Creations honour Idempotency-Key; everything else is done as often as it is asked for. */
 async function handleOnce(
   hung: Hung,
-  request: AppRequest,
-  given: RouteRequest,
+  { request, given }: { readonly request: AppRequest; readonly given: RouteRequest },
   how: { readonly services: Services; readonly handle: () => Promise<unknown> },
 ): Promise<unknown> {
   const key = request.headers['idempotency-key']

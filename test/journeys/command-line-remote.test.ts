@@ -18,6 +18,8 @@ describe('the command line over the API', () => {
     folder = mkdtempSync(join(tmpdir(), 'intercept-remote-'))
     await local('org create acme --plan enterprise')
     await local('target set acme echo --upstream http://127.0.0.1:8099 --rate 5/s')
+    await local('webhook add acme --url http://127.0.0.1:9000/hook --event domain.lost')
+    await local('member add acme ada@acme.test --role viewer')
     await local('key issue acme --name first --grant echo:GET --rate 5/s')
     const all = Object.keys(permissions).map((one) => `--permission ${one}`)
     const token = await local(`token issue acme --name ci ${all.join(' ')}`)
@@ -64,6 +66,10 @@ describe('the command line over the API', () => {
       'target show acme echo',
       'org key-defaults acme',
       'export acme',
+      'webhook list acme',
+      'webhook secret acme',
+      'member list acme',
+      'audit list acme --action api_key.issued',
     ]) {
       await same(words)
     }
@@ -92,6 +98,15 @@ describe('the command line over the API', () => {
       assert.match(done.out, says)
     }
     await same(`key show ${id}`)
+    const added = await remote('webhook add acme --url http://127.0.0.1:9001/other --json')
+    const endpoint = JSON.parse(added.out) as { id: string }
+    assert.match((await remote(`webhook ping ${endpoint.id}`)).out, /is on its way/)
+    assert.equal((await remote(`webhook remove ${endpoint.id}`)).code, 0)
+    assert.match((await remote('webhook secret acme --rotate')).out, /^svc_whsec_/)
+    const promoted = await remote('member role acme ada@acme.test developer')
+    assert.equal(promoted.code, 0, promoted.err)
+    await same('member list acme')
+    assert.match((await remote('member remove acme ada@acme.test')).out, /no member of acme/)
     const made = await remote('token issue acme --name child --json')
     const child = JSON.parse(made.out) as { id: string }
     assert.equal((await remote(`token revoke ${child.id}`)).code, 0)

@@ -120,16 +120,21 @@ async function ofKeys({ id }: RouteOrganization, services: Services): Promise<It
   const expiring = await services.keys.list(id, { ...page, state: 'expiring' })
   const active = await services.keys.list(id, { ...page, state: 'active' })
   return [
-    ...expiring.map((key) => keyItem(key, 'key_expiring', `${key.name} ends soon`, endsText(key))),
+    ...expiring.map((key) =>
+      keyItem(key, {
+        kind: 'key_expiring',
+        title: `${key.name} ends soon`,
+        text: endsText(key),
+      }),
+    ),
     ...active
       .filter((key) => hasStraggler(key, nowMs))
       .map((key) =>
-        keyItem(
-          key,
-          'key_straggler',
-          `Somebody still uses the old secret of ${key.name}`,
-          'It stops working when the overlap ends. Give them the new one, or end the old one now.',
-        ),
+        keyItem(key, {
+          kind: 'key_straggler',
+          title: `Somebody still uses the old secret of ${key.name}`,
+          text: 'It stops working when the overlap ends. Give them the new one, or end the old one now.',
+        }),
       ),
   ]
 }
@@ -169,6 +174,6 @@ function dayAndTime(ms = 0): string {
   return `${day ?? ''} at ${clock ?? ''} UTC`
 }
 
-function keyItem(key: Key, kind: string, title: string, text: string): Item {
-  return { kind, title, text, subject_kind: 'key', subject_id: key.id, severity: 'waits' }
+function keyItem(key: Key, what: Pick<Item, 'kind' | 'title' | 'text'>): Item {
+  return { ...what, subject_kind: 'key', subject_id: key.id, severity: 'waits' }
 }

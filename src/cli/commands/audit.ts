@@ -3,6 +3,7 @@ import { createAudit, type Audit, type AuditEntry, type SignedHead } from '../..
 import { createOrganizations } from '../../organizations/index.ts'
 import { parseSince } from '../lib/call-query.ts'
 import { BadFinding, command, readWhole, UsageError } from '../lib/command.ts'
+import { auditOf, organizationsOf } from '../lib/nouns.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 
@@ -36,10 +37,10 @@ export const commands = {
     },
     examples: ['intercept audit list acme --action api_key.revoked --since 30d'],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
-      const limit = readWhole('--limit', values.limit, maxListed)
+      const limit = readWhole('--limit', values.limit, { max: maxListed })
       return await withServices(terminal, async (services) => {
-        const id = slug === 'system' ? slug : (await createOrganizations(services).get(slug)).id
-        const found = await createAudit(services).list(id, {
+        const id = slug === 'system' ? slug : (await organizationsOf(services).get(slug)).id
+        const found = await auditOf(services).list(id, {
           ...{ limit, action: values.action, actorId: values.actor, subjectId: values.subject },
           search: values.search,
           from: optionalSince(values.since, services.clock.now()),

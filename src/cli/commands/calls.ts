@@ -35,8 +35,8 @@ export const commands = {
       'intercept calls list acme --target payments --path /v1/charges --json',
     ],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
-      const limit = readWhole('--limit', values.limit, maxListed)
-      return await withCalls(terminal, slug, values, async (list) =>
+      const limit = readWhole('--limit', values.limit, { max: maxListed })
+      return await withCalls(terminal, { slug, flags: values }, async (list) =>
         answerOf(await list({ limit })),
       )
     },
@@ -59,8 +59,8 @@ export const commands = {
       'intercept calls tail acme --follow --status 5xx',
     ],
     run: async ({ values, positionals: [slug = ''] }, terminal, say) => {
-      const limit = readWhole('--lines', values.lines, maxListed, 0)
-      return await withCalls(terminal, slug, values, async (list, nowMs) => {
+      const limit = readWhole('--lines', values.lines, { max: maxListed, min: 0 })
+      return await withCalls(terminal, { slug, flags: values }, async (list, nowMs) => {
         const startedAt = nowMs()
         const first = limit === 0 ? [] : (await list({ limit })).toReversed()
         if (values.follow !== true) return answerOf(first)
@@ -81,8 +81,7 @@ type List = (page: { limit: number; from?: number }) => Promise<NamedCall[]>
 
 async function withCalls<T>(
   terminal: Terminal,
-  slug: string,
-  flags: CallFlags,
+  { slug, flags }: { readonly slug: string; readonly flags: CallFlags },
   work: (list: List, nowMs: () => number) => Promise<T>,
 ): Promise<T> {
   return await withServices(terminal, async (services: Services) => {

@@ -39,7 +39,7 @@ export const commands = {
     },
     examples: ['intercept deliveries list acme --state missed --since 7d'],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
-      const limit = readWhole('--limit', values.limit, maxListed)
+      const limit = readWhole('--limit', values.limit, { max: maxListed })
       return await withWebhooks(terminal, async (webhooks, services) => {
         const { id } = await createOrganizations(services).get(slug)
         const filter = parseFilter(values, services.clock.now())

@@ -50,7 +50,7 @@ export const commands = {
     },
     examples: ['intercept demo', 'intercept demo --data ./demo --port 8081'],
     run: async ({ values }, terminal) => {
-      const port = readWhole('--port', values.port, 65_535, 0)
+      const port = readWhole('--port', values.port, { max: 65_535, min: 0 })
       const isTemporary = values.data === undefined
       const folder = isTemporary
         ? mkdtempSync(join(tmpdir(), 'intercept-demo-'))
@@ -159,8 +159,7 @@ async function connectProvider(
   await does(
     ssoCommands.connect,
     `demo --issuer ${issuer} --client-id ${client.id} --client-secret-stdin --domain corp.test`,
-    { '--name': 'Test provider' },
-    client.secret,
+    { '--name': 'Test provider', input: client.secret },
   )
   await does(ssoCommands['verify-domain'], 'demo corp.test --override', {})
 }
@@ -216,8 +215,7 @@ function commandsIn(env: Record<string, string>) {
   return async (
     what: Command,
     words: string,
-    options: Options,
-    input = '',
+    { input = '', ...options }: Options & { readonly input?: string },
   ): Promise<Record<string, unknown>> => {
     const more = Object.entries(options).flatMap(([name, value]) =>
       [value].flat().flatMap((one) => [name, one]),

@@ -1,14 +1,19 @@
 import { createSessions, isRole, openSigningKeys, roles } from '../../access/index.ts'
-import { createMembers, createOrganizations, type Members } from '../../organizations/index.ts'
+import { createMembers, type Members } from '../../organizations/index.ts'
 import { createSsoPolicies } from '../../sso/index.ts'
 import type { MemberRecord } from '../../store/index.ts'
 import { Problem } from '../../errors.ts'
 import type { OrganizationId } from '../../ids.ts'
 import { command, need, UsageError } from '../lib/command.ts'
+import { organizationsOf } from '../lib/nouns.ts'
+import { remoteMembers } from '../remote/index.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 
 const maxListed = 1000
+
+/** What commands do with members, on the database or over the API. */
+type MemberWork = Pick<Members, 'add' | 'list' | 'get' | 'setRole' | 'remove'>
 
 export const commands = {
   add: command({
@@ -23,7 +28,7 @@ export const commands = {
       const role = need('--role', values.role)
       if (!isRole(role)) throw new UsageError(`--role must be ${roles.join(' or ')}`)
       return await withServices(terminal, async (services) => {
-        const organization = await createOrganizations(services).get(slug)
+        const organization = await organizationsOf(services).get(slug)
         const wish = { email, role, name: values.name }
         const members = await membersOf(services)
         const member = await members.add(organization.id, wish, services.actor)
@@ -41,7 +46,7 @@ export const commands = {
     run: async ({ positionals: [slug = '', who = '', role = ''] }, terminal) => {
       if (!isRole(role)) throw new UsageError(`The role must be ${roles.join(' or ')}`)
       return await withServices(terminal, async (services) => {
-        const { id: organizationId } = await createOrganizations(services).get(slug)
+        const { id: organizationId } = await organizationsOf(services).get(slug)
         const members = await membersOf(services)
         const { id } = await findMember(members, organizationId, who)
         const change = { organizationId, id, role, actor: services.actor }
@@ -56,7 +61,7 @@ export const commands = {
     examples: ['intercept member remove acme ada@example.com'],
     run: async ({ positionals: [slug = '', who = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const { id: organizationId } = await createOrganizations(services).get(slug)
+        const { id: organizationId } = await organizationsOf(services).get(slug)
         const members = await membersOf(services)
         const member = await findMember(members, organizationId, who)
         const ended = await members.remove(organizationId, member.id, services.actor)
@@ -79,7 +84,7 @@ export const commands = {
     examples: ['intercept member list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const organization = await createOrganizations(services).get(slug)
+        const organization = await organizationsOf(services).get(slug)
         const members = await membersOf(services)
         const found = await members.list(organization.id, { limit: maxListed })
         const rows = found.map((member) => [
@@ -101,7 +106,7 @@ export const commands = {
 
 /** A member by id or e-mail address; `not_found`. */
 async function findMember(
-  members: Members,
+  members: MemberWork,
   organizationId: OrganizationId,
   who: string,
 ): Promise<MemberRecord> {
@@ -128,7 +133,9 @@ function nameOf(member: MemberRecord): string {
   return member.email ?? member.name
 }
 
-async function membersOf({ store, sealer, clock, config }: Services): Promise<Members> {
+async function membersOf(services: Services): Promise<MemberWork> {
+  const { remote, store, sealer, clock, config } = services
+  if (remote !== undefined) return remoteMembers(remote)
   const signingKeys = await openSigningKeys({ store, sealer, clock })
   const sessions = createSessions({
     store,

@@ -35,7 +35,7 @@ export const commands = {
     },
     examples: ['intercept webhook secret acme | intercept receive --port 9000 --secret-stdin'],
     run: async ({ values }, terminal, say) => {
-      const port = readWhole('--port', values.port, 65_535, 0)
+      const port = readWhole('--port', values.port, { max: 65_535, min: 0 })
       const secret = values['secret-stdin'] === true ? firstLine(await terminal.readInput()) : ''
       if (values['secret-stdin'] === true && !/^(svc_)?whsec_/.test(secret)) {
         throw new UsageError('Standard input must hold a secret that starts with svc_whsec_')

@@ -8,7 +8,7 @@ import {
 } from '../../sso/index.ts'
 import { createOrganizations } from '../../organizations/index.ts'
 import { randomToken } from '../../secrets/index.ts'
-import { snakeCased, type DomainRecord } from '../../store/index.ts'
+import { snakeCased, type Actor, type DomainRecord } from '../../store/index.ts'
 import { BadFinding, command, need, UsageError } from '../lib/command.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable } from '../lib/table.ts'
@@ -53,10 +53,9 @@ export const commands = {
         const wish = { issuer, clientId, credential, name: values.name, makeDefault: true }
         const made = await connections.connect(organization.id, wish, services.actor)
         const claimed: DomainRecord[] = []
+        const of = { organizationId: organization.id, actor: services.actor }
         for (const name of values.domain ?? []) {
-          claimed.push(
-            await claim(domains, organization.id, { name, connectionId: made.id }, services),
-          )
+          claimed.push(await claim(domains, { ...of, name, connectionId: made.id }))
         }
         const data = { ...present(made), domains: claimed.map(presentDomain) }
         return { data, text: connected(made, claimed) }
@@ -100,7 +99,9 @@ export const commands = {
     run: async ({ values, positionals: [slug = '', name = ''] }, terminal) =>
       await withSso(terminal, async ({ services, domains }) => {
         const { id } = await createOrganizations(services).get(slug)
-        const domain = await claim(domains, id, { name }, services)
+        const domain = await claim(domains, {
+          ...{ organizationId: id, actor: services.actor, name },
+        })
         const after =
           values.override === true
             ? await domains.override(id, domain.name, services.actor)
@@ -146,16 +147,20 @@ async function withSso<T>(
 /** The organization's domain of this name, added if it is new, sent to the connection if there is one. */
 async function claim(
   domains: ReturnType<typeof createDomains>,
-  organizationId: DomainRecord['organizationId'],
-  wish: { name: string; connectionId?: string },
-  services: Services,
+  wish: {
+    readonly organizationId: DomainRecord['organizationId']
+    readonly actor: Actor
+    readonly name: string
+    readonly connectionId?: string
+  },
 ): Promise<DomainRecord> {
+  const { organizationId, actor, ...named } = wish
   const known = (await domains.list(organizationId)).find(
     ({ name }) => name === wish.name.trim().toLowerCase(),
   )
-  if (known === undefined) return await domains.add(organizationId, wish, services.actor)
+  if (known === undefined) return await domains.add(organizationId, named, actor)
   if (wish.connectionId === undefined) return known
-  return await domains.route(organizationId, known.id, wish.connectionId, services.actor)
+  return await domains.route(organizationId, known.id, wish.connectionId, actor)
 }
 
 function present(connection: Connection) {

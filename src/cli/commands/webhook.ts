@@ -1,9 +1,10 @@
 import { createOutbound } from '../../http/index.ts'
 import { createLog } from '../../telemetry/index.ts'
-import { createOrganizations } from '../../organizations/index.ts'
 import type { EndpointBooks, EndpointRecord, OrganizationRecord } from '../../store/index.ts'
 import { createWebhooks, type Webhooks } from '../../webhooks/index.ts'
 import { command, need, readWhole, UsageError } from '../lib/command.ts'
+import { organizationsOf } from '../lib/nouns.ts'
+import { onlyLocal, remoteWebhooks } from '../remote/index.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 import type { Terminal } from '../lib/terminal.ts'
@@ -44,12 +45,14 @@ export const commands = {
         description: values.description,
         headers: values.header === undefined ? undefined : parseHeaders(values.header),
         ratePerSecond:
-          values.rate === undefined ? undefined : readWhole('--rate', values.rate, 1_000_000),
+          values.rate === undefined
+            ? undefined
+            : readWhole('--rate', values.rate, { max: 1_000_000 }),
         ordered: values.ordered,
         asymmetric: values.asymmetric,
       }
-      return await withWebhooks(terminal, async (webhooks, services) => {
-        const organization = await createOrganizations(services).get(slug)
+      return await withWebhookWork(terminal, async (webhooks, services) => {
+        const organization = await organizationsOf(services).get(slug)
         const created = await webhooks.endpoints.create(organization.id, wish, services.actor)
         return {
           data: present(created),
@@ -68,8 +71,8 @@ export const commands = {
     },
     examples: ['intercept webhook secret acme', 'intercept webhook secret acme --rotate'],
     run: async ({ values, positionals: [slug = ''] }, terminal) =>
-      await withWebhooks(terminal, async ({ secrets }, services) => {
-        const { id } = await createOrganizations(services).get(slug)
+      await withWebhookWork(terminal, async ({ secrets }, services) => {
+        const { id } = await organizationsOf(services).get(slug)
         const leaked = values.leaked === true
         const secret =
           values.rotate === true || leaked
@@ -101,8 +104,8 @@ export const commands = {
     about: "an organization's endpoints",
     examples: ['intercept webhook list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
-      await withWebhooks(terminal, async (webhooks, services) => {
-        const organization = await createOrganizations(services).get(slug)
+      await withWebhookWork(terminal, async (webhooks, services) => {
+        const organization = await organizationsOf(services).get(slug)
         const found = await webhooks.endpoints.list(organization.id)
         const books = new Map(
           (await webhooks.books(organization.id)).map((book) => [book.endpointId, book]),
@@ -140,7 +143,7 @@ export const commands = {
       // An organization's only endpoint too is named by its id: nobody deletes what they have not looked at.
       const id = positionals.at(-1) ?? ''
       if (!id.startsWith('ep_')) throw new UsageError('Say which endpoint, by its id (ep_…)')
-      return await withWebhooks(terminal, async (webhooks, services) => {
+      return await withWebhookWork(terminal, async (webhooks, services) => {
         const [endpoint] = await chosen(webhooks, services, positionals)
         if (!endpoint) throw new UsageError('Say which endpoint, by its id (ep_…)')
         await webhooks.endpoints.remove(endpoint.organizationId, id, services.actor)
@@ -154,7 +157,7 @@ export const commands = {
       'send webhook.ping to an endpoint, or to all of an organization; a running server delivers it',
     examples: ['intercept webhook ping acme'],
     run: async ({ positionals }, terminal) =>
-      await withWebhooks(terminal, async (webhooks, services) => {
+      await withWebhookWork(terminal, async (webhooks, services) => {
         const found = await chosen(webhooks, services, positionals)
         if (found.length === 0) throw new UsageError('There is no endpoint to ping')
         const sent: { endpoint_id: string; event_id: string }[] = []
@@ -170,6 +173,29 @@ export const commands = {
         return { data: sent.length === 1 ? sent[0] : sent, text: text.join('\n') }
       }),
   }),
+}
+
+/** What these commands do with webhooks, on the database or over the API. */
+interface WebhookWork {
+  readonly endpoints: Pick<
+    Webhooks['endpoints'],
+    'organizationOf' | 'list' | 'get' | 'create' | 'remove' | 'sendSample'
+  >
+  readonly books: (organizationId: string) => Promise<EndpointBooks[]>
+  readonly secrets: Pick<Webhooks['secrets'], 'reveal' | 'rotate'> & {
+    readonly list: (organizationId: string) => Promise<{ validUntil: number | undefined }[]>
+  }
+}
+
+async function withWebhookWork<T>(
+  terminal: Terminal,
+  work: (webhooks: WebhookWork, services: Services) => Promise<T>,
+): Promise<T> {
+  if (terminal.remote === undefined) return await withWebhooks(terminal, work)
+  return await withServices(
+    terminal,
+    async (services) => await work(remoteWebhooks(terminal.remote ?? onlyLocal()), services),
+  )
 }
 
 /** The rules of webhooks over the same database as a running server; nothing is sent from here. */
@@ -193,11 +219,11 @@ export async function withWebhooks<T>(
 
 /** An endpoint by its id, with or without its organization before it; or all of an organization's. */
 async function chosen(
-  webhooks: Webhooks,
+  webhooks: WebhookWork,
   services: Services,
   [first = '', second]: readonly string[],
 ): Promise<EndpointRecord[]> {
-  const organizations = createOrganizations(services)
+  const organizations = organizationsOf(services)
   if (second === undefined && first.startsWith('ep_')) {
     const organizationId = await webhooks.endpoints.organizationOf(first)
     return [await webhooks.endpoints.get(organizationId, first)]
@@ -238,6 +264,6 @@ function present(endpoint: EndpointRecord) {
 
 function countsOf(book: EndpointBooks | undefined) {
   if (book === undefined) return null
-  const { endpointId: _, ...counts } = book
-  return counts
+  const { committed, delivered, dead, pending, held, skipped } = book
+  return { committed, delivered, dead, pending, held, skipped }
 }

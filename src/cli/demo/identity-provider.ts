@@ -28,69 +28,92 @@ interface Grant {
 /** A little OpenID provider (OpenID Connect Core, code flow with PKCE) that knows one person and asks for no password. */
 export async function startIdentityProvider(
   client: DemoClient,
-  person: { readonly email: string; readonly name: string },
+  person: DemoPerson,
 ): Promise<LocalServer> {
   const pair = await mintSigningKeyPair()
   const kid = createId('sgn')
   const signer = await loadSigner(kid, pair.privateJwk)
-  const grants = new Map<string, Grant>()
-  let issuer = ''
-
+  const publicKey = { ...(JSON.parse(pair.publicJwk) as object), kid, use: 'sig', alg: 'ES256' }
+  const provider = new DemoProvider({ client, person, signer, publicKey })
   const server = createServer((request, response) => {
-    void handle(request, response).catch(() => response.writeHead(500).end())
+    void provider.handle(request, response).catch(() => response.writeHead(500).end())
   })
   const local = await listenLocally(server, 8081)
-  issuer = local.url
+  provider.issuer = local.url
+  return local
+}
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', issuer)
+interface DemoPerson {
+  readonly email: string
+  readonly name: string
+}
+
+interface ProviderDeps {
+  readonly client: DemoClient
+  readonly person: DemoPerson
+  readonly signer: Awaited<ReturnType<typeof loadSigner>>
+  readonly publicKey: object
+}
+
+class DemoProvider {
+  /** Known once it listens. */
+  issuer = ''
+  readonly #deps: ProviderDeps
+  readonly #grants = new Map<string, Grant>()
+
+  constructor(deps: ProviderDeps) {
+    this.#deps = deps
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', this.issuer)
     const route = `${request.method} ${url.pathname}`
-    if (route === 'GET /.well-known/openid-configuration') sendJson(response, 200, metadata(issuer))
-    else if (route === 'GET /jwks') sendJson(response, 200, { keys: [publicKey()] })
-    else if (route === 'GET /authorize') askPerson(url, response)
-    else if (route === 'GET /allow') allow(url, response)
-    else if (route === 'POST /token') await giveToken(request, response)
+    if (route === 'GET /.well-known/openid-configuration') {
+      sendJson(response, 200, metadata(this.issuer))
+    } else if (route === 'GET /jwks') sendJson(response, 200, { keys: [this.#deps.publicKey] })
+    else if (route === 'GET /authorize') this.#askPerson(url, response)
+    else if (route === 'GET /allow') this.#allow(url, response)
+    else if (route === 'POST /token') await this.#giveToken(request, response)
     else response.writeHead(404).end()
   }
 
-  function publicKey(): object {
-    return { ...(JSON.parse(pair.publicJwk) as object), kid, use: 'sig', alg: 'ES256' }
-  }
-
   /** A page with one link: a provider that redirected at once would hide what a Strict cookie does. */
-  function askPerson(url: URL, response: ServerResponse): void {
+  #askPerson(url: URL, response: ServerResponse): void {
     url.pathname = '/allow'
     const link = `${url.pathname}${url.search}`.replaceAll('&', '&amp;').replaceAll('"', '%22')
     response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' })
     response.end(
-      `<!doctype html><html lang="en"><meta charset="utf-8"><title>Test identity provider</title><h1>Test identity provider</h1><p><a href="${link}">Sign in as ${person.email}</a></p></html>`,
+      `<!doctype html><html lang="en"><meta charset="utf-8"><title>Test identity provider</title><h1>Test identity provider</h1><p><a href="${link}">Sign in as ${this.#deps.person.email}</a></p></html>`,
     )
   }
 
-  function allow(url: URL, response: ServerResponse): void {
+  #allow(url: URL, response: ServerResponse): void {
     const asked = (name: string): string => url.searchParams.get(name) ?? ''
-    if (asked('client_id') !== client.id || grants.size >= maxCodes) {
+    if (asked('client_id') !== this.#deps.client.id || this.#grants.size >= maxCodes) {
       response.writeHead(400).end()
       return
     }
     const code = randomToken()
     const redirectUri = asked('redirect_uri')
-    grants.set(code, { redirectUri, nonce: asked('nonce'), challenge: asked('code_challenge') })
+    this.#grants.set(code, {
+      ...{ redirectUri, nonce: asked('nonce'), challenge: asked('code_challenge') },
+    })
     const back = new URL(redirectUri)
     for (const [name, value] of [
       ['code', code],
       ['state', asked('state')],
-      ['iss', issuer],
+      ['iss', this.issuer],
     ] as const) {
       back.searchParams.set(name, value)
     }
     response.writeHead(303, { Location: back.href }).end()
   }
 
-  async function giveToken(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #giveToken(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { client, person, signer } = this.#deps
     const form = new URLSearchParams(await text(request))
-    const grant = grants.get(form.get('code') ?? '')
-    grants.delete(form.get('code') ?? '')
+    const grant = this.#grants.get(form.get('code') ?? '')
+    this.#grants.delete(form.get('code') ?? '')
     const isProven =
       grant !== undefined &&
       isClient(request, form, client) &&
@@ -102,15 +125,9 @@ export async function startIdentityProvider(
     }
     const now = Math.floor(Date.now() / 1000)
     const claims = {
-      iss: issuer,
-      aud: client.id,
-      sub: digestBase64url(person.email),
-      iat: now,
-      exp: now + tokenSeconds,
-      nonce: grant.nonce,
-      email: person.email,
-      email_verified: true,
-      name: person.name,
+      ...{ iss: this.issuer, aud: client.id, sub: digestBase64url(person.email) },
+      ...{ iat: now, exp: now + tokenSeconds, nonce: grant.nonce },
+      ...{ email: person.email, email_verified: true, name: person.name },
     }
     sendJson(response, 200, {
       access_token: randomToken(),
@@ -119,8 +136,6 @@ export async function startIdentityProvider(
       id_token: await signToken(signer, 'JWT', claims),
     })
   }
-
-  return local
 }
 
 /** client_secret_basic or client_secret_post (RFC 6749, section 2.3.1). */

@@ -74,12 +74,16 @@ function makeCalls(cast: SampleCast, nowMs: number): CallRecord[] {
   for (let at = nowMs - days * dayMs; at < nowMs - minuteMs;) {
     // Never two at once, and busier in the middle of the day.
     at += Math.round((dayMs / callsPerDay / busyness(at)) * (0.2 + 1.6 * random()))
-    if (at < nowMs - minuteMs) records.push(makeCall(cast, at, nowMs, random))
+    if (at < nowMs - minuteMs) records.push(makeCall(cast, { at, nowMs }, random))
   }
   return records
 }
 
-function makeCall(cast: SampleCast, at: number, nowMs: number, random: () => number): CallRecord {
+function makeCall(
+  cast: SampleCast,
+  { at, nowMs }: { readonly at: number; readonly nowMs: number },
+  random: () => number,
+): CallRecord {
   const scene = pickScene(random)
   const isDown = scene.isBroken === true && at > nowMs - dayMs
   const upstreamUs = Math.round(8000 + 40_000 * random() ** 3)

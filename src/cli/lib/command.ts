@@ -91,7 +91,11 @@ export function read<T>(name: string, text: string, parse: (text: string) => T):
 }
 
 /** A whole number from 0 or 1 up to a largest one, as an option gives it. */
-export function readWhole(name: string, text: string, max: number, min = 1): number {
+export function readWhole(
+  name: string,
+  text: string,
+  { max, min = 1 }: { readonly max: number; readonly min?: number },
+): number {
   const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (number >= min && number <= max) return number
   throw new UsageError(`${name} must be a whole number from ${min} to ${max}`)

@@ -1,8 +1,15 @@
 import { createAccessTokens, createKeys, type AccessTokens, type Keys } from '../../access/index.ts'
+import { createAudit, type Audit } from '../../audit/index.ts'
 import { createAddressGuard } from '../../http/index.ts'
 import { createOrganizations, type Organizations } from '../../organizations/index.ts'
 import { createTargets, defaultSettings, type Targets } from '../../targets/index.ts'
-import { remoteKeys, remoteOrganizations, remoteTargets, remoteTokens } from '../remote/index.ts'
+import {
+  remoteAudit,
+  remoteKeys,
+  remoteOrganizations,
+  remoteTargets,
+  remoteTokens,
+} from '../remote/index.ts'
 import type { Services } from './services.ts'
 
 type Both<Whole, Remote extends (...args: never[]) => unknown> = Pick<
@@ -42,6 +49,12 @@ export function targetsOf(services: Services): Both<Targets, typeof remoteTarget
     }),
     defaults: defaultSettings(config.limits.bodyBytes, config.callRecords),
   })
+}
+
+/** The audit log, on the database or over the API. */
+export function auditOf(services: Services): Both<Audit, typeof remoteAudit> {
+  const { remote } = services
+  return remote === undefined ? createAudit(services) : remoteAudit(remote)
 }
 
 /** Where the guarded area is. */

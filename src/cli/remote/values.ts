@@ -27,8 +27,8 @@ export function timeOf(ms: number | null | undefined): string | null | undefined
 }
 
 /** A secret that an answer told. */
-export function createSecret(text: string): Secret {
-  return new Secret(text, `…${text.slice(-shownAtTheEnd)}`)
+export function createSecret(text: string, hint = `…${text.slice(-shownAtTheEnd)}`): Secret {
+  return new Secret(text, hint)
 }
 
 /** The organization of a thing that is named by its id alone: on the database its row says it. */
