@@ -55,7 +55,7 @@ function checkKubernetes(resources: readonly Resource[]): void {
     assert.ok(kinds.includes(kind), kind)
   }
   const deployment = resources.find(({ kind }) => kind === 'Deployment')
-  const { spec } = deployment?.spec['template'] as { spec: PodSpec }
+  const { spec } = deployment!.spec['template'] as { spec: PodSpec }
   assert.equal(spec.automountServiceAccountToken, false)
   assert.equal(spec.topologySpreadConstraints.length, 2)
   assert.ok(spec.terminationGracePeriodSeconds > 35)
@@ -136,9 +136,9 @@ describe('deployment samples', () => {
       })
       checkKubernetes(rich)
       assert.ok(rich.some(({ kind }) => kind === 'ServiceMonitor'))
-      const policy = rich.find(({ kind }) => kind === 'NetworkPolicy')?.spec
-      assert.equal((policy?.['ingress'] as unknown[]).length, 2)
-      assert.equal((policy?.['egress'] as unknown[]).length, 2)
+      const policy = rich.find(({ kind }) => kind === 'NetworkPolicy')!.spec
+      assert.equal((policy['ingress'] as unknown[]).length, 2)
+      assert.equal((policy['egress'] as unknown[]).length, 2)
       const bare = render({
         podDisruptionBudget: { enabled: false, maxUnavailable: 1 },
         networkPolicy: { enabled: false, from: [], metricsFrom: [], egress: [] },
@@ -197,7 +197,7 @@ describe('deployment samples', () => {
 
   test('the Gateway API sample asks at the path and by the headers that the decision is made of', () => {
     const [route] = documents(readFileSync(join(deploy, 'proxies', 'gateway-api.yaml'), 'utf8'))
-    const [rule] = route?.spec['rules'] as {
+    const [rule] = route!.spec['rules'] as {
       filters: {
         type: string
         externalAuth?: { http: { path: string; allowedHeaders: string[] } }
