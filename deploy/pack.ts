@@ -15,6 +15,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { bundledComponents, renderNotices } from './third-party.ts'
 
 const root = join(import.meta.dirname, '..')
 const { values } = parseArgs({ options: { to: { type: 'string', default: root } } })
@@ -32,6 +33,8 @@ try {
   for (const name of ['docs/decisions', 'docs/requirements.md']) {
     rmSync(join(stage, name), { recursive: true })
   }
+  const notices = renderNotices(bundledComponents(root))
+  writeFileSync(join(stage, 'THIRD-PARTY-NOTICES.txt'), notices)
   packSources()
   packTypes('src/embed.d.ts')
   packManifest()
@@ -97,7 +100,7 @@ function packManifest(): void {
   }
   const entry = { types: './src/embed.d.ts', default: './src/embed.js' }
   manifest['exports'] = { '.': entry, './package.json': './package.json' }
-  manifest['files'] = ['src', ...folders, ...documents]
+  manifest['files'] = ['src', ...folders, ...documents, 'THIRD-PARTY-NOTICES.txt']
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
