@@ -99,6 +99,9 @@ describe('documentation', () => {
   })
 })
 
+/** Flags that every command takes, or every one that can be run over the API. */
+const everywhere = ['json', 'help', 'server', 'org', 'profile', 'token-stdin']
+
 function addressOf(name: string): string {
   if (name === 'index') return '/docs'
   return name.startsWith('guides/') ? `/${name}` : `/docs/${name}`
@@ -128,7 +131,7 @@ async function checkCommand(line: string, page: string): Promise<void> {
   const command = verb === undefined ? undefined : commands[verb]
   assert.ok(command, `${page}: ${line}`)
   for (const [, flag = ''] of line.matchAll(/ --([a-z-]+)/g)) {
-    const isKnown = flag in command.options || ['json', 'help', 'server'].includes(flag)
+    const isKnown = flag in command.options || everywhere.includes(flag)
     assert.ok(isKnown, `${page}: --${flag} in ${line}`)
   }
 }
