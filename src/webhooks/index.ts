@@ -17,7 +17,7 @@ import {
   type EventRecord,
   type Store,
 } from '../store/index.ts'
-import { createDispatcher } from './delivery/dispatcher.ts'
+import { Dispatcher } from './delivery/dispatcher.ts'
 import { endpointFigures, type EndpointFigures } from './endpoint-figures.ts'
 import { createEndpoints, type Endpoints } from './endpoints.ts'
 import { endDeadLeases, leaseOwner } from './delivery/lease-owner.ts'
@@ -112,7 +112,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   })
   const onError = (error: unknown): void => log.warn({ err: error }, 'webhooks: tried again later')
   const replay = createReplay({ store, clock, after, onError })
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     work: createDeliveryWork({ store, clock, owner }),
     send: createSend({ outbound, clock }),
     prepare: endpoints.prepare,
@@ -193,7 +193,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       replay.resume()
       cancelTidying = after(retentionFirstMs, tidy)
     },
-    state: dispatcher.state,
+    state: () => dispatcher.state(),
     stopSending: () => void stopSending(),
     async [Symbol.asyncDispose]() {
       stopped = true

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AttemptOutcome, DueDelivery, EndpointRecord, Lease } from '../../src/store/index.ts'
-import type { Dispatcher } from '../../src/webhooks/delivery/dispatcher-deps.ts'
-import { createDispatcher } from '../../src/webhooks/delivery/dispatcher.ts'
+import { Dispatcher } from '../../src/webhooks/delivery/dispatcher.ts'
 import {
   freshHealth,
   healthAfter,
@@ -213,7 +212,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   function startNode(): void {
     const node = { name: `node_${nodes.length}`, dead: false }
     const sending = new Map<string, number>()
-    const dispatcher = createDispatcher({
+    const dispatcher = new Dispatcher({
       work: workOf(node),
       clock: { now: () => wall, monotonic: () => monotonic },
       random,

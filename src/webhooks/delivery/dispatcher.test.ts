@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { DueDelivery, EndpointRecord } from '../../store/index.ts'
-import { createDispatcher } from './dispatcher.ts'
+import { Dispatcher } from './dispatcher.ts'
 import { freshHealth, type EndpointHealth } from './endpoint-health.ts'
 import type { PreparedEndpoint, SendResult } from './send.ts'
 import type { DeliveryWork } from './work.ts'
@@ -243,7 +243,7 @@ function createWorld({ ordered = false } = {}) {
         }),
     }
   }
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     work: workOf(),
     clock: { now: () => world.wall, monotonic: () => monotonic },
     random: () => 0.5,

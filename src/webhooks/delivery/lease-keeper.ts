@@ -6,128 +6,137 @@ const leaseMs = 10_000
 const renewEveryMs = 3000
 const pollEveryMs = 1000
 
-/** Takes, keeps and gives back the leases of endpoints. */
-export interface LeaseKeeper {
-  start(): void
-  /** Somebody has published in an organization: its endpoints are looked at now. */
-  look(organizationId: string): void
-  release(leases: readonly Lease[]): Promise<void>
-  /** Resolves when the search under way, if there is one, has told what it took. */
-  known(): Promise<void>
-  /** Takes no more; resolves when nothing is being taken. */
-  stop(): Promise<void>
-}
-
-/** What varies, and what the dispatcher does with leases. Times are monotonic milliseconds. */
+/** What varies. */
 export interface LeaseKeeperDeps {
   readonly work: DeliveryWork
   readonly clock: Clock
   readonly random: () => number
   readonly after: (ms: number, call: () => void) => () => void
   readonly onError: (error: unknown) => void
-  /** How many more endpoints this node can take. */
-  readonly room: () => number
-  readonly onTaken: (endpoint: EndpointRecord, leaseEndsAt: number) => Promise<void>
-  /** Every second: the truth, whatever hints got lost. */
-  readonly onPoll: () => void
-  /** Leases that are needed no longer; they are forgotten by this. */
-  readonly takeIdle: () => Lease[]
-  readonly held: () => Lease[]
-  readonly onKept: (kept: readonly Lease[], leaseEndsAt: number) => void
-  /** These hold no longer; their endpoints may be ours by newer ones, which have been told before. */
-  readonly onLost: (lost: readonly Lease[]) => void
 }
 
-/** A keeper that polls, and looks at once where it is told to. */
-export function createLeaseKeeper(deps: LeaseKeeperDeps): LeaseKeeper {
-  const { work, clock } = deps
-  const hinted = new Set<string>()
-  let everywhere = false
-  let stopped = false
-  let leasing: Promise<void> | undefined
-  let cancelPoll: (() => void) | undefined
-  let cancelRenew: (() => void) | undefined
+/** Who uses the leases. Times are monotonic milliseconds. */
+export interface LeaseHolder {
+  /** How many more endpoints this node can take. */
+  room(): number
+  taken(endpoint: EndpointRecord, leaseEndsAt: number): Promise<void>
+  /** Every second: the truth, whatever hints got lost. */
+  polled(): void
+  /** Leases that are needed no longer; they are forgotten by this. */
+  takeIdle(): Lease[]
+  held(): Lease[]
+  kept(kept: readonly Lease[], leaseEndsAt: number): void
+  /** These hold no longer; their endpoints may be ours by newer ones, which have been told before. */
+  lost(lost: readonly Lease[]): void
+}
 
-  function poll(): void {
-    if (stopped) return
-    everywhere = true
-    void leaseSoon()
-    deps.onPoll()
-    cancelPoll = deps.after(pollEveryMs * (0.9 + 0.2 * deps.random()), poll)
+/** Takes, keeps and gives back the leases of endpoints: polls, and looks at once where it is told to. */
+export class LeaseKeeper {
+  readonly #deps: LeaseKeeperDeps
+  readonly #holder: LeaseHolder
+  readonly #hinted = new Set<string>()
+  #everywhere = false
+  #isStopped = false
+  #leasing: Promise<void> | undefined
+  #cancelPoll: (() => void) | undefined
+  #cancelRenew: (() => void) | undefined
+
+  constructor(deps: LeaseKeeperDeps, holder: LeaseHolder) {
+    this.#deps = deps
+    this.#holder = holder
   }
 
-  async function leaseSoon(): Promise<void> {
-    // One search at a time; what comes meanwhile is found by the next.
-    leasing ??= leaseMore().finally(() => {
-      leasing = undefined
-      if (!stopped && (hinted.size > 0 || everywhere) && deps.room() > 0) void leaseSoon()
-    })
-    await leasing
+  start(): void {
+    this.#poll()
+    this.#renewLater()
   }
 
-  async function leaseMore(): Promise<void> {
-    const organizationIds = everywhere ? undefined : [...hinted]
-    hinted.clear()
-    everywhere = false
-    const limit = deps.room()
-    if (stopped || limit <= 0) return
-    const endsAt = clock.monotonic() + leaseMs
+  /** Somebody has published in an organization: its endpoints are looked at now. */
+  look(organizationId: string): void {
+    this.#hinted.add(organizationId)
+    void this.#leaseSoon()
+  }
+
+  async release(leases: readonly Lease[]): Promise<void> {
     try {
-      const taken = await work.lease({ limit, ttlMs: leaseMs, organizationIds })
-      await Promise.all(taken.map(async (endpoint) => await deps.onTaken(endpoint, endsAt)))
+      await this.#deps.work.release(leases)
     } catch (error) {
-      deps.onError(error)
+      // They run out by themselves.
+      this.#deps.onError(error)
     }
   }
 
-  async function renew(): Promise<void> {
+  /** Resolves when the search under way, if there is one, has told what it took. */
+  async known(): Promise<void> {
+    await this.#leasing
+  }
+
+  /** Takes no more; resolves when nothing is being taken. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#cancelPoll?.()
+    this.#cancelRenew?.()
+    await this.#leasing
+  }
+
+  #poll(): void {
+    if (this.#isStopped) return
+    const { after, random } = this.#deps
+    this.#everywhere = true
+    void this.#leaseSoon()
+    this.#holder.polled()
+    this.#cancelPoll = after(pollEveryMs * (0.9 + 0.2 * random()), () => this.#poll())
+  }
+
+  async #leaseSoon(): Promise<void> {
+    // One search at a time; what comes meanwhile is found by the next.
+    this.#leasing ??= this.#leaseMore().finally(() => {
+      this.#leasing = undefined
+      const isMore = this.#hinted.size > 0 || this.#everywhere
+      if (!this.#isStopped && isMore && this.#holder.room() > 0) void this.#leaseSoon()
+    })
+    await this.#leasing
+  }
+
+  async #leaseMore(): Promise<void> {
+    const { work, clock, onError } = this.#deps
+    const organizationIds = this.#everywhere ? undefined : [...this.#hinted]
+    this.#hinted.clear()
+    this.#everywhere = false
+    const limit = this.#holder.room()
+    if (this.#isStopped || limit <= 0) return
     const endsAt = clock.monotonic() + leaseMs
-    const idle = deps.takeIdle()
+    try {
+      const taken = await work.lease({ limit, ttlMs: leaseMs, organizationIds })
+      await Promise.all(taken.map(async (endpoint) => await this.#holder.taken(endpoint, endsAt)))
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  #renewLater(): void {
+    this.#cancelRenew = this.#deps.after(renewEveryMs, () => void this.#renew())
+  }
+
+  async #renew(): Promise<void> {
+    const { work, clock, onError } = this.#deps
+    const endsAt = clock.monotonic() + leaseMs
+    const idle = this.#holder.takeIdle()
     try {
       if (idle.length > 0) await work.release(idle)
-      const leases = deps.held()
+      const leases = this.#holder.held()
       if (leases.length > 0) {
         const kept = await work.renew({ leases, ttlMs: leaseMs })
-        deps.onKept(
+        this.#holder.kept(
           leases.filter(({ id }) => kept.has(id)),
           endsAt,
         )
         const lost = leases.filter(({ id }) => !kept.has(id))
-        if (lost.length > 0) void known().then(() => deps.onLost(lost))
+        if (lost.length > 0) void this.known().then(() => this.#holder.lost(lost))
       }
     } catch (error) {
-      deps.onError(error)
+      onError(error)
     }
-    if (!stopped) cancelRenew = deps.after(renewEveryMs, () => void renew())
-  }
-
-  async function known(): Promise<void> {
-    await leasing
-  }
-
-  return {
-    start() {
-      poll()
-      cancelRenew = deps.after(renewEveryMs, () => void renew())
-    },
-    look(organizationId) {
-      hinted.add(organizationId)
-      void leaseSoon()
-    },
-    async release(leases) {
-      try {
-        await work.release(leases)
-      } catch (error) {
-        // They run out by themselves.
-        deps.onError(error)
-      }
-    },
-    known,
-    async stop() {
-      stopped = true
-      cancelPoll?.()
-      cancelRenew?.()
-      await leasing
-    },
+    if (!this.#isStopped) this.#renewLater()
   }
 }
