@@ -78,13 +78,30 @@ const patienceMs = 750
 const patiencePollMs = 50
 const emptyForMs = 1000
 
-/** Opens the counts. */
-export function createQuotas(deps: { store: Store; clock: Clock }): Quotas {
-  return new ClaimedQuotas(deps.store, deps.clock)
+/** Where quotas are claimed; the simulation has one of its own. */
+interface QuotaBook {
+  claim(claims: readonly traffic.QuotaClaim[]): Promise<traffic.QuotaStanding[]>
+  announce(crossing: Crossing): Promise<void>
+  /** Calls back when everything that was claimed before may be somebody else's. */
+  onReset(reset: () => void): void
+  wait(ms: number): Promise<void>
 }
 
-class ClaimedQuotas implements Quotas {
-  readonly #store: Store
+/** Opens the counts. */
+export function createQuotas({ store, clock }: { store: Store; clock: Clock }): Quotas {
+  const book: QuotaBook = {
+    claim: async (claims) =>
+      await store.transactionOnCalls(async (tx) => await traffic.claimQuotas(tx, claims)),
+    announce: async (crossing) => await announce(store, crossing),
+    onReset: (reset) => store.feed.onReset(reset),
+    wait: async (ms) => await new Promise((resolve) => setTimeout(resolve, ms)),
+  }
+  return new ClaimedQuotas(book, clock)
+}
+
+/** Quotas that are spent only as far as they were claimed before. */
+export class ClaimedQuotas implements Quotas {
+  readonly #book: QuotaBook
   readonly #clock: Clock
   readonly #holdings = new Map<string, Holding>()
   // Reported and still to be announced: what cannot be said now is said with the next flush.
@@ -94,11 +111,11 @@ class ClaimedQuotas implements Quotas {
   #nextIsWhole = false
   #closed = false
 
-  constructor(store: Store, clock: Clock) {
-    this.#store = store
+  constructor(book: QuotaBook, clock: Clock) {
+    this.#book = book
     this.#clock = clock
     // What was claimed in another history of the database is not ours in this one.
-    store.feed.onReset(() => this.#dropClaims())
+    book.onReset(() => this.#dropClaims())
   }
 
   ask(subject: QuotaSubject, nowMs: number): QuotaVerdict | Promise<QuotaVerdict> {
@@ -185,7 +202,7 @@ class ClaimedQuotas implements Quotas {
       while (holding.available < 1 && holding.emptyUntil <= this.#clock.monotonic()) {
         await this.#deal('waiting')
         if (holding.available < 1 && holding.shortSince !== undefined) {
-          await new Promise((resolve) => setTimeout(resolve, patiencePollMs))
+          await this.#book.wait(patiencePollMs)
         }
       }
     } finally {
@@ -222,9 +239,7 @@ class ClaimedQuotas implements Quotas {
       holding.returning = 0
     }
     const claims = parts.map(({ claim }) => claim)
-    const standings = await this.#store.transactionOnCalls(
-      async (tx) => await traffic.claimQuotas(tx, claims),
-    )
+    const standings = await this.#book.claim(claims)
     for (const [at, { holding, claim }] of parts.entries()) {
       const standing = standings[at]
       if (standing !== undefined) this.#settle(holding, claim, standing)
@@ -285,7 +300,7 @@ class ClaimedQuotas implements Quotas {
   async #announceAll(): Promise<void> {
     for (let next = this.#due.shift(); next !== undefined; next = this.#due.shift()) {
       try {
-        await this.#announce(next)
+        await this.#book.announce(next)
       } catch (error) {
         // Behind the others, so that one that never can be said stops none of them.
         if (this.#due.length < maxDue) this.#due.push(next)
@@ -293,26 +308,26 @@ class ClaimedQuotas implements Quotas {
       }
     }
   }
+}
 
-  async #announce({ subject, periodAt, used, types }: Crossing): Promise<void> {
-    const { organizationId, subjectId, kind, quota } = subject
-    await this.#store.transaction(async (tx) => {
-      for (const type of types) {
-        publish(tx, {
-          organizationId,
-          type,
-          data: {
-            subject: kind,
-            [`${kind}_id`]: subjectId,
-            calls: quota.calls,
-            period: quota.period,
-            used,
-            period_started_at: new Date(periodAt).toISOString(),
-          },
-        })
-      }
-    })
-  }
+async function announce(store: Store, { subject, periodAt, used, types }: Crossing): Promise<void> {
+  const { organizationId, subjectId, kind, quota } = subject
+  await store.transaction(async (tx) => {
+    for (const type of types) {
+      publish(tx, {
+        organizationId,
+        type,
+        data: {
+          subject: kind,
+          [`${kind}_id`]: subjectId,
+          calls: quota.calls,
+          period: quota.period,
+          used,
+          period_started_at: new Date(periodAt).toISOString(),
+        },
+      })
+    }
+  })
 }
 
 function verdict(holding: Holding, nowMs: number): QuotaVerdict {
@@ -329,7 +344,6 @@ function verdict(holding: Holding, nowMs: number): QuotaVerdict {
   }
 }
 
-/** The first moment of the period that holds a time, UTC. */
 /** How much of a quota is used in the present period, as the nodes have reported it, and when the next one begins. */
 export async function quotaStanding(
   store: Store,
@@ -341,6 +355,7 @@ export async function quotaStanding(
   return { used, resetsAt: periodEnd(quota.period, nowMs) }
 }
 
+/** The first moment of the period that holds a time, UTC. */
 function periodStart(period: Quota['period'], nowMs: number): number {
   const now = new Date(nowMs)
   const day = period === 'day' ? now.getUTCDate() : 1

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { simulateQuota } from '../harness/quota-simulation.ts'
+
+const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 40)
+const first = Number(process.env['SIMULATION_FIRST'] ?? 1)
+
+describe('one quota over nodes in simulated worlds', { timeout: 300_000 }, () => {
+  test(`in ${seeds} worlds with kills, cuts and lost answers never more passes than the quota`, async () => {
+    let refused = 0
+    for (let seed = first; seed < first + seeds; seed++) {
+      const result = await simulateQuota(seed)
+      const again = `seed ${seed} (SIMULATION_FIRST=${seed} SIMULATION_SEEDS=1)`
+      assert.deepEqual(result.broken, [], again)
+      refused += result.refused
+    }
+    // The worlds must be wild enough to mean something.
+    assert.ok(refused > seeds * 50, `${refused} refused`)
+  })
+
+  test('without what mends "claims" the simulation finds the defect', async () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      if ((await simulateQuota(seed, 'claims')).broken.length > 0) return
+    }
+    assert.fail('not found in 20 worlds')
+  })
+})
