@@ -19,14 +19,14 @@ import {
 } from '../store/index.ts'
 import { Dispatcher } from './delivery/dispatcher.ts'
 import { endpointFigures, type EndpointFigures } from './endpoint-figures.ts'
-import { createEndpoints, type Endpoints } from './endpoints.ts'
+import { Endpoints } from './endpoints.ts'
 import { endDeadLeases, leaseOwner } from './delivery/lease-owner.ts'
 import { measureAttempts } from './delivery/measure.ts'
 import { measureQueue } from './delivery/measure-queue.ts'
 import { createOperations, type Operations } from './delivery/operations.ts'
-import { createReplay, type Replay } from './delivery/replay.ts'
+import { Replay } from './delivery/replay.ts'
 import { removeOld, type RetentionResult } from './delivery/retention.ts'
-import { createWebhookSecrets, type WebhookSecrets } from './signing/secret.ts'
+import { WebhookSecrets } from './signing/secret.ts'
 import { createSend } from './delivery/send.ts'
 import { createDeliveryWork } from './delivery/work.ts'
 
@@ -40,7 +40,7 @@ const retentionEveryMs = 3_600_000
 const retentionFirstMs = 60_000
 const deliveriesKeptMs = 30 * 24 * 3_600_000
 
-/** The room of webhooks. */
+/** Everything about webhooks. */
 export interface Webhooks extends AsyncDisposable {
   readonly endpoints: Endpoints
   readonly secrets: WebhookSecrets
@@ -65,18 +65,18 @@ export interface Webhooks extends AsyncDisposable {
   /** An endpoint's deliveries over time. */
   figures(
     organizationId: string,
-    wish: { endpointId: string; from: number; to: number; stepMs: number },
+    range: { endpointId: string; from: number; to: number; stepMs: number },
   ): Promise<EndpointFigures>
   /** committed = delivered + dead + pending + held + skipped, for each endpoint. */
   books(organizationId: string, endpointId?: string): Promise<EndpointBooks[]>
-  /** Removes what ended longer ago than is kept; a running room does it every hour by itself. */
+  /** Removes what ended longer ago than is kept; a running node does it every hour by itself. */
   removeOld(): Promise<RetentionResult>
   /** Starts to send, to go on with replays and to tidy up; until then this is only rules (the command line). */
   start(): Promise<void>
-  /** For tests and metrics. */
   /** Begins to stop: no new attempts from now on. Closing waits for those under way. */
   stopSending(): void
-  readonly state: () => { lanes: number; sending: number; unwritten: number }
+  /** For tests. */
+  state(): { lanes: number; sending: number; unwritten: number }
 }
 
 /** What varies. */
@@ -96,112 +96,156 @@ export interface WebhooksDeps {
   readonly metrics?: Metrics | undefined
 }
 
-/** Opens the room. */
+/** Opens the rules, and what sends; nothing runs before `start`. */
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
-  const { store, sealer, clock, outbound, log } = deps
-  const random = deps.random ?? Math.random
-  const owner = leaseOwner(createId('node', clock.now()))
-  const secrets = createWebhookSecrets({ store, sealer, clock })
-  const endpoints = createEndpoints({
-    store,
-    sealer,
-    outbound,
-    clock,
-    secrets,
-    maxEndpoints: deps.maxEndpoints,
-  })
-  const onError = (error: unknown): void => log.warn({ err: error }, 'webhooks: tried again later')
-  const replay = createReplay({ store, clock, after, onError })
-  const dispatcher = new Dispatcher({
-    work: createDeliveryWork({ store, clock, owner }),
-    send: createSend({ outbound, clock }),
-    prepare: endpoints.prepare,
-    clock,
-    random,
-    after,
-    onError,
-    onAttempt: deps.metrics && measureAttempts(deps.metrics),
-  })
-  if (deps.metrics) measureQueue({ store, clock, metrics: deps.metrics })
-  let started = false
-  let stopped = false
-  let stopping: Promise<void> | undefined
-  let cancelTidying: (() => void) | undefined
-  let tidying: Promise<unknown> | undefined
+  return new RunningWebhooks(deps)
+}
 
-  async function remove(): Promise<RetentionResult> {
-    const pause = async (ms: number): Promise<void> =>
-      await new Promise((resolve) => void after(ms, resolve))
-    const keptMs = deps.deliveriesKeptMs ?? deliveriesKeptMs
-    return await removeOld({ store, clock, pause, stopped: () => stopped }, keptMs)
+class RunningWebhooks implements Webhooks {
+  readonly endpoints: Endpoints
+  readonly secrets: WebhookSecrets
+  readonly replay: Replay
+  readonly operations: Operations
+  readonly deliveries: Webhooks['deliveries']
+  readonly events: Webhooks['events']
+  readonly #deps: WebhooksDeps
+  readonly #random: () => number
+  readonly #onError: (error: unknown) => void
+  readonly #leaseOwner: string
+  readonly #dispatcher: Dispatcher
+  #isStarted = false
+  #isStopped = false
+  #stopping: Promise<void> | undefined
+  #cancelTidying: (() => void) | undefined
+  #tidying: Promise<unknown> | undefined
+
+  constructor(deps: WebhooksDeps) {
+    const {
+      store,
+      sealer,
+      clock,
+      outbound,
+      log,
+      metrics,
+      maxEndpoints,
+      random = Math.random,
+    } = deps
+    this.#deps = deps
+    this.#random = random
+    this.#onError = (err) => log.warn({ err }, 'webhooks: tried again later')
+    this.#leaseOwner = leaseOwner(createId('node', clock.now()))
+    this.secrets = new WebhookSecrets({ store, sealer, clock })
+    const { secrets } = this
+    this.endpoints = new Endpoints({ store, sealer, outbound, clock, secrets, maxEndpoints })
+    this.replay = new Replay({ store, clock, after, onError: this.#onError })
+    this.operations = createOperations({ store, onResumed: () => this.replay.resume() })
+    this.deliveries = deliveriesOf(store)
+    this.events = eventsOf(store)
+    this.#dispatcher = new Dispatcher({
+      ...{ clock, random, after, onError: this.#onError },
+      work: createDeliveryWork({ store, clock, owner: this.#leaseOwner }),
+      send: createSend({ outbound, clock }),
+      prepare: async (endpoint) => await this.endpoints.prepare(endpoint),
+      onAttempt: metrics && measureAttempts(metrics),
+    })
+    if (metrics) measureQueue({ store, clock, metrics })
   }
 
-  function tidy(): void {
-    tidying = remove()
-      .catch(onError)
+  async books(organizationId: string, endpointId?: string): Promise<EndpointBooks[]> {
+    return await endpointCounts.list(this.#deps.store.slowReads, organizationId, endpointId)
+  }
+
+  async figures(
+    organizationId: string,
+    range: { endpointId: string; from: number; to: number; stepMs: number },
+  ): Promise<EndpointFigures> {
+    return await endpointFigures(this.#deps.store, organizationId, range)
+  }
+
+  async removeOld(): Promise<RetentionResult> {
+    const { store, clock, deliveriesKeptMs: keptMs = deliveriesKeptMs } = this.#deps
+    const pause = async (ms: number): Promise<void> =>
+      await new Promise((resolve) => void after(ms, resolve))
+    return await removeOld({ store, clock, pause, stopped: () => this.#isStopped }, keptMs)
+  }
+
+  async start(): Promise<void> {
+    const { store, clock } = this.#deps
+    this.#isStarted = true
+    await endDeadLeases(store, clock, this.#leaseOwner)
+    this.#follow()
+    this.#dispatcher.start()
+    this.replay.resume()
+    this.#cancelTidying = after(retentionFirstMs, () => this.#tidy())
+  }
+
+  stopSending(): void {
+    void this.#stop()
+  }
+
+  state(): { lanes: number; sending: number; unwritten: number } {
+    return this.#dispatcher.state()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopped = true
+    this.#cancelTidying?.()
+    await this.replay.stop()
+    await this.#tidying
+    await this.#stop()
+  }
+
+  /** Hears from the change feed what is to be sent, and which endpoints changed. */
+  #follow(): void {
+    const { feed } = this.#deps.store
+    const idsOf = (organizationId: string, subjectId: string): string[] | undefined =>
+      subjectId === organizationId ? undefined : subjectId.split(' ')
+    feed.on(
+      'delivery',
+      ({ organizationId, subjectId }) =>
+        this.#dispatcher.hint(organizationId, idsOf(organizationId, subjectId)),
+      noMatter,
+    )
+    feed.on(
+      'endpoint',
+      ({ organizationId, subjectId }) =>
+        this.#dispatcher.forget(organizationId, idsOf(organizationId, subjectId)?.[0]),
+      // Leases that were taken in another history of the database are somebody else's in this one.
+      () => this.#dispatcher.forget(),
+    )
+  }
+
+  #tidy(): void {
+    this.#tidying = this.removeOld()
+      .catch(this.#onError)
       .finally(() => {
-        if (!stopped) cancelTidying = after(retentionEveryMs * (0.9 + 0.2 * random()), tidy)
+        if (this.#isStopped) return
+        const waitMs = retentionEveryMs * (0.9 + 0.2 * this.#random())
+        this.#cancelTidying = after(waitMs, () => this.#tidy())
       })
   }
 
-  async function stopSending(): Promise<void> {
-    if (!started) return
-    stopping ??= dispatcher.stop(deps.graceMs ?? usualGraceMs)
-    await stopping
+  async #stop(): Promise<void> {
+    if (!this.#isStarted) return
+    this.#stopping ??= this.#dispatcher.stop(this.#deps.graceMs ?? usualGraceMs)
+    await this.#stopping
   }
+}
 
+function deliveriesOf(store: Store): Webhooks['deliveries'] {
   return {
-    endpoints,
-    secrets,
-    replay,
-    operations: createOperations({ store, onResumed: replay.resume }),
-    deliveries: {
-      list: async (organizationId, page) =>
-        await deliveries.list(store.slowReads, organizationId, page),
-      find: async (organizationId, id) => await deliveries.find(store, organizationId, id),
-      attempts: async (organizationId, id) => await attempts.list(store, organizationId, id),
-    },
-    events: {
-      listAfter: async (organizationId, page) =>
-        await events.listAfter(store.slowReads, organizationId, page),
-      find: async (organizationId, id) => await events.find(store, organizationId, id),
-    },
-    figures: async (organizationId, wish) => await endpointFigures(store, organizationId, wish),
-    books: async (organizationId, endpointId) =>
-      await endpointCounts.list(store.slowReads, organizationId, endpointId),
-    removeOld: remove,
-    async start() {
-      started = true
-      await endDeadLeases(store, clock, owner)
-      store.feed.on(
-        'delivery',
-        ({ organizationId, subjectId }) =>
-          dispatcher.hint(
-            organizationId,
-            subjectId === organizationId ? undefined : subjectId.split(' '),
-          ),
-        noMatter,
-      )
-      store.feed.on(
-        'endpoint',
-        ({ organizationId, subjectId }) =>
-          dispatcher.forget(organizationId, subjectId === organizationId ? undefined : subjectId),
-        // Leases that were taken in another history of the database are somebody else's in this one.
-        () => dispatcher.forget(),
-      )
-      dispatcher.start()
-      replay.resume()
-      cancelTidying = after(retentionFirstMs, tidy)
-    },
-    state: () => dispatcher.state(),
-    stopSending: () => void stopSending(),
-    async [Symbol.asyncDispose]() {
-      stopped = true
-      cancelTidying?.()
-      await replay.stop()
-      await tidying
-      await stopSending()
-    },
+    list: async (organizationId, page) =>
+      await deliveries.list(store.slowReads, organizationId, page),
+    find: async (organizationId, id) => await deliveries.find(store, organizationId, id),
+    attempts: async (organizationId, id) => await attempts.list(store, organizationId, id),
+  }
+}
+
+function eventsOf(store: Store): Webhooks['events'] {
+  return {
+    listAfter: async (organizationId, page) =>
+      await events.listAfter(store.slowReads, organizationId, page),
+    find: async (organizationId, id) => await events.find(store, organizationId, id),
   }
 }
 

@@ -26,26 +26,20 @@ describe('the schedule of attempts', () => {
     for (const [attempts, delay] of retryDelaysMs.entries()) {
       if (attempts === 0) continue
       for (const random of [0, 0.25, 0.5, 0.999999]) {
-        const at = nextAttemptAt(attempts, 1000, () => random, undefined)!
+        const at = nextAttemptAt(attempts, { nowMs: 1000, random: () => random })!
         assert.ok(at - 1000 >= delay * 0.8 - 1 && at - 1000 <= delay * 1.2 + 1)
       }
     }
-    assert.equal(nextAttemptAt(10, 0, Math.random, undefined), undefined)
+    assert.equal(nextAttemptAt(10, { nowMs: 0, random: Math.random }), undefined)
   })
 
   test('Retry-After is honoured up to a day and never shortens a wait', () => {
+    assert.equal(nextAttemptAt(1, { nowMs: 0, random: () => 0.5, retryAfterMs: 60_000 }), 60_000)
     assert.equal(
-      nextAttemptAt(1, 0, () => 0.5, 60_000),
-      60_000,
-    )
-    assert.equal(
-      nextAttemptAt(4, 0, () => 0.5, 60_000),
+      nextAttemptAt(4, { nowMs: 0, random: () => 0.5, retryAfterMs: 60_000 }),
       2 * hourMs,
     )
-    assert.equal(
-      nextAttemptAt(1, 0, () => 0.5, 30 * dayMs),
-      dayMs,
-    )
+    assert.equal(nextAttemptAt(1, { nowMs: 0, random: () => 0.5, retryAfterMs: 30 * dayMs }), dayMs)
     const now = Date.parse('2026-11-21T00:00:00Z')
     assert.equal(parseRetryAfter('120', now), 120_000)
     assert.equal(parseRetryAfter('Sat, 21 Nov 2026 00:01:00 GMT', now), 60_000)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createId } from '../../src/ids.ts'
 import { organizations } from '../../src/store/index.ts'
-import { createReplay } from '../../src/webhooks/delivery/replay.ts'
+import { Replay } from '../../src/webhooks/delivery/replay.ts'
 import { removeOld } from '../../src/webhooks/delivery/retention.ts'
 import { engines } from '../harness/store.ts'
 import { operator, webhooksForTests } from '../harness/webhooks.ts'
@@ -204,7 +204,7 @@ for (const engine of engines) {
       const { store, clock } = all
       const waits: number[] = []
       const later: (() => void)[] = []
-      const replay = createReplay({
+      const replay = new Replay({
         store,
         clock,
         after(ms, call) {

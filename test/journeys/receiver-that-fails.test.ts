@@ -101,7 +101,7 @@ for (const engine of engines) {
       assert.equal(await delayOf(), 2 * minuteMs)
 
       // A ping is a probe by hand: it goes out at once, and its failure lengthens nothing.
-      await webhooks.endpoints.sendSample(organizationId, id, operator)
+      await webhooks.endpoints.sendSample(organizationId, id, { actor: operator })
       await all.until(() => receiver.arrivals.length === sent + 2, 'the probe by hand')
       await all.quiet()
       await all.until(async () => (await delayOf()) === 2 * minuteMs, 'the same wait')

@@ -162,11 +162,9 @@ export const commands = {
         if (found.length === 0) throw new UsageError('There is no endpoint to ping')
         const sent: { endpoint_id: string; event_id: string }[] = []
         for (const { organizationId, id } of found) {
-          const { eventId } = await webhooks.endpoints.sendSample(
-            organizationId,
-            id,
-            services.actor,
-          )
+          const { eventId } = await webhooks.endpoints.sendSample(organizationId, id, {
+            actor: services.actor,
+          })
           sent.push({ endpoint_id: id, event_id: eventId })
         }
         const text = sent.map((one) => `${one.event_id} is on its way to ${one.endpoint_id}.`)

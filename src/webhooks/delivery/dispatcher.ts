@@ -87,9 +87,8 @@ export class Dispatcher {
   forget(organizationId?: string, endpointId?: string): void {
     const stale = this.#lanes.closeStale(organizationId, endpointId)
     if (stale.length === 0) return
-    void this.#leases.release(stale).then(() => {
-      if (organizationId !== undefined) this.hint(organizationId)
-    })
+    const released = this.#leases.release(stale)
+    if (organizationId !== undefined) void released.then(() => this.hint(organizationId))
   }
 
   /** Starts nothing more, waits for what is under way (up to `graceMs`, then cuts it), writes, gives the leases back. */

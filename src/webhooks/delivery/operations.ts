@@ -32,8 +32,7 @@ export function createOperations(deps: { store: Store; onResumed: () => void }):
   }
 
   async function move(
-    organizationId: string,
-    id: string,
+    { organizationId, id }: { organizationId: string; id: string },
     actor: Actor,
     change: { from: readonly OperationState[]; to: OperationState; action: string },
   ): Promise<OperationRecord> {
@@ -42,9 +41,7 @@ export function createOperations(deps: { store: Store; onResumed: () => void }):
       const moved = await operations.setState(tx, { organizationId, id, change })
       if (!moved) throw new Problem('conflict', `The operation is ${state}.`)
       tx.audit({
-        organizationId,
-        actor,
-        action: `operation.${change.action}`,
+        ...{ organizationId, actor, action: `operation.${change.action}` },
         subject: { kind: 'operation', id },
         detail: { done: moved.done, total: moved.total },
       })
@@ -56,19 +53,23 @@ export function createOperations(deps: { store: Store; onResumed: () => void }):
   return {
     get,
     list: async (organizationId, page) => await operations.list(store, organizationId, page),
-    pause: async (organizationId, id, actor) =>
-      await move(organizationId, id, actor, { from: ['running'], to: 'paused', action: 'paused' }),
+    pause: async (organizationId, id, actor) => {
+      const change = { from: ['running'], to: 'paused', action: 'paused' } as const
+      return await move({ organizationId, id }, actor, change)
+    },
     async resume(organizationId, id, actor) {
       const change = { from: ['paused'], to: 'running', action: 'resumed' } as const
-      const moved = await move(organizationId, id, actor, change)
+      const moved = await move({ organizationId, id }, actor, change)
       deps.onResumed()
       return moved
     },
-    cancel: async (organizationId, id, actor) =>
-      await move(organizationId, id, actor, {
-        from: ['running', 'paused'],
+    cancel: async (organizationId, id, actor) => {
+      const from = ['running', 'paused'] as const
+      return await move({ organizationId, id }, actor, {
+        from,
         to: 'cancelled',
         action: 'cancelled',
-      }),
+      })
+    },
   }
 }

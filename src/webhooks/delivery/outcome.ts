@@ -46,7 +46,10 @@ export function outcomeOf(
   }
   if (verdict.succeeded) return { ...common, state: 'delivered', dueAt: delivery.dueAt }
   if (probe || paced) return { ...common, state: 'pending', dueAt: delivery.dueAt }
-  const next = nextAttemptAt(delivery.attempts + 1, nowMs, random, result.retryAfterMs)
+  const next = nextAttemptAt(delivery.attempts + 1, {
+    ...{ nowMs, random },
+    retryAfterMs: result.retryAfterMs,
+  })
   if (next === undefined) return { ...common, state: 'dead', dueAt: delivery.dueAt }
   return { ...common, state: 'pending', dueAt: next }
 }

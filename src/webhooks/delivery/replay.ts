@@ -21,71 +21,137 @@ const lookEveryMs = 5000
 // Ids are prefix, time, chance; nothing sorts behind this of the same millisecond.
 const idEnd = 'zzzzzzzzzzzzzzzz'
 
-/** Sending again what was sent, failed or skipped: the same ids, the same bytes. */
-export interface Replay {
-  /** One delivery, whatever became of it; due now. `not_found`. */
-  one(organizationId: string, deliveryId: string, actor: Actor): Promise<void>
-  /** How many a filter finds now. */
-  count(organizationId: string, filter: DeliveryFilter): Promise<number>
-  /** Starts an operation over everything a filter finds now. */
-  start(organizationId: string, filter: DeliveryFilter, actor: Actor): Promise<OperationRecord>
-  /** Everything that ended without being delivered: dead and skipped. */
-  readonly missed: DeliveryFilter
-  /** Goes on with operations that run, also those of before a restart. */
-  resume(): void
-  stop(): Promise<void>
+/** What varies. */
+export interface ReplayDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly after: (ms: number, call: () => void) => () => void
+  readonly onError: (error: unknown) => void
 }
 
-/** Opens the rules of replays. */
-export function createReplay(deps: {
-  store: Store
-  clock: Clock
-  after: (ms: number, call: () => void) => () => void
-  onError: (error: unknown) => void
-}): Replay {
-  const { store, clock, after } = deps
-  let stopped = false
-  let cancelLook: (() => void) | undefined
-  let working: Promise<void> | undefined
+/** Sending again what was sent, failed or skipped: the same ids, the same bytes. */
+export class Replay {
+  /** Everything that ended without being delivered: dead and skipped. */
+  readonly missed: DeliveryFilter = { states: ['dead', 'skipped'] }
+  readonly #deps: ReplayDeps
+  #isStopped = false
+  #cancelLook: (() => void) | undefined
+  #working: Promise<void> | undefined
   /** Somebody started one while this node was looking: it may not have seen it. */
-  let startedMeanwhile = false
+  #startedMeanwhile = false
 
-  async function work(): Promise<void> {
+  constructor(deps: ReplayDeps) {
+    this.#deps = deps
+  }
+
+  /** How many a filter finds now. */
+  async count(organizationId: string, filter: DeliveryFilter): Promise<number> {
+    return await deliveries.count(this.#deps.store.slowReads, organizationId, sendable(filter))
+  }
+
+  /** One delivery, whatever became of it; due now. `not_found`. */
+  async one(organizationId: string, deliveryId: string, actor: Actor): Promise<void> {
+    await this.#deps.store.transaction(async (tx) => {
+      await deliveryWork.lockOrganization(tx, organizationId)
+      const delivery = await deliveries.find(tx, organizationId, deliveryId)
+      if (!delivery) throw new Problem('not_found', 'There is no such delivery.')
+      await refuseDisabled(tx, organizationId, delivery.endpointId)
+      await deliveries.requeue(tx, { organizationId, ids: [deliveryId], operationId: undefined })
+      tx.audit({
+        ...{ organizationId, actor, action: 'webhook.delivery_replayed' },
+        subject: { kind: 'delivery', id: deliveryId },
+        detail: { endpoint_id: delivery.endpointId, event_id: delivery.eventId },
+      })
+      tx.changed({ kind: 'delivery', organizationId, subjectId: organizationId })
+    })
+  }
+
+  /** Starts an operation over everything a filter finds now. */
+  async start(
+    organizationId: string,
+    filter: DeliveryFilter,
+    actor: Actor,
+  ): Promise<OperationRecord> {
+    const { store, clock } = this.#deps
+    const total = await this.count(organizationId, filter)
+    const started = await store.transaction(async (tx) => {
+      if (filter.endpointId !== undefined) {
+        await refuseDisabled(tx, organizationId, filter.endpointId)
+      }
+      const operation = await operations.insert(tx, {
+        ...{ id: createId('op', clock.now()), organizationId, kind, total },
+        parameters: { filter, up_to: createId('dlv', tx.now).slice(0, -idEnd.length) + idEnd },
+        createdBy: actor.id,
+        createdByName: actor.name,
+      })
+      tx.audit({
+        ...{ organizationId, actor, action: 'webhook.replay_started' },
+        subject: { kind: 'operation', id: operation.id },
+        detail: { filter, deliveries: operation.total },
+      })
+      tx.changed({ kind: 'operation', organizationId, subjectId: operation.id })
+      return operation
+    })
+    this.resume()
+    return started
+  }
+
+  /** Goes on with operations that run, also those of before a restart. */
+  resume(): void {
+    this.#startedMeanwhile = this.#working !== undefined
+    if (this.#isStopped || this.#working) return
+    this.#cancelLook?.()
+    let nextMs = lookEveryMs
+    this.#working = this.#work()
+      .catch((error: unknown) => {
+        this.#deps.onError(error)
+        nextMs = retryMs
+      })
+      .finally(() => {
+        this.#working = undefined
+        if (this.#isStopped) return
+        const waitMs = this.#startedMeanwhile ? 0 : nextMs
+        this.#cancelLook = this.#deps.after(waitMs, () => this.resume())
+      })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#cancelLook?.()
+    await this.#working
+  }
+
+  async #work(): Promise<void> {
+    const { store, after } = this.#deps
     for (;;) {
       const running = await operations.listRunning(store, kind)
-      if (running.length === 0 || stopped) return
+      if (running.length === 0 || this.#isStopped) return
       // A step of each in turn: a large one holds up no small one.
       for (const operation of running) {
-        if (stopped) return
-        await step(operation)
+        if (this.#isStopped) return
+        await this.#step(operation)
       }
       await new Promise<void>((resolve) => void after(stepEveryMs, resolve))
     }
   }
 
-  async function step(operation: OperationRecord): Promise<void> {
+  async #step(operation: OperationRecord): Promise<void> {
+    const { store } = this.#deps
     const { organizationId } = operation
-    const { filter, up_to: upTo } = operation.parameters as {
+    const { filter: chosen, up_to: upTo } = operation.parameters as {
       filter: DeliveryFilter
       up_to: string
     }
+    const filter = sendable(chosen)
     const page = { after: operation.cursor, upTo, limit: deliveriesInStep }
     // A narrow filter may have to look at very many to find these: not in the transaction, which others wait for.
-    const found = await deliveries.idsAfter(store.slowReads, {
-      organizationId,
-      filter: sendable(filter),
-      page,
-    })
+    const found = await deliveries.idsAfter(store.slowReads, { organizationId, filter, page })
     const cursor = found.at(-1) ?? operation.cursor
     const finished = found.length < deliveriesInStep
     await store.transaction(async (tx) => {
       // No endpoint may be disabled while its deliveries become pending: they would wait for ever.
       await deliveryWork.lockOrganization(tx, organizationId)
-      const ids = await deliveries.idsAmong(tx, {
-        organizationId,
-        filter: sendable(filter),
-        ids: found,
-      })
+      const ids = await deliveries.idsAmong(tx, { organizationId, filter, ids: found })
       // Moves the cursor in the same transaction: a step counts once, however often a node dies.
       const mine = await operations.advance(tx, operation, { cursor, done: ids.length, finished })
       if (!mine) return
@@ -95,79 +161,6 @@ export function createReplay(deps: {
       }
       tx.changed({ kind: 'operation', organizationId, subjectId: operation.id })
     })
-  }
-
-  function resume(): void {
-    startedMeanwhile = working !== undefined
-    if (stopped || working) return
-    cancelLook?.()
-    let nextMs = lookEveryMs
-    working = work()
-      .catch((error: unknown) => {
-        deps.onError(error)
-        nextMs = retryMs
-      })
-      .finally(() => {
-        working = undefined
-        if (!stopped) cancelLook = after(startedMeanwhile ? 0 : nextMs, resume)
-      })
-  }
-
-  return {
-    missed: { states: ['dead', 'skipped'] },
-    count: async (organizationId, filter) =>
-      await deliveries.count(store.slowReads, organizationId, sendable(filter)),
-    async one(organizationId, deliveryId, actor) {
-      await store.transaction(async (tx) => {
-        await deliveryWork.lockOrganization(tx, organizationId)
-        const delivery = await deliveries.find(tx, organizationId, deliveryId)
-        if (!delivery) throw new Problem('not_found', 'There is no such delivery.')
-        await refuseDisabled(tx, organizationId, delivery.endpointId)
-        await deliveries.requeue(tx, { organizationId, ids: [deliveryId], operationId: undefined })
-        tx.audit({
-          organizationId,
-          actor,
-          action: 'webhook.delivery_replayed',
-          subject: { kind: 'delivery', id: deliveryId },
-          detail: { endpoint_id: delivery.endpointId, event_id: delivery.eventId },
-        })
-        tx.changed({ kind: 'delivery', organizationId, subjectId: organizationId })
-      })
-    },
-    async start(organizationId, filter, actor) {
-      const total = await deliveries.count(store.slowReads, organizationId, sendable(filter))
-      const started = await store.transaction(async (tx) => {
-        if (filter.endpointId !== undefined) {
-          await refuseDisabled(tx, organizationId, filter.endpointId)
-        }
-        const operation = await operations.insert(tx, {
-          id: createId('op', clock.now()),
-          organizationId,
-          kind,
-          parameters: { filter, up_to: createId('dlv', tx.now).slice(0, -idEnd.length) + idEnd },
-          total,
-          createdBy: actor.id,
-          createdByName: actor.name,
-        })
-        tx.audit({
-          organizationId,
-          actor,
-          action: 'webhook.replay_started',
-          subject: { kind: 'operation', id: operation.id },
-          detail: { filter, deliveries: operation.total },
-        })
-        tx.changed({ kind: 'operation', organizationId, subjectId: operation.id })
-        return operation
-      })
-      resume()
-      return started
-    },
-    resume,
-    async stop() {
-      stopped = true
-      cancelLook?.()
-      await working
-    },
   }
 }
 

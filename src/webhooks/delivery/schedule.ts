@@ -17,7 +17,7 @@ export const retryDelaysMs: readonly number[] = [
 ]
 
 const jitter = 0.2
-const retryAfterMostMs = 24 * hourMs
+const maxRetryAfterMs = 24 * hourMs
 
 /**
  * When the attempt after `attempts` failed ones is due, in milliseconds since 1970; undefined if there is none left.
@@ -25,14 +25,13 @@ const retryAfterMostMs = 24 * hourMs
  */
 export function nextAttemptAt(
   attempts: number,
-  nowMs: number,
-  random: () => number,
-  retryAfterMs: number | undefined,
+  given: { nowMs: number; random: () => number; retryAfterMs?: number | undefined },
 ): number | undefined {
+  const { nowMs, random, retryAfterMs = 0 } = given
   const delay = retryDelaysMs[attempts]
   if (delay === undefined) return undefined
   const own = delay * (1 - jitter + 2 * jitter * random())
-  return Math.round(nowMs + Math.max(own, Math.min(retryAfterMs ?? 0, retryAfterMostMs)))
+  return Math.round(nowMs + Math.max(own, Math.min(retryAfterMs, maxRetryAfterMs)))
 }
 
 /** Reads `Retry-After` (RFC 9110, section 10.2.3), seconds or a date, as milliseconds from now; undefined if it says nothing. */

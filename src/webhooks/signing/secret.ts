@@ -16,101 +16,98 @@ export interface SecretSummary {
 }
 
 /** An organization's signing secret. */
-export interface WebhookSecrets {
-  /** The valid ones, newest first; makes the first if there is none. */
-  list(organizationId: string): Promise<SecretSummary[]>
-  /** The current secret in full; recorded in the audit log. */
-  reveal(organizationId: string, actor: Actor): Promise<Secret>
-  /** A new secret; the old one signs beside it for the overlap (24 h), or not at all if it has leaked (0). */
-  rotate(organizationId: string, actor: Actor, overlapMs?: number): Promise<Secret>
-  /** Ends the overlap of older secrets now. */
-  endOverlap(organizationId: string, actor: Actor): Promise<void>
-  /** For signing. */
-  open(organizationId: string): Promise<SigningSecret[]>
-}
+export class WebhookSecrets {
+  readonly #store: Store
+  readonly #sealer: Sealer
+  readonly #clock: Clock
 
-/** Opens the rules of webhook secrets. */
-export function createWebhookSecrets(deps: {
-  store: Store
-  sealer: Sealer
-  clock: Clock
-}): WebhookSecrets {
-  const { store, sealer, clock } = deps
-
-  async function mint(tx: Tx, organizationId: string): Promise<Secret> {
-    const id = createId('sgn', tx.now)
-    const secret = mintWebhookSecret()
-    const sealed = sealer.seal(secret.reveal(), webhookSecrets.sealContext(organizationId, id))
-    await webhookSecrets.insert(tx, { id, organizationId, sealed, hint: secret.hint })
-    return secret
+  constructor({ store, sealer, clock }: { store: Store; sealer: Sealer; clock: Clock }) {
+    this.#store = store
+    this.#sealer = sealer
+    this.#clock = clock
   }
 
-  async function ensure(organizationId: string) {
-    const found = await webhookSecrets.listValid(store.background, organizationId, clock.now())
-    if (found.length > 0) return found
-    return await store.transaction(async (tx) => {
-      // Locked: two who come first at the same time must not make two.
-      await deliveryWork.lockOrganization(tx, organizationId)
-      const inside = await webhookSecrets.listValid(tx, organizationId, tx.now)
-      if (inside.length > 0) return inside
-      await mint(tx, organizationId)
-      return await webhookSecrets.listValid(tx, organizationId, tx.now)
+  /** The valid ones, newest first; makes the first if there is none. */
+  async list(organizationId: string): Promise<SecretSummary[]> {
+    return (await this.#ensure(organizationId)).map(({ id, hint, createdAt, validUntil }) => {
+      return { id, hint, createdAt, validUntil }
     })
   }
 
-  async function openAll(organizationId: string): Promise<SigningSecret[]> {
-    return (await ensure(organizationId)).map((row) => ({
+  /** For signing. */
+  async open(organizationId: string): Promise<SigningSecret[]> {
+    return (await this.#ensure(organizationId)).map((row) => ({
       secret: webhookSecret(
-        sealer.open(row.sealed, webhookSecrets.sealContext(organizationId, row.id)),
+        this.#sealer.open(row.sealed, webhookSecrets.sealContext(organizationId, row.id)),
       ),
       validUntil: row.validUntil,
     }))
   }
 
-  return {
-    open: openAll,
-    async list(organizationId) {
-      return (await ensure(organizationId)).map(({ id, hint, createdAt, validUntil }) => {
-        return { id, hint, createdAt, validUntil }
-      })
-    },
-    async reveal(organizationId, actor) {
-      const [current] = await openAll(organizationId)
-      if (!current) throw new Error('a webhook secret was made and is not there')
-      await store.transaction(async (tx) => {
-        note(tx, organizationId, actor, 'webhook.secret_revealed', { hint: current.secret.hint })
-      })
-      return current.secret
-    },
-    async rotate(organizationId, actor, overlapMs = usualOverlapMs) {
-      return await store.transaction(async (tx) => {
-        await deliveryWork.lockOrganization(tx, organizationId)
-        await webhookSecrets.end(tx, organizationId, tx.now + overlapMs)
-        const secret = await mint(tx, organizationId)
-        const detail = { hint: secret.hint, overlap_seconds: overlapMs / 1000 }
-        note(tx, organizationId, actor, 'webhook.secret_rotated', detail)
-        tx.changed({ kind: 'endpoint', organizationId, subjectId: organizationId })
-        return secret
-      })
-    },
-    async endOverlap(organizationId, actor) {
-      await store.transaction(async (tx) => {
-        await deliveryWork.lockOrganization(tx, organizationId)
-        await webhookSecrets.endOlder(tx, organizationId, tx.now)
-        note(tx, organizationId, actor, 'webhook.secret_overlap_ended', {})
-        tx.changed({ kind: 'endpoint', organizationId, subjectId: organizationId })
-      })
-    },
+  /** The current secret in full; recorded in the audit log. */
+  async reveal(organizationId: string, actor: Actor): Promise<Secret> {
+    const [current] = await this.open(organizationId)
+    if (!current) throw new Error('a webhook secret was made and is not there')
+    await this.#store.transaction(async (tx) => {
+      const detail = { hint: current.secret.hint }
+      note(tx, organizationId, { actor, verb: 'revealed', detail })
+    })
+    return current.secret
+  }
+
+  /** A new secret; the old one signs beside it for the overlap (24 h), or not at all if it has leaked (0). */
+  async rotate(organizationId: string, actor: Actor, overlapMs = usualOverlapMs): Promise<Secret> {
+    return await this.#store.transaction(async (tx) => {
+      await deliveryWork.lockOrganization(tx, organizationId)
+      await webhookSecrets.end(tx, organizationId, tx.now + overlapMs)
+      const secret = await this.#mint(tx, organizationId)
+      const detail = { hint: secret.hint, overlap_seconds: overlapMs / 1000 }
+      note(tx, organizationId, { actor, verb: 'rotated', detail })
+      tx.changed({ kind: 'endpoint', organizationId, subjectId: organizationId })
+      return secret
+    })
+  }
+
+  /** Ends the overlap of older secrets now. */
+  async endOverlap(organizationId: string, actor: Actor): Promise<void> {
+    await this.#store.transaction(async (tx) => {
+      await deliveryWork.lockOrganization(tx, organizationId)
+      await webhookSecrets.endOlder(tx, organizationId, tx.now)
+      note(tx, organizationId, { actor, verb: 'overlap_ended', detail: {} })
+      tx.changed({ kind: 'endpoint', organizationId, subjectId: organizationId })
+    })
+  }
+
+  async #ensure(organizationId: string) {
+    const { background } = this.#store
+    const found = await webhookSecrets.listValid(background, organizationId, this.#clock.now())
+    if (found.length > 0) return found
+    return await this.#store.transaction(async (tx) => {
+      // Locked: two who come first at the same time must not make two.
+      await deliveryWork.lockOrganization(tx, organizationId)
+      const inside = await webhookSecrets.listValid(tx, organizationId, tx.now)
+      if (inside.length > 0) return inside
+      await this.#mint(tx, organizationId)
+      return await webhookSecrets.listValid(tx, organizationId, tx.now)
+    })
+  }
+
+  async #mint(tx: Tx, organizationId: string): Promise<Secret> {
+    const id = createId('sgn', tx.now)
+    const secret = mintWebhookSecret()
+    const context = webhookSecrets.sealContext(organizationId, id)
+    const sealed = this.#sealer.seal(secret.reveal(), context)
+    await webhookSecrets.insert(tx, { id, organizationId, sealed, hint: secret.hint })
+    return secret
   }
 }
 
 function note(
   tx: Tx,
   organizationId: string,
-  actor: Actor,
-  action: string,
-  detail: Record<string, unknown>,
+  told: { actor: Actor; verb: string; detail: Record<string, unknown> },
 ): void {
+  const { actor, verb, detail } = told
   const subject = { kind: 'organization', id: organizationId }
-  tx.audit({ organizationId, actor, action, subject, detail })
+  tx.audit({ organizationId, actor, action: `webhook.secret_${verb}`, subject, detail })
 }

@@ -94,8 +94,11 @@ export const webhookRoutes = {
     handle: async (request, services) => {
       const { organization, body, actor, expectedVersion, param } = request
       const id = param('endpoint')
-      const wish = { ...toInput(body), url: body.url }
-      await services.webhooks.endpoints.update(organization.id, id, wish, actor, expectedVersion)
+      const change = {
+        ...{ input: { ...toInput(body), url: body.url }, actor },
+        version: expectedVersion,
+      }
+      await services.webhooks.endpoints.update(organization.id, id, change)
       return await one(request, services)
     },
   }),
@@ -141,7 +144,7 @@ export const webhookRoutes = {
     answer: Type.Object({ id: Type.String() }),
     handle: async ({ organization, param, actor }, { webhooks }) => {
       const id = param('endpoint')
-      return { id: (await webhooks.endpoints.sendSample(organization.id, id, actor)).eventId }
+      return { id: (await webhooks.endpoints.sendSample(organization.id, id, { actor })).eventId }
     },
   }),
 
@@ -153,7 +156,10 @@ export const webhookRoutes = {
     answer: Type.Object({ id: Type.String() }),
     handle: async ({ organization, param, body, actor }, { webhooks }) => {
       const id = param('endpoint')
-      const sent = await webhooks.endpoints.sendSample(organization.id, id, actor, body.type)
+      const sent = await webhooks.endpoints.sendSample(organization.id, id, {
+        actor,
+        type: body.type,
+      })
       return { id: sent.eventId }
     },
   }),
