@@ -57,7 +57,7 @@ export const endpointSection: Section = {
     }
     const { endpoints } = services
     if (before === undefined) return (await endpoints.create(organization.id, input, actor)).id
-    return (await endpoints.update(organization.id, before.id, input, actor)).id
+    return (await endpoints.update(organization.id, before.id, { input, actor })).id
   },
   remove: async (id, { organization, services, actor }) =>
     await services.endpoints.remove(organization.id, id, actor),
