@@ -108,6 +108,8 @@ const keepers: Record<string, readonly string[]> = {
   // Runs no text but the name of V8's collector, which can't be reached otherwise (idle-memory.ts).
   'node:vm': ['cli'],
 }
+/** Parts with an entry of their own, so that what needs only them (the command line) loads no server. */
+const lightEntries = ['src/http/message/index.ts', 'src/http/outbound/index.ts']
 const maxLines = 400
 const maxFilesInFolder = 22
 
@@ -148,9 +150,19 @@ describe('architecture', () => {
       if (folderOf(file.path) === to || to === 'compose' || !everyFolder.includes(to)) {
         return undefined
       }
-      return target === `src/${to}/index.ts` ? undefined : `${file.path} → ${target}`
+      const isEntry = target === `src/${to}/index.ts` || lightEntries.includes(target)
+      return isEntry ? undefined : `${file.path} → ${target}`
     })
     assert.deepEqual(wrong, [])
+  })
+
+  test('a command about keys loads neither the server nor its libraries: it is to be quick', () => {
+    const heavy = ['fastify', 'typebox', 'jose', 'undici', 'src/http/index.ts']
+    const reached = reachedFrom('src/cli/commands/key.ts')
+    assert.deepEqual(
+      heavy.filter((one) => reached.has(one)),
+      [],
+    )
   })
 
   test('no two folders import each other, at any depth', () => {
@@ -321,6 +333,18 @@ function eachImport(
       .map((one) => judge(file, resolve(file.path, one.specifier)))
       .filter((complaint) => complaint !== undefined),
   )
+}
+
+/** What is loaded with a file: files and outside libraries. */
+function reachedFrom(start: string): ReadonlySet<string> {
+  const byPath = new Map(product.map((file) => [file.path, file]))
+  const reached = new Set([start])
+  for (const path of reached) {
+    for (const one of byPath.get(path)?.imports ?? []) {
+      if (!one.typeOnly) reached.add(isLocal(one) ? resolve(path, one.specifier) : one.specifier)
+    }
+  }
+  return reached
 }
 
 function isLocal(one: Import): boolean {

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { sourceOf } from '../http/index.ts'
+import { sourceOf } from '../http/message/index.ts'
 import { RateLimiter, type Rate } from '../rate.ts'
 
 const maxSources = 100_000

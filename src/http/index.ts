@@ -1,11 +1,11 @@
 /** Server and lanes, the outbound client with its address guard, problem answers, cookies, limits. */
 export * from './outbound/index.ts'
-export { createClientAddresses, sourceOf, type ClientAddresses } from './server/client-address.ts'
+export { createClientAddresses, type ClientAddresses } from './server/client-address.ts'
 export type { Exchange } from './server/exchange.ts'
 export { freePort } from './server/free-port.ts'
 export { createFront, requestIdOf } from './server/front.ts'
 
-export { foldHeaderName, isReservedHeader, originHeaders } from './message/header-rules.ts'
+export * from './message/index.ts'
 export type { AnswerFilter } from './upstream/response-headers.ts'
 export {
   forward,
@@ -27,7 +27,6 @@ export {
   type RequestEnd,
 } from './server/app.ts'
 export { watchMethods } from './server/other-methods.ts'
-export { cookiesWith, cookieValues, hostCookie } from './server/cookies.ts'
 export { Type, type Static, type TSchema } from './server/schema.ts'
 export { checkContentType, checkSameOrigin } from './server/origin.ts'
 export type { OwnRefusals } from './server/problem.ts'

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
-import { CompactSign, compactVerify, errors, exportJWK, generateKeyPair, importJWK } from 'jose'
 import type { JWK } from 'jose'
+
+// Loaded when the first signature is made or verified: most commands of the command line need none.
+const loadJose = async () => await import('jose')
 
 /** The signature algorithms accepted from others: asymmetric ones only (RFC 8725, section 3.1). */
 export const signatureAlgorithms = {
@@ -30,6 +32,7 @@ export async function verifyJws(
 ): Promise<'valid' | 'invalid' | 'unusable'> {
   // With an exponent of 1 every text is its own signature.
   if (jwk['kty'] === 'RSA' && exponentOf(jwk) < 3n) return 'unusable'
+  const { compactVerify, errors, importJWK } = await loadJose()
   try {
     const key = await importJWK(publicPart(jwk), algorithm)
     if (key instanceof Uint8Array) return 'unusable'
@@ -52,6 +55,7 @@ export function halfHash(algorithm: SignatureAlgorithm, text: string): string {
 export async function mintClientKey(
   keyId: string,
 ): Promise<{ privateJwk: Record<string, unknown>; publicJwk: Record<string, unknown> }> {
+  const { exportJWK, generateKeyPair } = await loadJose()
   // RS256 is the algorithm that every provider takes for private_key_jwt.
   const pair = await generateKeyPair('RS256', { modulusLength: 2048, extractable: true })
   const named = { kid: keyId, alg: 'RS256', use: 'sig' }
@@ -66,6 +70,7 @@ export async function signClientAssertion(
   claims: Readonly<Record<string, unknown>>,
   privateJwk: Readonly<Record<string, unknown>>,
 ): Promise<string> {
+  const { CompactSign, importJWK } = await loadJose()
   const key = await importJWK(privateJwk as JWK, 'RS256')
   return await new CompactSign(new TextEncoder().encode(JSON.stringify(claims)))
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: String(privateJwk['kid']) })

@@ -1,12 +1,7 @@
-import {
-  SignJWT,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  jwtVerify,
-  type CryptoKey,
-  type JWK,
-} from 'jose'
+import type { CryptoKey, JWK } from 'jose'
+
+// Loaded when the first token is signed or verified: most commands of the command line do neither.
+const loadJose = async () => await import('jose')
 
 /** A key pair for ES256, its private half as a JWK text (to be sealed). */
 export interface SigningKeyPair {
@@ -25,6 +20,7 @@ export type Claims = Readonly<Record<string, unknown>>
 
 /** Mints a P-256 key pair. */
 export async function mintSigningKeyPair(): Promise<SigningKeyPair> {
+  const { exportJWK, generateKeyPair } = await loadJose()
   const pair = await generateKeyPair('ES256', { extractable: true })
   return {
     publicJwk: JSON.stringify(await exportJWK(pair.publicKey)),
@@ -34,11 +30,13 @@ export async function mintSigningKeyPair(): Promise<SigningKeyPair> {
 
 /** Turns a private JWK text into a signer. */
 export async function loadSigner(kid: string, privateJwk: string): Promise<Signer> {
+  const { importJWK } = await loadJose()
   return { kid, key: await importJWK(JSON.parse(privateJwk) as JWK, 'ES256') }
 }
 
 /** Signs claims as an ES256 JWT; `typ` keeps one kind of token from passing as another (RFC 8725, section 3.11). */
 export async function signToken(signer: Signer, typ: string, claims: Claims): Promise<string> {
+  const { SignJWT } = await loadJose()
   return await new SignJWT({ ...claims })
     .setProtectedHeader({ alg: 'ES256', kid: signer.kid, typ })
     .sign(signer.key)
@@ -61,6 +59,7 @@ export async function verifyToken(
   publicJwkOf: (kid: string) => string | undefined,
   expected: TokenExpectation,
 ): Promise<Claims | undefined> {
+  const { importJWK, jwtVerify } = await loadJose()
   try {
     const { payload } = await jwtVerify(
       token,

@@ -1,5 +1,6 @@
 import { Problem } from '../errors.ts'
-import { foldHeaderName, type Outbound } from '../http/index.ts'
+import type { Outbound } from '../http/index.ts'
+import { foldHeaderName } from '../http/message/index.ts'
 import { findEventType } from './events/catalogue.ts'
 
 const maxDescriptionLength = 200

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createClientAddresses, sourceOf } from './client-address.ts'
+import { sourceOf } from '../message/source.ts'
+import { createClientAddresses } from './client-address.ts'
 
 const none = createClientAddresses({ kind: 'count', count: 0 })
 const one = createClientAddresses({ kind: 'count', count: 1 })

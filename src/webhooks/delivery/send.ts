@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { Outbound } from '../../http/index.ts'
-import { OutboundError } from '../../http/index.ts'
+import { OutboundError } from '../../http/outbound/index.ts'
 import type { DueDelivery } from '../../store/index.ts'
 import { parseRetryAfter } from './schedule.ts'
 import type { DeliverySigner } from '../signing/signatures.ts'
