@@ -156,11 +156,6 @@ describe('architecture', () => {
     assert.deepEqual(wrong, [])
   })
 
-  test('a command about keys loads neither the server nor its libraries: it is to be quick', () => {
-    const heavy = new Set(['fastify', 'typebox', 'src/http/index.ts'])
-    assert.deepEqual(reachedFrom('src/cli/commands/key.ts').intersection(heavy), new Set())
-  })
-
   test('no two folders import each other, at any depth', () => {
     const arrows = new Set<string>()
     eachImport(product, (file, target) => {
@@ -329,18 +324,6 @@ function eachImport(
       .map((one) => judge(file, resolve(file.path, one.specifier)))
       .filter((complaint) => complaint !== undefined),
   )
-}
-
-/** What is loaded with a file: files and outside libraries. */
-function reachedFrom(start: string): ReadonlySet<string> {
-  const byPath = new Map(product.map((file) => [file.path, file]))
-  const reached = new Set([start])
-  for (const path of reached) {
-    for (const one of byPath.get(path)?.imports ?? []) {
-      if (!one.typeOnly) reached.add(isLocal(one) ? resolve(path, one.specifier) : one.specifier)
-    }
-  }
-  return reached
 }
 
 function isLocal(one: Import): boolean {
