@@ -50,7 +50,7 @@ export type Domain = Awaited<ReturnType<typeof openDomain>>
 /** Opens the services that decide, in the order in which they depend on each other. */
 export async function openDomain(config: Config, infrastructure: Infrastructure) {
   await using opened = new AsyncDisposableStack()
-  const { store, sealer, clock, log } = infrastructure
+  const { store, sealer, clock, storeLog } = infrastructure
   const { baseUrl } = config
   await checkMasterKey(store, sealer)
 
@@ -73,7 +73,7 @@ export async function openDomain(config: Config, infrastructure: Infrastructure)
     invitations: createInvitations({ store, clock, baseUrl, post }),
     links: createLinks({ store, clock, baseUrl }),
     audit: createAudit({ store }),
-    denials: createDenials({ store, clock, log }),
+    denials: createDenials({ store, clock, log: storeLog }),
     traffic: createTraffic({ store, clock }),
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }
@@ -100,12 +100,12 @@ async function openAccess(config: Config, { store, sealer, clock }: Infrastructu
 
 function openTargets(
   config: Config,
-  { store, sealer, clock, guard, log, metrics }: Infrastructure,
+  { store, sealer, clock, guard, storeLog, metrics }: Infrastructure,
   opened: AsyncDisposableStack,
 ) {
   const defaults = defaultSettings(config.limits.bodyBytes, config.callRecords)
   const quotas = opened.use(createQuotas({ store, clock }))
-  const onError = (err: unknown): void => log.warn({ err }, 'rates: shared again later')
+  const onError = (err: unknown): void => storeLog.warn({ err }, 'rates: shared again later')
   const rates = opened.use(new SharedRates({ store, clock, onError }))
   measureLimits(metrics, { rates, quotas })
   return {
@@ -153,12 +153,12 @@ async function openPeople(
 
 function openWebhooks(
   config: Config,
-  { store, sealer, clock, outbound, log, metrics }: Infrastructure,
+  { store, sealer, clock, outbound, storeLog, metrics }: Infrastructure,
   opened: AsyncDisposableStack,
 ) {
   return opened.use(
     createWebhooks({
-      ...{ store, sealer, clock, outbound, log, metrics },
+      ...{ store, sealer, clock, outbound, log: storeLog, metrics },
       deliveriesKeptMs: config.retention.deliveriesMs,
       maxEndpoints: config.limits.webhookEndpoints,
     }),

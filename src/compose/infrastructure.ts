@@ -58,18 +58,15 @@ export async function openInfrastructure(
   surroundings: Surroundings & { readonly version: string },
 ) {
   await using opened = new AsyncDisposableStack()
-  const wholeLog =
+  const log =
     surroundings.log ?? createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
 
   const metrics = createMetrics()
   opened.defer(measureProcess(metrics))
-  const sealer = await openSealer(config, wholeLog)
-  const store = opened.use(
-    await openDatabase(config, { ...surroundings, log: wholeLog, metrics, sealer }),
-  )
+  const sealer = await openSealer(config, log)
+  const store = opened.use(await openDatabase(config, { ...surroundings, log, metrics, sealer }))
   const { clock } = store
-  const outages = opened.use(watchStore({ store, log: wholeLog, metrics }))
-  const log = logBesideOutages(wholeLog, outages)
+  const outages = opened.use(watchStore({ store, log, metrics }))
 
   const network = await openNetwork(config, { clock, opened })
   const { version } = surroundings
@@ -90,6 +87,7 @@ export async function openInfrastructure(
   return {
     ...{ version, resource, clock, log, metrics, ...exports, sealer, store },
     refusedByStorage: (cause: unknown) => outages.refused(cause),
+    storeLog: logBesideOutages(log, outages),
     ...network,
     relyingParty,
     resolveTxt: surroundings.resolveTxt ?? createTxtResolver(),

@@ -14,7 +14,7 @@ export function startSchedule(
 ): AsyncDisposable {
   const {
     clock,
-    log,
+    storeLog,
     keys,
     sso,
     signingKeys,
@@ -42,7 +42,7 @@ export function startSchedule(
   }
   const started = new AsyncDisposableStack()
   for (const [task, [intervalMs, run]] of Object.entries(tasks)) {
-    started.use(every(intervalMs, run, (err) => log.error({ err, task }, 'a task failed')))
+    started.use(every(intervalMs, run, (err) => storeLog.error({ err, task }, 'a task failed')))
   }
   return started
 }

@@ -24,7 +24,10 @@ export function tellHistory({ log, metrics }: { log: Log; metrics: Metrics }) {
   }
 }
 
-/** The log for everybody else: what fails only because the database is away is part of that outage, and no line of its own. */
+/**
+ * The log for work that talks to nobody but the database: what fails because that is away is part of the outage, and no
+ * line of its own. An address of anybody else that does not answer gives the same errors: they go to the whole log.
+ */
 export function logBesideOutages(log: Log, outages: Outages): Log {
   const unlessAway =
     (write: Log['warn']): Log['warn'] =>

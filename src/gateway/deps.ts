@@ -15,6 +15,8 @@ export interface GatewayDeps {
     error(fields: object, text: string): void
     warn(fields: object, text: string): void
   }
+  /** The log for work that talks to the database only; without one, the log. */
+  readonly storeLog?: GatewayDeps['log'] | undefined
   /** Counts a refusal that the database's absence caused: an outage is said once, not call by call. */
   readonly refusedByStorage: (cause: unknown) => void
   readonly metrics: Metrics

@@ -40,14 +40,14 @@ class CallEnding implements Ending {
   readonly #isTold: boolean
 
   constructor(deps: GatewayDeps, openCalls: OpenCalls) {
-    const { store, clock, log, metrics, quotas } = deps
+    const { store, clock, storeLog = deps.log, metrics, quotas } = deps
     this.#deps = deps
     this.#openCalls = openCalls
     this.#isTold = deps.accessLog !== undefined || deps.tracer !== undefined
     this.announcer = createAnnouncer(store, clock)
     const announce = async (): Promise<void> => await this.announcer.flush(clock.now())
     this.#recorder = createRecorder({
-      ...{ store, clock, metrics, log },
+      ...{ store, clock, metrics, log: storeLog },
       // Each is written though another can't be: the records of calls have a database of their own.
       besides: { quotas: async () => await quotas.flush(), announcements: announce },
     })
@@ -108,7 +108,8 @@ class CallEnding implements Ending {
     await this.#recorder[Symbol.asyncDispose]()
     // The last flush: what was kept back for later has no later.
     await this.announcer.flush(Infinity).catch((err: unknown) => {
-      this.#deps.log.error({ err }, 'what was to be announced of calls could not be written')
+      const { log, storeLog = log } = this.#deps
+      storeLog.error({ err }, 'what was to be announced of calls could not be written')
     })
   }
 

@@ -7,17 +7,21 @@ import { readConfig } from '../../src/config.ts'
 import { problems } from '../../src/errors.ts'
 import { freePort } from '../../src/http/index.ts'
 import { start, type Running } from '../../src/main.ts'
+import { createLog } from '../../src/telemetry/index.ts'
+import { intercept } from '../harness/terminal.ts'
 
 describe('operations', () => {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-operations-'))
   let running: Running
   let metricsUrl: string
+  const lines: string[] = []
 
   before(async () => {
     const metricsPort = await freePort('127.0.0.1')
     metricsUrl = `http://127.0.0.1:${metricsPort}`
     running = await start(
       readConfig({ PORT: '0', METRICS_PORT: String(metricsPort), DATA_DIR: folder }),
+      { log: createLog({ level: 'info', write: (line) => void lines.push(line) }) },
     )
   })
   after(async () => {
@@ -76,6 +80,20 @@ describe('operations', () => {
       assert.deepEqual([ready.status, await ready.text()], [200, 'ready\n'])
       assert.equal(alive.headers.get('server'), null)
     }
+  })
+
+  test('an upstream that nobody answers at is no outage of the database', async () => {
+    const env = { DATA_DIR: folder }
+    const upstream = `http://127.0.0.1:${await freePort('127.0.0.1')}`
+    await intercept(['org', 'create', 'acme'], { env })
+    await intercept(['target', 'set', 'acme', 'up', '--upstream', upstream], { env })
+    const issued = await intercept(['key', 'issue', 'acme', '--name', 'ci', '--json'], { env })
+    const { secret } = JSON.parse(issued.out) as { secret: string }
+    const address = `${running.baseUrl}/api/v1/intercept/up/x`
+    const response = await fetch(address, { headers: { 'X-API-Key': secret } })
+    assert.equal(response.status, 502)
+    assert.ok(lines.some((line) => line.includes('a call was refused')))
+    assert.ok(!lines.some((line) => line.includes('the database does not answer')))
   })
 
   test('R4: metrics are on the separate listener only', async () => {

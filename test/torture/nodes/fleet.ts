@@ -84,15 +84,17 @@ export class Fleet implements AsyncDisposable {
     mkdirSync(folder, { recursive: true })
     const start = async (node: { name: string; proxy: DatabaseProxy }) =>
       await startServerProcess(envOf(node))
-    const nodes = await Promise.all(
-      Array.from({ length: nodeCount }, async (_, at): Promise<FleetNode> => {
-        const name = `node-${at}`
-        const proxy = opened.use(await startDatabaseProxy(cluster.url))
-        const setClock = (offsetMs: number): void =>
-          writeFileSync(join(folder, name), String(offsetMs))
-        return { name, proxy, setClock, isDown: false, server: await start({ name, proxy }) }
-      }),
-    )
+    const nodes: FleetNode[] = []
+    for (let at = 0; at < nodeCount; at++) {
+      const name = `node-${at}`
+      const proxy = opened.use(await startDatabaseProxy(cluster.url))
+      const setClock = (offsetMs: number): void =>
+        writeFileSync(join(folder, name), String(offsetMs))
+      const node = { name, proxy, setClock, isDown: false, server: await start({ name, proxy }) }
+      // Whichever process it is then.
+      opened.defer(async () => await node.server[Symbol.asyncDispose]())
+      nodes.push(node)
+    }
     const fleet = new Fleet({ cluster, nodes, start, opened: opened.move() })
     await fleet.#issueTokens(direct, ['torture', ...(hasNeighbour ? [neighbour] : [])])
     return fleet
@@ -204,7 +206,6 @@ export class Fleet implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#agent.destroy()
-    await Promise.all(this.nodes.map(async ({ server }) => await server[Symbol.asyncDispose]()))
     await this.#opened[Symbol.asyncDispose]()
   }
 }
