@@ -33,10 +33,12 @@ const seconds = Number(positionals[0] ?? (isQuick ? 1 : 2))
 const rounds = Number(positionals[1] ?? (isQuick ? 3 : 5))
 /** Compiled code is what is compared: the first load of all warms longest. */
 const firstWarmUp = isQuick ? 4 : 10
-const warmUp = isQuick ? 1 : 2
+const warmUp = 1
 /** What the slowest peer takes in a second, once that is measured. */
 let capacity: number | undefined
 let warmed = false
+/** What a forwarded GET costs Intercept, once that is measured. */
+let forwardedUs: number | undefined
 const folder = mkdtempSync(join(tmpdir(), 'intercept-bench-'))
 const nginx = findProgram('nginx')
 const haproxy = findProgram('haproxy')
@@ -93,7 +95,10 @@ async function compare(workload: Workload): Promise<void> {
   const slowest = Math.min(
     ...[...results.values()].map((list) => median(list.map(({ perSecond }) => perSecond))),
   )
-  if (workload.tellsCapacity) capacity = slowest
+  if (workload.tellsCapacity) {
+    capacity = slowest
+    forwardedUs = median((results.get('Intercept') ?? []).map(({ cpuUs }) => cpuUs))
+  }
   console.log(`\n${workload.name}, ${rounds} × ${seconds} s`)
   const bases = ['nginx map, access log', 'HAProxy SHA-256 map'].flatMap((name) => {
     const list = results.get(name)
@@ -103,6 +108,10 @@ async function compare(workload: Workload): Promise<void> {
     const ratios = bases
       .filter(([base]) => base !== name)
       .map(([base, others]) => `${ratioText(list, others)} × ${base.split(' ', 1)[0]}`)
+    if (bases.length === 0 && forwardedUs !== undefined) {
+      const ratio = median(list.map(({ cpuUs }) => cpuUs)) / forwardedUs
+      ratios.push(`${ratio.toFixed(2)} × a forwarded call`)
+    }
     console.log(`  ${name.padEnd(24)} ${lineOf(list)}   ${ratios.join('  ')}`)
   }
   if (loop !== undefined) console.log(await loop.told())
