@@ -1,26 +1,31 @@
-// Builds the dashboard in a language that is none, for the tests: `node web/build-pseudo.ts FOLDER`. Every text of the
-// catalogue comes out accented, 40 % longer and in brackets; what comes out plain was never in the catalogue.
+// Builds the dashboard for the tests of its words: `node web/build-pseudo.ts FOLDER [de]`. Every text of the catalogue
+// comes out in brackets, and in a language that is none also accented and 40 % longer; with `de` the German catalogue
+// comes out as it is. What comes out without brackets was never in the catalogue.
 import { join } from 'node:path'
 import react from '@vitejs/plugin-react'
 import { build, type Plugin } from 'vite'
 
-const [outDir = join(import.meta.dirname, 'dist.pseudo')] = process.argv.slice(2)
-const catalogue = join(import.meta.dirname, 'words')
+const [outDir = join(import.meta.dirname, 'dist.pseudo'), language = 'en'] = process.argv.slice(2)
+const words = join(import.meta.dirname, 'words')
 const lengthener = join(import.meta.dirname, 'lengthen.ts')
+const mark = language === 'en' ? 'lengthen' : 'bracket'
+
+/** The consoles of identity providers are described in their own words in every language. */
+const ofEveryLanguage = join(words, 'en', 'sso-guides.ts')
 
 const pseudo: Plugin = {
   name: 'pseudo-locale',
   enforce: 'pre',
   transform(code, id) {
-    if (!id.startsWith(catalogue)) return undefined
+    if (!id.startsWith(join(words, language)) && id !== ofEveryLanguage) return undefined
     const names: string[] = []
     const renamed = code.replaceAll(/^export const (\w+)/gm, (_, name: string) => {
       names.push(name)
       return `const ${name}Plain`
     })
-    const lengthened = names.map((name) => `export const ${name} = lengthen(${name}Plain)`)
+    const marked = names.map((name) => `export const ${name} = ${mark}(${name}Plain)`)
     const source = JSON.stringify(lengthener)
-    return { code: `import { lengthen } from ${source}\n${renamed}\n${lengthened.join('\n')}\n` }
+    return { code: `import { ${mark} } from ${source}\n${renamed}\n${marked.join('\n')}\n` }
   },
 }
 

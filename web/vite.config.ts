@@ -1,12 +1,13 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { compress } from './vite-compress.ts'
+import { preloadApp } from './vite-preload.ts'
 
 // The page's policy allows nothing inline and no data: addresses, so nothing may be inlined here.
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
-  plugins: [react(), compress()],
+  plugins: [react(), preloadApp(), compress()],
   css: { modules: { localsConvention: 'camelCaseOnly' as const } },
   build: {
     outDir: 'dist',

@@ -11,11 +11,19 @@ const types: Readonly<Record<string, string>> = {
   woff2: 'font/woff2',
 }
 
-/** Builds the dashboard with lengthened words into a folder, and shows that build in every page of the browser's context. */
-export async function showLengthened(context: BrowserContext, folder: string): Promise<void> {
-  execFileSync(process.execPath, [join(web, 'build-pseudo.ts'), folder], {
+/**
+ * Builds the dashboard with marked words into a folder, and shows that build in every page of the browser's context:
+ * lengthened English, or German as it is.
+ */
+export async function showMarked(
+  context: BrowserContext,
+  folder: string,
+  language: 'en' | 'de',
+): Promise<void> {
+  execFileSync(process.execPath, [join(web, 'build-pseudo.ts'), folder, language], {
     timeout: buildTimeoutMs,
   })
+  await context.addInitScript(`localStorage.setItem('language', '${language}')`)
   await context.route('**/assets/**', async (route) => {
     const { pathname } = new URL(route.request().url())
     const contentType = types[pathname.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
@@ -66,8 +74,10 @@ const readTexts = `(() => {
   return texts.map((text) => text.trim()).filter((text) => text !== '')
 })()`
 
+// What is cut off in a cell and stands whole in its tip is read there, and where the row leads to.
 const readCut = `[...document.querySelectorAll('body *')].flatMap((element) => {
   if (element.closest('.visually-hidden, [aria-hidden=true], pre, select') !== null) return []
+  if (element.title !== '' && element.title === element.textContent) return []
   if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.includes('⟧'))) return []
   const range = document.createRange()
   range.selectNodeContents(element)

@@ -88,6 +88,8 @@ describe("the dashboard's files", () => {
     await using browser = await browserForTests()
     const link = await withLinks(product, async (links) => await links.signInLink('olga@acme.test'))
     await using visitor = await visitDashboard(browser, { baseUrl: product.baseUrl, link })
+    // The page that the link leads to is another one: its files are not counted with this one's.
+    await visitor.page.waitForLoadState('networkidle')
     const loaded = new Map<string, number>()
     visitor.page.on('response', (response) => {
       const { pathname } = new URL(response.url())

@@ -150,4 +150,18 @@ describe('habits of the dashboard', { timeout: 120_000 }, () => {
     assert.ok(Math.abs(end - Date.now() - 365 * 86_400_000) < 3_600_000)
     assert.deepEqual(visitor.findings, [])
   })
+
+  test('the dashboard speaks German where somebody or the browser asks for it', async () => {
+    await page.goto(`${product.baseUrl}/you`)
+    await page.getByRole('button', { name: 'Deutsch' }).click()
+    await page.getByRole('heading', { name: 'Anmeldewege' }).waitFor()
+    assert.equal(await page.evaluate('document.documentElement.lang'), 'de')
+    await open('/calls')
+    await page.getByRole('heading', { name: 'Aufrufe', level: 1 }).waitFor()
+    await checkState(visitor, 'calls-german-light')
+    await page.goto(`${product.baseUrl}/you`)
+    await page.getByRole('button', { name: 'Wie der Browser' }).click()
+    await page.getByRole('heading', { name: 'Ways to sign in' }).waitFor()
+    assert.deepEqual(visitor.findings, [])
+  })
 })

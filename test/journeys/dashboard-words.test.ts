@@ -6,17 +6,17 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { people } from '../harness/company.ts'
 import { furnishedForTests, type Furnished } from '../harness/furnished.ts'
-import { cutTexts, plainTexts, showLengthened } from '../harness/pseudo.ts'
+import { cutTexts, plainTexts, showMarked } from '../harness/pseudo.ts'
 
 /** What people, programs and the outside world are called here; everything else must be in the catalogue. */
 const data = [
   /\S+@\S+|https?:\/\/\S+|svc_\S+/g,
   /\b[a-z]+(?:_[a-z]+)*(?:\.[a-z_]+)+\b|\/(?:v1|admin)\/\S*/g,
   // What Intl writes: times, numbers with units.
-  /\d{1,2} \w{3,4} \d{4}, [\d:]+|[\d.,]+ (?:ms|s|min|bytes?|[KMG]iB|days?|hours?|minutes?)\b|\bUTC\b/g,
+  /\d{1,2}\.? \w{3,4}\.? \d{4}, [\d:]+|[\d.,]+ (?:ms|s|min|bytes?|[KMG]iB|days?|hours?|minutes?|Tage?|Stunden?|Minuten?)\b|\bUTC\b/g,
   // What programs call it: methods, effects, types, fields, record types, languages.
   /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TXT|allow|deny|false|true)\b/g,
-  /\b(?:api_key|access_token|call|target|quota|member|session|sso|domain|scim|webhook|organization)\b(?:\.\w+)?/g,
+  /\b(?:api_key|access_token|call|configuration|target|quota|member|session|sso|domain|scim|webhook|organization)\b(?:\.\w+)?/g,
   /\b(?:slug|name|upstream|settings|disabled|otherwise|rules|Node\.js|Python|Go|Ruby|PHP|Java)\b/g,
   // Names that people gave.
   /\b(?:Acme|acme|Intercept|Olga Owner|Deployment bot|payments|ledger|(?:partner|nightly|mobile|checkout)-\w+)\b/g,
@@ -34,27 +34,33 @@ describe('the words of every page', { timeout: 120_000 }, () => {
   })
   after(async () => await parts[Symbol.asyncDispose]())
 
-  test('in a language whose words are 40 % longer each page has only texts of the catalogue, and none is cut off', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'intercept-pseudo-'))
-    try {
-      await using visitor = await parts.visit()
-      await showLengthened(visitor.context, folder)
-      const wrong: Record<string, readonly string[]> = {}
-      for (const [name, address] of parts.addresses) {
-        await visitor.page.setViewportSize({ width: 1360, height: 850 })
-        await parts.open(visitor, name, address)
-        await visitor.page.getByText('⟦').first().waitFor()
-        await visitor.page.waitForSelector('p[role=status] > span', { state: 'detached' })
-        const found = (await plainTexts(visitor.page, data)).map((text) => `plain: ${text}`)
-        found.push(...(await cutTexts(visitor.page)).map((text) => `cut off: ${text}`))
-        await visitor.page.setViewportSize({ width: 390, height: 844 })
-        found.push(...(await cutTexts(visitor.page)).map((text) => `cut off at 390 px: ${text}`))
-        if (found.length > 0) wrong[name] = found
+  for (const [language, named] of [
+    ['en', 'in a language whose words are 40 % longer'],
+    ['de', 'in German'],
+  ] as const) {
+    test(`${named} each page has only texts of the catalogue, and none is cut off`, async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'intercept-pseudo-'))
+      try {
+        await using visitor = await parts.visit()
+        await showMarked(visitor.context, folder, language)
+        const wrong: Record<string, readonly string[]> = {}
+        for (const [name, address] of parts.addresses) {
+          await visitor.page.setViewportSize({ width: 1360, height: 850 })
+          await parts.open(visitor, name, address)
+          await visitor.page.getByText('⟦').first().waitFor()
+          await visitor.page.waitForSelector('p[role=status] > span', { state: 'detached' })
+          const found = (await plainTexts(visitor.page, data)).map((text) => `plain: ${text}`)
+          found.push(...(await cutTexts(visitor.page)).map((text) => `cut off: ${text}`))
+          await visitor.page.setViewportSize({ width: 390, height: 844 })
+          found.push(...(await cutTexts(visitor.page)).map((text) => `cut off at 390 px: ${text}`))
+          if (found.length > 0) wrong[name] = found
+        }
+        assert.deepEqual(wrong, {})
+        assert.equal(await visitor.page.evaluate('document.documentElement.lang'), language)
+        assert.deepEqual(visitor.findings, [])
+      } finally {
+        rmSync(folder, { recursive: true })
       }
-      assert.deepEqual(wrong, {})
-      assert.deepEqual(visitor.findings, [])
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
-  })
+    })
+  }
 })

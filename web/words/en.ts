@@ -1,10 +1,6 @@
 /** The words of the frame and of all parts. Each page has its own object in words/en/. */
-const plural = new Intl.PluralRules('en')
-
-/** "1 filter is", "3 filters are": picks by number. */
-export function many(number: number, one: string, other: string): string {
-  return `${new Intl.NumberFormat('en').format(number)} ${plural.select(number) === 'one' ? one : other}`
-}
+import { inLanguage } from './language.ts'
+import { many } from './plural.ts'
 
 interface ProblemWords {
   readonly title: string
@@ -65,7 +61,7 @@ const problems: Readonly<Record<string, ProblemWords | undefined>> = {
   rate_limited: { title: 'Too many requests', todo: 'Wait a moment, then try again.' },
 }
 
-export const words = {
+export const words = inLanguage('words', {
   loading: 'Reading…',
   retry: 'Try again',
   refused: 'Refused',
@@ -191,9 +187,9 @@ export const words = {
   theseMethods: 'Only these.',
   roles: { owner: 'Owner', admin: 'Admin', developer: 'Developer', viewer: 'Viewer' },
   problems,
-}
+})
 
-export const frameWords = {
+export const frameWords = inLanguage('frameWords', {
   skip: 'Skip to content',
   organizationGroup: 'Organization',
   switchOrganization: 'Switch organization',
@@ -216,6 +212,8 @@ export const frameWords = {
   search: 'Go to…',
   theme: 'Theme',
   themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+  language: 'Language',
+  languages: { system: 'As the browser', en: 'English', de: 'Deutsch' },
   signOut: 'Sign out',
   signIn: 'Sign in',
   signedOutTitle: 'You are signed out',
@@ -277,4 +275,4 @@ export const frameWords = {
     ['?', 'this help'],
   ] as const,
   operationRunning: (done: string) => `Operation: ${done} done`,
-}
+})

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { dateLocale } from '../../words/locale.ts'
 
 const storageName = 'time-zone'
 const listeners = new Set<() => void>()
@@ -33,7 +34,7 @@ export function formatIn(name: string, options: Intl.DateTimeFormatOptions): Int
   const id = `${zoneName()} ${name}`
   const known = formats.get(id)
   if (known !== undefined) return known
-  const made = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zoneName() })
+  const made = new Intl.DateTimeFormat(dateLocale, { ...options, timeZone: zoneName() })
   formats.set(id, made)
   return made
 }

@@ -1,4 +1,5 @@
-export const auditWords = {
+import { inLanguage } from '../language.ts'
+export const auditWords = inLanguage('auditWords', {
   title: 'Audit log',
   lead: 'Who changed what, from where, when. The settings page says how long it is kept.',
   what: 'entries',
@@ -60,6 +61,7 @@ export const auditWords = {
     'scim_token.revoked': () => 'Revoked a SCIM token',
     'session.ended': () => 'Ended a session',
     'session.started': () => 'Signed in',
+    'sign_in_link.printed': () => 'Printed a sign-in link',
     'sign_in.refused': () => 'Was refused at sign-in',
     'sso.connection_created': (name) => `Added the connection ${name}`,
     'sso.connection_disabled': (name) => `Disabled the connection ${name}`,
@@ -127,4 +129,4 @@ export const auditWords = {
   noDetail: 'Nothing else was recorded.',
   ofThis: 'All of this thing',
   ofActor: 'All of this person',
-}
+})

@@ -1,6 +1,7 @@
-import { many } from '../en.ts'
+import { inLanguage } from '../language.ts'
+import { many } from '../plural.ts'
 
-export const callsWords = {
+export const callsWords = inLanguage('callsWords', {
   title: 'Calls',
   lead: 'Every pass through the gateway, refused or forwarded.',
   what: 'calls',
@@ -105,4 +106,4 @@ export const callsWords = {
   addTarget: 'Add target',
   issueKey: 'Issue key',
   gone: 'This call is not in the record any more, or never was.',
-}
+})

@@ -1,6 +1,7 @@
-import { many } from '../en.ts'
+import { inLanguage } from '../language.ts'
+import { many } from '../plural.ts'
 
-export const directoryWords = {
+export const directoryWords = inLanguage('directoryWords', {
   title: 'Directory',
   lead: 'Your provider’s directory adds, changes and deactivates people here (SCIM 2.0). Whoever it deactivates loses every session at once.',
   base: 'Base address',
@@ -123,4 +124,4 @@ export const directoryWords = {
     save: 'Save',
     saved: 'Groups saved',
   },
-}
+})

@@ -1,6 +1,7 @@
+import { inLanguage } from '../language.ts'
 import { words } from '../en.ts'
 
-export const entryWords = {
+export const entryWords = inLanguage('entryWords', {
   signIn: {
     title: 'Sign in',
     lead: 'To the dashboard of this Intercept.',
@@ -98,4 +99,4 @@ export const entryWords = {
     signedInAs: (email: string) => `You are signed in as ${email}.`,
     other: 'Sign in as somebody else',
   },
-}
+})

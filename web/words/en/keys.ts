@@ -1,6 +1,7 @@
-import { many } from '../en.ts'
+import { inLanguage } from '../language.ts'
+import { many } from '../plural.ts'
 
-export const keysWords = {
+export const keysWords = inLanguage('keysWords', {
   title: 'API keys',
   lead: 'A key lets one program call your targets.',
   issue: 'Issue key',
@@ -179,4 +180,4 @@ export const keysWords = {
     title: 'End the old secret?',
     text: 'Callers that still use it are refused with their next call. The new secret goes on working.',
   },
-}
+})

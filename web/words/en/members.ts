@@ -1,6 +1,7 @@
-import { many } from '../en.ts'
+import { inLanguage } from '../language.ts'
+import { many } from '../plural.ts'
 
-export const membersWords = {
+export const membersWords = inLanguage('membersWords', {
   agentOn: (browser: string, system: string) => `${browser} on ${system}`,
   title: 'Members',
   lead: 'People of this organization, and what they may do.',
@@ -153,4 +154,4 @@ export const membersWords = {
     theme: 'Theme',
     appearance: 'Appearance and keyboard',
   },
-}
+})

@@ -1,4 +1,5 @@
-export const operationWords = {
+import { inLanguage } from '../language.ts'
+export const operationWords = inLanguage('operationWords', {
   back: 'Webhooks',
   kinds: { replay: 'Replay', 'webhook.replay': 'Replay', export: 'Export' } as Readonly<
     Record<string, string>
@@ -35,4 +36,4 @@ export const operationWords = {
   toDeliveries: 'Show deliveries',
   navigation: (kind: string, percent: string) => `${kind}: ${percent}`,
   pausedNavigation: (kind: string) => `${kind}: paused`,
-}
+})

@@ -1,6 +1,7 @@
-import { many } from '../en.ts'
+import { inLanguage } from '../language.ts'
+import { many } from '../plural.ts'
 
-export const overviewWords = {
+export const overviewWords = inLanguage('overviewWords', {
   title: 'Overview',
   whereCallsStop: 'Where calls stop',
   whereLead:
@@ -54,4 +55,4 @@ export const overviewWords = {
     invited: ['Invite somebody', 'Two owners are safer than one.', 'Invite'],
   },
   open: 'Open',
-}
+})

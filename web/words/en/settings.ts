@@ -1,4 +1,5 @@
-export const settingsWords = {
+import { inLanguage } from '../language.ts'
+export const settingsWords = inLanguage('settingsWords', {
   title: 'Settings',
   lead: 'Of this organization.',
   general: 'General',
@@ -34,4 +35,4 @@ export const settingsWords = {
   delete: 'Delete organization',
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleted: 'Organization deleted',
-}
+})

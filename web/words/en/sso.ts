@@ -1,6 +1,7 @@
-import { many } from '../en.ts'
+import { inLanguage } from '../language.ts'
+import { many } from '../plural.ts'
 
-export const ssoWords = {
+export const ssoWords = inLanguage('ssoWords', {
   title: 'SSO and SCIM',
   lead: 'People of your company sign in with its identity provider, and its directory decides who is here.',
   planTitle: 'Single sign-on and SCIM need the enterprise plan',
@@ -246,4 +247,4 @@ export const ssoWords = {
     login: 'Sign-in address',
     loginLead: 'For bookmarks and for the tile at your provider.',
   },
-}
+})

@@ -1,4 +1,5 @@
-export const targetsWords = {
+import { inLanguage } from '../language.ts'
+export const targetsWords = inLanguage('targetsWords', {
   title: 'Targets',
   lead: 'The APIs behind Intercept. Programs call them through its address; the upstream’s own credential stays here.',
   what: 'targets',
@@ -198,4 +199,4 @@ export const targetsWords = {
   removeText:
     'Calls to it get 404 target_not_found from the next one on. Its rules and stored credential are gone. Call records stay until their retention ends.',
   removed: 'Target deleted',
-}
+})

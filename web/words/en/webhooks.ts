@@ -1,8 +1,7 @@
-import { many } from '../en.ts'
+import { inLanguage } from '../language.ts'
+import { count as number, many } from '../plural.ts'
 
-const number = new Intl.NumberFormat('en')
-
-export const webhookWords = {
+export const webhookWords = inLanguage('webhookWords', {
   title: 'Webhooks',
   lead: 'Everything that happens is announced to your receivers as a signed event.',
   sections: {
@@ -33,9 +32,9 @@ export const webhookWords = {
   allTypes: 'all types',
   types: (count: number) => many(count, 'type', 'types'),
   nothingSent: 'nothing sent yet',
-  delivered: (count: number) => `${number.format(count)} delivered`,
+  delivered: (count: number) => `${number(count)} delivered`,
   books: (delivered: number, waiting: number, lost: number) =>
-    `${number.format(delivered)} delivered, ${number.format(waiting)} waiting, ${number.format(lost)} dead or skipped`,
+    `${number(delivered)} delivered, ${number(waiting)} waiting, ${number(lost)} dead or skipped`,
 
   form: {
     addTitle: 'Add an endpoint',
@@ -129,7 +128,7 @@ export const webhookWords = {
     },
     noHeaders: 'none',
     noRate: 'as fast as it answers',
-    rate: (perSecond: number) => `${number.format(perSecond)} per second`,
+    rate: (perSecond: number) => `${number(perSecond)} per second`,
     ordered: 'one after the other',
     unordered: 'in parallel; sequence tells the order',
   },
@@ -255,9 +254,9 @@ export const webhookWords = {
     action: 'Replay',
     started: 'Replay started',
   },
-} as const
+} as const)
 
-export const typeWords = {
+export const typeWords = inLanguage('typeWords', {
   none: 'No event types',
   list: 'Event types',
   sample: 'Sample',
@@ -272,9 +271,9 @@ export const typeWords = {
   sent: 'Sample sent',
   sentText: 'Its delivery appears under Deliveries.',
   noEndpoint: 'There is no endpoint that is active or held. Add one first.',
-}
+})
 
-export const secretWords = {
+export const secretWords = inLanguage('secretWords', {
   title: 'Signing secret',
   lead: 'Every delivery to every endpoint is signed with it. Receivers verify that an event comes from here and was not changed.',
   notAllowed: 'Only owners and admins see the signing secret.',
@@ -311,4 +310,4 @@ export const secretWords = {
     'Keep the whole secret in INTERCEPT_WEBHOOK_SECRET. Check the raw body, then deduplicate by webhook-id.',
   install: (language: string) => `preparation for ${language}`,
   code: (language: string) => `code for ${language}`,
-}
+})

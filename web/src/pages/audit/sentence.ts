@@ -12,7 +12,9 @@ export function sentenceOf(entry: AuditEntry): string {
 function thingOf({ subject, detail }: AuditEntry): string {
   const known = [
     subject.name,
-    ...['name', 'slug', 'email', 'domain', 'url', 'user_name'].map((one) => detail[one]),
+    ...['name', 'slug', 'email', 'domain', 'url', 'user_name', 'display_name'].map(
+      (one) => detail[one],
+    ),
   ]
   const after = detail['after'] as Readonly<Record<string, unknown>> | undefined
   const name = [...known, after?.['name'], after?.['slug']].find(

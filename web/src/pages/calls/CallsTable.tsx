@@ -58,7 +58,7 @@ const columns: readonly Column<Call>[] = [
   {
     id: 'stopped',
     head: w.columns.stopped,
-    width: '186px',
+    width: '208px',
     hide: 'narrow',
     cell: (call) => (
       <MiniLine stoppedAt={call.stopped_at} failed={outcomeOf(call) === 'upstream_error'} />

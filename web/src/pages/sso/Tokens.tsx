@@ -213,7 +213,7 @@ function columns(revoke: (token: DirectoryToken) => void): readonly Column<Direc
     {
       id: 'actions',
       head: '',
-      width: '96px',
+      width: '124px',
       end: true,
       cell: (token) =>
         token.revoked_at === undefined ? (

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { rollupQuery, type Rollup } from '../../api/traffic.ts'
 import { targetsWords } from '../../../words/en/targets.ts'
+import { words } from '../../../words/en.ts'
 import { duration, percent } from '../../parts/numbers.ts'
 import classes from '../../parts/sparkline.module.css'
 import { Card } from '../../parts/Surface.tsx'
@@ -49,6 +50,6 @@ function healthOf({ passed, errors }: Point): 'well' | 'some' | 'bad' | 'quiet' 
 
 function titleOf(point: Point): string {
   const { passed, errors, latency } = point
-  const p95 = latency === undefined ? '' : `, p95 ${duration(latency.p95_ms)}`
+  const p95 = latency === undefined ? '' : `, ${words.latency.p95} ${duration(latency.p95_ms)}`
   return `${exact(point.at)}: ${w.step(passed, errors)}${p95}`
 }

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { sessionsQuery } from '../../api/entry.ts'
 import { frameWords } from '../../../words/en.ts'
+import { chooseLanguage, chosenLanguage, languages } from '../../../words/locale.ts'
 import { membersWords } from '../../../words/en/members.ts'
 import { usePerson } from '../../frame/membership.ts'
 import { useSingleKeys } from '../../frame/shortcuts.ts'
@@ -85,6 +86,17 @@ function Appearance() {
               label: frameWords.themes[value],
             }))}
             onValue={choose}
+          />
+        </div>
+        <div>
+          <Segmented
+            label={frameWords.language}
+            value={chosenLanguage()}
+            options={(['system', ...languages] as const).map((value) => ({
+              value,
+              label: frameWords.languages[value],
+            }))}
+            onValue={chooseLanguage}
           />
         </div>
         <SwitchRow
