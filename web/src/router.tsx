@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-router'
 import { Frame } from './frame/Frame.tsx'
 import { NotFound, PageFailed } from './frame/NotFound.tsx'
-import { whole } from './frame/upgrade.ts'
+import { whole } from './parts/upgrade.ts'
 import { Loading } from './parts/States.tsx'
 
 /** What a list keeps in the address: every value is a text, and none of it is required. */

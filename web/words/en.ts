@@ -61,7 +61,7 @@ const problems: Readonly<Record<string, ProblemWords | undefined>> = {
   rate_limited: { title: 'Too many requests', todo: 'Wait a moment, then try again.' },
 }
 
-export const words = inLanguage('words', {
+const englishWords = {
   loading: 'Reading…',
   retry: 'Try again',
   refused: 'Refused',
@@ -187,9 +187,11 @@ export const words = inLanguage('words', {
   theseMethods: 'Only these.',
   roles: { owner: 'Owner', admin: 'Admin', developer: 'Developer', viewer: 'Viewer' },
   problems,
-})
+}
 
-export const frameWords = inLanguage('frameWords', {
+export const words = inLanguage('words', englishWords)
+
+const englishFrameWords = {
   skip: 'Skip to content',
   organizationGroup: 'Organization',
   switchOrganization: 'Switch organization',
@@ -275,4 +277,6 @@ export const frameWords = inLanguage('frameWords', {
     ['?', 'this help'],
   ] as const,
   operationRunning: (done: string) => `Operation: ${done} done`,
-})
+}
+
+export const frameWords = inLanguage('frameWords', englishFrameWords)

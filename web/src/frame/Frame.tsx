@@ -15,7 +15,7 @@ import { Navigation, places, Switcher } from './Navigation.tsx'
 import { NotFound } from './NotFound.tsx'
 import { SignedOut, TroubleBanner } from './Presence.tsx'
 import { useShortcuts } from './shortcuts.ts'
-import { whole } from './upgrade.ts'
+import { whole } from '../parts/upgrade.ts'
 
 const Palette = lazy(async () => ({
   default: (await whole(async () => await import('./Palette.tsx'))()).Palette,

@@ -2,7 +2,7 @@ import { useEffect } from 'react'
 import { frameWords } from '../../words/en.ts'
 import { Button, ButtonLink } from '../parts/Button.tsx'
 import { Card, PageHead } from '../parts/Surface.tsx'
-import { isFileGone, reloadOnceAfterUpgrade } from './upgrade.ts'
+import { isFileGone, reloadOnceAfterUpgrade } from '../parts/upgrade.ts'
 
 /** Nothing here; says nothing about whether it exists elsewhere. */
 export function NotFound() {

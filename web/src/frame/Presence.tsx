@@ -4,7 +4,7 @@ import { frameWords } from '../../words/en.ts'
 import { onSignedOut, Refused } from '../api/call.ts'
 import { Lamp } from '../parts/Button.tsx'
 import classes from './frame.module.css'
-import { whole } from './upgrade.ts'
+import { whole } from '../parts/upgrade.ts'
 
 /** Errors are asked about less often than silence: each answer costs the server something. */
 const retryMs = { offline: 3000, unanswered: 3000, failing: 5000 }

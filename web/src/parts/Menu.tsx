@@ -11,7 +11,7 @@ import {
   type ReactElement,
   type ReactNode,
 } from 'react'
-import { whole } from '../frame/upgrade.ts'
+import { whole } from '../parts/upgrade.ts'
 
 // Every page has menus and few visits open one: what they are made of comes with the first look at a button.
 const load = whole(async () => await import('./MenuParts.tsx'))

@@ -1,55 +1,27 @@
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useLayoutEffect, useRef, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import type { BodyProps } from './DataTable.tsx'
-import classes from './table.module.css'
+import { whole } from './upgrade.ts'
 
 /** So few rows are drawn whole: they may differ in height. */
 const drawnWhole = 60
 
-/** The body of a long list: only the rows near the window exist; the page itself scrolls. */
+// Most lists are short: what draws long ones comes with the first of them.
+const Windowed = lazy(async () => ({
+  default: (await whole(async () => await import('./WindowedBody.tsx'))())
+    .WindowedBody as typeof Plain,
+}))
+
+/** The body of a list that may be long: then only the rows near the window exist, and the page itself scrolls. */
 export function VirtualBody<Row>(body: BodyProps<Row>) {
-  return body.rows.length > drawnWhole ? (
-    <Windowed {...body} />
-  ) : (
-    <tbody>{body.rows.map(body.renderRow)}</tbody>
-  )
-}
-
-function Windowed<Row>({ rows, renderRow }: BodyProps<Row>) {
-  const body = useRef<HTMLTableSectionElement>(null)
-  const [top, setTop] = useState(0)
-  const [rowHeight, setRowHeight] = useState(() =>
-    window.matchMedia('(pointer: coarse)').matches ? 44 : 36,
-  )
-  useLayoutEffect(() => {
-    const box = body.current?.getBoundingClientRect()
-    if (box !== undefined) setTop(box.top + window.scrollY)
-    const drawn = body.current?.querySelector('tr[data-row]')?.getBoundingClientRect().height
-    if (drawn !== undefined && drawn > 0) setRowHeight(drawn)
-  }, [])
-  const virtual = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => rowHeight,
-    overscan: 8,
-    scrollMargin: top,
-  })
-  useLayoutEffect(() => virtual.measure(), [virtual, rowHeight])
-  const items = virtual.getVirtualItems()
-  const before = (items[0]?.start ?? top) - top
-  const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top)
+  if (body.rows.length <= drawnWhole) return <Plain {...(body as BodyProps<unknown>)} />
+  const first = { ...body, rows: body.rows.slice(0, drawnWhole) }
   return (
-    <tbody ref={body}>
-      <Spacer height={before} />
-      {items.map((item) => {
-        const row = rows[item.index]
-        return row === undefined ? undefined : renderRow(row, item.index)
-      })}
-      <Spacer height={after} />
-    </tbody>
+    <Suspense fallback={<Plain {...(first as BodyProps<unknown>)} />}>
+      <Windowed {...(body as BodyProps<unknown>)} />
+    </Suspense>
   )
 }
 
-function Spacer({ height }: { readonly height: number }) {
-  if (height <= 0) return undefined
-  return <tr className={classes.spacer} style={{ height }} aria-hidden="true" />
+function Plain({ rows, renderRow }: BodyProps<unknown>) {
+  return <tbody>{rows.map(renderRow)}</tbody>
 }

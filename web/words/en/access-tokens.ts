@@ -1,7 +1,7 @@
 import { inLanguage } from '../language.ts'
 import type { Permission } from '../../src/api/shapes.ts'
 
-export const accessTokenWords = inLanguage('accessTokenWords', {
+const englishAccessTokenWords = {
   title: 'Access tokens',
   lead: 'Programs administer this organization with them: CI, Terraform, scripts. A token never does more than the person who issued it may do now.',
   open: 'Access tokens',
@@ -54,4 +54,6 @@ export const accessTokenWords = inLanguage('accessTokenWords', {
     'owners.manage': 'Change owners',
     'organization.delete': 'Delete the organization',
   } satisfies Record<Permission, string> as Readonly<Record<Permission, string>>,
-})
+}
+
+export const accessTokenWords = inLanguage('accessTokenWords', englishAccessTokenWords)

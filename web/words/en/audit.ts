@@ -1,5 +1,5 @@
 import { inLanguage } from '../language.ts'
-export const auditWords = inLanguage('auditWords', {
+const englishAuditWords = {
   title: 'Audit log',
   lead: 'Who changed what, from where, when. The settings page says how long it is kept.',
   what: 'entries',
@@ -129,4 +129,6 @@ export const auditWords = inLanguage('auditWords', {
   noDetail: 'Nothing else was recorded.',
   ofThis: 'All of this thing',
   ofActor: 'All of this person',
-})
+}
+
+export const auditWords = inLanguage('auditWords', englishAuditWords)

@@ -1,7 +1,7 @@
 import { inLanguage } from '../language.ts'
 import { many } from '../plural.ts'
 
-export const callsWords = inLanguage('callsWords', {
+const englishCallsWords = {
   title: 'Calls',
   lead: 'Every pass through the gateway, refused or forwarded.',
   what: 'calls',
@@ -106,4 +106,6 @@ export const callsWords = inLanguage('callsWords', {
   addTarget: 'Add target',
   issueKey: 'Issue key',
   gone: 'This call is not in the record any more, or never was.',
-})
+}
+
+export const callsWords = inLanguage('callsWords', englishCallsWords)

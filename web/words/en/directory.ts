@@ -1,7 +1,7 @@
 import { inLanguage } from '../language.ts'
 import { many } from '../plural.ts'
 
-export const directoryWords = inLanguage('directoryWords', {
+const englishDirectoryWords = {
   title: 'Directory',
   lead: 'Your provider’s directory adds, changes and deactivates people here (SCIM 2.0). Whoever it deactivates loses every session at once.',
   base: 'Base address',
@@ -124,4 +124,6 @@ export const directoryWords = inLanguage('directoryWords', {
     save: 'Save',
     saved: 'Groups saved',
   },
-})
+}
+
+export const directoryWords = inLanguage('directoryWords', englishDirectoryWords)

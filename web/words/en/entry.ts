@@ -1,7 +1,7 @@
 import { inLanguage } from '../language.ts'
 import { words } from '../en.ts'
 
-export const entryWords = inLanguage('entryWords', {
+const englishEntryWords = {
   signIn: {
     title: 'Sign in',
     lead: 'To the dashboard of this Intercept.',
@@ -99,4 +99,6 @@ export const entryWords = inLanguage('entryWords', {
     signedInAs: (email: string) => `You are signed in as ${email}.`,
     other: 'Sign in as somebody else',
   },
-})
+}
+
+export const entryWords = inLanguage('entryWords', englishEntryWords)

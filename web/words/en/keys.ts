@@ -1,7 +1,7 @@
 import { inLanguage } from '../language.ts'
 import { many } from '../plural.ts'
 
-export const keysWords = inLanguage('keysWords', {
+const englishKeysWords = {
   title: 'API keys',
   lead: 'A key lets one program call your targets.',
   issue: 'Issue key',
@@ -180,4 +180,6 @@ export const keysWords = inLanguage('keysWords', {
     title: 'End the old secret?',
     text: 'Callers that still use it are refused with their next call. The new secret goes on working.',
   },
-})
+}
+
+export const keysWords = inLanguage('keysWords', englishKeysWords)

@@ -1,7 +1,7 @@
 import { inLanguage } from '../language.ts'
 import { many } from '../plural.ts'
 
-export const membersWords = inLanguage('membersWords', {
+const englishMembersWords = {
   agentOn: (browser: string, system: string) => `${browser} on ${system}`,
   title: 'Members',
   lead: 'People of this organization, and what they may do.',
@@ -154,4 +154,6 @@ export const membersWords = inLanguage('membersWords', {
     theme: 'Theme',
     appearance: 'Appearance and keyboard',
   },
-})
+}
+
+export const membersWords = inLanguage('membersWords', englishMembersWords)

@@ -1,5 +1,5 @@
 import { inLanguage } from '../language.ts'
-export const operationWords = inLanguage('operationWords', {
+const englishOperationWords = {
   back: 'Webhooks',
   kinds: { replay: 'Replay', 'webhook.replay': 'Replay', export: 'Export' } as Readonly<
     Record<string, string>
@@ -36,4 +36,6 @@ export const operationWords = inLanguage('operationWords', {
   toDeliveries: 'Show deliveries',
   navigation: (kind: string, percent: string) => `${kind}: ${percent}`,
   pausedNavigation: (kind: string) => `${kind}: paused`,
-})
+}
+
+export const operationWords = inLanguage('operationWords', englishOperationWords)

@@ -1,7 +1,7 @@
 import { inLanguage } from '../language.ts'
 import { many } from '../plural.ts'
 
-export const overviewWords = inLanguage('overviewWords', {
+const englishOverviewWords = {
   title: 'Overview',
   whereCallsStop: 'Where calls stop',
   whereLead:
@@ -55,4 +55,6 @@ export const overviewWords = inLanguage('overviewWords', {
     invited: ['Invite somebody', 'Two owners are safer than one.', 'Invite'],
   },
   open: 'Open',
-})
+}
+
+export const overviewWords = inLanguage('overviewWords', englishOverviewWords)

@@ -1,5 +1,5 @@
 import { inLanguage } from '../language.ts'
-export const settingsWords = inLanguage('settingsWords', {
+const englishSettingsWords = {
   title: 'Settings',
   lead: 'Of this organization.',
   general: 'General',
@@ -35,4 +35,6 @@ export const settingsWords = inLanguage('settingsWords', {
   delete: 'Delete organization',
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleted: 'Organization deleted',
-})
+}
+
+export const settingsWords = inLanguage('settingsWords', englishSettingsWords)

@@ -1,7 +1,7 @@
 import { inLanguage } from '../language.ts'
 import { many } from '../plural.ts'
 
-export const ssoWords = inLanguage('ssoWords', {
+const englishSsoWords = {
   title: 'SSO and SCIM',
   lead: 'People of your company sign in with its identity provider, and its directory decides who is here.',
   planTitle: 'Single sign-on and SCIM need the enterprise plan',
@@ -247,4 +247,6 @@ export const ssoWords = inLanguage('ssoWords', {
     login: 'Sign-in address',
     loginLead: 'For bookmarks and for the tile at your provider.',
   },
-})
+}
+
+export const ssoWords = inLanguage('ssoWords', englishSsoWords)

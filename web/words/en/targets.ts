@@ -1,5 +1,5 @@
 import { inLanguage } from '../language.ts'
-export const targetsWords = inLanguage('targetsWords', {
+const englishTargetsWords = {
   title: 'Targets',
   lead: 'The APIs behind Intercept. Programs call them through its address; the upstream’s own credential stays here.',
   what: 'targets',
@@ -199,4 +199,6 @@ export const targetsWords = inLanguage('targetsWords', {
   removeText:
     'Calls to it get 404 target_not_found from the next one on. Its rules and stored credential are gone. Call records stay until their retention ends.',
   removed: 'Target deleted',
-})
+}
+
+export const targetsWords = inLanguage('targetsWords', englishTargetsWords)

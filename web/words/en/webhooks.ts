@@ -1,7 +1,7 @@
 import { inLanguage } from '../language.ts'
 import { count as number, many } from '../plural.ts'
 
-export const webhookWords = inLanguage('webhookWords', {
+const englishWebhookWords = {
   title: 'Webhooks',
   lead: 'Everything that happens is announced to your receivers as a signed event.',
   sections: {
@@ -254,9 +254,11 @@ export const webhookWords = inLanguage('webhookWords', {
     action: 'Replay',
     started: 'Replay started',
   },
-} as const)
+} as const
 
-export const typeWords = inLanguage('typeWords', {
+export const webhookWords = inLanguage('webhookWords', englishWebhookWords)
+
+const englishTypeWords = {
   none: 'No event types',
   list: 'Event types',
   sample: 'Sample',
@@ -271,9 +273,11 @@ export const typeWords = inLanguage('typeWords', {
   sent: 'Sample sent',
   sentText: 'Its delivery appears under Deliveries.',
   noEndpoint: 'There is no endpoint that is active or held. Add one first.',
-})
+}
 
-export const secretWords = inLanguage('secretWords', {
+export const typeWords = inLanguage('typeWords', englishTypeWords)
+
+const englishSecretWords = {
   title: 'Signing secret',
   lead: 'Every delivery to every endpoint is signed with it. Receivers verify that an event comes from here and was not changed.',
   notAllowed: 'Only owners and admins see the signing secret.',
@@ -310,4 +314,6 @@ export const secretWords = inLanguage('secretWords', {
     'Keep the whole secret in INTERCEPT_WEBHOOK_SECRET. Check the raw body, then deduplicate by webhook-id.',
   install: (language: string) => `preparation for ${language}`,
   code: (language: string) => `code for ${language}`,
-})
+}
+
+export const secretWords = inLanguage('secretWords', englishSecretWords)

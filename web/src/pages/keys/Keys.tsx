@@ -11,14 +11,16 @@ import { FilterBar } from '../../parts/Filters.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { PageHead } from '../../parts/Surface.tsx'
 import { VirtualBody } from '../../parts/VirtualBody.tsx'
-import { BulkKeys } from './BulkKeys.tsx'
 import { keyColumns } from './key-columns.tsx'
-import { whole } from '../../frame/upgrade.ts'
+import { whole } from '../../parts/upgrade.ts'
 
 const here = getRouteApi('/frame/o/$organization/keys')
 // Most visits only look: the dialog and its parts come when they are asked for.
 const IssueKey = lazy(async () => ({
   default: (await whole(async () => await import('./IssueKey.tsx'))()).IssueKey,
+}))
+const BulkKeys = lazy(async () => ({
+  default: (await whole(async () => await import('./BulkKeys.tsx'))()).BulkKeys,
 }))
 const states = ['active', 'expiring', 'unused', 'revoked', 'expired'] as const
 
@@ -59,7 +61,9 @@ export function Keys() {
         {manages && rows.length > 0 ? <Button onClick={chooseAll}>{w.bulk.all}</Button> : undefined}
       </FilterBar>
       {chosen.length > 0 ? (
-        <BulkKeys organization={slug} keys={chosen} onDone={clear} />
+        <Suspense fallback={undefined}>
+          <BulkKeys organization={slug} keys={chosen} onDone={clear} />
+        </Suspense>
       ) : undefined}
       <DataTable
         label={w.title}

@@ -7,7 +7,7 @@ import { Empty, Loading } from '../../parts/States.tsx'
 import { Card, PageHead } from '../../parts/Surface.tsx'
 import { Tabs } from '../../parts/Tabs.tsx'
 import { Steps } from './Steps.tsx'
-import { whole } from '../../frame/upgrade.ts'
+import { whole } from '../../parts/upgrade.ts'
 
 const DomainsTab = lazy(async () => ({
   default: (await whole(async () => await import('./DomainsTab.tsx'))()).DomainsTab,

@@ -1,0 +1,44 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useLayoutEffect, useRef, useState } from 'react'
+import type { BodyProps } from './DataTable.tsx'
+import classes from './table.module.css'
+
+/** Only the rows near the window exist; all are as high as the first. */
+export function WindowedBody<Row>({ rows, renderRow }: BodyProps<Row>) {
+  const body = useRef<HTMLTableSectionElement>(null)
+  const [top, setTop] = useState(0)
+  const [rowHeight, setRowHeight] = useState(() =>
+    window.matchMedia('(pointer: coarse)').matches ? 44 : 36,
+  )
+  useLayoutEffect(() => {
+    const box = body.current?.getBoundingClientRect()
+    if (box !== undefined) setTop(box.top + window.scrollY)
+    const drawn = body.current?.querySelector('tr[data-row]')?.getBoundingClientRect().height
+    if (drawn !== undefined && drawn > 0) setRowHeight(drawn)
+  }, [])
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => rowHeight,
+    overscan: 8,
+    scrollMargin: top,
+  })
+  useLayoutEffect(() => virtual.measure(), [virtual, rowHeight])
+  const items = virtual.getVirtualItems()
+  const before = (items[0]?.start ?? top) - top
+  const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top)
+  return (
+    <tbody ref={body}>
+      <Spacer height={before} />
+      {items.map((item) => {
+        const row = rows[item.index]
+        return row === undefined ? undefined : renderRow(row, item.index)
+      })}
+      <Spacer height={after} />
+    </tbody>
+  )
+}
+
+function Spacer({ height }: { readonly height: number }) {
+  if (height <= 0) return undefined
+  return <tr className={classes.spacer} style={{ height }} aria-hidden="true" />
+}
