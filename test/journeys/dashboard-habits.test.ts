@@ -1,9 +1,10 @@
 // What people take for granted: nothing typed is lost, wrong input is said in words, and each address is a page.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'
 import { checkState, freshDashboard, visitDashboard } from '../harness/dashboard.ts'
+import { until } from '../harness/gateway.ts'
 import { firstOwner, withLinks, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 
@@ -118,7 +119,7 @@ describe('habits of the dashboard', { timeout: 120_000 }, () => {
     await page.getByLabel('Who').selectOption({ label: 'Olga Owner' })
     await page.getByRole('row', { name: /Revoked the key night shift/ }).click()
     await checkState(visitor, 'audit-sentence-light')
-    await page.getByRole('dialog').getByRole('link', { name: 'Open it' }).click()
+    await page.getByRole('dialog').getByRole('link', { name: 'Open', exact: true }).click()
     await page.getByRole('heading', { name: 'night shift', level: 1 }).waitFor()
     assert.deepEqual(visitor.findings, [])
   })
@@ -127,15 +128,15 @@ describe('habits of the dashboard', { timeout: 120_000 }, () => {
     const names = ['bulk one', 'bulk two', 'bulk stays']
     for (const name of names) await owner.call('POST /organizations/acme/keys', { name })
     await open('/keys?q=bulk')
-    for (const name of names.slice(0, 2)) await page.getByLabel(`Choose ${name}`).check()
-    const chosen = page.getByRole('group', { name: 'Chosen keys' })
-    await chosen.getByText('2 keys chosen').waitFor()
+    for (const name of names.slice(0, 2)) await page.getByLabel(`Select ${name}`).check()
+    const chosen = page.getByRole('group', { name: 'Selected keys' })
+    await chosen.getByText('2 keys selected').waitFor()
     await checkState(visitor, 'keys-chosen-light')
     await chosen.getByRole('button', { name: 'Extend…' }).click()
     await page.getByLabel('Ends after').selectOption('365')
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByText('Done with 2 of 2 keys').waitFor()
-    for (const name of names.slice(0, 2)) await page.getByLabel(`Choose ${name}`).check()
+    for (const name of names.slice(0, 2)) await page.getByLabel(`Select ${name}`).check()
     await chosen.getByRole('button', { name: 'Revoke…' }).click()
     await page.getByRole('button', { name: 'Revoke 2 keys' }).click()
     await page.getByRole('row', { name: /bulk one.*Revoked/ }).waitFor()
@@ -162,6 +163,69 @@ describe('habits of the dashboard', { timeout: 120_000 }, () => {
     await page.goto(`${product.baseUrl}/you`)
     await page.getByRole('button', { name: 'Wie der Browser' }).click()
     await page.getByRole('heading', { name: 'Ways to sign in' }).waitFor()
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('what people come for is a few clicks away, and why a call was refused at most four', async () => {
+    const { json } = await owner.call('POST /organizations/acme/keys', { name: 'clicked key' })
+    const target = { slug: 'clicked', upstream: 'http://echo.intercept.internal/' }
+    await owner.call('POST /organizations/acme/targets', target)
+    const rules = [{ effect: 'deny', methods: ['DELETE'], path: '/*', trial: false }]
+    const ruled = await owner.call('PUT /organizations/acme/targets/clicked/rules', { rules })
+    assert.equal(ruled.status, 200, JSON.stringify(ruled.json))
+    const gone = `${product.baseUrl}/api/v1/intercept/clicked/orders`
+    const headers = { 'x-api-key': String(json.secret) }
+    assert.equal((await fetch(gone, { method: 'DELETE', headers })).status, 403)
+    await until(async () => {
+      const calls = await owner.call('GET /organizations/acme/calls?outcome=refused')
+      return (calls.json.items as unknown[]).length > 0
+    })
+    const link = (name: string) => page.getByRole('link', { name, exact: true })
+    const button = (name: string) => page.getByRole('button', { name, exact: true })
+    const row = (name: RegExp) => page.getByRole('row', { name }).first()
+    const journeys: Readonly<Record<string, readonly [most: number, steps: readonly Locator[]]>> = {
+      'why a call was refused': [4, [link('Calls'), row(/403.*DELETE/)]],
+      'what a refusal means': [
+        4,
+        [link('Calls'), row(/403.*DELETE/), page.getByRole('dialog').getByText('rule_denied')],
+      ],
+      'calls of one key': [
+        4,
+        [link('API keys'), row(/clicked key/), link('Show all calls of this key')],
+      ],
+      'where a key is used': [2, [link('API keys'), row(/clicked key/)]],
+      'issue a key': [2, [link('API keys'), button('Issue key')]],
+      'rotate a key': [3, [link('API keys'), row(/clicked key/), button('Rotate')]],
+      'revoke a key': [3, [link('API keys'), row(/clicked key/), button('Revoke key')]],
+      'who changed a key': [
+        3,
+        [link('API keys'), row(/clicked key/), link('Show in the audit log')],
+      ],
+      'add a target': [2, [link('Targets'), button('Add target')]],
+      'add a rule': [3, [link('Targets'), row(/clicked/), button('Add rule')]],
+      'health of an upstream': [
+        3,
+        [link('Targets'), row(/clicked/), page.getByRole('tab', { name: 'Traffic' })],
+      ],
+      'add an endpoint': [2, [link('Webhooks'), button('Add endpoint').first()]],
+      'every delivery': [2, [link('Webhooks'), link('Deliveries')]],
+      'invite somebody': [2, [link('Members'), button('Invite').first()]],
+      'sign out': [2, [button('Olga Owner'), page.getByRole('menuitem', { name: 'Sign out' })]],
+    }
+    const counted: Record<string, number> = {}
+    for (const [name, [most, steps]] of Object.entries(journeys)) {
+      await open('')
+      await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+      for (const [index, step] of steps.entries()) {
+        // What ends the session or leaves for another page is only found.
+        const isEnd = index === steps.length - 1 && /sign out|means/.test(name)
+        if (isEnd) await step.first().waitFor()
+        else await step.click()
+      }
+      counted[name] = steps.length
+      assert.ok(steps.length <= most, name)
+    }
+    console.log(JSON.stringify(counted))
     assert.deepEqual(visitor.findings, [])
   })
 })

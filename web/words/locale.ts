@@ -31,8 +31,7 @@ export function chooseLanguage(choice: LanguageChoice): void {
 /** The language of this page: the chosen one, or the first of the browser's that there is a catalogue for. */
 export const language: Language = languageOf(chosenLanguage())
 
-/** How numbers are written; English dates put the day first, as they always did here. */
-export const numberLocale: string = language
+/** How dates are written: English ones put the day first, as they always did here. */
 export const dateLocale = language === 'de' ? 'de' : 'en-GB'
 
 function languageOf(choice: LanguageChoice): Language {

@@ -1,7 +1,7 @@
-import { numberLocale } from './locale.ts'
+import { language } from './locale.ts'
 
-const plural = new Intl.PluralRules(numberLocale)
-const counter = new Intl.NumberFormat(numberLocale)
+const plural = new Intl.PluralRules(language)
+const counter = new Intl.NumberFormat(language)
 
 /** 12,480 */
 export function count(number: number): string {

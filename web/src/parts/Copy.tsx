@@ -79,15 +79,17 @@ export function BodySnippet({ text, label }: { readonly text: string; readonly l
   if (formatted === undefined || formatted === text) return <Snippet text={text} label={label} />
   return (
     <div className="stack-tight">
-      <Segmented
-        label={words.bodyForm}
-        value={asSent ? 'sent' : 'formatted'}
-        options={[
-          { value: 'formatted', label: words.formatted },
-          { value: 'sent', label: words.asSent },
-        ]}
-        onValue={(form) => setAsSent(form === 'sent')}
-      />
+      <div>
+        <Segmented
+          label={words.bodyForm}
+          value={asSent ? 'sent' : 'formatted'}
+          options={[
+            { value: 'formatted', label: words.formatted },
+            { value: 'sent', label: words.asSent },
+          ]}
+          onValue={(form) => setAsSent(form === 'sent')}
+        />
+      </div>
       <Snippet text={asSent ? text : formatted} label={label} />
     </div>
   )

@@ -1,6 +1,6 @@
 import { useEffect, useState, type MouseEvent } from 'react'
 import { words } from '../../words/en.ts'
-import { numberLocale } from '../../words/locale.ts'
+import { language } from '../../words/locale.ts'
 import { copyText } from './copy-text.ts'
 import classes from './time.module.css'
 import { formatIn } from './zone.ts'
@@ -13,7 +13,7 @@ const forms = {
   clock: clockParts,
   day: { year: 'numeric', ...dayParts },
 } satisfies Record<string, Intl.DateTimeFormatOptions>
-const relativeFormat = new Intl.RelativeTimeFormat(numberLocale, { numeric: 'auto' })
+const relativeFormat = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
 const steps = [
   ['day', 86_400_000],
   ['hour', 3_600_000],

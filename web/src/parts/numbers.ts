@@ -1,11 +1,11 @@
-import { numberLocale } from '../../words/locale.ts'
+import { language } from '../../words/locale.ts'
 
-const counter = new Intl.NumberFormat(numberLocale)
-const compact = new Intl.NumberFormat(numberLocale, {
+const counter = new Intl.NumberFormat(language)
+const compact = new Intl.NumberFormat(language, {
   notation: 'compact',
   maximumFractionDigits: 1,
 })
-const percents = new Intl.NumberFormat(numberLocale, { style: 'percent', maximumFractionDigits: 1 })
+const percents = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 })
 const bytesPerStep = 1024
 
 /** 12,480 */
@@ -42,7 +42,7 @@ export function size(bytes: number): string {
 export function span(seconds: number): string {
   const [unit, each] = units.find(([, each]) => seconds % each === 0) ?? ['second', 1]
   const style = { style: 'unit', unit, unitDisplay: 'long' } as const
-  return new Intl.NumberFormat(numberLocale, style).format(seconds / each)
+  return new Intl.NumberFormat(language, style).format(seconds / each)
 }
 
 const units = [

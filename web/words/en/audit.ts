@@ -13,7 +13,7 @@ const englishAuditWords = {
     from: 'From',
     to: 'Until',
   },
-  open: 'Open it',
+  open: 'Open',
   other: (action: string, thing: string) => `${action}: ${thing}`,
   /** What each action reads like; the thing's name comes last, so that a list can be scanned. */
   sentences: {

@@ -5,10 +5,12 @@ import type { Key } from '../../api/shapes.ts'
 import { keysWords } from '../../../words/en/keys.ts'
 import { words } from '../../../words/en.ts'
 import { Button } from '../../parts/Button.tsx'
+import { cx } from '../../parts/cx.ts'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { FormDialog } from '../../parts/Dialogs.tsx'
 import { SelectField } from '../../parts/Field.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
+import classes from './bulk.module.css'
 import { inTurns } from './in-turns.ts'
 
 const w = keysWords.bulk
@@ -30,7 +32,7 @@ export function BulkKeys({ organization, keys, onDone }: BulkKeysProps) {
     onDone()
   }
   return (
-    <div className="row between" role="group" aria-label={w.label}>
+    <div className={cx('row between', classes.bulk)} role="group" aria-label={w.label}>
       <strong role="status">{w.chosen(keys.length)}</strong>
       <span className="row">
         <Button small onClick={onDone}>
