@@ -1,6 +1,6 @@
 /** The words of the frame and of all parts. Each page has its own object in words/en/. */
 import { inLanguage } from './language.ts'
-import { many } from './plural.ts'
+import { count, many } from './plural.ts'
 
 interface ProblemWords {
   readonly title: string
@@ -176,8 +176,8 @@ const englishWords = {
   formatted: 'Formatted',
   asSent: 'As sent',
   bodyForm: 'How the body is shown',
-  spark: (calls: string, failed: string) =>
-    `${calls} calls in 24 hours, ${failed} refused or failed`,
+  spark: (calls: number, failed: number) =>
+    `${many(calls, 'call', 'calls')} in 24 hours, ${count(failed)} refused or failed`,
   showTable: 'Show as table',
   showChart: 'Show as chart',
   numbersOfChart: 'Numbers of the chart',

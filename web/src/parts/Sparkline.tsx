@@ -1,5 +1,4 @@
 import { words } from '../../words/en.ts'
-import { count } from './numbers.ts'
 import classes from './sparkline.module.css'
 
 const height = 20
@@ -21,7 +20,7 @@ export function Sparkline({
       width={calls.length * barWidth}
       height={height}
       role="img"
-      aria-label={words.spark(count(sum(calls)), count(sum(failed)))}
+      aria-label={words.spark(sum(calls), sum(failed))}
     >
       {calls.map((number, hour) => {
         const whole = number === 0 ? 0 : Math.max(1, (number / most) * height)

@@ -1,5 +1,5 @@
 import type { frameWords as EnglishFrame, words as English } from '../en.ts'
-import { many } from '../plural.ts'
+import { count, many } from '../plural.ts'
 import type { Translated } from '../translated.ts'
 
 const problems: Translated<typeof English.problems> = {
@@ -175,7 +175,8 @@ export const words: Translated<typeof English> = {
   formatted: 'Formatiert',
   asSent: 'Wie gesendet',
   bodyForm: 'Darstellung des Inhalts',
-  spark: (calls, failed) => `${calls} Aufrufe in 24 Stunden, ${failed} abgelehnt oder gescheitert`,
+  spark: (calls, failed) =>
+    `${many(calls, 'Aufruf', 'Aufrufe')} in 24 Stunden, ${count(failed)} abgelehnt oder gescheitert`,
   showTable: 'Als Tabelle zeigen',
   showChart: 'Als Diagramm zeigen',
   numbersOfChart: 'Zahlen des Diagramms',
