@@ -8,6 +8,7 @@ export { SharedRates } from './rates/shared-rates.ts'
 export { createKeyCache, type KeyCache } from './key-cache.ts'
 export { checkKeyDefaults, readKeyDefaults, type KeyDefaults } from './key-defaults.ts'
 export type { KeyInput } from './key-input.ts'
+export { keyStateAt } from './key-state.ts'
 export { createKeys, type Key, type Keys } from './keys.ts'
 export {
   isRole,

@@ -1,4 +1,4 @@
-import type { Key, Keys } from '../../access/index.ts'
+import { keyStateAt, type Key, type Keys } from '../../access/index.ts'
 import { Type, type Static } from '../../http/index.ts'
 import { nullable, oneOf, Time, time, timeOrNull } from '../core/schemas.ts'
 
@@ -87,7 +87,7 @@ export function toApiKey(key: Key, nowMs: number): Static<typeof ApiKey> {
     name: key.name,
     hint: key.secrets[0]?.hint ?? '',
     scheme: key.scheme,
-    state: stateOf(key, nowMs),
+    state: keyStateAt(key, nowMs),
     grants: key.grants?.map(toGrant) ?? null,
     cidrs: key.cidrs ? [...key.cidrs] : null,
     rate_limit: key.rateLimit
@@ -123,12 +123,6 @@ export function toApiKey(key: Key, nowMs: number): Static<typeof ApiKey> {
 function toGrant(grant: NonNullable<Key['grants']>[number]): Static<typeof Grant> {
   const known = methods.filter((method) => grant.methods?.includes(method))
   return grant.methods ? { target: grant.target, methods: known } : { target: grant.target }
-}
-
-function stateOf(key: Key, nowMs: number): 'active' | 'suspended' | 'expired' | 'revoked' {
-  if (key.revokedAt !== undefined) return 'revoked'
-  if (key.expiresAt !== undefined && key.expiresAt <= nowMs) return 'expired'
-  return key.suspendedAt === undefined ? 'active' : 'suspended'
 }
 
 const callerProperties = {

@@ -1,5 +1,6 @@
 import {
   createKeyCache,
+  keyStateAt,
   readKey,
   schemeOfKey,
   schemes,
@@ -94,7 +95,7 @@ export const commands = {
           key.id,
           key.name,
           key.secrets[0]?.hint ?? '–',
-          stateOf(key),
+          keyStateAt(key, Date.now()),
           shortTime(key.lastUsedAt),
           shortTime(key.expiresAt),
         ])
@@ -269,7 +270,7 @@ function keyText(key: Key): string {
   const rows: [string, string][] = [
     ['Key', `${key.name} (${key.id})`],
     ['Hint', key.secrets[0]?.hint ?? '–'],
-    ['State', stateOf(key)],
+    ['State', keyStateAt(key, Date.now())],
     ['May call', grants?.map(grantText).join(', ') ?? 'every target'],
     ['From', cidrs?.join(', ') ?? 'any address'],
     ['Rate', rateLimit ? `${rateLimit.calls} calls in ${rateLimit.perSeconds} s` : 'not limited'],
@@ -332,19 +333,13 @@ function parseEnd(text: string): number | null {
   return Number.isNaN(date) ? Date.now() + read('--expires', text, parseDuration) : date
 }
 
-function stateOf(key: Key): 'active' | 'suspended' | 'revoked' | 'expired' {
-  if (key.revokedAt !== undefined) return 'revoked'
-  if (key.suspendedAt !== undefined) return 'suspended'
-  return key.expiresAt !== undefined && key.expiresAt <= Date.now() ? 'expired' : 'active'
-}
-
 function present(key: Key) {
   return {
     id: key.id,
     name: key.name,
     hint: key.secrets[0]?.hint ?? null,
     scheme: key.scheme,
-    state: stateOf(key),
+    state: keyStateAt(key, Date.now()),
     grants: key.grants ?? null,
     cidrs: key.cidrs ?? null,
     rate_limit: snakeCased(key.rateLimit ?? null),
