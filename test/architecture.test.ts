@@ -18,6 +18,7 @@ const common = [
   'ids',
   'rate',
   'record-choice',
+  'strict-json',
   'timers',
   'units',
   'telemetry',
