@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { OrganizationId, UserId } from '../ids.ts'
 import type { Actor } from '../store/index.ts'
-import { parseCidr } from './cidr.ts'
+import { cidrIncludes, parseCidr } from './cidr.ts'
 import { permissions, type Permission } from './permissions.ts'
 
 const dayMs = 86_400_000
@@ -36,6 +36,8 @@ export interface TokenMaker {
   readonly actor: Actor
   /** For a token that makes a token: the member whose role bounds both. */
   readonly boundTo?: UserId | undefined
+  /** For a token that makes a token: where it works from itself; undefined = from everywhere. */
+  readonly cidrs?: readonly string[] | undefined
 }
 
 /**
@@ -50,20 +52,30 @@ export function checkTokenInput(input: AccessTokenInput, maker: TokenMaker, nowM
       `The name of an access token has 1 to ${maxNameLength} characters.`,
     )
   }
-  const { cidrs } = input
+  const cidrs = input.cidrs ?? maker.cidrs
   if (cidrs !== undefined && (cidrs.length === 0 || cidrs.length > maxCidrs)) {
     throw new Problem(
       'invalid_input',
       `An access token has 1 to ${maxCidrs} CIDRs; leave them out to allow every address.`,
     )
   }
-  for (const cidr of cidrs ?? []) parseCidr(cidr)
+  for (const cidr of cidrs ?? []) checkCidr(cidr, maker)
   return {
     name,
     cidrs,
     permissions: checkPermissions(input.permissions, maker),
     expiresAt: checkExpiry(input.expiresAt, maker, nowMs),
   }
+}
+
+/** A token that leaks from its addresses must not be turned into one that works from all. */
+function checkCidr(asked: string, { cidrs }: TokenMaker): void {
+  const range = parseCidr(asked)
+  if (cidrs === undefined || cidrs.some((own) => cidrIncludes(parseCidr(own), range))) return
+  throw new Problem(
+    'permission_required',
+    `You work from ${cidrs.join(', ')} only and cannot give ${asked}.`,
+  )
 }
 
 function checkPermissions(asked: readonly string[] | undefined, maker: TokenMaker): Permission[] {

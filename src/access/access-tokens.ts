@@ -39,6 +39,8 @@ export interface TokenPrincipal {
   readonly organization: { readonly id: OrganizationId; readonly slug: string } | undefined
   /** The member whose role bounds it; undefined for one that the operator made. */
   readonly boundTo: UserId | undefined
+  /** Where it works from; undefined = everywhere. */
+  readonly cidrs: readonly string[] | undefined
   /** What it may do now: never more than its maker may. */
   readonly permissions: readonly Permission[]
 }
@@ -246,8 +248,8 @@ function principalOf(known: KnownAccessToken, nowMs: number): TokenPrincipal {
   }
 }
 
-function namesOf({ id, name, hint, creatorUserId }: AccessTokenRecord) {
-  return { kind: 'token', tokenId: id, name, hint, boundTo: creatorUserId } as const
+function namesOf({ id, name, hint, creatorUserId, cidrs }: AccessTokenRecord) {
+  return { kind: 'token', tokenId: id, name, hint, boundTo: creatorUserId, cidrs } as const
 }
 
 function announce(

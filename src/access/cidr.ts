@@ -30,6 +30,11 @@ export function cidrContains(cidr: Cidr, address: string): boolean {
   return value !== undefined && (value & cidr.mask) === cidr.base
 }
 
+/** Whether all addresses of a range lie in another. */
+export function cidrIncludes(outer: Cidr, inner: Cidr): boolean {
+  return (inner.mask & outer.mask) === outer.mask && (inner.base & outer.mask) === outer.base
+}
+
 /** An address as a number of 128 bits; IPv4 as ::ffff:a.b.c.d. Undefined if it is none. */
 function parseAddress(text: string): bigint | undefined {
   const v4 = parseIpv4(text)

@@ -1,7 +1,7 @@
 import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { createId, type SessionId, type UserId } from '../ids.ts'
+import { createId, type OrganizationId, type SessionId, type UserId } from '../ids.ts'
 import {
   memberships,
   sessions,
@@ -55,11 +55,13 @@ export function requireOwnSignIn(person: Pick<SignedIn, 'connectionId'>): void {
   )
 }
 
-/** What of a person's sessions is ended: one, all, or all but one; those of one connection only. */
+/** What of a person's sessions is ended: one, all, or all but one; those of one connection, or that reach an organization. */
 export interface SessionChoice {
   readonly id?: string | undefined
   readonly except?: string | undefined
   readonly connectionId?: string | undefined
+  /** Leaves out what other organizations' providers vouched for: none of it reaches this one. */
+  readonly organizationId?: string | undefined
 }
 
 /** Sessions of people: start, identify, list, end. */
@@ -73,8 +75,8 @@ export interface Sessions {
   identify(token: string, from?: { address?: string | undefined }): Promise<SignedIn>
   /** Whose a living session is. */
   holderOf(sessionId: string): Promise<{ userId: UserId; name: string } | undefined>
-  /** Living sessions, newest first. */
-  list(userId: UserId): Promise<SessionRecord[]>
+  /** Living sessions, newest first; of an organization, those that reach it. */
+  list(userId: UserId, organizationId?: OrganizationId): Promise<SessionRecord[]>
   /** Ends sessions in a transaction that does more; every node hears of it at its commit. */
   endIn(
     tx: Tx,
@@ -220,8 +222,8 @@ export function createSessions(deps: Needs): Sessions {
       const user = lives ? await users.find(store, found.userId) : undefined
       return user && { userId: user.id, name: user.name }
     },
-    list: async (userId) => {
-      const living = await sessions.listLiving(store, userId, now())
+    list: async (userId, organizationId) => {
+      const living = await sessions.listLiving(store, userId, now(), organizationId)
       return living.filter((session) => endsAt(session) > now())
     },
     async end(userId, which, why) {

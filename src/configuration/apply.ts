@@ -163,6 +163,12 @@ async function applyWithin(
       await managed.remove(tx, organization.id, { section: section.key, name })
   }
   const rows = ownedRows({ file, state, services, label, secrets, organization, idOf: scene.idOf })
+  // What a file owns is locked for everybody else, also where it changes nothing.
+  refuseForbidden(
+    file,
+    rows.map(({ section, name }) => ownershipOf(section as SectionKey, name)),
+    options,
+  )
   await managed.put(tx, organization.id, rows)
   if (steps.length > 0 || rows.length > 0) note(tx, organization, { steps, options })
   options.onIssued?.(scene.issued)
@@ -170,7 +176,11 @@ async function applyWithin(
 }
 
 /** Each thing takes the permission that changing it in the dashboard takes. */
-function refuseForbidden(file: ConfigurationFile, steps: readonly Step[], by: ApplyBy): void {
+function refuseForbidden(
+  file: ConfigurationFile,
+  steps: readonly Pick<Step, 'section' | 'name' | 'subject'>[],
+  by: ApplyBy,
+): void {
   const { permissions } = by
   if (permissions === undefined) return
   const missing = steps.find(({ section }) => !permissions.includes(section.permission))
@@ -181,6 +191,11 @@ function refuseForbidden(file: ConfigurationFile, steps: readonly Step[], by: Ap
     `${file.where(section.key, name)}: A change of ${subject} needs ${section.permission}.`,
     { members: { permission: section.permission } },
   )
+}
+
+function ownershipOf(key: SectionKey, name: string): Pick<Step, 'section' | 'name' | 'subject'> {
+  const section = sections[key]
+  return { section, name, subject: `the ownership of ${section.noun} ${name}` }
 }
 
 async function create(

@@ -1,3 +1,4 @@
+import { Problem } from '../errors.ts'
 import { createId, type Id, type OrganizationId, type UserId } from '../ids.ts'
 import {
   directoryGroups,
@@ -137,17 +138,32 @@ async function activeMembership(
   return membership?.deactivatedAt === undefined ? membership : undefined
 }
 
-async function isLastOwner(tx: Tx, { organizationId, role }: MembershipRecord): Promise<boolean> {
-  return role === 'owner' && (await memberships.countOwners(tx, organizationId)) <= 1
+async function isLastOwner(
+  tx: Tx,
+  { organizationId, role, deactivatedAt }: MembershipRecord,
+): Promise<boolean> {
+  if (role !== 'owner' || deactivatedAt !== undefined) return false
+  return (await memberships.countOwners(tx, organizationId)) <= 1
 }
 
-/** Who was deleted comes back with no more than a new member gets. */
+/** The kept owner's personal keys come back with them. */
+async function resumeKept(
+  tx: Tx,
+  membership: MembershipRecord,
+  person: DirectoryPerson,
+  actor: Actor,
+): Promise<void> {
+  if (person.active) await lifecycle.reactivate(tx, await lifecycle.memberOf(tx, membership), actor)
+}
+
+/** Who was deleted comes back with no more than a new member gets; the last owner, who never went, stays one. */
 async function bringBack(
   tx: Tx,
   membership: MembershipRecord,
   person: DirectoryPerson,
   actor: Actor,
 ): Promise<void> {
+  if (await isLastOwner(tx, membership)) return await resumeKept(tx, membership, person, actor)
   const member = await lifecycle.memberOf(tx, membership)
   if (membership.role !== 'viewer') {
     await lifecycle.changeRoles(
@@ -172,6 +188,7 @@ async function replace(
   await directoryGroups.countMemberLess(tx, organizationId, groups)
   const membership = await memberships.findByUser(tx, organizationId, userId)
   if (membership !== undefined) {
+    if (await isLastOwner(tx, membership)) throw lastOwner()
     await lifecycle.remove(tx, await lifecycle.memberOf(tx, membership), actor)
   }
   const { name, email } = person
@@ -250,6 +267,13 @@ async function makeMember(
   })
   if (membership === undefined) throw new Error('a new person is a member already')
   return membership
+}
+
+function lastOwner(): Problem {
+  return new Problem(
+    'conflict',
+    'The inactive user with this userName is the last owner of the organization. Make somebody else an owner first.',
+  )
 }
 
 // An account that has signed in, or belongs to others too, is its person's own: no directory renames it.

@@ -1,8 +1,9 @@
-import { endSessions } from '../access/index.ts'
+import { endSessions, may } from '../access/index.ts'
 import { record } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
 import { createId, type Id, type OrganizationId, type UserId } from '../ids.ts'
 import {
+  invitations,
   keys,
   memberships,
   sessions,
@@ -89,6 +90,7 @@ export async function changeRoles(
   for (const change of changes) {
     const { before, after } = change
     if (inside.has(change.userId)) await endAll(tx, change, { actor, reason: 'role_changed' })
+    await withdrawInvitations(tx, change, actor)
     const detail = { before, after }
     recordChange(tx, { action: 'member.role_changed', member: change, actor, detail })
     publish(tx, {
@@ -179,6 +181,7 @@ async function announceLeft(
 ): Promise<LifecycleEffect> {
   const { verb, member, actor } = left
   changedKeys(tx, member.organizationId, left.keys)
+  await withdrawInvitations(tx, { ...member, before: undefined, after: undefined }, actor)
   const ended = await endAll(tx, member, { actor, reason: verb })
   const effect = { sessions: ended, keys: left.keys.length }
   const detail = { ...effect, ...left.note }
@@ -191,13 +194,45 @@ async function announceLeft(
   return effect
 }
 
+/** An invitation gives no more than its maker could give now: it ends with their power, not only with the week. */
+async function withdrawInvitations(
+  tx: Tx,
+  maker: LifecycleMember & {
+    before: MembershipRole | undefined
+    after: MembershipRole | undefined
+  },
+  actor: Actor,
+): Promise<void> {
+  const { organizationId, userId, before, after } = maker
+  if (before !== undefined && !may(before, 'members.manage')) return
+  if (after === 'owner') return
+  const role = after !== undefined && may(after, 'members.manage') ? 'owner' : undefined
+  const withdrawn = await invitations.revokeMadeBy(tx, { organizationId, userId, role })
+  for (const { id, email, role: given } of withdrawn) {
+    record(tx, {
+      organizationId,
+      actor,
+      action: 'invitation.revoked',
+      subject: { kind: 'invitation', id },
+      detail: { email, role: given },
+    })
+  }
+}
+
 async function endAll(
   tx: Tx,
   member: LifecycleMember,
   why: { actor: Actor; reason: string },
 ): Promise<number> {
   const { reason } = why
-  const ended = await endSessions(tx, member.userId, {}, { by: why.actor.id, reason })
+  // What another organization's provider vouched for never reached this one, and is not this one's to end.
+  const { organizationId } = member
+  const ended = await endSessions(
+    tx,
+    member.userId,
+    { organizationId },
+    { by: why.actor.id, reason },
+  )
   announceEnded(tx, member, ended, reason)
   return ended.length
 }

@@ -80,7 +80,7 @@ export interface Members {
   ): Promise<MemberRecord>
   /** Ends the membership, every session, and the personal keys for good. `not_found`, `last_owner`, `permission_required`. */
   remove(organizationId: OrganizationId, id: string, actor: Actor, stepUp?: StepUp): Promise<Ended>
-  /** Living sessions of a member. `not_found`. */
+  /** Living sessions of a member that reach the organization. `not_found`. */
   sessionsOf(organizationId: OrganizationId, id: string): Promise<SessionRecord[]>
   /** Ends one session of a member, or all. `not_found`. */
   endSessions(
@@ -206,13 +206,14 @@ export function createMembers(deps: Needs): Members {
       return { ...done.result, confirmation: done.confirmation }
     },
     async sessionsOf(organizationId, id) {
-      return await deps.sessions.list((await get(organizationId, id)).userId)
+      return await deps.sessions.list((await get(organizationId, id)).userId, organizationId)
     },
     async endSessions(organizationId, id, which, actor) {
       const done = await store.transactionConfirmed(async (tx) => {
         const member = await getIn(tx, organizationId, id)
         const why = { by: actor.id, reason: 'ended_by_administrator' }
-        const ended = await deps.sessions.endIn(tx, member.userId, which, why)
+        const reaching = { ...which, organizationId }
+        const ended = await deps.sessions.endIn(tx, member.userId, reaching, why)
         if (which.id !== undefined && ended.length === 0) {
           throw new Problem('not_found', 'The member has no such living session.')
         }

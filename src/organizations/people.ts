@@ -46,6 +46,8 @@ export interface People {
   removeIdentity(userId: UserId, id: string, actor: Actor): Promise<void>
   /** The person's identities; in a session of an organization's provider, of an account that others have too, only its own. */
   identitiesOf(person: Visitor): Promise<IdentityRecord[]>
+  /** Whose sessions a person sees and ends: all, or by the same rule those that the same provider has vouched for. */
+  ownSessionsOf(person: Visitor): Promise<{ readonly connectionId: string | undefined }>
   /** `not_found`. */
   get(userId: string): Promise<UserRecord>
   /** `own_sign_in_required`, `version_conflict`. */
@@ -129,12 +131,18 @@ export function createPeople(deps: {
     return await admit(tx, { proven, email, invited }, actor)
   }
 
-  /** An account that the operator made for this address and that nobody has ever been in: no identity, no session. */
+  /**
+   * An account that the operator made for this address and that nobody has ever been in: no identity, no session. It is
+   * no less that for a directory that has adopted the member since.
+   */
   async function isUnclaimed(tx: Tx, user: UserRecord): Promise<boolean> {
     if (user.lastSeenAt !== undefined || user.deactivatedAt !== undefined) return false
     if ((await identities.listOf(tx, user.id)).length > 0) return false
     const joined = await memberships.listOfUser(tx, user.id)
-    return joined.length > 0 && joined.every(({ membership }) => membership.source === 'operator')
+    const sources = user.emailFrom === undefined ? ['operator', 'directory'] : ['operator']
+    return (
+      joined.length > 0 && joined.every(({ membership }) => sources.includes(membership.source))
+    )
   }
 
   async function claim(tx: Tx, user: UserRecord, proven: ProvenIdentity): Promise<Recognized> {
@@ -170,6 +178,10 @@ export function createPeople(deps: {
       const all = await identities.listOf(store, person.userId)
       if (await speaksForAccount(store, person)) return all
       return all.filter(({ connectionId }) => connectionId === person.connectionId)
+    },
+    async ownSessionsOf(person) {
+      const speaks = await speaksForAccount(store, person)
+      return { connectionId: speaks ? undefined : person.connectionId }
     },
     findByEmail: async (email) => await users.listByEmail(store, email),
     async get(userId) {

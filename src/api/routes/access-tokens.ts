@@ -127,6 +127,7 @@ function makerOf({ organization, caller, actor }: RouteRequest) {
     isOwner: isAllowed(organization, 'owners.manage'),
     actor,
     boundTo: caller.kind === 'token' ? caller.token.boundTo : undefined,
+    cidrs: caller.kind === 'token' ? caller.token.cidrs : undefined,
   }
 }
 

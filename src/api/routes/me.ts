@@ -123,11 +123,14 @@ export const meRoutes = {
     summary: 'The own living sessions, this one marked',
     permission: 'signed-in',
     answer: Type.Object({ items: Type.Array(Session) }),
-    handle: async ({ person }, services) => ({
-      items: (await services.sessions.list(person.userId)).map((one) =>
-        toSession(one, { kind: 'person', person }),
-      ),
-    }),
+    handle: async ({ person }, services) => {
+      const { connectionId } = await services.people.ownSessionsOf(person)
+      const living = await services.sessions.list(person.userId)
+      const own = living.filter(
+        (one) => connectionId === undefined || one.connectionId === connectionId,
+      )
+      return { items: own.map((one) => toSession(one, { kind: 'person', person })) }
+    },
   }),
 
   'DELETE /me/sessions': route({
@@ -138,7 +141,7 @@ export const meRoutes = {
     handle: async ({ person, actor }, services) => {
       const { ended, confirmation } = await services.sessions.end(
         person.userId,
-        { except: person.sessionId },
+        { ...(await services.people.ownSessionsOf(person)), except: person.sessionId },
         { by: actor.id, reason: 'ended_by_owner' },
       )
       await services.members.noteSessionsEnded(person.userId, ended, actor)
@@ -154,7 +157,7 @@ export const meRoutes = {
     handle: async ({ person, param, actor }, services) => {
       const { ended, confirmation } = await services.sessions.end(
         person.userId,
-        { id: param('session') },
+        { ...(await services.people.ownSessionsOf(person)), id: param('session') },
         { by: actor.id, reason: 'ended_by_owner' },
       )
       if (ended.length === 0) {

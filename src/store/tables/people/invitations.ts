@@ -166,6 +166,40 @@ export async function revokeOpenFor(
     .execute()
 }
 
+/** Withdraws the open invitations that a member made, also by an access token, or those for one role; returns them. */
+export async function revokeMadeBy(
+  tx: Tx,
+  made: {
+    readonly organizationId: OrganizationId
+    readonly userId: UserId
+    readonly role?: MembershipRole | undefined
+  },
+): Promise<InvitationRecord[]> {
+  let query = tx.query
+    .updateTable('invitation')
+    .set({ revoked_at: tx.now })
+    .where('organization_id', '=', made.organizationId)
+    .where((eb) =>
+      eb.or([
+        eb('created_by', '=', made.userId),
+        eb(
+          'created_by',
+          'in',
+          tx.query
+            .selectFrom('access_token')
+            .select('access_token.id')
+            .where('access_token.organization_id', '=', made.organizationId)
+            .where('access_token.creator_user_id', '=', made.userId),
+        ),
+      ]),
+    )
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', tx.now)
+  if (made.role !== undefined) query = query.where('role', '=', made.role)
+  return (await query.returningAll().execute()).map(fromRow)
+}
+
 function fromRow(row: InvitationTable): InvitationRecord {
   return {
     id: row.id as Id<'inv'>,

@@ -102,14 +102,27 @@ export async function find(db: Db, id: string): Promise<SessionRecord | undefine
   return row && fromRow(row)
 }
 
-/** A person's sessions that still live, newest first. */
-export async function listLiving(db: Db, userId: UserId, nowMs: number): Promise<SessionRecord[]> {
+/** A person's sessions that still live, newest first; of an organization, those that reach it. */
+export async function listLiving(
+  db: Db,
+  userId: UserId,
+  nowMs: number,
+  organizationId?: string,
+): Promise<SessionRecord[]> {
   const rows = await db.query
     .selectFrom('session')
     .selectAll()
     .where('user_id', '=', userId)
     .where('ended_at', 'is', null)
     .where('expires_at', '>', nowMs)
+    .$if(organizationId !== undefined, (query) =>
+      query.where((eb) =>
+        eb.or([
+          eb('connection_id', 'is', null),
+          eb.not(eb('connection_id', 'in', connectionsElsewhere(db, organizationId ?? ''))),
+        ]),
+      ),
+    )
     .orderBy('id', 'desc')
     .limit(200)
     .execute()
@@ -150,7 +163,7 @@ export async function listOfMembers(
   }))
 }
 
-/** Ends living sessions of a person: one, all, or all but one; returns what ended. */
+/** Ends living sessions of a person: one, all, all but one, or those that reach an organization; returns what ended. */
 export async function end(
   tx: Tx,
   {
@@ -163,6 +176,7 @@ export async function end(
       id?: string | undefined
       except?: string | undefined
       connectionId?: string | undefined
+      organizationId?: string | undefined
     }
     readonly why: { by: string | undefined; reason: string }
   },
@@ -177,7 +191,24 @@ export async function end(
   if (which.connectionId !== undefined) {
     query = query.where('connection_id', '=', which.connectionId)
   }
+  const { organizationId } = which
+  if (organizationId !== undefined) {
+    query = query.where((eb) =>
+      eb.or([
+        eb('connection_id', 'is', null),
+        eb.not(eb('connection_id', 'in', connectionsElsewhere(tx, organizationId))),
+      ]),
+    )
+  }
   return (await query.returningAll().execute()).map(fromRow)
+}
+
+/** Connections of all organizations but this one: what their providers vouched for does not reach it. */
+function connectionsElsewhere(db: Db, organizationId: string) {
+  return db.query
+    .selectFrom('connection')
+    .select('connection.id')
+    .where('connection.organization_id', '!=', organizationId)
 }
 
 /** Of these people, those with a session that has not been ended; at most a few hundred at once. */
