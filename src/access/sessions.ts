@@ -223,7 +223,7 @@ export function createSessions(deps: Needs): Sessions {
       return user && { userId: user.id, name: user.name }
     },
     list: async (userId, organizationId) => {
-      const living = await sessions.listLiving(store, userId, now(), organizationId)
+      const living = await sessions.listLiving(store, userId, { nowMs: now(), organizationId })
       return living.filter((session) => endsAt(session) > now())
     },
     async end(userId, which, why) {

@@ -26,7 +26,7 @@ for (const engine of engines) {
         async (tx) => await roles.apply(tx, organizationId, members, { kind: 'operator' }),
       )
       assert.equal(changed, people)
-      assert.deepEqual(await sessions.listLiving(store, signedIn, Date.now()), [])
+      assert.deepEqual(await sessions.listLiving(store, signedIn, { nowMs: Date.now() }), [])
       const all = await memberships.list(store, organizationId, { limit: 100 })
       assert.deepEqual(
         all.map(({ role, version, name }) => [role, version, name]),

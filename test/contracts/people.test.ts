@@ -224,7 +224,7 @@ for (const engine of engines) {
         (await end({ except: three.id })).map(({ id }) => id),
         [two.id],
       )
-      const living = await sessions.listLiving(store, userId, Date.now())
+      const living = await sessions.listLiving(store, userId, { nowMs: Date.now() })
       assert.deepEqual(
         living.map(({ id }) => id),
         [three.id],

@@ -106,8 +106,10 @@ export async function find(db: Db, id: string): Promise<SessionRecord | undefine
 export async function listLiving(
   db: Db,
   userId: UserId,
-  nowMs: number,
-  organizationId?: string,
+  {
+    nowMs,
+    organizationId,
+  }: { readonly nowMs: number; readonly organizationId?: string | undefined },
 ): Promise<SessionRecord[]> {
   const rows = await db.query
     .selectFrom('session')
