@@ -148,9 +148,7 @@ export function createKeyCache(deps: {
     identify,
     recheck,
     onChange: (heard) =>
-      void cache.onChange((change) =>
-        heard(change?.kind === 'key' ? (change.subjectId as KeyId) : undefined),
-      ),
+      void cache.onChange((change) => heard(change?.kind === 'key' ? change.subjectId : undefined)),
     get size() {
       return cache.size
     },

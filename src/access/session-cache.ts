@@ -31,8 +31,6 @@ export function createSessionCache(deps: {
     noteSeen: (digest, atMs) =>
       cache.replace(digest, (session) => ({ ...session, lastSeenAt: atMs })),
     onChange: (heard) =>
-      cache.onChange((change) =>
-        heard(change?.kind === 'session' ? (change.subjectId as SessionId) : undefined),
-      ),
+      cache.onChange((change) => heard(change?.kind === 'session' ? change.subjectId : undefined)),
   }
 }

@@ -1,7 +1,7 @@
 import { endSessions, may } from '../access/index.ts'
 import { record } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
-import { createId, type Id, type OrganizationId, type UserId } from '../ids.ts'
+import { createId, type Id, type KeyId, type OrganizationId, type UserId } from '../ids.ts'
 import {
   invitations,
   keys,
@@ -175,7 +175,7 @@ async function announceLeft(
     verb: 'deactivated' | 'removed'
     member: LifecycleMember
     actor: Actor
-    keys: readonly string[]
+    keys: readonly KeyId[]
     note?: Readonly<Record<string, unknown>>
   },
 ): Promise<LifecycleEffect> {
@@ -268,6 +268,6 @@ function recordChange(
   tx.changed({ kind: 'membership', organizationId, subjectId: userId })
 }
 
-function changedKeys(tx: Tx, organizationId: OrganizationId, ids: readonly string[]): void {
+function changedKeys(tx: Tx, organizationId: OrganizationId, ids: readonly KeyId[]): void {
   for (const subjectId of ids) tx.changed({ kind: 'key', organizationId, subjectId })
 }

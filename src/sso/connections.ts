@@ -389,7 +389,6 @@ function announce(
     type: 'sso.connection_changed',
     data: { connection_id: id, issuer, name, change },
   })
-  tx.changed({ kind: 'connection', organizationId, subjectId: id })
 }
 
 function notFound(): Problem {

@@ -215,7 +215,6 @@ function note(tx: Tx, { domain, verb, detail }: DomainChange, actor: Actor): voi
     subject: { kind: 'domain', id: domain.id },
     detail: { name: domain.name, ...detail },
   })
-  tx.changed({ kind: 'domain', organizationId: domain.organizationId, subjectId: domain.id })
 }
 
 function taken(domain: DomainRecord): Problem {

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Authenticator } from '../secrets/index.ts'
-import type { Change, Tx } from './db/db.ts'
+import type { Change } from './db/changes.ts'
+import type { Tx } from './db/db.ts'
 import type { EngineHandle, EngineLane } from './engine/engine.ts'
 import { createCompanions } from './engine/companions.ts'
 import { NodeLink, sharedClock, unconfirmed } from './engine/node-link.ts'

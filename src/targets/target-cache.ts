@@ -38,7 +38,9 @@ export function createTargetCache(deps: {
   return {
     of: (organizationId) => cache.peek(organizationId) ?? readAll(organizationId),
     onChange: (heard) =>
-      void cache.onChange((change) => heard(change && (change.subjectId as TargetId))),
+      void cache.onChange((change) =>
+        heard(change?.kind === 'target' ? change.subjectId : undefined),
+      ),
   }
 
   async function readAll(organizationId: OrganizationId): Promise<TargetsBySlug> {

@@ -140,7 +140,7 @@ export class Endpoints {
       if (before.health.state === 'disabled') {
         announce(tx, changed, { actor, verb: 'enabled', detail: {} })
       }
-      tx.changed({ kind: 'delivery', organizationId, subjectId: organizationId })
+      tx.changed({ kind: 'delivery', organizationId, endpointIds: 'all' })
       return changed
     })
   }
@@ -232,7 +232,7 @@ export class Endpoints {
     return await this.#deps.store.transaction(async (tx) => {
       await deliveryWork.lockOrganization(tx, organizationId)
       const changed = await work(tx)
-      tx.changed({ kind: 'endpoint', organizationId, subjectId: id })
+      tx.changed({ kind: 'endpoint', organizationId, endpointIds: [id] })
       return changed
     })
   }

@@ -198,18 +198,18 @@ class RunningWebhooks implements Webhooks {
   /** Hears from the change feed what is to be sent, and which endpoints changed. */
   #follow(): void {
     const { feed } = this.#deps.store
-    const idsOf = (organizationId: string, subjectId: string): string[] | undefined =>
-      subjectId === organizationId ? undefined : subjectId.split(' ')
     feed.on(
       'delivery',
-      ({ organizationId, subjectId }) =>
-        this.#dispatcher.hint(organizationId, idsOf(organizationId, subjectId)),
+      ({ organizationId, endpointIds }) =>
+        this.#dispatcher.hint(organizationId, endpointIds === 'all' ? undefined : endpointIds),
       noMatter,
     )
     feed.on(
       'endpoint',
-      ({ organizationId, subjectId }) =>
-        this.#dispatcher.forget(organizationId, idsOf(organizationId, subjectId)?.[0]),
+      ({ organizationId, endpointIds }) => {
+        if (endpointIds === 'all') return this.#dispatcher.forget(organizationId)
+        for (const id of endpointIds) this.#dispatcher.forget(organizationId, id)
+      },
       // Leases that were taken in another history of the database are somebody else's in this one.
       () => this.#dispatcher.forget(),
     )

@@ -12,6 +12,7 @@ import {
   type Store,
   type Tx,
 } from '../../src/store/index.ts'
+import { subjectText } from '../../src/store/db/changes.ts'
 import type { Collected } from '../../src/store/db/db.ts'
 import { CommitQueues, type CommitDeps } from '../../src/store/engine/shared-commits.ts'
 import { emptyPlace, engines } from './engines.ts'
@@ -47,7 +48,7 @@ for (const engine of engines) {
       const ends = await inLine(store, 12, async (tx, at) => {
         await insertOrganization(tx, `slug-${at}`)
         record(tx, id, `made-${at}`)
-        tx.changed({ kind: 'key', organizationId: id, subjectId: String(at) })
+        tx.changed({ kind: 'key', organizationId: id, subjectId: `key_${at}` })
         if (at % 3 === 0) throw new Error(`no ${at}`)
         // A duplicate: the database itself refuses, and on PostgreSQL the transaction is broken.
         if (at % 3 === 1)
@@ -63,7 +64,10 @@ for (const engine of engines) {
         (await namesOf(store)).toSorted(),
         ['acme', ...kept.map((at) => `slug-${at}`)].toSorted(),
       )
-      assert.deepEqual(heard, kept)
+      assert.deepEqual(
+        heard,
+        kept.map((at) => `key_${at}`),
+      )
       const entries = (await auditEntries.list(store, id, { limit: 100 })).toReversed()
       assert.deepEqual(
         entries.map(({ action }) => action),
@@ -247,7 +251,7 @@ test('what the ledger adds to the changes of works is told once, by the first th
       const transaction = { changed: (draft) => void collected.changes.push(draft) } as Tx
       const nothing = async (): Promise<void> => undefined
       await works({ transaction, collected, mark: nothing, goBack: nothing })
-      collected.changes.push({ kind: 'delivery', organizationId: 'org_1', subjectId: 'ep_1' })
+      collected.changes.push({ kind: 'delivery', organizationId: 'org_1', endpointIds: ['ep_1'] })
       return collected.changes.map((draft, at) => ({ ...draft, sequence: at + 1, token: '' }))
     },
     alone: () => assert.fail('nothing is run again'),
@@ -258,23 +262,23 @@ test('what the ledger adds to the changes of works is told once, by the first th
     ['a', 'b', 'c'].map(
       async (subjectId) =>
         await queues.commit('queue', async (tx) => {
-          tx.changed({ kind: 'key', organizationId: 'org_1', subjectId })
+          tx.changed({ kind: 'key', organizationId: 'org_1', subjectId: `key_${subjectId}` })
           if (subjectId === 'b') throw new Error('no')
         }),
     ),
   )
   const told = ends.map((end) =>
     end.status === 'fulfilled'
-      ? end.value.changes.map(({ subjectId, sequence }) => [subjectId, sequence])
+      ? end.value.changes.map((change) => [subjectText(change), change.sequence])
       : end.status,
   )
   assert.deepEqual(told, [
     [
-      ['a', 1],
+      ['key_a', 1],
       ['ep_1', 3],
     ],
     'rejected',
-    [['c', 2]],
+    [['key_c', 2]],
   ])
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { createId, type OrganizationId } from '../../src/ids.ts'
+import { createId, type KeyId, type OrganizationId } from '../../src/ids.ts'
 import {
   attempts,
   auditEntries,
@@ -133,12 +133,12 @@ for (const engine of engines) {
         (change) => heard.push(change.subjectId),
         () => undefined,
       )
-      const names = Array.from({ length: 20 }, (_, at) => `key_${at}`)
+      const names = Array.from({ length: 20 }, (_, at) => `key_${at}` as const)
       for (const name of names) await addChange(here, name)
       const { confirmation } = await here.transactionConfirmed(async (tx) => {
-        tx.changed({ kind: 'key', organizationId: 'system', subjectId: 'last' })
+        tx.changed({ kind: 'key', organizationId: 'system', subjectId: 'key_last' })
       })
-      assert.deepEqual(heard, [...names, 'last'])
+      assert.deepEqual(heard, [...names, 'key_last'])
       assert.deepEqual([confirmation.nodes, confirmation.silentNodes], [1, 0])
     })
 
@@ -220,7 +220,7 @@ async function addEntry(store: Store, organizationId: OrganizationId): Promise<v
   })
 }
 
-async function addChange(store: Store, subjectId: string): Promise<void> {
+async function addChange(store: Store, subjectId: KeyId): Promise<void> {
   await store.transaction(async (tx) => {
     tx.changed({ kind: 'key', organizationId: 'system', subjectId })
   })

@@ -1,5 +1,5 @@
 import { createSessionCache, type SessionCache } from '../../src/access/session-cache.ts'
-import type { Change, FeedMark } from '../../src/store/db/db.ts'
+import type { Change, FeedMark } from '../../src/store/db/changes.ts'
 import { isWaitTooLong } from '../../src/store/engine/unavailable.ts'
 import { patiently } from '../../src/store/feed/patience.ts'
 import { waitForConfirmation } from '../../src/store/feed/confirmation.ts'

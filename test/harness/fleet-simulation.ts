@@ -1,4 +1,4 @@
-import type { Change, FeedMark } from '../../src/store/db/db.ts'
+import type { Change, FeedMark } from '../../src/store/db/changes.ts'
 import { randomFrom } from '../torture/torture.ts'
 import { SimNode, withCode, type Mend, type Surroundings } from './fleet-node.ts'
 import { SimDatabase, World } from './fleet-world.ts'

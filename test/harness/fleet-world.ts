@@ -1,4 +1,5 @@
-import type { Change, FeedMark, ServerMark } from '../../src/store/db/db.ts'
+import { storedChange, type Change, type FeedMark } from '../../src/store/db/changes.ts'
+import type { ServerMark } from '../../src/store/db/db.ts'
 import type { NodeRow } from '../../src/store/tables/nodes/nodes.ts'
 
 interface Scheduled {
@@ -110,9 +111,9 @@ export class SimDatabase {
     this.met = name
   }
 
-  append(kind: Change['kind'], subjectId: string, token: string): Change {
+  append(kind: string, subjects: string, token: string): Change {
     const sequence = (this.changes.at(-1)?.sequence ?? 0) + 1
-    const change: Change = { sequence, token, kind, organizationId: 'org_1', subjectId }
+    const change = storedChange({ sequence, token }, { kind, organizationId: 'org_1', subjects })
     this.changes.push(change)
     return change
   }

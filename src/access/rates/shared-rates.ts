@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import { createId } from '../../ids.ts'
+import { createId, type Id } from '../../ids.ts'
 import { RateLimiter, type Rate, type RateVerdict } from '../../rate.ts'
 import { rateShares, type Store } from '../../store/index.ts'
 import { deal, whole, type Dealt, type ShareRequest } from './deal.ts'
@@ -42,7 +42,7 @@ export interface SharedRatesState {
  */
 export class SharedRates implements AsyncDisposable {
   readonly #deps: SharedRatesDeps
-  readonly #nodeId: string
+  readonly #nodeId: Id<'node'>
   readonly #limiter = new RateLimiter(maxHoldings)
   readonly #holdings = new Map<string, Holding>()
   readonly #tickEnds: (() => void)[] = []

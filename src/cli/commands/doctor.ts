@@ -157,7 +157,7 @@ async function measureRevocation(store: Store): Promise<{ nodes: number; finding
   let silent = 0
   for (let at = 0; at < revocations; at++) {
     const { confirmation } = await store.transactionConfirmed(async (tx) =>
-      tx.changed({ kind: 'key', organizationId: 'system', subjectId: 'doctor' }),
+      tx.changed({ kind: 'key', organizationId: 'system', subjectId: 'key_doctor' }),
     )
     took.push(confirmation.tookMs)
     nodes = confirmation.nodes

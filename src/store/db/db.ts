@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { EventId } from '../../ids.ts'
 import type { Authenticator } from '../../secrets/index.ts'
+import type { ChangeDraft } from './changes.ts'
 
 /** Every table, as `tables.ts` fills them in. */
 export interface KnownTables {}
@@ -51,43 +52,6 @@ export interface EventDraft {
   readonly id?: EventId | undefined
   /** For a ping or a sample: only this endpoint gets it. */
   readonly onlyEndpointId?: string | undefined
-}
-
-/** What other nodes must hear of. */
-export interface ChangeDraft {
-  readonly kind: ChangeKind
-  readonly organizationId: string
-  readonly subjectId: string
-}
-
-export type ChangeKind =
-  | 'key'
-  | 'target'
-  | 'organization'
-  | 'session'
-  | 'user'
-  | 'membership'
-  | 'endpoint'
-  | 'delivery'
-  | 'operation'
-  | 'connection'
-  | 'domain'
-  | 'directory'
-  | 'access_token'
-  | 'signing_key'
-  | 'node'
-
-/** A change as the feed tells it. */
-export interface Change extends ChangeDraft {
-  readonly sequence: number
-  /** Random: the same sequence in another history has another one. */
-  readonly token: string
-}
-
-/** A place in the change feed: the token of the change there is random, so that no other history repeats it. */
-export interface FeedMark {
-  readonly sequence: number
-  readonly token: string
 }
 
 /** The database that answers: another identity is another server or another copy; `startedAt` is its last start. */

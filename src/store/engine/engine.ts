@@ -1,5 +1,6 @@
 import type { Kysely, RawBuilder } from 'kysely'
-import type { Change, Db, Engine, FeedMark, Tx } from '../db/db.ts'
+import type { Change, FeedMark } from '../db/changes.ts'
+import type { Db, Engine, Tx } from '../db/db.ts'
 import type { CallRows } from '../tables/calls/call-rows.ts'
 import type { Tables } from '../tables/index.ts'
 

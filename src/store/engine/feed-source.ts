@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import type { Change, ChangeKind, ServerMark } from '../db/db.ts'
+import { storedChange, type Change } from '../db/changes.ts'
+import type { ServerMark } from '../db/db.ts'
 import type { FeedSource } from '../feed/feed.ts'
 import type { EngineHandle } from './engine.ts'
 
@@ -51,12 +52,12 @@ function serverOf([first]: readonly Row[]): ServerMark {
 }
 
 function changeOf(row: Row): Change[] {
-  const { sequence, token, kind, organization_id: organizationId, subject_id: subjectId } = row
+  const { sequence, token, kind, organization_id: organizationId, subject_id: subjects } = row
   if (sequence === null) return []
-  return [
-    {
-      ...{ sequence, token: token ?? '', kind: (kind ?? '') as ChangeKind },
-      ...{ organizationId: organizationId ?? '', subjectId: subjectId ?? '' },
-    },
-  ]
+  const stored = {
+    kind: kind ?? '',
+    organizationId: organizationId ?? '',
+    subjects: subjects ?? '',
+  }
+  return [storedChange({ sequence, token: token ?? '' }, stored)]
 }

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { createId } from '../../ids.ts'
 import { digest, randomHex } from '../../secrets/index.ts'
-import type { AuditDraft, Change, ChangeDraft, Collected, EventDraft, Tx } from '../db/db.ts'
+import { subjectText, type Change, type ChangeDraft } from '../db/changes.ts'
+import type { AuditDraft, Collected, EventDraft, Tx } from '../db/db.ts'
 import { headParts, sealHolds, sealOf } from '../tables/audit/seals.ts'
 import { endpointsOf, fanOut } from '../tables/webhooks/fan-out.ts'
 import { insertion } from '../db/insertion.ts'
@@ -56,8 +57,8 @@ async function writeForOrganization(
   const toSend = await writeEvents(tx, head, { drafts: drafts.events, audits })
   if (toSend.length > 0) {
     // Named where they are few: nobody then looks at the others.
-    const subjectId = toSend.length <= endpointsNamed ? toSend.join(' ') : organizationId
-    drafts.changes.push({ kind: 'delivery', organizationId, subjectId })
+    const endpointIds = toSend.length <= endpointsNamed ? toSend : 'all'
+    drafts.changes.push({ kind: 'delivery', organizationId, endpointIds })
   }
 }
 
@@ -252,7 +253,7 @@ async function writeChanges(tx: Tx, drafts: readonly ChangeDraft[]): Promise<Cha
       .values({
         kind: draft.kind,
         organization_id: draft.organizationId,
-        subject_id: draft.subjectId,
+        subject_id: subjectText(draft),
         at: tx.now,
         token,
       })

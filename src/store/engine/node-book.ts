@@ -1,4 +1,4 @@
-import type { Change } from '../db/db.ts'
+import type { Change } from '../db/changes.ts'
 import type { ConfirmationState } from '../feed/confirmation.ts'
 import { unsettledMs } from '../tables/nodes/database-server.ts'
 import type { EngineHandle } from './engine.ts'

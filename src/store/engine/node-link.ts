@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { createId } from '../../ids.ts'
-import type { Change } from '../db/db.ts'
+import type { Change } from '../db/changes.ts'
 import { waitForConfirmation, type Confirmation } from '../feed/confirmation.ts'
 import { DatabaseClock } from '../feed/database-clock.ts'
 import { ChangeFeed, systemTimers, type HistoryChange } from '../feed/feed.ts'

@@ -1,4 +1,5 @@
-import type { Change, Collected, Tx } from '../db/db.ts'
+import type { Change } from '../db/changes.ts'
+import type { Collected, Tx } from '../db/db.ts'
 import { asStorageProblem } from './unavailable.ts'
 
 const worksInCommit = 32

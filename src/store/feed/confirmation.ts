@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import type { Change } from '../db/db.ts'
+import type { Change } from '../db/changes.ts'
 import type { NodeRow } from '../tables/nodes/nodes.ts'
 
 // Nodes trust their caches for 1000 ms after a read; the rest is for clocks that do not run alike.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Change, ChangeKind } from '../db/db.ts'
+import type { ChangeKind, ChangeOf } from '../db/changes.ts'
 import { everything, FeedCache } from './feed-cache.ts'
 import type { Feed } from './feed.ts'
 
@@ -12,11 +12,15 @@ interface Row {
 
 class FakeFeed implements Feed {
   isTrusted = true
-  readonly #listeners: [ChangeKind, (change: Change) => void][] = []
+  readonly #listeners: [ChangeKind, (change: never) => void][] = []
   readonly #resets: (() => void | Promise<void>)[] = []
 
-  on(kind: ChangeKind, heard: (change: Change) => void, reset: () => void | Promise<void>): void {
-    this.#listeners.push([kind, heard])
+  on<Kind extends ChangeKind>(
+    kind: Kind,
+    heard: (change: ChangeOf<Kind>) => void,
+    reset: () => void | Promise<void>,
+  ): void {
+    this.#listeners.push([kind, heard as (change: never) => void])
     this.#resets.push(reset)
   }
 
@@ -31,7 +35,7 @@ class FakeFeed implements Feed {
   async read(): Promise<void> {}
 
   tell(kind: 'session' | 'user' | 'organization', subjectId: string): void {
-    const change = { kind, subjectId, organizationId: 'org_1', sequence: 1, token: '' } as Change
+    const change = { kind, subjectId, organizationId: 'org_1', sequence: 1, token: '' } as never
     for (const [of, heard] of this.#listeners) if (of === kind) heard(change)
   }
 
@@ -91,7 +95,7 @@ describe('a cache that follows the change feed', () => {
   test('trusts nothing while the feed is not current, and drops everything with the history', async () => {
     const { feed, cache } = open()
     const heard: unknown[] = []
-    cache.onChange((change) => heard.push(change?.subjectId))
+    cache.onChange((change) => heard.push(change?.kind))
     await cache.find('a/x')
     feed.isTrusted = false
     assert.equal(cache.peek('a/x'), undefined)

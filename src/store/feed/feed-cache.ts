@@ -1,4 +1,4 @@
-import type { Change, ChangeKind } from '../db/db.ts'
+import type { Change, ChangeKind, ChangeOf } from '../db/changes.ts'
 import type { Feed } from './feed.ts'
 
 const maxReads = 3
@@ -15,7 +15,7 @@ export interface FeedCacheDeps<Value> {
   readonly subjectsOf: (value: Value, key: string) => string | readonly string[]
   /** The kinds of change that matter, and the subject that each of them touches. */
   readonly forgets: {
-    readonly [kind in ChangeKind]?: (change: Change) => string | typeof everything
+    readonly [Kind in ChangeKind]?: (change: ChangeOf<Kind>) => string | typeof everything
   }
   /** Whether a value is worth remembering; all are, unless this says otherwise. */
   readonly isKept?: (value: Value) => boolean
@@ -42,7 +42,7 @@ export class FeedCache<Value extends object> {
       deps.feed.on(
         kind as ChangeKind,
         (change) => {
-          const subject = touches(change)
+          const subject = (touches as (of: Change) => string | typeof everything)(change)
           if (subject === everything) this.#forgetAll()
           else this.#forget(subject)
           for (const heard of this.#listeners) heard(change)

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
-import type { Change, ChangeKind, FeedMark, ServerMark } from '../db/db.ts'
+import type { Change, ChangeKind, ChangeOf, FeedMark } from '../db/changes.ts'
+import type { ServerMark } from '../db/db.ts'
 
 const trustMs = 1000
 const changesInPage = 1000
@@ -46,7 +47,11 @@ export interface HistoryChange {
 /** How a node hears what was committed, by itself and by others. */
 export interface Feed {
   /** Calls back for each change of a kind; `reset` when changes may have been missed: forget everything. */
-  on(kind: ChangeKind, heard: (change: Change) => void, reset: () => void | Promise<void>): void
+  on<Kind extends ChangeKind>(
+    kind: Kind,
+    heard: (change: ChangeOf<Kind>) => void,
+    reset: () => void | Promise<void>,
+  ): void
   /** Calls back when everything that was read from the database before may be wrong. */
   onReset(reset: () => void | Promise<void>): void
   /** Whether the feed was read within the last second: only then may caches be trusted. */
@@ -115,9 +120,14 @@ export class ChangeFeed implements Feed {
     this.#onHistory = deps.onHistory ?? (() => undefined)
   }
 
-  on(kind: ChangeKind, heard: (change: Change) => void, reset: () => void | Promise<void>): void {
+  on<Kind extends ChangeKind>(
+    kind: Kind,
+    heard: (change: ChangeOf<Kind>) => void,
+    reset: () => void | Promise<void>,
+  ): void {
     const list = this.#listeners.get(kind) ?? []
-    list.push({ heard, reset })
+    // Listeners of a kind are told changes of that kind alone.
+    list.push({ heard: heard as (change: never) => void, reset } as Listener)
     this.#listeners.set(kind, list)
   }
 

@@ -1,5 +1,5 @@
+import type { FeedMark } from '../db/changes.ts'
 import type { Clock } from '../../clock.ts'
-import type { FeedMark } from '../db/db.ts'
 import type { NodeRow } from '../tables/nodes/nodes.ts'
 import type { Standing, Timers } from './feed.ts'
 

@@ -45,7 +45,6 @@ export function createOperations(deps: { store: Store; onResumed: () => void }):
         subject: { kind: 'operation', id },
         detail: { done: moved.done, total: moved.total },
       })
-      tx.changed({ kind: 'operation', organizationId, subjectId: id })
       return moved
     })
   }

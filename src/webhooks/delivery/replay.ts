@@ -62,7 +62,7 @@ export class Replay {
         subject: { kind: 'delivery', id: deliveryId },
         detail: { endpoint_id: delivery.endpointId, event_id: delivery.eventId },
       })
-      tx.changed({ kind: 'delivery', organizationId, subjectId: organizationId })
+      tx.changed({ kind: 'delivery', organizationId, endpointIds: 'all' })
     })
   }
 
@@ -89,7 +89,6 @@ export class Replay {
         subject: { kind: 'operation', id: operation.id },
         detail: { filter, deliveries: operation.total },
       })
-      tx.changed({ kind: 'operation', organizationId, subjectId: operation.id })
       return operation
     })
     this.resume()
@@ -156,10 +155,7 @@ export class Replay {
       const mine = await operations.advance(tx, operation, { cursor, done: ids.length, finished })
       if (!mine) return
       await deliveries.requeue(tx, { organizationId, ids, operationId: operation.id })
-      if (ids.length > 0) {
-        tx.changed({ kind: 'delivery', organizationId, subjectId: organizationId })
-      }
-      tx.changed({ kind: 'operation', organizationId, subjectId: operation.id })
+      if (ids.length > 0) tx.changed({ kind: 'delivery', organizationId, endpointIds: 'all' })
     })
   }
 }

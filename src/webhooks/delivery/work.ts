@@ -132,5 +132,5 @@ async function announceDisabled(
     type: 'webhook.endpoint_disabled',
     data: { endpoint_id: id, url: endpoint.url, reason },
   })
-  tx.changed({ kind: 'endpoint', organizationId, subjectId: id })
+  tx.changed({ kind: 'endpoint', organizationId, endpointIds: [id] })
 }

@@ -63,7 +63,7 @@ export class WebhookSecrets {
       const secret = await this.#mint(tx, organizationId)
       const detail = { hint: secret.hint, overlap_seconds: overlapMs / 1000 }
       note(tx, organizationId, { actor, verb: 'rotated', detail })
-      tx.changed({ kind: 'endpoint', organizationId, subjectId: organizationId })
+      tx.changed({ kind: 'endpoint', organizationId, endpointIds: 'all' })
       return secret
     })
   }
@@ -74,7 +74,7 @@ export class WebhookSecrets {
       await deliveryWork.lockOrganization(tx, organizationId)
       await webhookSecrets.endOlder(tx, organizationId, tx.now)
       note(tx, organizationId, { actor, verb: 'overlap_ended', detail: {} })
-      tx.changed({ kind: 'endpoint', organizationId, subjectId: organizationId })
+      tx.changed({ kind: 'endpoint', organizationId, endpointIds: 'all' })
     })
   }
 

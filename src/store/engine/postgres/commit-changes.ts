@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
-import type { Change, ChangeDraft, Tx } from '../../db/db.ts'
+import { subjectText, type Change, type ChangeDraft } from '../../db/changes.ts'
+import type { Tx } from '../../db/db.ts'
 import { randomHex } from '../../../secrets/index.ts'
 import { andCommit } from './pool.ts'
 
@@ -24,7 +25,7 @@ export async function commitChanges(tx: Tx, drafts: readonly ChangeDraft[]): Pro
       from locked, unnest(
         ${texts(changes.map(({ kind }) => kind))},
         ${texts(changes.map(({ organizationId }) => organizationId))},
-        ${texts(changes.map(({ subjectId }) => subjectId))},
+        ${texts(changes.map(subjectText))},
         ${texts(changes.map(({ token }) => token))}
       ) with ordinality as draft (kind, organization_id, subject_id, token, place)
       order by draft.place

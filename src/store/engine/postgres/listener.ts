@@ -1,5 +1,5 @@
+import type { FeedMark } from '../../db/changes.ts'
 import pg from 'pg'
-import type { FeedMark } from '../../db/db.ts'
 import { connectTimeoutMs } from './pool.ts'
 import type { ServerWatch } from './server-watch.ts'
 

@@ -1,9 +1,9 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import type { Clock } from '../../../clock.ts'
+import type { Change } from '../../db/changes.ts'
 import {
   createTransaction,
-  type Change,
   type Collected,
   type Db,
   type LedgerSettings,

@@ -4,9 +4,9 @@ import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../../clock.ts'
 import { makeFolder } from '../../../folder.ts'
+import type { Change } from '../../db/changes.ts'
 import {
   createTransaction,
-  type Change,
   type Collected,
   type Db,
   type LedgerSettings,

@@ -1,5 +1,6 @@
+import type { FeedMark } from '../../db/changes.ts'
 import { sql } from 'kysely'
-import type { Db, FeedMark, Tx } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { serverAge } from './database-server.ts'
 
 export interface NodeTable {
