@@ -43,7 +43,7 @@ const storeAgainMs = 500
 export interface Surroundings {
   /** What everybody's clock is, whatever the database says. */
   readonly clock?: Clock
-  /** What this machine says the time is, where the database decides. */
+  /** This machine's clock, where the database's clock decides. */
   readonly machineClock?: Clock
   readonly log?: Log
   /** The DNS that domains are verified by. */

@@ -1,6 +1,6 @@
 import type { Sampler } from './sampler.ts'
 
-/** A piece of work's place in a trace. */
+/** The ids by which a span continues a trace. */
 export interface TracePlace {
   readonly traceId: string
   readonly spanId: string

@@ -46,7 +46,7 @@ export interface EngineHandle extends EngineLane {
   hasForeignCommit(): Promise<boolean>
   /** Milliseconds between two looks at the feed; hints come in between. Asked after `listen`. */
   readonly pollMs: number
-  /** Calls back when a notification says that the feed has news, up to which mark if it says so: may get lost. */
+  /** Calls back on each notification of new changes, with the mark that it names; notifications may get lost. */
   listen(onHint: (upTo: FeedMark | undefined) => void): void
   /** Calls back when another database than before may answer. */
   onOther(call: () => void): void

@@ -76,7 +76,7 @@ async function lockHead(
   organizationId: string,
   { audits, events }: { audits: readonly AuditDraft[]; events: readonly EventDraft[] },
 ): Promise<Head> {
-  // The settings hold until the commit, and count before the row is waited for.
+  // The settings last until the commit; they must take effect before the wait for the row begins.
   const settled =
     tx.engine === 'sqlite'
       ? sql`settled as (select 1)`

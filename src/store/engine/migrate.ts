@@ -43,7 +43,7 @@ export async function migrate(target: MigrationTarget, folder: string): Promise<
   await target.complete?.(done)
 }
 
-/** The statements of a file: each ends with `;` at the end of a line. */
+/** Splits a file into statements at each `;` that ends a line. */
 function statementsOf(text: string): string[] {
   return text
     .split(/;[ \t]*(?:\r?\n|$)/)

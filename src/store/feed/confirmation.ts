@@ -5,7 +5,7 @@ import type { NodeRow } from '../tables/nodes/nodes.ts'
 // Nodes trust their caches for 1000 ms after a read; the rest is for clocks that do not run alike.
 const confirmWithinMs = 1010
 const pollMs = 4
-// A node that has not confirmed by then is most likely gone: the database is asked less often.
+// A node that has not confirmed by then is most likely gone: poll less often.
 const promptMs = 100
 const slowPollMs = 20
 

@@ -26,7 +26,7 @@ export class DatabaseClock implements Clock {
     return this.#aheadMs === undefined ? 0 : Math.round(this.#machine.now() - this.now())
   }
 
-  /** Asks the database for its time; a sample is as exact as its way there and back is short. */
+  /** Asks the database for its time; the shorter the round trip, the more exact the sample. */
   async sample(ask: () => Promise<number>): Promise<void> {
     const before = this.#machine.monotonic()
     const at = await ask()

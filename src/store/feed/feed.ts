@@ -38,7 +38,7 @@ export interface Timers {
 
 /** The database is not the one that this node has read so far. */
 export interface HistoryChange {
-  /** `server`: another server, which knows all that was heard here; `lost`: what was heard here is not there. */
+  /** `server`: another server, which has every change that this node heard; `lost`: it lacks some of them. */
   readonly reason: 'server' | 'lost'
   readonly before: ServerMark & FeedMark
   readonly after: ServerMark & FeedMark
@@ -46,7 +46,7 @@ export interface HistoryChange {
 
 /** How a node hears what was committed, by itself and by others. */
 export interface Feed {
-  /** Calls back for each change of a kind; `reset` when changes may have been missed: forget everything. */
+  /** Calls `heard` for each change of a kind, and `reset` when changes may have been missed and everything must be forgotten. */
   on<Kind extends ChangeKind>(
     kind: Kind,
     heard: (change: ChangeOf<Kind>) => void,

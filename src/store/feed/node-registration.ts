@@ -9,7 +9,7 @@ const standsForMs = 10_000
 // …and after this long without one, others no longer wait for it. Both are measured by the own monotonic clock.
 const silentMs = 15_000
 
-/** Where nodes say that they live; the simulation has one of its own. */
+/** Where nodes record their heartbeats; the simulation has one of its own. */
 export interface NodeBook {
   /** Returns whether the row was there. */
   beat(seen: FeedMark): Promise<boolean>
@@ -74,7 +74,7 @@ export class NodeRegistration implements Standing {
     await this.beat()
   }
 
-  /** Says how far this node has read; while one heartbeat is under way, the next says it for all that ask. */
+  /** Says how far this node has read; callers that come while a heartbeat is under way share the next one. */
   async beat(): Promise<void> {
     this.#again = true
     this.#beating ??= (async () => {

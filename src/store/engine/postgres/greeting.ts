@@ -43,7 +43,7 @@ export async function refuseStandby(client: pg.ClientBase): Promise<void> {
   if (rows[0]?.standby !== false) throw new StandbyError()
 }
 
-/** An empty database has none before it that nodes could still trust; a backup of an older version has. */
+/** No node can have trusted an earlier state of an empty database; of a backup of an older version, it can. */
 async function writeDown(client: pg.ClientBase, met: string): Promise<void> {
   await client.query(
     `insert into database_server (only_row, identity, since)

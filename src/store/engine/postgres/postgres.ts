@@ -23,7 +23,7 @@ import { insertRows } from '../../tables/calls/calls.ts'
 import type { Tables } from '../../tables/index.ts'
 
 const statementTimeoutMs = 4500
-// Who asks a server that stands still is refused within 5 s.
+// A request is refused within 5 s when the server hangs.
 const queryTimeoutMs = 4700
 // A deprovision behind the work of seconds, as a role for a very large group, waits rather than being refused.
 const maxQueueMs = 25_000

@@ -116,7 +116,7 @@ class AsideReaders {
   }
 }
 
-/** Takes the question from a reader that has answered it, or that has ended. */
+/** Detaches the question from a reader that has answered it or has ended. */
 function finish(reader: Reader): Question | undefined {
   const { question } = reader
   clearTimeout(reader.deadline)

@@ -51,7 +51,7 @@ export async function openSqlite(
   return {
     engine: 'sqlite',
     ...lane,
-    // One writer, whose commits everybody shares: there is nothing to run beside it.
+    // One writer, whose commits are shared: a second lane would only wait for it.
     background: lane,
     urgent: lane,
     ...calls.handle,

@@ -44,7 +44,7 @@ export interface AccessTokenRecord {
   readonly revokedAt: number | undefined
 }
 
-/** What decides what a token may do now. */
+/** A token with what its permissions depend on at the moment. */
 export interface KnownAccessToken {
   readonly token: AccessTokenRecord
   readonly organizationSlug: string | undefined

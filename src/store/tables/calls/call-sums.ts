@@ -32,7 +32,7 @@ export async function sum(
   return { rows }
 }
 
-/** A share of calls took at most so long, in microseconds. */
+/** The latency, in microseconds, that a share of the calls did not exceed. */
 export interface Percentiles {
   /** The step; -1 for all steps together. */
   readonly step: number

@@ -46,7 +46,7 @@ export async function list(at: Db, organizationId: OrganizationId): Promise<Mana
   return rows.map(fromRow)
 }
 
-/** Who owns a thing: named by its id or, within its section, by its name. */
+/** Which file owns a thing, found by its id or, within its section, by its name. */
 export async function find(
   at: Db,
   organizationId: OrganizationId,

@@ -104,7 +104,7 @@ export function fieldSql(engine: Engine, table: DirectoryTableName, field: Direc
   return type === 'number' ? sql`${text}::bigint` : sql`${text} collate "C"`
 }
 
-/** Whether an index finds the few rows that fit, so that the order of the page must not tempt the planner away. */
+/** Whether an index finds the few matching rows; the planner must then not prefer the index of the page's order. */
 export function isAnchored(condition: DirectoryCondition): boolean {
   switch (condition.kind) {
     case 'and':

@@ -30,7 +30,7 @@ export async function list(
   const found: DuplicateIdentifier[] = []
   for (const { value } of ids) {
     const userIds = await usersWithExternalId(db, organizationId, value)
-    // Whoever else had it may have another by now.
+    // The other users may have changed it since the first query.
     if (userIds.length > 1) found.push({ kind: 'external_id', value, userIds })
   }
   for (const { value } of addresses.slice(0, limit - found.length)) {

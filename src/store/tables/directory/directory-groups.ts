@@ -28,7 +28,7 @@ export interface DirectoryGroupData {
   readonly externalId: string | undefined
   /** JSON as SCIM answers it, without members. */
   readonly attributes: string
-  /** JSON as filters compare it. */
+  /** The attributes as JSON with case folded, for filters to compare. */
   readonly folded: string
 }
 

@@ -37,7 +37,7 @@ export function readsAll(query: DirectoryQuery): boolean {
   return query.sort !== undefined
 }
 
-/** A page of ids with their places, behind a place or at an offset. */
+/** A page of ids with their positions in the order, after a position or at an offset. */
 export async function listPlaces(
   db: Db,
   {
@@ -67,7 +67,7 @@ export async function listPlaces(
   return rows.map(placeFromRow)
 }
 
-/** How many fit, or how many of them stand behind a place. */
+/** How many resources match, or how many of those come after a position. */
 export async function countPlaces(
   db: Db,
   {

@@ -17,7 +17,7 @@ export interface RateNodeTable {
   until: number
 }
 
-/** What one node holds of a rate; `nodeId` is '' for the row of what nobody holds. */
+/** What one node holds of a rate; `nodeId` is '' for the part that no node holds. */
 export interface RateShareRecord {
   /** A key, target or SCIM token. */
   readonly subjectId: string
@@ -87,7 +87,7 @@ export async function forgetOld(tx: Tx, before: number): Promise<void> {
     .execute()
 }
 
-/** Nobody shares anything any more. */
+/** Removes all shares: every node starts again. */
 export async function forgetAll(tx: Tx): Promise<void> {
   await tx.query.deleteFrom('rate_share').execute()
   await tx.query.deleteFrom('rate_node').execute()

@@ -15,7 +15,7 @@ export interface NodeTable {
 /** A node as others see it. */
 export interface NodeRow {
   readonly id: string
-  /** Another value with every heartbeat, whatever clocks say. */
+  /** Changes with every heartbeat, independent of any clock. */
   readonly beat: string
   readonly seenSequence: number
   /** Whether what it has read last is part of this database's history. */
@@ -38,7 +38,7 @@ export async function beat(tx: Tx, node: { id: string; seen: FeedMark }): Promis
   return false
 }
 
-/** A node that stops takes its row with it. */
+/** Removes the row of a node that stops. */
 export async function leave(tx: Tx, id: string): Promise<void> {
   await tx.query.deleteFrom('node').where('id', '=', id).execute()
 }

@@ -136,7 +136,7 @@ export async function listByEmailKeys(
   emailKeys: readonly string[],
 ): Promise<MembershipRecord[]> {
   if (emailKeys.length === 0) return []
-  // In two steps: hardly ever is there anybody, and SQLite would make a table of its own for a subquery.
+  // Two queries, because the first rarely finds anybody and SQLite would materialise a subquery.
   const people = await listPeople(db, emailKeys, organizationId)
   if (people.length === 0) return []
   const rows = await db.query

@@ -108,7 +108,7 @@ export async function keep(
     .execute()
 }
 
-/** Gives a key back: its request was refused and changed nothing. */
+/** Releases a key for another use: its request was refused and changed nothing. */
 export async function release(tx: Tx, userId: UserId, keyDigest: string): Promise<void> {
   await tx.query
     .deleteFrom('idempotent_answer')

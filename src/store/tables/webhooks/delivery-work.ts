@@ -84,7 +84,7 @@ export async function findLeasable(
           .select('delivery.id')
           .whereRef('delivery.endpoint_id', '=', 'endpoint.id')
           .where('delivery.state', '=', sql.lit('pending'))
-          // A probe takes whatever waits, due or not.
+          // A probe may take a delivery before it is due.
           .where((or) =>
             or.or([or('delivery.due_at', '<=', now), or('endpoint.state', '=', 'held')]),
           ),
@@ -96,7 +96,7 @@ export async function findLeasable(
   return rows.map((row) => row.id)
 }
 
-/** Takes the lease of endpoints that still nobody holds; the token grows with every taking. */
+/** Leases endpoints that are still free; each lease gets a higher token than the one before. */
 export async function leaseEndpoints(
   tx: Tx,
   lease: { owner: string; until: number; endpointIds: readonly string[] },
