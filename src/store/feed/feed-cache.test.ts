@@ -20,7 +20,7 @@ class FakeFeed implements Feed {
     heard: (change: ChangeOf<Kind>) => void,
     reset: () => void | Promise<void>,
   ): void {
-    this.#listeners.push([kind, heard as (change: never) => void])
+    this.#listeners.push([kind, heard])
     this.#resets.push(reset)
   }
 
