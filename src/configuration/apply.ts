@@ -34,13 +34,13 @@ export interface ApplyOptions {
   readonly slug?: string | undefined
   /** The secret behind `env:NAME` or `file:PATH`; undefined where there is none. */
   readonly resolve: (reference: string) => string | undefined
+  /** What the one who asks may do; undefined = everything (the operator). */
+  readonly permissions: readonly Permission[] | undefined
 }
 
 /** Who applies it, and where the secrets of new keys go. */
 export interface ApplyBy extends ApplyOptions {
   readonly actor: Actor
-  /** What the one who applies may do; undefined = everything (the operator). */
-  readonly permissions: readonly Permission[] | undefined
   /** Called as the last act before the commit, and again if the work had to be done again. */
   readonly onIssued?: ((issued: readonly IssuedKey[]) => void) | undefined
 }
@@ -52,13 +52,14 @@ export interface Applied {
   readonly confirmation: Confirmation
 }
 
-/** What an apply would do. Nothing is changed. */
+/** What an apply would do; it takes the same permissions, for it shows what is there now. Nothing is changed. */
 export async function planFile(
   file: ConfigurationFile,
   options: ApplyOptions,
   deps: ConfigurationDeps,
 ): Promise<Difference[]> {
   const { steps } = await look(file, { ...options, secrets: resolved(file, options) }, deps)
+  refuseForbidden(file, steps, options)
   return steps.map(toDifference)
 }
 
@@ -71,6 +72,7 @@ export async function applyFile(
   // Files, environment and providers are asked before the transaction: inside of it only the database is awaited.
   const secrets = resolved(file, options)
   const { steps } = await look(file, { ...options, secrets }, deps)
+  refuseForbidden(file, steps, options)
   const relyingParty = await discovered(file, steps, deps)
   const { result, confirmation } = await deps.store.transactionConfirmed(async (tx) => {
     const inside = { ...deps, relyingParty, store: storeWithin(deps.store, tx) }
@@ -179,9 +181,8 @@ async function applyWithin(
 function refuseForbidden(
   file: ConfigurationFile,
   steps: readonly Pick<Step, 'section' | 'name' | 'subject'>[],
-  by: ApplyBy,
+  { permissions }: ApplyOptions,
 ): void {
-  const { permissions } = by
   if (permissions === undefined) return
   const missing = steps.find(({ section }) => !permissions.includes(section.permission))
   if (missing === undefined) return

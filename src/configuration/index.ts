@@ -1,4 +1,5 @@
 /** An organization's configuration as a file: export, plan, apply; what a file owns, and what drifts from it. */
+import type { Permission } from '../access/index.ts'
 import { record } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
@@ -88,6 +89,11 @@ export function createConfigurations(deps: ConfigurationDeps): Configurations {
     },
     announceDrift: async () => await checkDrift(deps),
   }
+}
+
+/** The permission that reading or changing things of a section takes. */
+export function permissionFor(section: SectionKey): Permission {
+  return sections[section].permission
 }
 
 /** What somebody needs to know of a file who sends it to a node: whose it is, and the secrets that it refers to. */

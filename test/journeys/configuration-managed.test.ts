@@ -58,7 +58,7 @@ describe('a file applied by a program', () => {
     assert.deepEqual(again.json, applied.json)
     const none = await program.call(`POST ${C}/plan`, body)
     assert.deepEqual(none.json.differences, [])
-    const exported = await program.call(`GET ${C}`)
+    const exported = await owner.call(`GET ${C}`)
     assert.match(exported.json.file, /value: env:PAYMENTS/)
     const log = await owner.call('GET /organizations/acme/audit?limit=100')
     assert.match(log.text, /configuration\.applied/)

@@ -237,10 +237,20 @@ describe('with an access token', () => {
     const program = programWith(place.product.baseUrl, maker.secret)
     const C = '/organizations/acme/configuration'
     // Names of things are no field names: read beside the check of those.
-    const exported = await fetch(`${place.product.baseUrl}/api/v1${C}`, {
-      headers: { authorization: `Bearer ${maker.secret}` },
+    const read = async (secret: string) =>
+      await fetch(`${place.product.baseUrl}/api/v1${C}`, {
+        headers: { authorization: `Bearer ${secret}` },
+      })
+    assert.equal(
+      (await read(maker.secret)).status,
+      403,
+      'an export shows what the token may not see',
+    )
+    const sections = ['organization', 'targets', 'webhooks', 'sso', 'keys']
+    const reader = await issuedBy(place.owner, {
+      permissions: sections.map((section) => `${section}.manage`),
     })
-    const { file } = (await exported.json()) as { file: string }
+    const { file } = (await (await read(reader.secret)).json()) as { file: string }
     const [reference = ''] = /env:\w+/.exec(file) ?? []
     const apply = async (text: string) =>
       await program.call(`POST ${C}/apply`, {
@@ -259,6 +269,14 @@ describe('with an access token', () => {
       assert.equal(answer.json.code, 'permission_required', answer.text)
     }
     // What it exports, word for word: no difference, and yet it would own the connections from then on.
+    const plan = await program.call(`POST ${C}/plan`, {
+      file: `${head} }\ntargets: { stolen: { upstream: "http://localhost:1" } }`,
+      label: 'x.yaml',
+    })
+    assert.equal(plan.json.code, 'permission_required', plan.text)
+    const domain = { section: 'domains', id: 'evil.test' }
+    const taken = await program.call(`POST ${C}/take-over`, domain)
+    assert.equal(taken.json.code, 'permission_required', taken.text)
     const same = await apply(file)
     assert.equal(same.json.code, 'permission_required', `${file}\n${same.text}`)
     assert.equal((await apply(`${head} }`)).status, 201)

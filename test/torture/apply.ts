@@ -82,7 +82,7 @@ async function half(store: Store, place: Place): Promise<string[]> {
   const found = await organizations.findBySlug(store, 'torture')
   if (found === undefined) return []
   const configurations = configurationsFor(store)
-  const options = { label: 'torture.yaml', prune: true, resolve: secretFor }
+  const options = { label: 'torture.yaml', prune: true, resolve: secretFor, permissions: undefined }
   const plans = await Promise.all(twoFiles.map(async (file) => configurations.plan(file, options)))
   const findings = plans.every(({ length }) => length > 0)
     ? [`neither file is applied: ${JSON.stringify(plans.map((plan) => plan[0]))}`]

@@ -1,5 +1,12 @@
 import { permissions, type Permission } from '../../access/index.ts'
-import { maxFileBytes, sectionKeys, type Difference } from '../../configuration/index.ts'
+import {
+  maxFileBytes,
+  permissionFor,
+  sectionKeys,
+  type Difference,
+  type SectionKey,
+} from '../../configuration/index.ts'
+import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
 import { isAllowed } from '../core/caller.ts'
 import { route, type RouteOrganization } from '../core/route.ts'
@@ -72,6 +79,7 @@ export const configurationRoutes = {
       document: Type.Record(Type.String(), Type.Unknown()),
     }),
     handle: async ({ organization }, { configurations, organizations }) => {
+      requireSections(organization, sectionKeys)
       const found = await organizations.get(organization.id)
       const { text, document } = await configurations.export(found)
       return { file: text, document }
@@ -86,7 +94,8 @@ export const configurationRoutes = {
     body: FileBody,
     answer: Type.Object({ differences: Type.Array(DifferenceSchema) }),
     handle: async ({ organization, body }, { configurations }) => {
-      const options = { ...toOptions(body), slug: organization.slug }
+      const by = { permissions: permissionsIn(organization), slug: organization.slug }
+      const options = { ...toOptions(body), ...by }
       return { differences: shown(await configurations.plan(body.file, options)) }
     },
   }),
@@ -144,6 +153,7 @@ export const configurationRoutes = {
     permission: 'organization.manage',
     body: input({ section: oneOf(sectionKeys), id: Type.String({ minLength: 1, maxLength: 300 }) }),
     handle: async ({ organization, body, actor }, { configurations }) => {
+      requireSections(organization, [body.section])
       const thing = { section: body.section, idOrName: body.id }
       await configurations.takeOver(organization.id, thing, actor)
       return undefined
@@ -155,6 +165,15 @@ function toOptions({ label, prune, secrets = {} }: Static<typeof FileBody>) {
   const resolve = (reference: string): string | undefined =>
     Object.hasOwn(secrets, reference) ? secrets[reference] : undefined
   return { label, prune: prune === true, resolve }
+}
+
+/** `permission_required` for whoever may not change things of all these sections. */
+function requireSections(organization: RouteOrganization, keys: readonly SectionKey[]): void {
+  const missing = keys.map(permissionFor).find((permission) => !isAllowed(organization, permission))
+  if (missing === undefined) return
+  throw new Problem('permission_required', `This shows or changes what needs ${missing}.`, {
+    members: { permission: missing },
+  })
 }
 
 function permissionsIn(organization: RouteOrganization): Permission[] {

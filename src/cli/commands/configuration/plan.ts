@@ -18,7 +18,8 @@ export const commands = {
     examples: ['intercept plan acme.yaml --expect-none'],
     run: async ({ values, positionals: [file = ''] }, terminal) => {
       const { label, text } = await readText(file)
-      const options = { label, prune: values.prune === true, resolve: secretBehind(terminal.env) }
+      const resolve = secretBehind(terminal.env)
+      const options = { label, prune: values.prune === true, resolve, permissions: undefined }
       const differences = await withServices(
         terminal,
         async (services) =>
