@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { countSealed, type SealedCounts } from '../../src/access/index.ts'
 import { createSealer } from '../../src/secrets/index.ts'
-import { providerSessions, sealed, type Engine } from '../../src/store/index.ts'
+import {
+  managed,
+  organizations,
+  providerSessions,
+  sealed,
+  type Engine,
+} from '../../src/store/index.ts'
 import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
 import { firstOwner, withStore, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
@@ -48,7 +54,24 @@ for (const engine of ['sqlite', 'postgres'] satisfies Engine[]) {
       ]
       for (const answer of made) assert.equal(answer.status, 201, answer.text)
       await keepIdToken()
+      await keepManagedSecrets()
     })
+    /** As a configuration file leaves what it manages. */
+    async function keepManagedSecrets(): Promise<void> {
+      await withStore(product, async (store) => {
+        const organization = await organizations.findBySlug(store, 'acme')
+        const secretsSealed = createSealer([oldKey]).seal('canary', [
+          organization!.id,
+          'targets/echo',
+          'managed',
+        ])
+        const thing = { section: 'targets', name: 'echo', label: 'acme.yaml', entry: {} }
+        const rest = { subjectId: undefined, driftedAt: undefined, secretsSealed }
+        await store.transaction(
+          async (tx) => await managed.put(tx, organization!.id, [{ ...thing, ...rest }]),
+        )
+      })
+    }
     /** As a sign-in leaves it whose end shall end the provider's own session too. */
     async function keepIdToken(): Promise<void> {
       const [sessionId, connectionId] = ['ses_kept', 'con_kept'] as const

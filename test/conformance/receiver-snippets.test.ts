@@ -179,7 +179,9 @@ describe('the snippets of docs/guides/receive-webhooks.md', { timeout: 120_000 }
 })
 
 function blocks(fence: string): string[] {
-  const found = guide.matchAll(new RegExp(`^\`\`\`${fence}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))
+  const found = guide.matchAll(
+    new RegExp(`^\`\`\`${fence}(?: checked)?\\n([\\s\\S]*?)^\`\`\`$`, 'gm'),
+  )
   return [...found].map(([, code = '']) => code)
 }
 

@@ -4,6 +4,9 @@ const snake = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
 /** Members whose inside has names that somebody else chose: headers, a JSON Schema's own words, SCIM's attributes. */
 const foreign = new Set(['headers', 'schema', 'attributes'])
 
+/** Members of an exported organization that map names, chosen by people, to what they name. */
+const named = new Set(['targets', 'endpoints', 'connections', 'domains', 'groups', 'keys'])
+
 /** The names in a JSON value that are not snake_case, each with where it stands. */
 export function otherNames(value: unknown, at = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => otherNames(one, `${at}[]`))
@@ -11,7 +14,11 @@ export function otherNames(value: unknown, at = ''): string[] {
   return Object.entries(value).flatMap(([name, inner]) => {
     const where = `${at}.${name}`
     if (foreign.has(name)) return snake.test(name) ? [] : [where]
-    return [...(snake.test(name) ? [] : [where]), ...otherNames(inner, where)]
+    const parts = named.has(name) && !Array.isArray(inner) ? Object.values(inner ?? {}) : [inner]
+    return [
+      ...(snake.test(name) ? [] : [where]),
+      ...parts.flatMap((part) => otherNames(part, where)),
+    ]
   })
 }
 

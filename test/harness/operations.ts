@@ -128,7 +128,7 @@ export async function readOperations(baseUrl: string): Promise<Operation[]> {
 interface Described {
   readonly 'x-permission': string
   readonly responses: object
-  readonly parameters: readonly { name: string; in: string; schema: Schema }[]
+  readonly parameters?: readonly { name: string; in: string; schema: Schema }[]
   readonly requestBody?: { readonly content: { readonly 'application/json': { schema: Schema } } }
 }
 
@@ -150,8 +150,10 @@ interface Schema {
 
 /** Rollups need a span; every other query is optional. */
 function queryOf(described: Described): string {
-  const names = described.parameters.filter((one) => one.in === 'query').map(({ name }) => name)
-  if (!names.includes('stepMs')) return ''
+  const names = (described.parameters ?? [])
+    .filter((one) => one.in === 'query')
+    .map(({ name }) => name)
+  if (!names.includes('step_ms')) return ''
   return '?from=2026-01-01T00:00:00Z&to=2026-01-01T01:00:00Z&step_ms=60000'
 }
 

@@ -67,7 +67,7 @@ describe('what newcomers run into', { timeout: 120_000 }, () => {
     })
     await ada.page.goto(String(invited.json.link))
     await ada.page.getByText('No sign-in is set up here yet').waitFor()
-    await ada.page.getByText(/intercept sign-in-link ada@corp\.test/).waitFor()
+    await ada.page.getByText(/interceptd sign-in-link ada@corp\.test/).waitFor()
     await checkState(ada, 'invitation-no-way-light')
     assert.deepEqual([...olga.findings, ...ada.findings], [])
   })

@@ -51,14 +51,17 @@ export async function takeRemote(
 }
 
 const flagNames = ['--server', '--profile', '--org']
+/** `--org` of a command that works on the machine itself is that command's own. */
+const localFlagNames = ['--server', '--profile']
 
 function takeFlags(words: readonly string[]) {
+  const names = localNouns.has(words[0] ?? '') ? localFlagNames : flagNames
   const flags = new Map<string, string>()
   const rest: string[] = []
   let tokenFromInput = false
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? ''
-    const name = flagNames.find((flag) => word === flag || word.startsWith(`${flag}=`))
+    const name = names.find((flag) => word === flag || word.startsWith(`${flag}=`))
     if (word === '--token-stdin') tokenFromInput = true
     else if (name === undefined) rest.push(word)
     else if (word === name) {

@@ -90,6 +90,7 @@ export const auditWords: Translated<typeof English> = {
     'webhook.secret_revealed': () => 'Signaturgeheimnis angesehen',
     'webhook.secret_rotated': () => 'Signaturgeheimnis rotiert',
   },
+  systemActors: { 'Company sign-in': 'Firmenanmeldung' },
   actorKinds: {
     user: 'eine Person',
     operator: 'Betreiber (Kommandozeile)',

@@ -89,6 +89,9 @@ const englishAuditWords = {
     'webhook.secret_revealed': () => 'Looked at the signing secret',
     'webhook.secret_rotated': () => 'Rotated the signing secret',
   } as Readonly<Record<string, ((name: string) => string) | undefined>>,
+  systemActors: { 'Company sign-in': 'Company sign-in' } as Readonly<
+    Record<string, string | undefined>
+  >,
   actorKinds: {
     user: 'a person',
     operator: 'Operator (command line)',

@@ -3,5 +3,8 @@ import { auditWords as w } from '../../../words/en/audit.ts'
 
 /** Who did it, in words. */
 export function actorName(entry: AuditEntry): string {
-  return entry.actor.name ?? w.actorKinds[entry.actor.kind] ?? entry.actor.kind
+  const { kind, name } = entry.actor
+  // What the product itself does has an English name in the log.
+  if (kind === 'system' && name !== undefined && name !== null) return w.systemActors[name] ?? name
+  return name ?? w.actorKinds[kind] ?? kind
 }
