@@ -25,4 +25,5 @@ for (let at = Number(started); ; at++) {
       writeFileSync(join(folder, `keys-${at}.json`), JSON.stringify(issued)),
   }
   await configurations.apply(twoFiles[at % 2] ?? '', by)
+  process.stdout.write('applied\n')
 }

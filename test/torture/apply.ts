@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { createKeys } from '../../src/access/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import { auditEntries, openStore, organizations, type Store } from '../../src/store/index.ts'
@@ -46,6 +47,15 @@ export const apply: Torture = {
   },
 }
 
+/** Waits for so many lines of a writer: that it is ready, then one for each apply. */
+async function heard(said: Readable, lines: number): Promise<void> {
+  const signal = AbortSignal.timeout(60_000)
+  for (let count = 0; count < lines;) {
+    const [part] = (await once(said, 'data', { signal })) as [Buffer]
+    count += part.toString().split('\n').length - 1
+  }
+}
+
 function killsOf({ short }: TortureOptions): number {
   return short ? 3 : 50
 }
@@ -62,8 +72,9 @@ async function killRepeatedly(place: Place, options: TortureOptions): Promise<st
       String(at * 1000),
     ]
     const writer = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
-    await once(writer.stdout, 'data', { signal: AbortSignal.timeout(60_000) })
-    await wait(50 + random() * 600)
+    // The first is killed in its second apply at the earliest, so that there is something to lose.
+    await heard(writer.stdout, 1 + (at === 0 ? 1 : Math.floor(random() * 3)))
+    await wait(random() * 400)
     writer.kill('SIGKILL')
     await once(writer, 'close')
     await using store = await open(place)

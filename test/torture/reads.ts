@@ -213,15 +213,22 @@ const here = '/organizations/torture'
 async function everyRead(look: Look): Promise<Read[]> {
   let description = ''
   await look({ method: 'GET', path: '/openapi.json' }, (text) => (description = text))
-  const { paths } = JSON.parse(description) as { paths: Record<string, { get?: unknown }> }
+  const { paths } = JSON.parse(description) as {
+    paths: Record<string, { get?: { readonly 'x-permission': string } }>
+  }
   const plain = Object.entries(paths).flatMap(([template, { get }]): Read[] => {
-    // The live list never ends, and an operator's routes take an operator's token, not an owner's session.
-    const isForOthers = template.includes('/operator/')
-    if (get === undefined || isForOthers || template.endsWith('/calls/live')) return []
+    if (get === undefined) return []
+    // The live list never ends; an operator's routes and the guarded area take other credentials than a session.
+    const isForOthers = ['operator', 'key'].includes(get['x-permission'])
+    if (isForOthers || template.endsWith('/calls/live')) return []
     const path = template
       .replace(/^\/api\/v1/, '')
       .replace('{organization}', 'torture')
       .replace(/\{\w+\}/g, 'none')
+      .replace(
+        /\/figures$/,
+        `/figures?from=${day()}&to=${new Date().toISOString()}&step_ms=3600000`,
+      )
     return [{ method: 'GET', path, mayBeUnknown: path.includes('none') }]
   })
   const chart = `${here}/rollups?from=${month()}&step_ms=3600000`
