@@ -54,6 +54,10 @@ const problems: Readonly<Record<string, ProblemWords | undefined>> = {
     title: 'Somebody else changed this in the meantime',
     todo: 'Reload to see their change, then make yours again.',
   },
+  managed_by_file: {
+    title: 'A configuration file manages this',
+    todo: 'Change it in the file and apply the file, or take it over first.',
+  },
   outbound_blocked: {
     title: 'This address must not be called',
     todo: 'An operator can open a private range: OUTBOUND_ALLOW_CIDRS.',

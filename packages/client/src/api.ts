@@ -346,7 +346,7 @@ export interface Operations {
   /** Make the organization what a file says, all of it or nothing; each change needs the permission that it needs elsewhere. */
   applyConfiguration: { input: { organization: string; body: { "file": string; "label": string; "prune"?: boolean; "secrets"?: Record<string, string> } }; output: { "applied": (ConfigurationDifference)[]; "keys": ({ "name": string; "id": string; "secret": string })[]; "confirmation": Confirmation } }
   /** What files manage here, by section and name. */
-  listManagedThings: { input: { organization: string; query?: { after?: string; limit?: number; section?: "organization" | "targets" | "endpoints" | "connections" | "domains" | "groups" | "keys" } }; output: { "items": (ManagedThing)[]; "next": string | null } }
+  listManagedThings: { input: { organization: string; query?: { after?: string; limit?: number; section?: "organization" | "targets" | "endpoints" | "connections" | "domains" | "groups" | "keys"; ids?: string } }; output: { "items": (ManagedThing)[]; "next": string | null } }
   /** Give a thing that a file manages back to people; the next apply takes it again. */
   takeOver: { input: { organization: string; body: { "section": "organization" | "targets" | "endpoints" | "connections" | "domains" | "groups" | "keys"; "id": string } }; output: undefined }
   /** Access tokens, newest first; revoked and expired ones too. */

@@ -26,6 +26,8 @@ import {
 
 const C = '/organizations/:organization/configuration'
 const maxSecretLength = 8192
+/** A page of ids. */
+const maxIdsLength = 8000
 /** The file, as JSON text, and the secrets behind its references. */
 const maxBodyBytes = 2 * maxFileBytes
 
@@ -130,11 +132,18 @@ export const configurationRoutes = {
   [`GET ${C}/managed` as const]: route({
     summary: 'What files manage here, by section and name',
     permission: 'traffic.see',
-    query: Type.Object({ ...pageQuery, section: Type.Optional(oneOf(sectionKeys)) }),
+    query: Type.Object({
+      ...pageQuery,
+      // A cursor is a section and a name, and names of keys alone may have a hundred characters.
+      after: Type.Optional(Type.String({ minLength: 1, maxLength: 400 })),
+      section: Type.Optional(oneOf(sectionKeys)),
+      /** Only things with these ids, with commas between them. */
+      ids: Type.Optional(Type.String({ minLength: 1, maxLength: maxIdsLength })),
+    }),
     answer: pageOf(Managed),
     handle: async ({ organization, query }, { configurations }) => {
-      const { after, section } = query
-      const page = { after, section, limit: limitOf(query) + 1 }
+      const { after, section, ids } = query
+      const page = { after, section, subjectIds: ids?.split(','), limit: limitOf(query) + 1 }
       return toPage(query, await configurations.managed(organization.id, page), {
         item: (row) => ({
           section: row.section as Static<typeof Managed>['section'],

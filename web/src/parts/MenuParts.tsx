@@ -61,16 +61,18 @@ function firstItem(popup: HTMLElement): HTMLElement | null {
 export interface MenuItemProps {
   readonly icon?: IconName
   readonly onClick?: () => void
+  readonly disabled?: boolean
   /** A link makes the line one. */
   readonly render?: ReactElement
   readonly children: ReactNode
 }
 
 /** One line of a menu. */
-export function MenuItem({ icon, onClick, render, children }: MenuItemProps) {
+export function MenuItem({ icon, onClick, disabled = false, render, children }: MenuItemProps) {
   return (
     <Base.Item
       className={classes.menuItem}
+      disabled={disabled}
       {...(onClick === undefined ? {} : { onClick })}
       {...(render === undefined ? {} : { render })}
     >

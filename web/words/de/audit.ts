@@ -30,6 +30,7 @@ export const auditWords: Translated<typeof English> = {
     'audit.exported': () => 'Audit-Log exportiert',
     'calls.exported': () => 'Aufrufe exportiert',
     'configuration.applied': () => 'Konfigurationsdatei angewandt',
+    'configuration.taken_over': (name) => `${name} von der Konfigurationsdatei übernommen`,
     'directory_group.created': (name) => `Gruppe ${name} hinzugefügt`,
     'directory_group.deleted': (name) => `Gruppe ${name} gelöscht`,
     'directory_group.role_mapped': (name) => `Der Gruppe ${name} eine Rolle zugeordnet`,

@@ -49,6 +49,10 @@ const problems: Translated<typeof English.problems> = {
     title: 'Jemand anderes hat das inzwischen geändert',
     todo: 'Laden Sie neu, um die Änderung zu sehen, und machen Sie dann Ihre.',
   },
+  managed_by_file: {
+    title: 'Eine Konfigurationsdatei verwaltet das',
+    todo: 'Ändern Sie es in der Datei und wenden Sie sie an, oder übernehmen Sie es vorher.',
+  },
   outbound_blocked: {
     title: 'Diese Adresse darf nicht aufgerufen werden',
     todo: 'Ein Betreiber kann einen privaten Bereich freigeben: OUTBOUND_ALLOW_CIDRS.',

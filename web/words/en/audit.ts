@@ -29,6 +29,7 @@ const englishAuditWords = {
     'audit.exported': () => 'Exported the audit log',
     'calls.exported': () => 'Exported calls',
     'configuration.applied': () => 'Applied a configuration file',
+    'configuration.taken_over': (name) => `Took over ${name} from its configuration file`,
     'directory_group.role_mapped': (name) => `Mapped a role to the group ${name}`,
     'directory_group.created': (name) => `Added the group ${name}`,
     'directory_group.deleted': (name) => `Deleted the group ${name}`,

@@ -66,7 +66,13 @@ export async function find(
 export async function page(
   at: Db,
   organizationId: OrganizationId,
-  of: { readonly after?: string | undefined; readonly section?: string | undefined; limit: number },
+  of: {
+    readonly after?: string | undefined
+    readonly section?: string | undefined
+    /** Only these things. */
+    readonly subjectIds?: readonly string[] | undefined
+    readonly limit: number
+  },
 ): Promise<ManagedRecord[]> {
   const [, section = '', name = ''] = /^(\w+) (.*)$/.exec(of.after ?? '') ?? []
   let query = at.query
@@ -80,6 +86,7 @@ export async function page(
       ]),
     )
   if (of.section !== undefined) query = query.where('section', '=', of.section)
+  if (of.subjectIds !== undefined) query = query.where('subject_id', 'in', of.subjectIds)
   const rows = await query.orderBy('section').orderBy('name').limit(of.limit).execute()
   return rows.map(fromRow)
 }

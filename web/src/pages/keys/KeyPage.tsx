@@ -1,11 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { latestCallsQuery } from '../../api/calls.ts'
 import { keyCallersQuery, keyQuery, keyQuotaQuery } from '../../api/keys.ts'
 import type { Key } from '../../api/shapes.ts'
 import { targetsQuery } from '../../api/targets.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
+import { ManagedNotice, ManagedTag, useManaged } from '../../frame/Managed.tsx'
 import { useOrganization, usePerson } from '../../frame/membership.ts'
 import { useNames } from '../../frame/useNames.ts'
 import { RateShares } from '../../parts/RateShares.tsx'
@@ -30,43 +31,41 @@ const latest = 10
 
 /** One key's life: facts, where it is used, its calls, and how to end it. */
 export function KeyPage() {
-  const { slug, may } = useOrganization()
-  const me = usePerson()
+  const { slug } = useOrganization()
   const { key: id } = here.useParams()
-  const client = useQueryClient()
   const key = useQuery(keyQuery(slug, id))
-  const calls = useQuery(latestCallsQuery(slug, id, latest))
-  const callers = useQuery(keyCallersQuery(slug, id))
-  const { do: asked, ...search } = here.useSearch()
-  const navigate = here.useNavigate()
-  const quota = useQuery({ ...keyQuotaQuery(slug, id), enabled: key.data?.quota !== undefined })
-  const [doing, setDoing] = useState<'rotate' | 'revoke' | 'edit' | undefined>(
-    asked === 'revoke' ? 'revoke' : undefined,
-  )
   const back = (
     <Link to="/o/$organization/keys" params={{ organization: slug }}>
       {w.detail.back}
     </Link>
   )
-  if (key.data === undefined) {
-    return (
-      <>
-        <PageHead title={w.title} back={back} />
-        {key.isError ? (
-          <ProblemNotice error={key.error} retry={() => void key.refetch()} />
-        ) : (
-          <Loading />
-        )}
-      </>
-    )
-  }
-  const it = key.data
+  if (key.data !== undefined) return <Shown it={key.data} back={back} />
+  return (
+    <>
+      <PageHead title={w.title} back={back} />
+      {key.isError ? (
+        <ProblemNotice error={key.error} retry={() => void key.refetch()} />
+      ) : (
+        <Loading />
+      )}
+    </>
+  )
+}
+
+type Doing = 'rotate' | 'revoke' | 'edit'
+
+function Shown({ it, back }: { readonly it: Key; readonly back: ReactNode }) {
+  const { slug, may } = useOrganization()
+  const me = usePerson()
+  const client = useQueryClient()
+  const managed = useManaged('keys', it.id)
+  const { do: asked } = here.useSearch()
+  const [doing, setDoing] = useState<Doing | undefined>(asked === 'revoke' ? 'revoke' : undefined)
   const allowed = may('keys.manage') || (may('keys.issue') && it.created_by === me.id)
   function done() {
     setDoing(undefined)
     void client.invalidateQueries({ queryKey: [slug, 'keys'] })
   }
-
   return (
     <>
       <PageHead
@@ -76,105 +75,148 @@ export function KeyPage() {
           <span className="row">
             <code>{it.hint}</code>
             <KeyState state={it.state} />
+            <ManagedTag by={managed} />
           </span>
         }
       >
         {allowed && it.state !== 'revoked' ? (
-          <>
-            <Button look="primary" onClick={() => setDoing('rotate')}>
-              {w.detail.rotate}
-            </Button>
-            <Button onClick={() => setDoing('edit')}>{w.edit.action}</Button>
-            <Button look="danger" onClick={() => setDoing('revoke')}>
-              {w.detail.revoke}
-            </Button>
-          </>
+          <Actions locked={managed !== undefined} onDo={setDoing} />
         ) : undefined}
       </PageHead>
       <Pile>
         <StateNotice it={it} />
+        <ManagedNotice by={managed} name={it.name} />
         <OldSecret organization={slug} it={it} allowed={allowed} onDone={done} />
         <Columns>
           <Card title={w.detail.facts}>
             <KeyFacts it={it} organization={slug} />
           </Card>
-          <Card title={w.detail.grants} lead={w.detail.grantsLead}>
-            <div className="stack">
-              {it.grants === undefined || it.grants.length === 0 ? (
-                <Facts facts={[[w.detail.grants, grantsText(it)]]} />
-              ) : (
-                <GrantMatrix grants={it.grants} />
-              )}
-              <Facts facts={limits(it)} />
-              {quota.data?.quota === undefined ? undefined : (
-                <QuotaGauge quota={quota.data.quota} />
-              )}
-            </div>
-            {it.rate_limit === undefined ? undefined : (
-              <RateShares organization={slug} subjectId={it.id} />
-            )}
-          </Card>
+          <GrantsCard it={it} />
         </Columns>
-        {it.last_used_at === undefined && it.state === 'active' ? <NotUsed it={it} /> : undefined}
-        {it.last_used_at === undefined ? undefined : (
-          <section className="stack" aria-label={w.detail.use}>
-            <h2>{w.detail.use}</h2>
-            <TrafficPanel
-              organization={slug}
-              filter={{ key: id }}
-              range={search}
-              onRange={(range) => void navigate({ search: range, resetScroll: false })}
-            />
-          </section>
-        )}
-        {it.last_used_at === undefined ? undefined : (
-          <Card flush title={w.detail.callers} lead={callersLead(callers.data?.recent_calls)}>
-            <Callers
-              label={w.detail.callers}
-              callers={callers.data?.recent ?? []}
-              list={callers}
-              empty={<p className="muted pad">{w.detail.noCallers}</p>}
-            />
-          </Card>
-        )}
-        <Card
-          flush
-          title={w.detail.calls}
-          actions={
-            <ButtonLink
-              small
-              to="/o/$organization/calls"
-              params={{ organization: slug }}
-              search={{ key: id }}
-            >
-              {w.detail.showCalls}
-            </ButtonLink>
-          }
-        >
-          <CallsTable
-            bare
-            calls={calls.data?.items ?? []}
-            list={calls}
-            without="key"
-            empty={<p className="muted pad">{w.detail.notUsed}</p>}
-          />
-        </Card>
-        {may('audit.see') ? (
-          <p>
-            <Link
-              to="/o/$organization/audit"
-              params={{ organization: slug }}
-              search={{ subject: id }}
-            >
-              {w.detail.showHistory}
-            </Link>
-          </p>
-        ) : undefined}
+        <Use it={it} />
+        <LatestCalls it={it} />
+        {may('audit.see') ? <History id={it.id} /> : undefined}
       </Pile>
       {doing === 'edit' ? <EditKey organization={slug} it={it} onDone={done} /> : undefined}
       {doing === 'rotate' ? <RotateKey organization={slug} it={it} onDone={done} /> : undefined}
       {doing === 'revoke' ? <RevokeKey organization={slug} it={it} onDone={done} /> : undefined}
     </>
+  )
+}
+
+/** A file locks what it says of a key; its secret is never in the file, so rotating and revoking stay free. */
+function Actions({
+  locked,
+  onDo,
+}: {
+  readonly locked: boolean
+  readonly onDo: (doing: Doing) => void
+}) {
+  return (
+    <>
+      <Button look="primary" onClick={() => onDo('rotate')}>
+        {w.detail.rotate}
+      </Button>
+      <Button disabled={locked} onClick={() => onDo('edit')}>
+        {w.edit.action}
+      </Button>
+      <Button look="danger" onClick={() => onDo('revoke')}>
+        {w.detail.revoke}
+      </Button>
+    </>
+  )
+}
+
+function GrantsCard({ it }: { readonly it: Key }) {
+  const { slug } = useOrganization()
+  const quota = useQuery({ ...keyQuotaQuery(slug, it.id), enabled: it.quota !== undefined })
+  return (
+    <Card title={w.detail.grants} lead={w.detail.grantsLead}>
+      <div className="stack">
+        {it.grants === undefined || it.grants.length === 0 ? (
+          <Facts facts={[[w.detail.grants, grantsText(it)]]} />
+        ) : (
+          <GrantMatrix grants={it.grants} />
+        )}
+        <Facts facts={limits(it)} />
+        {quota.data?.quota === undefined ? undefined : <QuotaGauge quota={quota.data.quota} />}
+      </div>
+      {it.rate_limit === undefined ? undefined : (
+        <RateShares organization={slug} subjectId={it.id} />
+      )}
+    </Card>
+  )
+}
+
+/** What it was used for and by whom, or how to use it. */
+function Use({ it }: { readonly it: Key }) {
+  const { slug } = useOrganization()
+  const { do: _, ...range } = here.useSearch()
+  const navigate = here.useNavigate()
+  const callers = useQuery(keyCallersQuery(slug, it.id))
+  if (it.last_used_at === undefined) {
+    return it.state === 'active' ? <NotUsed it={it} /> : undefined
+  }
+  return (
+    <>
+      <section className="stack" aria-label={w.detail.use}>
+        <h2>{w.detail.use}</h2>
+        <TrafficPanel
+          organization={slug}
+          filter={{ key: it.id }}
+          range={range}
+          onRange={(next) => void navigate({ search: next, resetScroll: false })}
+        />
+      </section>
+      <Card flush title={w.detail.callers} lead={callersLead(callers.data?.recent_calls)}>
+        <Callers
+          label={w.detail.callers}
+          callers={callers.data?.recent ?? []}
+          list={callers}
+          empty={<p className="muted pad">{w.detail.noCallers}</p>}
+        />
+      </Card>
+    </>
+  )
+}
+
+function LatestCalls({ it }: { readonly it: Key }) {
+  const { slug } = useOrganization()
+  const calls = useQuery(latestCallsQuery(slug, it.id, latest))
+  return (
+    <Card
+      flush
+      title={w.detail.calls}
+      actions={
+        <ButtonLink
+          small
+          to="/o/$organization/calls"
+          params={{ organization: slug }}
+          search={{ key: it.id }}
+        >
+          {w.detail.showCalls}
+        </ButtonLink>
+      }
+    >
+      <CallsTable
+        bare
+        calls={calls.data?.items ?? []}
+        list={calls}
+        without="key"
+        empty={<p className="muted pad">{w.detail.notUsed}</p>}
+      />
+    </Card>
+  )
+}
+
+function History({ id }: { readonly id: string }) {
+  const { slug } = useOrganization()
+  return (
+    <p>
+      <Link to="/o/$organization/audit" params={{ organization: slug }} search={{ subject: id }}>
+        {w.detail.showHistory}
+      </Link>
+    </p>
   )
 }
 

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { keysQuery } from '../../api/keys.ts'
+import { useManagedAmong } from '../../api/managed.ts'
 import type { Key } from '../../api/shapes.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
 import { useOrganization } from '../../frame/membership.ts'
@@ -29,15 +30,11 @@ export function Keys() {
   const { slug, may } = useOrganization()
   const { issue, q, state } = here.useSearch()
   const navigate = here.useNavigate()
-  const list = useInfiniteQuery(
-    keysQuery(slug, {
-      ...(q === undefined ? {} : { search: q }),
-      ...(state === undefined ? {} : { state }),
-    }),
-  )
+  const list = useInfiniteQuery(keysQuery(slug, { search: q, state }))
   const rows = list.data?.pages.flatMap((page) => page.items) ?? []
   const { chosen, choice, chooseAll, clear } = useChoice(rows)
-
+  const managed = useManagedAmong(slug, 'keys', idsOf(rows))
+  const manages = may('keys.manage')
   function change(patch: Readonly<Record<string, string | undefined>>) {
     void navigate({ search: (before) => ({ ...before, ...patch }), replace: true })
   }
@@ -46,8 +43,6 @@ export function Keys() {
       {w.issue}
     </Button>
   ) : undefined
-  const manages = may('keys.manage')
-
   return (
     <>
       <PageHead title={w.title} lead={w.lead}>
@@ -60,16 +55,12 @@ export function Keys() {
       >
         {manages && rows.length > 0 ? <Button onClick={chooseAll}>{w.bulk.all}</Button> : undefined}
       </FilterBar>
-      {chosen.length > 0 ? (
-        <Suspense fallback={undefined}>
-          <BulkKeys organization={slug} keys={chosen} onDone={clear} />
-        </Suspense>
-      ) : undefined}
+      <Chosen organization={slug} keys={chosen} onDone={clear} />
       <DataTable
         label={w.title}
-        columns={keyColumns(slug, manages ? choice : undefined)}
+        columns={keyColumns(slug, manages ? choice : undefined, managed)}
         rows={rows}
-        rowId={(key) => key.id}
+        rowId={idOf}
         list={list}
         body={VirtualBody}
         onOpen={({ id: key }) =>
@@ -91,6 +82,24 @@ export function Keys() {
         <Issuing organization={slug} onClose={() => change({ issue: undefined })} />
       )}
     </>
+  )
+}
+
+const idOf = ({ id }: Key) => id
+const idsOf = (keys: readonly Key[]) => keys.map(idOf)
+
+interface ChosenProps {
+  readonly organization: string
+  readonly keys: readonly Key[]
+  readonly onDone: () => void
+}
+
+function Chosen(props: ChosenProps) {
+  if (props.keys.length === 0) return undefined
+  return (
+    <Suspense fallback={undefined}>
+      <BulkKeys {...props} />
+    </Suspense>
   )
 }
 

@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router'
+import type { Managed } from '../../api/managed.ts'
 import type { Key } from '../../api/shapes.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
+import { ManagedTag } from '../../frame/Managed.tsx'
 import { rowName, type Column } from '../../parts/DataTable.tsx'
 import { Tag } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
@@ -16,10 +18,10 @@ export interface Choice {
 export function keyColumns(
   organization: string,
   choice: Choice | undefined,
+  managed: ReadonlyMap<string, Managed>,
 ): readonly Column<Key>[] {
-  return choice === undefined
-    ? columnsOf(organization)
-    : [boxOf(choice), ...columnsOf(organization)]
+  const columns = [nameColumn(organization, managed), ...columnsOfKeys]
+  return choice === undefined ? columns : [boxOf(choice), ...columns]
 }
 
 function boxOf({ ids, onChoose }: Choice): Column<Key> {
@@ -39,12 +41,12 @@ function boxOf({ ids, onChoose }: Choice): Column<Key> {
   }
 }
 
-function columnsOf(organization: string): readonly Column<Key>[] {
-  return [
-    {
-      id: 'name',
-      head: w.columns.name,
-      cell: (key) => (
+function nameColumn(organization: string, managed: ReadonlyMap<string, Managed>): Column<Key> {
+  return {
+    id: 'name',
+    head: w.columns.name,
+    cell: (key) => (
+      <>
         <Link
           to="/o/$organization/keys/$key"
           params={{ organization, key: key.id }}
@@ -52,53 +54,57 @@ function columnsOf(organization: string): readonly Column<Key>[] {
           tabIndex={-1}
         >
           {key.name}
-        </Link>
-      ),
-    },
-    {
-      id: 'hint',
-      head: w.columns.hint,
-      width: '212px',
-      hide: 'narrow',
-      cell: (key) => <code>{key.hint}</code>,
-    },
-    {
-      id: 'grants',
-      head: w.columns.grants,
-      hide: 'medium',
-      cell: (key) => (
-        <span className={key.grants === undefined ? 'muted' : undefined}>{grantsText(key)}</span>
-      ),
-    },
-    {
-      id: 'used',
-      head: w.columns.used,
-      width: '128px',
-      hide: 'narrow',
-      cell: (key) => <Time at={key.last_used_at} form="relative" />,
-    },
-    {
-      id: 'ends',
-      head: w.columns.ends,
-      width: '112px',
-      hide: 'narrow',
-      cell: (key) =>
-        key.expires_at === undefined ? (
-          <span className="muted">{w.noEnd}</span>
-        ) : (
-          <Time at={key.expires_at} form="day" />
-        ),
-    },
-    {
-      id: 'state',
-      head: w.columns.state,
-      width: '168px',
-      cell: (key) => (
-        <span className="row">
-          <KeyState state={key.state} />
-          {key.personal_user_id === undefined ? undefined : <Tag>{w.personal}</Tag>}
-        </span>
-      ),
-    },
-  ]
+        </Link>{' '}
+        <ManagedTag by={managed.get(key.id)} />
+      </>
+    ),
+  }
 }
+
+const columnsOfKeys: readonly Column<Key>[] = [
+  {
+    id: 'hint',
+    head: w.columns.hint,
+    width: '212px',
+    hide: 'narrow',
+    cell: (key) => <code>{key.hint}</code>,
+  },
+  {
+    id: 'grants',
+    head: w.columns.grants,
+    hide: 'medium',
+    cell: (key) => (
+      <span className={key.grants === undefined ? 'muted' : undefined}>{grantsText(key)}</span>
+    ),
+  },
+  {
+    id: 'used',
+    head: w.columns.used,
+    width: '128px',
+    hide: 'narrow',
+    cell: (key) => <Time at={key.last_used_at} form="relative" />,
+  },
+  {
+    id: 'ends',
+    head: w.columns.ends,
+    width: '112px',
+    hide: 'narrow',
+    cell: (key) =>
+      key.expires_at === undefined ? (
+        <span className="muted">{w.noEnd}</span>
+      ) : (
+        <Time at={key.expires_at} form="day" />
+      ),
+  },
+  {
+    id: 'state',
+    head: w.columns.state,
+    width: '168px',
+    cell: (key) => (
+      <span className="row">
+        <KeyState state={key.state} />
+        {key.personal_user_id === undefined ? undefined : <Tag>{w.personal}</Tag>}
+      </span>
+    ),
+  },
+]

@@ -5,6 +5,7 @@ import { call } from '../../api/call.ts'
 import { organizationQuery, type Organization } from '../../api/organizations.ts'
 import { accessTokenWords as t } from '../../../words/en/access-tokens.ts'
 import { settingsWords as w } from '../../../words/en/settings.ts'
+import { LockedWhile, ManagedNotice, useManaged } from '../../frame/Managed.tsx'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button, ButtonLink } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/Copy.tsx'
@@ -20,8 +21,9 @@ import { KeyDefaults } from './KeyDefaults.tsx'
 
 /** Name, plan, what new keys are like, what is kept how long, and the end of it all. */
 export function Settings() {
-  const { slug, may } = useOrganization()
+  const { slug, may, membership } = useOrganization()
   const organization = useQuery(organizationQuery(slug))
+  const managed = useManaged('organization', membership.id)
   return (
     <>
       <PageHead title={w.title} lead={w.lead} />
@@ -33,9 +35,12 @@ export function Settings() {
         )
       ) : (
         <Pile>
+          <ManagedNotice by={managed} name={organization.data.name} />
           <Columns>
-            <General it={organization.data} />
-            <KeyDefaults it={organization.data} />
+            <LockedWhile by={managed}>
+              <General it={organization.data} />
+              <KeyDefaults it={organization.data} />
+            </LockedWhile>
           </Columns>
           {may('tokens.manage') ? <TokensCard slug={slug} /> : undefined}
           <Retention it={organization.data} />

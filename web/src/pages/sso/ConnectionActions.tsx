@@ -11,27 +11,54 @@ import { Dependents } from './Dependents.tsx'
 
 const w = ssoWords.connection
 
-/** What can be done with a connection. */
+/** What can be done with a connection; `locked` while a file owns its settings. */
 export function ConnectionActions({
   connection,
+  locked,
   onEdit,
 }: {
   readonly connection: Connection
+  readonly locked: boolean
   readonly onEdit: () => void
 }) {
+  const { turn, prefer } = useSwitches(connection)
+  const [deleting, setDeleting] = useState(false)
+  const on = connection.disabled_at === undefined
+  return (
+    <>
+      <Button small disabled={locked} onClick={onEdit}>
+        {w.edit}
+      </Button>
+      <Menu
+        trigger={
+          <Button small icon="chevron">
+            {w.more}
+          </Button>
+        }
+      >
+        {connection.is_default ? undefined : (
+          <MenuItem onClick={() => void prefer()}>{w.makeDefault}</MenuItem>
+        )}
+        <MenuItem onClick={() => void turn(!on)}>{on ? w.disable : w.enable}</MenuItem>
+        <MenuLine />
+        <MenuItem disabled={locked} onClick={() => setDeleting(true)}>
+          {w.delete}
+        </MenuItem>
+      </Menu>
+      <DeleteConnection
+        connection={connection}
+        open={deleting}
+        onClose={() => setDeleting(false)}
+      />
+    </>
+  )
+}
+
+/** What is reversible happens at once. */
+function useSwitches(connection: Connection) {
   const { slug } = useOrganization()
   const client = useQueryClient()
-  const [deleting, setDeleting] = useState(false)
   const refresh = () => void client.invalidateQueries({ queryKey: [slug, 'sso'] })
-  const on = connection.disabled_at === undefined
-  const removal = useMutation({
-    mutationFn: () => deleteConnection(slug, connection.id),
-    onSuccess: () => {
-      say(w.deleted)
-      refresh()
-    },
-  })
-
   async function turn(next: boolean) {
     try {
       await switchConnection(slug, connection.id, next)
@@ -53,39 +80,40 @@ export function ConnectionActions({
     }
     refresh()
   }
+  return { turn, prefer }
+}
 
+function DeleteConnection({
+  connection,
+  open,
+  onClose,
+}: {
+  readonly connection: Connection
+  readonly open: boolean
+  readonly onClose: () => void
+}) {
+  const { slug } = useOrganization()
+  const client = useQueryClient()
+  const removal = useMutation({
+    mutationFn: () => deleteConnection(slug, connection.id),
+    onSuccess: () => {
+      say(w.deleted)
+      void client.invalidateQueries({ queryKey: [slug, 'sso'] })
+    },
+  })
   return (
-    <>
-      <Button small onClick={onEdit}>
-        {w.edit}
-      </Button>
-      <Menu
-        trigger={
-          <Button small icon="chevron">
-            {w.more}
-          </Button>
-        }
-      >
-        {connection.is_default ? undefined : (
-          <MenuItem onClick={() => void prefer()}>{w.makeDefault}</MenuItem>
-        )}
-        <MenuItem onClick={() => void turn(!on)}>{on ? w.disable : w.enable}</MenuItem>
-        <MenuLine />
-        <MenuItem onClick={() => setDeleting(true)}>{w.delete}</MenuItem>
-      </Menu>
-      <ConfirmDialog
-        open={deleting}
-        onClose={() => setDeleting(false)}
-        title={w.deleteTitle(connection.name)}
-        action={w.delete}
-        typed={connection.last_used_at === undefined ? undefined : connection.name}
-        busy={removal.isPending}
-        error={removal.error}
-        onConfirm={() => removal.mutate()}
-      >
-        <p>{w.deleteText}</p>
-        {deleting ? <Dependents connection={connection.id} /> : undefined}
-      </ConfirmDialog>
-    </>
+    <ConfirmDialog
+      open={open}
+      onClose={onClose}
+      title={w.deleteTitle(connection.name)}
+      action={w.delete}
+      typed={connection.last_used_at === undefined ? undefined : connection.name}
+      busy={removal.isPending}
+      error={removal.error}
+      onConfirm={() => removal.mutate()}
+    >
+      <p>{w.deleteText}</p>
+      {open ? <Dependents connection={connection.id} /> : undefined}
+    </ConfirmDialog>
   )
 }

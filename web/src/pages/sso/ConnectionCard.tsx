@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { ssoWords } from '../../../words/en/sso.ts'
 import { guides } from '../../../words/en/sso-guides.ts'
 import type { Connection } from '../../api/sso.ts'
+import { ManagedNotice, ManagedTag, useManaged } from '../../frame/Managed.tsx'
 import { Folded } from '../../parts/Folded.tsx'
 import { Badge, Card, Facts, Notice, Tag } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
@@ -15,8 +16,8 @@ const w = ssoWords.connection
 
 /** One connection: its state, its addresses for the provider, its test. */
 export function ConnectionCard({ connection }: { readonly connection: Connection }) {
+  const managed = useManaged('connections', connection.id)
   const [editing, setEditing] = useState(false)
-  const { last_refusal: lastRefusal } = connection
   return (
     <>
       <Card
@@ -25,33 +26,21 @@ export function ConnectionCard({ connection }: { readonly connection: Connection
             {connection.name}
             <StateBadge connection={connection} />
             {connection.is_default ? <Tag>{w.badges.default}</Tag> : undefined}
+            <ManagedTag by={managed} />
           </>
         }
-        actions={<ConnectionActions connection={connection} onEdit={() => setEditing(true)} />}
+        actions={
+          <ConnectionActions
+            connection={connection}
+            locked={managed !== undefined}
+            onEdit={() => setEditing(true)}
+          />
+        }
       >
         <div className="stack">
-          {lastRefusal === undefined ? undefined : (
-            <Notice tone="refuse" title={lastRefusal.by_test ? w.lastTestFailed : w.lastRefusal}>
-              <p>{lastRefusal.sentence}</p>
-              <p className="muted">
-                <a href={`/problems/${lastRefusal.code}`} target="_blank" rel="noreferrer">
-                  <code>{lastRefusal.code}</code>
-                </a>{' '}
-                <Time at={lastRefusal.at} form="relative" />
-              </p>
-            </Notice>
-          )}
-          <Facts
-            facts={[
-              [w.facts.issuer, <code key="issuer">{connection.issuer}</code>],
-              [w.facts.clientId, <code key="client">{connection.client_id}</code>],
-              [w.facts.credential, w.credentials[connection.credential]],
-              [w.scopesName, <code key="scopes">{connection.scopes.join(' ')}</code>],
-              [w.facts.tested, <Time key="tested" at={connection.tested_at} form="relative" />],
-              [w.facts.used, <Time key="used" at={connection.last_used_at} form="relative" />],
-              [w.facts.owners, connection.owners_confirm ? w.ownersConfirm : undefined],
-            ]}
-          />
+          <ManagedNotice by={managed} />
+          <LastRefusal connection={connection} />
+          <ConnectionFacts connection={connection} />
           <Folded title={`${w.addresses}: ${w.kinds[connection.kind]}`} open={isNew(connection)}>
             <p className="muted">{w.addressesLead}</p>
             <Addresses of={connection} withKeys={connection.credential === 'key'} />
@@ -65,6 +54,38 @@ export function ConnectionCard({ connection }: { readonly connection: Connection
       </Card>
       <TestCard connection={connection} />
     </>
+  )
+}
+
+function LastRefusal({ connection }: { readonly connection: Connection }) {
+  const { last_refusal: refusal } = connection
+  if (refusal === undefined) return undefined
+  return (
+    <Notice tone="refuse" title={refusal.by_test ? w.lastTestFailed : w.lastRefusal}>
+      <p>{refusal.sentence}</p>
+      <p className="muted">
+        <a href={`/problems/${refusal.code}`} target="_blank" rel="noreferrer">
+          <code>{refusal.code}</code>
+        </a>{' '}
+        <Time at={refusal.at} form="relative" />
+      </p>
+    </Notice>
+  )
+}
+
+function ConnectionFacts({ connection }: { readonly connection: Connection }) {
+  return (
+    <Facts
+      facts={[
+        [w.facts.issuer, <code key="issuer">{connection.issuer}</code>],
+        [w.facts.clientId, <code key="client">{connection.client_id}</code>],
+        [w.facts.credential, w.credentials[connection.credential]],
+        [w.scopesName, <code key="scopes">{connection.scopes.join(' ')}</code>],
+        [w.facts.tested, <Time key="tested" at={connection.tested_at} form="relative" />],
+        [w.facts.used, <Time key="used" at={connection.last_used_at} form="relative" />],
+        [w.facts.owners, connection.owners_confirm ? w.ownersConfirm : undefined],
+      ]}
+    />
   )
 }
 

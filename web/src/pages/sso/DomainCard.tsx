@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ssoWords } from '../../../words/en/sso.ts'
 import { checkDomain, removeDomain, type Domain } from '../../api/sso.ts'
+import { ManagedNotice, ManagedTag, useManaged } from '../../frame/Managed.tsx'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/Copy.tsx'
@@ -21,30 +22,16 @@ const tones: Readonly<Record<Domain['state'], Tone>> = {
 
 /** One domain: its record in both forms, and what the DNS showed. */
 export function DomainCard({ domain }: { readonly domain: Domain }) {
-  const { slug } = useOrganization()
-  const client = useQueryClient()
+  const managed = useManaged('domains', domain.id)
+  const checking = useCheck(domain)
   const [removing, setRemoving] = useState(false)
-  const refresh = () => void client.invalidateQueries({ queryKey: [slug, 'sso', 'domains'] })
-  const checking = useMutation({
-    mutationFn: () => checkDomain(slug, domain.id),
-    onSuccess: (after) => {
-      if (after.state === 'verified' && domain.state !== 'verified') say(w.verifiedNow(after.name))
-    },
-    onSettled: refresh,
-  })
-  const removal = useMutation({
-    mutationFn: () => removeDomain(slug, domain.id),
-    onSuccess: () => {
-      say(w.removed)
-      refresh()
-    },
-  })
   return (
     <Card
       title={
         <>
           <code>{domain.name}</code>
           <Badge tone={tones[domain.state]}>{w.states[domain.state]}</Badge>
+          <ManagedTag by={managed} />
         </>
       }
       actions={
@@ -59,38 +46,81 @@ export function DomainCard({ domain }: { readonly domain: Domain }) {
               {w.check}
             </Button>
           )}
-          <Button small look="quiet" onClick={() => setRemoving(true)}>
+          <Button
+            small
+            look="quiet"
+            disabled={managed !== undefined}
+            onClick={() => setRemoving(true)}
+          >
             {w.remove}
           </Button>
         </>
       }
     >
       <div className="stack">
-        {domain.state === 'verified' ? (
-          <Verified domain={domain} />
-        ) : (
-          <>
-            {domain.state === 'lost' ? <Notice tone="refuse" title={w.lostText} /> : undefined}
-            <p>{w.record}</p>
-            <Record domain={domain} />
-            <Seen domain={domain} />
-          </>
-        )}
-        <DomainRoute domain={domain} />
+        <ManagedNotice by={managed} />
+        {domain.state === 'verified' ? <Verified domain={domain} /> : <Proof domain={domain} />}
+        <DomainRoute domain={domain} locked={managed !== undefined} />
         {checking.error === null ? undefined : <ProblemNotice error={checking.error} />}
       </div>
-      <ConfirmDialog
-        open={removing}
-        onClose={() => setRemoving(false)}
-        title={w.removeTitle(domain.name)}
-        action={w.remove}
-        busy={removal.isPending}
-        error={removal.error}
-        onConfirm={() => removal.mutate()}
-      >
-        <p>{w.removeText}</p>
-      </ConfirmDialog>
+      <RemoveDomain domain={domain} open={removing} onClose={() => setRemoving(false)} />
     </Card>
+  )
+}
+
+function useCheck(domain: Domain) {
+  const { slug } = useOrganization()
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: () => checkDomain(slug, domain.id),
+    onSuccess: (after) => {
+      if (after.state === 'verified' && domain.state !== 'verified') say(w.verifiedNow(after.name))
+    },
+    onSettled: () => void client.invalidateQueries({ queryKey: [slug, 'sso', 'domains'] }),
+  })
+}
+
+function RemoveDomain({
+  domain,
+  open,
+  onClose,
+}: {
+  readonly domain: Domain
+  readonly open: boolean
+  readonly onClose: () => void
+}) {
+  const { slug } = useOrganization()
+  const client = useQueryClient()
+  const removal = useMutation({
+    mutationFn: () => removeDomain(slug, domain.id),
+    onSuccess: () => {
+      say(w.removed)
+      void client.invalidateQueries({ queryKey: [slug, 'sso', 'domains'] })
+    },
+  })
+  return (
+    <ConfirmDialog
+      open={open}
+      onClose={onClose}
+      title={w.removeTitle(domain.name)}
+      action={w.remove}
+      busy={removal.isPending}
+      error={removal.error}
+      onConfirm={() => removal.mutate()}
+    >
+      <p>{w.removeText}</p>
+    </ConfirmDialog>
+  )
+}
+
+function Proof({ domain }: { readonly domain: Domain }) {
+  return (
+    <>
+      {domain.state === 'lost' ? <Notice tone="refuse" title={w.lostText} /> : undefined}
+      <p>{w.record}</p>
+      <Record domain={domain} />
+      <Seen domain={domain} />
+    </>
   )
 }
 

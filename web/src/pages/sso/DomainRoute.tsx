@@ -8,7 +8,13 @@ import { say, sayRefused } from '../../parts/Toasts.tsx'
 const w = ssoWords.domains
 
 /** Which connection people of a domain are sent to; there is a choice only with several connections. */
-export function DomainRoute({ domain }: { readonly domain: Domain }) {
+export function DomainRoute({
+  domain,
+  locked,
+}: {
+  readonly domain: Domain
+  readonly locked: boolean
+}) {
   const { slug } = useOrganization()
   const client = useQueryClient()
   const connections = useQuery(connectionsQuery(slug)).data?.items ?? []
@@ -24,7 +30,7 @@ export function DomainRoute({ domain }: { readonly domain: Domain }) {
     <SelectField
       label={w.route}
       value={domain.connection_id ?? ''}
-      disabled={routing.isPending}
+      disabled={locked || routing.isPending}
       options={[
         { value: '', label: w.routeDefault },
         ...connections.map((one) => ({ value: one.id, label: one.name })),

@@ -2,10 +2,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { words } from '../../../words/en.ts'
 import { directoryWords } from '../../../words/en/directory.ts'
+import type { GroupRole } from '../../api/directory.ts'
 import { changeConnection, type Connection } from '../../api/sso.ts'
+import { LockedWhile, ManagedNotice, useManaged } from '../../frame/Managed.tsx'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { SelectField, TextField } from '../../parts/Field.tsx'
+import { LeaveGuard } from '../../parts/LeaveGuard.tsx'
 import { ProblemNotice } from '../../parts/States.tsx'
 import { Card } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
@@ -14,11 +17,18 @@ import classes from './sso.module.css'
 
 const w = directoryWords.roles
 
+interface Row {
+  readonly key: number
+  readonly group: string
+  readonly role: GroupRole
+}
+
 /** Roles by the groups that come with each sign-in, for organizations without a directory. */
 export function GroupRoles({ connection }: { readonly connection: Connection }) {
   const { slug } = useOrganization()
+  const managed = useManaged('connections', connection.id)
   const client = useQueryClient()
-  const [rows, setRows] = useState(() =>
+  const [rows, setRows] = useState<readonly Row[]>(() =>
     connection.group_roles.map(({ group, role }, key) => ({ key, group, role })),
   )
   const named = rows
@@ -32,57 +42,62 @@ export function GroupRoles({ connection }: { readonly connection: Connection }) 
       void client.invalidateQueries({ queryKey: [slug, 'sso', 'connections'] })
     },
   })
-  function set(key: number, patch: Partial<(typeof rows)[number]>) {
-    setRows(rows.map((row) => (row.key === key ? { ...row, ...patch } : row)))
+  function add() {
+    const key = Math.max(-1, ...rows.map((row) => row.key)) + 1
+    setRows([...rows, { key, group: '', role: 'viewer' }])
   }
   return (
     <Card title={`${w.sign}: ${connection.name}`} lead={w.signLead}>
       <div className="stack">
-        {rows.map((row) => (
-          <div key={row.key} className={classes.role}>
-            <TextField
-              label={w.group}
-              code
-              maxLength={200}
-              value={row.group}
-              onValue={(group) => set(row.key, { group })}
-            />
-            <SelectField
-              label={w.role}
-              value={row.role}
-              options={groupRoles.map((role) => ({ value: role, label: words.roles[role] }))}
-              onValue={(value) =>
-                set(row.key, { role: groupRoles.find((role) => role === value) ?? 'viewer' })
-              }
-            />
-            <Button look="quiet" onClick={() => setRows(rows.filter((one) => one.key !== row.key))}>
-              {w.remove}
-            </Button>
+        <LeaveGuard isDirty={() => changed && !saving.isSuccess} />
+        <ManagedNotice by={managed} />
+        <LockedWhile by={managed}>
+          <RoleRows rows={rows} onRows={setRows} />
+          {saving.error === null ? undefined : <ProblemNotice error={saving.error} />}
+          <div className="row">
+            <Button onClick={add}>{w.add}</Button>
+            {changed ? (
+              <Button look="primary" busy={saving.isPending} onClick={() => saving.mutate()}>
+                {w.save}
+              </Button>
+            ) : undefined}
           </div>
-        ))}
-        {saving.error === null ? undefined : <ProblemNotice error={saving.error} />}
-        <div className="row">
-          <Button
-            onClick={() =>
-              setRows([
-                ...rows,
-                {
-                  key: Math.max(-1, ...rows.map((row) => row.key)) + 1,
-                  group: '',
-                  role: 'viewer',
-                },
-              ])
-            }
-          >
-            {w.add}
-          </Button>
-          {changed ? (
-            <Button look="primary" busy={saving.isPending} onClick={() => saving.mutate()}>
-              {w.save}
-            </Button>
-          ) : undefined}
-        </div>
+        </LockedWhile>
       </div>
     </Card>
   )
+}
+
+function RoleRows({
+  rows,
+  onRows,
+}: {
+  readonly rows: readonly Row[]
+  readonly onRows: (rows: readonly Row[]) => void
+}) {
+  function set(key: number, patch: Partial<Row>) {
+    onRows(rows.map((row) => (row.key === key ? { ...row, ...patch } : row)))
+  }
+  return rows.map((row) => (
+    <div key={row.key} className={classes.role}>
+      <TextField
+        label={w.group}
+        code
+        maxLength={200}
+        value={row.group}
+        onValue={(group) => set(row.key, { group })}
+      />
+      <SelectField
+        label={w.role}
+        value={row.role}
+        options={groupRoles.map((role) => ({ value: role, label: words.roles[role] }))}
+        onValue={(value) =>
+          set(row.key, { role: groupRoles.find((role) => role === value) ?? 'viewer' })
+        }
+      />
+      <Button look="quiet" onClick={() => onRows(rows.filter((one) => one.key !== row.key))}>
+        {w.remove}
+      </Button>
+    </div>
+  ))
 }

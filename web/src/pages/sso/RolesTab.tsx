@@ -4,7 +4,9 @@ import { useState } from 'react'
 import { words } from '../../../words/en.ts'
 import { directoryWords } from '../../../words/en/directory.ts'
 import { directoryGroupsQuery, type DirectoryGroup, type GroupRole } from '../../api/directory.ts'
+import { useManagedAmong, type Managed } from '../../api/managed.ts'
 import { connectionsQuery } from '../../api/sso.ts'
+import { ManagedTag, TakeOverButton } from '../../frame/Managed.tsx'
 import { useOrganization } from '../../frame/membership.ts'
 import { buttonClass } from '../../parts/Button.tsx'
 import { DataTable, type Column } from '../../parts/DataTable.tsx'
@@ -24,14 +26,20 @@ export function RolesTab() {
   const [change, setChange] = useState<{ group: DirectoryGroup; role: GroupRole | undefined }>()
   const list = useInfiniteQuery(directoryGroupsQuery(slug))
   const connections = useQuery(connectionsQuery(slug)).data?.items ?? []
+  const groups = list.data?.pages.flatMap((page) => page.items) ?? []
+  const managed = useManagedAmong(
+    slug,
+    'groups',
+    groups.map(({ id }) => id),
+  )
   return (
     <Pile>
       <Card title={directoryWords.people.groupsTitle} lead={w.lead} flush>
         <DataTable
           bare
           label={directoryWords.people.groupsTitle}
-          columns={columns((group, role) => setChange({ group, role }))}
-          rows={list.data?.pages.flatMap((page) => page.items) ?? []}
+          columns={columns(managed, (group, role) => setChange({ group, role }))}
+          rows={groups}
           rowId={(group) => group.id}
           list={list}
           empty={
@@ -59,11 +67,22 @@ export function RolesTab() {
   )
 }
 
+type Choose = (group: DirectoryGroup, role: GroupRole | undefined) => void
+
 function columns(
-  choose: (group: DirectoryGroup, role: GroupRole | undefined) => void,
+  managed: ReadonlyMap<string, Managed>,
+  choose: Choose,
 ): readonly Column<DirectoryGroup>[] {
   return [
-    { id: 'name', head: directoryWords.people.columns.name, cell: (group) => group.name },
+    {
+      id: 'name',
+      head: directoryWords.people.columns.name,
+      cell: (group) => (
+        <>
+          {group.name} <ManagedTag by={managed.get(group.id)} />
+        </>
+      ),
+    },
     {
       id: 'external',
       head: directoryWords.people.columns.external,
@@ -82,22 +101,38 @@ function columns(
       id: 'role',
       head: directoryWords.people.columns.role,
       width: '190px',
-      cell: (group) => (
-        <Select
-          aria-label={w.choose(group.name)}
-          value={group.role ?? ''}
-          options={[
-            { value: '', label: w.none },
-            ...groupRoles.map((role) => ({ value: role, label: words.roles[role] })),
-          ]}
-          onValue={(value) =>
-            choose(
-              group,
-              groupRoles.find((role) => role === value),
-            )
-          }
-        />
-      ),
+      cell: (group) => <RoleCell group={group} by={managed.get(group.id)} choose={choose} />,
     },
   ]
+}
+
+function RoleCell({
+  group,
+  by,
+  choose,
+}: {
+  readonly group: DirectoryGroup
+  readonly by: Managed | undefined
+  readonly choose: Choose
+}) {
+  return (
+    <span className="row">
+      <Select
+        aria-label={w.choose(group.name)}
+        disabled={by !== undefined}
+        value={group.role ?? ''}
+        options={[
+          { value: '', label: w.none },
+          ...groupRoles.map((role) => ({ value: role, label: words.roles[role] })),
+        ]}
+        onValue={(value) =>
+          choose(
+            group,
+            groupRoles.find((role) => role === value),
+          )
+        }
+      />
+      {by === undefined ? undefined : <TakeOverButton by={by} name={group.name} />}
+    </span>
+  )
 }

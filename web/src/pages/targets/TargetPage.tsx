@@ -1,10 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useCallback, useState } from 'react'
+import { useCallback, useState, type ReactNode } from 'react'
 import { call } from '../../api/call.ts'
 import type { Target } from '../../api/shapes.ts'
 import { targetQuery } from '../../api/targets.ts'
 import { targetsWords as w } from '../../../words/en/targets.ts'
+import { ManagedNotice, ManagedTag, useManaged } from '../../frame/Managed.tsx'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/Copy.tsx'
@@ -27,34 +28,101 @@ const here = getRouteApi('/frame/o/$organization/targets/$target')
 
 /** How one API is guarded. */
 export function TargetPage() {
-  const { slug, may } = useOrganization()
+  const { slug } = useOrganization()
   const { target: name } = here.useParams()
-  const search = here.useSearch()
-  const navigate = here.useNavigate()
   const target = useQuery(targetQuery(slug, name))
-  const [decided, setDecided] = useState<string>()
-  const [unsaved, setUnsaved] = useState(false)
-  const onUnsaved = useCallback((next: boolean) => setUnsaved(next), [])
-  const editable = may('targets.manage')
   const back = (
     <Link to="/o/$organization/targets" params={{ organization: slug }}>
       {w.back}
     </Link>
   )
-  if (target.data === undefined) {
-    return (
-      <>
-        <PageHead title={name} back={back} />
-        {target.isError ? (
-          <ProblemNotice error={target.error} retry={() => void target.refetch()} />
-        ) : (
-          <Loading />
-        )}
-      </>
-    )
+  if (target.data !== undefined) return <Shown it={target.data} back={back} />
+  return (
+    <>
+      <PageHead title={name} back={back} />
+      {target.isError ? (
+        <ProblemNotice error={target.error} retry={() => void target.refetch()} />
+      ) : (
+        <Loading />
+      )}
+    </>
+  )
+}
+
+function Shown({ it, back }: { readonly it: Target; readonly back: ReactNode }) {
+  const { slug, may } = useOrganization()
+  const managed = useManaged('targets', it.id)
+  const address = `${window.location.origin}/api/v1/intercept/${it.slug}/`
+  return (
+    <>
+      <PageHead
+        back={back}
+        title={it.slug}
+        lead={
+          <span className="row">
+            <code>{it.upstream}</code>
+            <TargetState target={it} />
+            <ManagedTag by={managed} />
+          </span>
+        }
+      >
+        {may('targets.manage') ? (
+          <TargetActions organization={slug} it={it} locked={managed !== undefined} />
+        ) : undefined}
+      </PageHead>
+      <Pile>
+        <ManagedNotice by={managed} />
+        <Facts
+          facts={[[w.callAddress, <CopyText key="address" text={address} what={w.callAddress} />]]}
+        />
+        <Parts it={it} editable={may('targets.manage') && managed === undefined} />
+      </Pile>
+    </>
+  )
+}
+
+interface PartProps {
+  readonly it: Target
+  readonly editable: boolean
+}
+
+function Parts({ it, editable }: PartProps) {
+  const { slug } = useOrganization()
+  const search = here.useSearch()
+  const navigate = here.useNavigate()
+  const content = {
+    rules: <RulesBesideTry it={it} editable={editable} />,
+    traffic: <Traffic it={it} />,
+    limits: <Limits organization={slug} it={it} editable={editable} />,
+    upstream: <Upstream organization={slug} it={it} editable={editable} />,
+    capture: <Capture organization={slug} it={it} editable={editable} />,
   }
-  const it = target.data
-  const rules = (
+  return (
+    <Tabs
+      label={it.slug}
+      value={search.tab ?? 'rules'}
+      onValue={(tab) =>
+        void navigate({
+          search: (before) => ({ ...before, tab: tab === 'rules' ? undefined : tab }),
+          replace: true,
+        })
+      }
+      tabs={(['rules', 'traffic', 'limits', 'upstream', 'capture'] as const).map((id) => ({
+        id,
+        label: w.tabs[id],
+        content: content[id],
+      }))}
+    />
+  )
+}
+
+function RulesBesideTry({ it, editable }: PartProps) {
+  const { slug } = useOrganization()
+  const search = here.useSearch()
+  const [decided, setDecided] = useState<string>()
+  const [unsaved, setUnsaved] = useState(false)
+  const onUnsaved = useCallback((next: boolean) => setUnsaved(next), [])
+  return (
     <div className={classes.beside}>
       <Rules
         organization={slug}
@@ -72,96 +140,35 @@ export function TargetPage() {
       />
     </div>
   )
+}
+
+function Traffic({ it }: { readonly it: Target }) {
+  const { slug } = useOrganization()
+  const search = here.useSearch()
+  const navigate = here.useNavigate()
   return (
-    <>
-      <PageHead
-        back={back}
-        title={it.slug}
-        lead={
-          <span className="row">
-            <code>{it.upstream}</code>
-            <TargetState target={it} />
-          </span>
+    <Pile>
+      <HealthStrip organization={slug} target={it.slug} />
+      <TrafficPanel
+        organization={slug}
+        filter={{ target: it.slug }}
+        range={{ range: search.range, from: search.from, to: search.to }}
+        onRange={(range) =>
+          void navigate({ search: (past) => ({ ...past, ...range }), resetScroll: false })
         }
-      >
-        {editable ? <TargetActions organization={slug} it={it} /> : undefined}
-      </PageHead>
-      <Pile>
-        <Facts
-          facts={[
-            [
-              w.callAddress,
-              <CopyText
-                key="address"
-                text={`${window.location.origin}/api/v1/intercept/${it.slug}/`}
-                what={w.callAddress}
-              />,
-            ],
-          ]}
-        />
-        <Tabs
-          label={it.slug}
-          value={search.tab ?? 'rules'}
-          onValue={(tab) =>
-            void navigate({
-              search: (before) => ({ ...before, tab: tab === 'rules' ? undefined : tab }),
-              replace: true,
-            })
-          }
-          tabs={[
-            { id: 'rules', label: w.tabs.rules, content: rules },
-            {
-              id: 'traffic',
-              label: w.tabs.traffic,
-              content: (
-                <Pile>
-                  <HealthStrip organization={slug} target={it.slug} />
-                  <TrafficPanel
-                    organization={slug}
-                    filter={{ target: it.slug }}
-                    range={{ range: search.range, from: search.from, to: search.to }}
-                    onRange={(range) =>
-                      void navigate({
-                        search: (past) => ({ ...past, ...range }),
-                        resetScroll: false,
-                      })
-                    }
-                  />
-                </Pile>
-              ),
-            },
-            {
-              id: 'limits',
-              label: w.tabs.limits,
-              content: <Limits organization={slug} it={it} editable={editable} />,
-            },
-            {
-              id: 'upstream',
-              label: w.tabs.upstream,
-              content: <Upstream organization={slug} it={it} editable={editable} />,
-            },
-            {
-              id: 'capture',
-              label: w.tabs.capture,
-              content: <Capture organization={slug} it={it} editable={editable} />,
-            },
-          ]}
-        />
-      </Pile>
-    </>
+      />
+    </Pile>
   )
 }
 
-function TargetActions({
-  organization,
-  it,
-}: {
+interface ActionProps {
   readonly organization: string
   readonly it: Target
-}) {
+  readonly locked: boolean
+}
+
+function TargetActions({ organization, it, locked }: ActionProps) {
   const client = useQueryClient()
-  const navigate = here.useNavigate()
-  const [asking, setAsking] = useState(false)
   const path = { organization, target: it.slug }
   const turn = useMutation({
     mutationFn: (enabled: boolean) =>
@@ -169,10 +176,26 @@ function TargetActions({
     onError: sayRefused,
     onSuccess: (_, enabled) => {
       void client.invalidateQueries({ queryKey: [organization, 'targets'] })
-      if (enabled) say(w.enabledDone(it.slug))
-      else say(w.disabledDone(it.slug), { undo: () => turn.mutate(true) })
+      say(enabled ? w.enabledDone(it.slug) : w.disabledDone(it.slug), {
+        undo: () => turn.mutate(!enabled),
+      })
     },
   })
+  return (
+    <>
+      <Button busy={turn.isPending} disabled={locked} onClick={() => turn.mutate(!it.enabled)}>
+        {it.enabled ? w.disable : w.enable}
+      </Button>
+      <RemoveTarget organization={organization} it={it} locked={locked} />
+    </>
+  )
+}
+
+function RemoveTarget({ organization, it, locked }: ActionProps) {
+  const client = useQueryClient()
+  const navigate = here.useNavigate()
+  const [asking, setAsking] = useState(false)
+  const path = { organization, target: it.slug }
   const remove = useMutation({
     mutationFn: () => call('DELETE /organizations/:organization/targets/:target', { path }),
     onSuccess: async () => {
@@ -183,10 +206,7 @@ function TargetActions({
   })
   return (
     <>
-      <Button busy={turn.isPending} onClick={() => turn.mutate(!it.enabled)}>
-        {it.enabled ? w.disable : w.enable}
-      </Button>
-      <Button look="danger" onClick={() => setAsking(true)}>
+      <Button look="danger" disabled={locked} onClick={() => setAsking(true)}>
         {w.remove}
       </Button>
       <ConfirmDialog

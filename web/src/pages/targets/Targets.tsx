@@ -1,8 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { Target } from '../../api/shapes.ts'
+import { useManagedAmong, type Managed } from '../../api/managed.ts'
 import { addTarget, echoTarget, targetHoursQuery, targetsQuery } from '../../api/targets.ts'
 import { targetsWords as w } from '../../../words/en/targets.ts'
+import { ManagedTag } from '../../frame/Managed.tsx'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { DataTable, rowName, type Column } from '../../parts/DataTable.tsx'
@@ -22,14 +25,13 @@ export function Targets() {
   const { slug, may } = useOrganization()
   const { q, add } = here.useSearch()
   const navigate = here.useNavigate()
-  const client = useQueryClient()
   const list = useQuery(targetsQuery(slug))
-  const hours = useQuery(targetHoursQuery(slug)).data
   const rows = (list.data?.items ?? []).filter(
     (target) =>
       q === undefined ||
       `${target.slug} ${target.name} ${target.upstream}`.toLowerCase().includes(q.toLowerCase()),
   )
+  const columns = useColumns(slug, rows)
   const change = (patch: Readonly<Record<string, string | undefined>>) =>
     void navigate({ search: (before) => ({ ...before, ...patch }), replace: true })
   const open = (target: string) =>
@@ -37,15 +39,6 @@ export function Targets() {
       to: '/o/$organization/targets/$target',
       params: { organization: slug, target },
     })
-  const echo = useMutation({
-    mutationFn: () => addTarget(slug, echoTarget),
-    onError: sayRefused,
-    onSuccess: (target) => {
-      void client.invalidateQueries({ queryKey: [slug] })
-      say(w.added(target.slug))
-      open(target.slug)
-    },
-  })
   const button = may('targets.manage') ? (
     <Button look="primary" icon="plus" onClick={() => change({ add: 'now' })}>
       {w.add}
@@ -60,7 +53,7 @@ export function Targets() {
       <FilterBar search={{ id: 'q', label: w.search, value: q }} filters={[]} onChange={change} />
       <DataTable
         label={w.title}
-        columns={columns(slug, hours)}
+        columns={columns}
         rows={rows}
         rowId={(target) => target.id}
         list={list}
@@ -71,22 +64,7 @@ export function Targets() {
           count: q === undefined ? 0 : 1,
           clear: () => change({ q: undefined }),
         }}
-        empty={
-          <Empty title={w.emptyTitle}>
-            <p>{w.emptyText}</p>
-            {button === undefined ? undefined : (
-              <>
-                <p className="muted small">{w.echoHint}</p>
-                <div className="row">
-                  {button}
-                  <Button busy={echo.isPending} onClick={() => echo.mutate()}>
-                    {w.addEcho}
-                  </Button>
-                </div>
-              </>
-            )}
-          </Empty>
-        }
+        empty={<NoTargets button={button} onAdded={open} />}
       />
       {add === undefined ? undefined : (
         <AddTarget
@@ -102,19 +80,66 @@ export function Targets() {
   )
 }
 
+function NoTargets({
+  button,
+  onAdded,
+}: {
+  readonly button: ReactNode
+  readonly onAdded: (slug: string) => void
+}) {
+  const { slug } = useOrganization()
+  const client = useQueryClient()
+  const echo = useMutation({
+    mutationFn: () => addTarget(slug, echoTarget),
+    onError: sayRefused,
+    onSuccess: (target) => {
+      void client.invalidateQueries({ queryKey: [slug] })
+      say(w.added(target.slug))
+      onAdded(target.slug)
+    },
+  })
+  return (
+    <Empty title={w.emptyTitle}>
+      <p>{w.emptyText}</p>
+      {button === undefined ? undefined : (
+        <>
+          <p className="muted small">{w.echoHint}</p>
+          <div className="row">
+            {button}
+            <Button busy={echo.isPending} onClick={() => echo.mutate()}>
+              {w.addEcho}
+            </Button>
+          </div>
+        </>
+      )}
+    </Empty>
+  )
+}
+
+/** The columns, with what is known of these targets besides themselves. */
+function useColumns(organization: string, rows: readonly Target[]): readonly Column<Target>[] {
+  const hours = useQuery(targetHoursQuery(organization)).data
+  const managed = useManagedAmong(
+    organization,
+    'targets',
+    rows.map(({ id }) => id),
+  )
+  return [nameColumn(organization, managed), ...figureColumns(hours)]
+}
+
 type Hours = ReadonlyMap<
   string,
   { readonly calls: readonly number[]; readonly failed: readonly number[] }
 >
 
-function columns(organization: string, hours: Hours | undefined): readonly Column<Target>[] {
-  return [
-    {
-      id: 'slug',
-      head: w.columns.slug,
-      wraps: true,
-      width: '30%',
-      cell: (target) => (
+function nameColumn(organization: string, managed: ReadonlyMap<string, Managed>): Column<Target> {
+  return {
+    id: 'slug',
+    head: w.columns.slug,
+    wraps: true,
+    width: '30%',
+    cell: (target) => (
+      <>
         <Link
           to="/o/$organization/targets/$target"
           params={{ organization, target: target.slug }}
@@ -122,9 +147,15 @@ function columns(organization: string, hours: Hours | undefined): readonly Colum
           tabIndex={-1}
         >
           {target.slug}
-        </Link>
-      ),
-    },
+        </Link>{' '}
+        <ManagedTag by={managed.get(target.id)} />
+      </>
+    ),
+  }
+}
+
+function figureColumns(hours: Hours | undefined): readonly Column<Target>[] {
+  return [
     {
       id: 'upstream',
       head: w.columns.upstream,

@@ -16,10 +16,13 @@ const dayMs = 86_400_000
 /** What can be done with an endpoint; what is reversible happens at once and offers Undo. */
 export function EndpointActions({
   endpoint,
+  locked,
   onDialog,
   onDone,
 }: {
   readonly endpoint: Endpoint
+  /** A file owns its settings; pinging, switching it and replaying stay free. */
+  readonly locked: boolean
   readonly onDialog: (dialog: 'edit' | 'delete' | 'replay') => void
   readonly onDone: () => void
 }) {
@@ -57,7 +60,11 @@ export function EndpointActions({
           {w.enable}
         </Button>
       ) : undefined}
-      {manages ? <Button onClick={() => onDialog('edit')}>{w.edit}</Button> : undefined}
+      {manages ? (
+        <Button disabled={locked} onClick={() => onDialog('edit')}>
+          {w.edit}
+        </Button>
+      ) : undefined}
       {may('deliveries.replay') ? (
         <Menu trigger={<Button icon="chevron">{w.more}</Button>}>
           <MenuItem onClick={() => onDialog('replay')}>{w.replayMissed}</MenuItem>
@@ -65,7 +72,9 @@ export function EndpointActions({
             <>
               {on ? <MenuItem onClick={() => void turn(false)}>{w.disable}</MenuItem> : undefined}
               <MenuLine />
-              <MenuItem onClick={() => onDialog('delete')}>{w.delete}</MenuItem>
+              <MenuItem disabled={locked} onClick={() => onDialog('delete')}>
+                {w.delete}
+              </MenuItem>
             </>
           ) : undefined}
         </Menu>

@@ -9,6 +9,7 @@ import {
   type Endpoint,
 } from '../../api/webhook-shapes.ts'
 import { changeEndpoint, deliveriesQuery, endpointQuery } from '../../api/webhooks.ts'
+import { ManagedNotice, ManagedTag, useManaged } from '../../frame/Managed.tsx'
 import { useOrganization } from '../../frame/membership.ts'
 import { CopyText } from '../../parts/Copy.tsx'
 import { DataTable } from '../../parts/DataTable.tsx'
@@ -44,6 +45,7 @@ export function EndpointPage() {
 function Body({ endpoint }: { readonly endpoint: Endpoint }) {
   const { slug } = useOrganization()
   const client = useQueryClient()
+  const managed = useManaged('endpoints', endpoint.id)
   const [dialog, setDialog] = useState<'edit' | 'delete' | 'replay'>()
   const close = () => setDialog(undefined)
   const refresh = () => void client.invalidateQueries({ queryKey: [slug, 'webhooks'] })
@@ -57,11 +59,22 @@ function Body({ endpoint }: { readonly endpoint: Endpoint }) {
             {webhookWords.title}
           </Link>
         }
-        lead={<CopyText text={endpoint.url} what={w.facts.url} />}
+        lead={
+          <span className="row">
+            <CopyText text={endpoint.url} what={w.facts.url} />
+            <ManagedTag by={managed} />
+          </span>
+        }
       >
-        <EndpointActions endpoint={endpoint} onDialog={setDialog} onDone={refresh} />
+        <EndpointActions
+          endpoint={endpoint}
+          locked={managed !== undefined}
+          onDialog={setDialog}
+          onDone={refresh}
+        />
       </PageHead>
       <Pile>
+        <ManagedNotice by={managed} name={endpointName(endpoint)} />
         <HealthNotice endpoint={endpoint} />
         <Card title={w.books} lead={w.booksLead}>
           <BooksBar books={endpoint.deliveries} />

@@ -2,7 +2,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { webhookWords as w } from '../../../words/en/webhooks.ts'
 import type { Endpoint } from '../../api/webhook-shapes.ts'
+import { useManagedAmong, type Managed } from '../../api/managed.ts'
 import { addEndpoint, endpointsQuery } from '../../api/webhooks.ts'
+import { ManagedTag } from '../../frame/Managed.tsx'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Snippet } from '../../parts/Copy.tsx'
@@ -25,6 +27,12 @@ export function Endpoints() {
   const navigate = here.useNavigate()
   const client = useQueryClient()
   const list = useQuery(endpointsQuery(slug))
+  const rows = list.data?.items ?? []
+  const managed = useManagedAmong(
+    slug,
+    'endpoints',
+    rows.map(({ id }) => id),
+  )
   const addButton = may('webhooks.manage') ? (
     <Button
       look="primary"
@@ -50,8 +58,8 @@ export function Endpoints() {
       <Sections />
       <DataTable
         label={w.sections.endpoints}
-        columns={columns(slug)}
-        rows={list.data?.items ?? []}
+        columns={columns(slug, managed)}
+        rows={rows}
         rowId={(endpoint) => endpoint.id}
         list={list}
         onOpen={open}
@@ -79,7 +87,10 @@ export function Endpoints() {
   )
 }
 
-function columns(organization: string): readonly Column<Endpoint>[] {
+function columns(
+  organization: string,
+  managed: ReadonlyMap<string, Managed>,
+): readonly Column<Endpoint>[] {
   return [
     {
       id: 'url',
@@ -94,7 +105,8 @@ function columns(organization: string): readonly Column<Endpoint>[] {
           >
             {endpoint.description === '' ? endpoint.url : endpoint.description}
           </Link>{' '}
-          {endpoint.description === '' ? undefined : <span className="muted">{endpoint.url}</span>}
+          {endpoint.description === '' ? undefined : <span className="muted">{endpoint.url}</span>}{' '}
+          <ManagedTag by={managed.get(endpoint.id)} />
         </>
       ),
     },

@@ -1,0 +1,135 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState, type ReactNode } from 'react'
+import { managedWords as w } from '../../words/en/managed.ts'
+import {
+  takeOver,
+  useManagedAmong,
+  type Managed as ManagedThing,
+  type ManagedSection,
+} from '../api/managed.ts'
+import type { Permission } from '../api/shapes.ts'
+import { Button } from '../parts/Button.tsx'
+import { ConfirmDialog } from '../parts/ConfirmDialog.tsx'
+import classes from '../parts/surface.module.css'
+import { Notice, Tag } from '../parts/Surface.tsx'
+import { Time } from '../parts/Time.tsx'
+import { say } from '../parts/Toasts.tsx'
+import { useOrganization } from './membership.ts'
+
+/** Taking something over needs what changing it needs, besides the organization's own permission. */
+const permissionOf: Readonly<Record<ManagedSection, Permission>> = {
+  organization: 'organization.manage',
+  targets: 'targets.manage',
+  endpoints: 'webhooks.manage',
+  connections: 'sso.manage',
+  domains: 'sso.manage',
+  groups: 'sso.manage',
+  keys: 'keys.manage',
+}
+
+/** The file that owns a thing, if one does: then its controls are locked here. */
+export function useManaged(section: ManagedSection, id: string): ManagedThing | undefined {
+  const { slug } = useOrganization()
+  return useManagedAmong(slug, section, [id]).get(id)
+}
+
+/** The word beside the name of a thing that a file owns. */
+export function ManagedTag({ by }: { readonly by: ManagedThing | undefined }) {
+  if (by === undefined) return undefined
+  return (
+    <Tag>
+      <span className={classes.cut} title={w.tag(by.label)}>
+        {w.tag(by.label)}
+      </span>
+    </Tag>
+  )
+}
+
+/** Why the controls of a thing are locked, and the way to take it over. */
+export function ManagedNotice({
+  by,
+  name,
+}: {
+  readonly by: ManagedThing | undefined
+  /** What people call the thing; otherwise what the file calls it. */
+  readonly name?: string
+}) {
+  if (by === undefined) return undefined
+  return (
+    <Notice tone={by.drifted_at === undefined ? 'plain' : 'caution'} title={w.title(by.label)}>
+      <p>{w.text}</p>
+      {by.drifted_at === undefined ? undefined : (
+        <p>
+          {w.drifted} <Time at={by.drifted_at} form="relative" />.
+        </p>
+      )}
+      <TakeOverButton by={by} name={name ?? by.name} />
+    </Notice>
+  )
+}
+
+/** Takes a thing over after a question, for whoever may. */
+export function TakeOverButton({ by, name }: { readonly by: ManagedThing; readonly name: string }) {
+  const { may } = useOrganization()
+  const [asking, setAsking] = useState(false)
+  if (!may('organization.manage') || !may(permissionOf[by.section])) {
+    return <p className="muted">{w.whoMay}</p>
+  }
+  return (
+    <div>
+      <Button small aria-label={w.takeOverName(name)} onClick={() => setAsking(true)}>
+        {w.takeOver}
+      </Button>
+      {asking ? <TakeOver by={by} name={name} onClose={() => setAsking(false)} /> : undefined}
+    </div>
+  )
+}
+
+/** Form controls that cannot be used while a file owns what they change. */
+export function LockedWhile({
+  by,
+  children,
+}: {
+  readonly by: ManagedThing | undefined
+  readonly children: ReactNode
+}) {
+  return (
+    <fieldset className={classes.bare} disabled={by !== undefined}>
+      {children}
+    </fieldset>
+  )
+}
+
+function TakeOver({
+  by,
+  name,
+  onClose,
+}: {
+  readonly by: ManagedThing
+  readonly name: string
+  readonly onClose: () => void
+}) {
+  const { slug } = useOrganization()
+  const client = useQueryClient()
+  const taking = useMutation({
+    mutationFn: () => takeOver(slug, { section: by.section, id: by.subject_id ?? by.name }),
+    onSuccess: async () => {
+      say(w.taken(by.label))
+      onClose()
+      await client.invalidateQueries({ queryKey: [slug] })
+    },
+  })
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={w.takeOverTitle(name)}
+      action={w.takeOver}
+      busy={taking.isPending}
+      error={taking.error}
+      onConfirm={() => taking.mutate()}
+    >
+      <p>{w.takeOverText(by.label)}</p>
+    </ConfirmDialog>
+  )
+}
