@@ -175,7 +175,7 @@ type Parsed = { [N in Name]: ReturnType<(typeof table)[N]['parse']> | undefined 
 /** The settings that have a default, which is nearly all. */
 type Given<N extends Name> = NonNullable<Parsed[N]>
 
-/** The settings as the rooms get them. Times are milliseconds, sizes bytes; undefined = off or not set. */
+/** The settings as the product uses them. Times are milliseconds, sizes bytes; undefined = off or not set. */
 export type Config = ReturnType<typeof compose>
 
 /** What reading the settings depends on besides the environment. */

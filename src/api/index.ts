@@ -15,7 +15,7 @@ const prefix = '/api/v1'
 const contentSecurityPolicy =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** Hangs the JSON API and its description on the app. */
+/** Registers the JSON API and its description on the app. */
 export function registerApi(
   app: App,
   deps: {

@@ -25,7 +25,7 @@ import {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Hangs a table of routes on the app, below a prefix. */
+/** Registers a table of routes on the app, below a prefix. */
 export function registerRoutes(
   app: App,
   table: RouteTable,

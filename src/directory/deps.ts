@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
 
-/** What directories need of the rest of the house. */
+/** What directories need from the rest of the product. */
 export interface DirectoryDeps {
   readonly store: Store
   readonly clock: Clock

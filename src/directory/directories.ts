@@ -1,14 +1,14 @@
-import type { Actor } from '../store/index.ts'
+import type { Store } from '../store/index.ts'
 import type { DirectoryDeps } from './deps.ts'
-import { createDirectoryGroups, type DirectoryGroups } from './groups.ts'
-import { createDirectoryLists, type DirectoryLists } from './lists.ts'
+import { DirectoryGroups } from './groups.ts'
+import { DirectoryLists } from './lists.ts'
 import { createDirectoryLog, type DirectoryLog } from './request-log.ts'
-import { createDirectoryMemberships } from './people.ts'
-import { createDirectoryRoles } from './roles.ts'
-import { createDirectoryTokens, type DirectoryTokens } from './tokens.ts'
+import { directoryMemberships } from './people.ts'
+import { directoryRoles } from './roles.ts'
+import { DirectoryTokens } from './tokens.ts'
 import type { DirectoryPeople } from '../sso/index.ts'
 import { createSignInLookup } from './sign-in.ts'
-import { createDirectoryUsers, type DirectoryUsers } from './users.ts'
+import { DirectoryUsers } from './users.ts'
 
 /** The directories of organizations: what a company's own directory keeps in step here. */
 export interface Directories extends AsyncDisposable {
@@ -23,15 +23,15 @@ export interface Directories extends AsyncDisposable {
 
 /** Opens the directories' rules. */
 export function createDirectories(deps: DirectoryDeps): Directories {
-  const tokens = createDirectoryTokens(deps)
-  const roles = createDirectoryRoles()
-  const people = createDirectoryMemberships()
+  const { store } = deps
+  const tokens = new DirectoryTokens(deps)
   const log = createDirectoryLog(deps)
+  const roles = directoryRoles
   return {
     tokens,
-    users: createDirectoryUsers(deps, { tokens, people, roles }),
-    groups: createDirectoryGroups(deps, { tokens, roles }),
-    lists: createDirectoryLists(deps),
+    users: new DirectoryUsers({ store, tokens, people: directoryMemberships, roles }),
+    groups: new DirectoryGroups({ store, tokens, roles }),
+    lists: new DirectoryLists(deps),
     log,
     signIn: createSignInLookup(),
     [Symbol.asyncDispose]: async () => await log[Symbol.asyncDispose](),
@@ -39,12 +39,9 @@ export function createDirectories(deps: DirectoryDeps): Directories {
 }
 
 /** The groups' rules alone, for people and programs; a directory comes with its token and finds them in `Directories`. */
-export function openDirectoryGroups(
-  deps: Pick<DirectoryDeps, 'store' | 'clock' | 'sealer'>,
-): DirectoryGroups {
+export function openDirectoryGroups(store: Store): DirectoryGroups {
   const tokens = {
-    whileGood: async <T>(_tx: unknown, _id: string, _actor: Actor, work: () => Promise<T>) =>
-      await work(),
+    whileGood: async <T>(_change: unknown, work: () => Promise<T>) => await work(),
   }
-  return createDirectoryGroups(deps, { tokens, roles: createDirectoryRoles() })
+  return new DirectoryGroups({ store, tokens, roles: directoryRoles })
 }

@@ -1,6 +1,9 @@
 /** An organization's people and groups as its directory (SCIM) keeps them. */
 export { createDirectories, openDirectoryGroups, type Directories } from './directories.ts'
-export { type DirectoryGroupInput, type DirectoryGroups, type MemberChange } from './groups.ts'
+export { type DirectoryCaller } from './change.ts'
+export { type MemberChange } from './group-members.ts'
+export { type DirectoryGroupInput, type DirectoryGroups } from './groups.ts'
 export { type DirectoryPage, type DirectoryListing } from './lists.ts'
 export { RefusedToken, type DirectoryPrincipal } from './tokens.ts'
-export { type DirectoryUser, type DirectoryUserInput } from './users.ts'
+export { type DirectoryUserInput } from './people.ts'
+export { type DirectoryUser } from './users.ts'

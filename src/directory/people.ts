@@ -7,13 +7,14 @@ import {
   directoryUsers,
   memberships,
   users,
-  type Actor,
   type DirectoryUserData,
   type DirectoryUserRecord,
   type MembershipRecord,
   type Tx,
+  type UserRecord,
 } from '../store/index.ts'
 import { lifecycle } from '../organizations/index.ts'
+import type { DirectoryChange } from './change.ts'
 
 /** What the directory says of a person beyond what SCIM stores. */
 export interface DirectoryPerson {
@@ -25,96 +26,123 @@ export interface DirectoryPerson {
   readonly active: boolean
 }
 
+/** What the directory wants a user to be. */
+export interface DirectoryUserInput {
+  readonly data: DirectoryUserData
+  readonly person: DirectoryPerson
+}
+
 /** The person and membership behind a user of the directory. */
 export interface DirectoryMemberships {
   /** A membership for a new user: the one it had before it was deleted, that of a member with its address, or a new one. */
-  join(
-    tx: Tx,
-    organizationId: OrganizationId,
-    person: DirectoryPerson,
-    actor: Actor,
-  ): Promise<{ membershipId: Id<'mem'>; userId: UserId; how: 'returned' | 'adopted' | 'made' }>
+  join(change: DirectoryChange, person: DirectoryPerson): Promise<Joined>
   /**
    * An account, a membership and a user of the directory, if nobody can be meant but somebody new: otherwise `known`;
    * `taken` if the name was given at the same moment.
    */
   makeIfNew(
-    tx: Tx,
-    organizationId: OrganizationId,
-    person: DirectoryPerson,
-    wish: { readonly data: DirectoryUserData; readonly actor: Actor },
+    change: DirectoryChange,
+    input: DirectoryUserInput,
   ): Promise<DirectoryUserRecord | 'known' | 'taken'>
   /** Brings the membership in step with a user that was changed; the person's name too, when only the directory knows it. */
-  follow(tx: Tx, before: DirectoryUserRecord, person: DirectoryPerson, actor: Actor): Promise<void>
+  follow(
+    change: DirectoryChange,
+    before: DirectoryUserRecord,
+    person: DirectoryPerson,
+  ): Promise<void>
   /** Ends all access here: membership, every session, personal keys; announced once. Never refused. */
-  deactivate(tx: Tx, user: DirectoryUserRecord, actor: Actor): Promise<void>
+  deactivate(change: DirectoryChange, user: DirectoryUserRecord): Promise<void>
   /** Deactivates an owner who was kept as the last, once there is another; whether that was so. */
-  deactivateKept(tx: Tx, user: DirectoryUserRecord, actor: Actor): Promise<boolean>
+  deactivateKept(change: DirectoryChange, user: DirectoryUserRecord): Promise<boolean>
   /**
    * Makes room for somebody new under an inactive user's name and id: the old person is removed, with all that a removal
    * ends, and keeps their account. Returns the newcomer's account.
    */
-  replace(tx: Tx, user: DirectoryUserRecord, person: DirectoryPerson, actor: Actor): Promise<UserId>
+  replace(
+    change: DirectoryChange,
+    user: DirectoryUserRecord,
+    person: DirectoryPerson,
+  ): Promise<UserId>
 }
 
-/** Opens the rules that tie users of a directory to people. */
-export function createDirectoryMemberships(): DirectoryMemberships {
-  return {
-    deactivate,
-    deactivateKept,
-    replace,
-    async join(tx, organizationId, person, actor) {
-      const returned = await findReturned(tx, organizationId, person)
-      const known = returned ?? (await findAdopted(tx, organizationId, person))
-      if (known !== undefined) {
-        await memberships.update(tx, {
-          organizationId,
-          id: known.id,
-          change: { source: 'directory' },
-        })
-        if (returned !== undefined) await bringBack(tx, returned, person, actor)
-        const how = returned === undefined ? 'adopted' : 'returned'
-        return { membershipId: known.id, userId: known.userId, how }
-      }
-      const made = await makeMember(tx, organizationId, person)
-      lifecycle.announceJoined(tx, { ...made, ...contactOf(person) }, actor)
-      return { membershipId: made.id, userId: made.userId, how: 'made' }
-    },
-    async makeIfNew(tx, organizationId, person, { data, actor }) {
-      const { name, email, active } = person
-      const id = createId('mem', tx.now)
-      const userId = createId('usr', tx.now)
-      const made = { id, organizationId, userId, name, email, active, data }
-      const by = { ...data, emailKeys: person.adoptionKeys }
-      const user = await directoryNewcomers.insertIfNew(tx, made, by)
-      if (typeof user === 'object') {
-        lifecycle.announceJoined(tx, { ...made, role: 'viewer', source: 'directory' }, actor)
-      }
-      return user
-    },
-    async follow(tx, before, person, actor) {
-      const { organizationId, userId } = before
-      const membership = await memberships.findByUser(tx, organizationId, userId)
-      const isTheirs = membership?.source === 'directory' && membership.role !== 'owner'
-      if (isTheirs && !(await isKnownElsewhere(tx, before))) {
-        const { name, email } = person
-        // What was proven before stays proven while the directory says the same.
-        const isOther = email !== undefined && (await users.find(tx, userId))?.email !== email
-        const emailFrom = isOther ? organizationId : undefined
-        await users.update(tx, userId, { name, email, emailFrom })
-      }
-      if (before.active && !person.active) return await deactivate(tx, before, actor)
-      if (before.active || !person.active) return
-      await reactivate(tx, before, membership, actor)
-    },
+/** Who a new user of the directory is here, and how that was found. */
+interface Joined {
+  readonly membershipId: Id<'mem'>
+  readonly userId: UserId
+  readonly how: 'returned' | 'adopted' | 'made'
+}
+
+/** The rules that tie users of a directory to people. */
+export const directoryMemberships: DirectoryMemberships = {
+  join,
+  makeIfNew,
+  follow,
+  deactivate,
+  deactivateKept,
+  replace,
+}
+
+async function join(change: DirectoryChange, person: DirectoryPerson): Promise<Joined> {
+  const { tx, organizationId, actor } = change
+  const returned = await findReturned(change, person)
+  const known = returned ?? (await findAdopted(change, person))
+  if (known !== undefined) {
+    const source = { source: 'directory' } as const
+    await memberships.update(tx, { organizationId, id: known.id, change: source })
+    if (returned !== undefined) await bringBack(change, returned, person)
+    const how = returned === undefined ? 'adopted' : 'returned'
+    return { membershipId: known.id, userId: known.userId, how }
   }
+  const made = await makeMember(change, person)
+  lifecycle.announceJoined(tx, { ...made, ...contactOf(person) }, actor)
+  return { membershipId: made.id, userId: made.userId, how: 'made' }
+}
+
+async function makeIfNew(
+  { tx, organizationId, actor }: DirectoryChange,
+  { data, person }: DirectoryUserInput,
+): Promise<DirectoryUserRecord | 'known' | 'taken'> {
+  const { name, email, active } = person
+  const id = createId('mem', tx.now)
+  const userId = createId('usr', tx.now)
+  const made = { id, organizationId, userId, name, email, active, data }
+  const by = { ...data, emailKeys: person.adoptionKeys }
+  const user = await directoryNewcomers.insertIfNew(tx, made, by)
+  if (typeof user === 'object') {
+    lifecycle.announceJoined(tx, { ...made, role: 'viewer', source: 'directory' }, actor)
+  }
+  return user
+}
+
+async function follow(
+  change: DirectoryChange,
+  before: DirectoryUserRecord,
+  person: DirectoryPerson,
+): Promise<void> {
+  const { tx, organizationId } = change
+  const { userId } = before
+  const membership = await memberships.findByUser(tx, organizationId, userId)
+  const isTheirs = membership?.source === 'directory' && membership.role !== 'owner'
+  if (isTheirs && !(await isKnownElsewhere(tx, before))) {
+    const { name, email } = person
+    // What was proven before stays proven while the directory says the same.
+    const isOther = email !== undefined && (await users.find(tx, userId))?.email !== email
+    const emailFrom = isOther ? organizationId : undefined
+    await users.update(tx, userId, { name, email, emailFrom })
+  }
+  if (before.active && !person.active) return await deactivate(change, before)
+  if (before.active || !person.active) return
+  await reactivate(change, before, membership)
 }
 
 /**
  * Ends all access of somebody here; who is no member any more has nothing left to end. The last owner loses sessions
  * and personal keys but stays a member: a directory must not leave an organization that nobody can administer.
  */
-async function deactivate(tx: Tx, user: DirectoryUserRecord, actor: Actor): Promise<void> {
+async function deactivate(
+  { tx, actor }: DirectoryChange,
+  user: DirectoryUserRecord,
+): Promise<void> {
   const membership = await activeMembership(tx, user)
   if (membership === undefined) return
   const member = await lifecycle.memberOf(tx, membership)
@@ -123,7 +151,10 @@ async function deactivate(tx: Tx, user: DirectoryUserRecord, actor: Actor): Prom
 }
 
 /** Deactivates an owner who was kept as the last, once there is another; whether that was so. */
-async function deactivateKept(tx: Tx, user: DirectoryUserRecord, actor: Actor): Promise<boolean> {
+async function deactivateKept(
+  { tx, actor }: DirectoryChange,
+  user: DirectoryUserRecord,
+): Promise<boolean> {
   const membership = await activeMembership(tx, user)
   if (membership === undefined || (await isLastOwner(tx, membership))) return false
   await lifecycle.deactivate(tx, await lifecycle.memberOf(tx, membership), actor)
@@ -146,25 +177,18 @@ async function isLastOwner(
   return (await memberships.countOwners(tx, organizationId)) <= 1
 }
 
-/** The kept owner's personal keys come back with them. */
-async function resumeKept(
-  tx: Tx,
-  membership: MembershipRecord,
-  person: DirectoryPerson,
-  actor: Actor,
-): Promise<void> {
-  if (person.active) await lifecycle.reactivate(tx, await lifecycle.memberOf(tx, membership), actor)
-}
-
 /** Who was deleted comes back with no more than a new member gets; the last owner, who never went, stays one. */
 async function bringBack(
-  tx: Tx,
+  { tx, actor }: DirectoryChange,
   membership: MembershipRecord,
   person: DirectoryPerson,
-  actor: Actor,
 ): Promise<void> {
-  if (await isLastOwner(tx, membership)) return await resumeKept(tx, membership, person, actor)
   const member = await lifecycle.memberOf(tx, membership)
+  if (await isLastOwner(tx, membership)) {
+    // The kept owner's personal keys resume with them.
+    if (person.active) await lifecycle.reactivate(tx, member, actor)
+    return
+  }
   if (membership.role !== 'viewer') {
     await lifecycle.changeRoles(
       tx,
@@ -178,10 +202,9 @@ async function bringBack(
 
 /** The old person's membership ends as any removal does; the newcomer joins under its id when the user turns active. */
 async function replace(
-  tx: Tx,
+  { tx, actor }: DirectoryChange,
   user: DirectoryUserRecord,
   person: DirectoryPerson,
-  actor: Actor,
 ): Promise<UserId> {
   const { organizationId, userId } = user
   const groups = await directoryMembers.removeUser(tx, organizationId, user.id)
@@ -191,21 +214,14 @@ async function replace(
     if (await isLastOwner(tx, membership)) throw lastOwner()
     await lifecycle.remove(tx, await lifecycle.memberOf(tx, membership), actor)
   }
-  const { name, email } = person
-  const newcomer = await users.insert(tx, {
-    id: createId('usr', tx.now),
-    name,
-    email,
-    emailFrom: organizationId,
-  })
+  const newcomer = await makeAccount(tx, organizationId, person)
   return newcomer.id
 }
 
 async function reactivate(
-  tx: Tx,
+  { tx, actor }: DirectoryChange,
   user: DirectoryUserRecord,
   membership: MembershipRecord | undefined,
-  actor: Actor,
 ): Promise<void> {
   if (membership !== undefined) {
     await lifecycle.reactivate(tx, await lifecycle.memberOf(tx, membership), actor)
@@ -220,8 +236,7 @@ async function reactivate(
 
 /** Deleted before under the same external id: the same person, by the directory's own word. */
 async function findReturned(
-  tx: Tx,
-  organizationId: OrganizationId,
+  { tx, organizationId }: DirectoryChange,
   person: DirectoryPerson,
 ): Promise<MembershipRecord | undefined> {
   if (person.externalId === undefined) return undefined
@@ -235,8 +250,7 @@ async function findReturned(
  * address of somebody who left brings nobody back, and two members with it are not guessed between.
  */
 async function findAdopted(
-  tx: Tx,
-  organizationId: OrganizationId,
+  { tx, organizationId }: DirectoryChange,
   person: DirectoryPerson,
 ): Promise<MembershipRecord | undefined> {
   const found = await memberships.listByEmailKeys(tx, organizationId, person.adoptionKeys)
@@ -247,16 +261,10 @@ async function findAdopted(
 }
 
 async function makeMember(
-  tx: Tx,
-  organizationId: OrganizationId,
+  { tx, organizationId }: DirectoryChange,
   person: DirectoryPerson,
 ): Promise<MembershipRecord> {
-  const user = await users.insert(tx, {
-    id: createId('usr', tx.now),
-    name: person.name,
-    email: person.email,
-    emailFrom: organizationId,
-  })
+  const user = await makeAccount(tx, organizationId, person)
   const membership = await memberships.insert(tx, {
     id: createId('mem', tx.now),
     organizationId,
@@ -267,6 +275,19 @@ async function makeMember(
   })
   if (membership === undefined) throw new Error('a new person is a member already')
   return membership
+}
+
+async function makeAccount(
+  tx: Tx,
+  organizationId: OrganizationId,
+  { name, email }: DirectoryPerson,
+): Promise<UserRecord> {
+  return await users.insert(tx, {
+    id: createId('usr', tx.now),
+    name,
+    email,
+    emailFrom: organizationId,
+  })
 }
 
 function lastOwner(): Problem {

@@ -1,9 +1,9 @@
-import type { Id, OrganizationId, UserId } from '../ids.ts'
+import type { Id, UserId } from '../ids.ts'
 import {
   directoryMembers,
   memberships,
   users,
-  type Actor,
+  type DirectoryGroupRecord,
   type GroupOfUser,
   type GroupRole,
   type MembershipRecord,
@@ -11,6 +11,7 @@ import {
   type Tx,
 } from '../store/index.ts'
 import { lifecycle } from '../organizations/index.ts'
+import type { DirectoryChange } from './change.ts'
 
 /** The roles that groups give, the mightiest first; owner is not among them. */
 const order: readonly GroupRole[] = ['admin', 'developer', 'viewer']
@@ -18,18 +19,12 @@ const usersAtOnce = 500
 
 /** Roles by groups. */
 export interface DirectoryRoles {
-  /** Gives each of these users the highest role of its groups, or viewer; owners keep theirs. */
-  apply(
-    tx: Tx,
-    organizationId: OrganizationId,
-    userIds: readonly string[],
-    actor: Actor,
-  ): Promise<number>
+  /** Gives each of these users the highest role of its groups, or viewer; owners keep theirs. Returns how many changed. */
+  apply(change: DirectoryChange, userIds: readonly string[]): Promise<number>
   /** Who would change, and how, if a group gave another role. */
   preview(
     tx: Tx,
-    organizationId: OrganizationId,
-    groupId: string,
+    group: Pick<DirectoryGroupRecord, 'organizationId' | 'id'>,
     role: GroupRole | undefined,
   ): Promise<RoleChange[]>
 }
@@ -44,55 +39,49 @@ export interface RoleChange {
   readonly after: GroupRole
 }
 
-/** Opens the rules of roles by groups. */
-export function createDirectoryRoles(): DirectoryRoles {
-  return {
-    async apply(tx, organizationId, userIds, actor) {
-      let changed = 0
-      for (const part of inParts(userIds)) {
-        const groups = await directoryMembers.listGroups(tx, organizationId, part)
-        const changes = await changesOf(tx, organizationId, part, (id) => highest(groups.get(id)))
-        await lifecycle.changeRoles(
-          tx,
-          changes.map(({ membershipId, ...change }) => ({
-            ...change,
-            id: membershipId,
-            organizationId,
-          })),
-          actor,
+/** The rules of roles by groups. */
+export const directoryRoles: DirectoryRoles = {
+  async apply({ tx, organizationId, actor }, userIds) {
+    let changed = 0
+    for (const part of inParts(userIds)) {
+      const groups = await directoryMembers.listGroups(tx, organizationId, part)
+      const members = await memberships.listByIds(tx, organizationId, part)
+      const changes = await changesOf(tx, members, (id) => highest(groups.get(id)))
+      await lifecycle.changeRoles(
+        tx,
+        changes.map(({ membershipId: id, ...change }) => ({ ...change, id, organizationId })),
+        actor,
+      )
+      changed += changes.length
+    }
+    return changed
+  },
+  async preview(tx, { organizationId, id: groupId }, role) {
+    const ofGroup = await directoryMembers.list(tx, organizationId, [groupId])
+    const changes: RoleChange[] = []
+    for (const part of inParts(ofGroup.get(groupId) ?? [])) {
+      const groups = await directoryMembers.listGroups(tx, organizationId, part)
+      const members = await memberships.listByIds(tx, organizationId, part)
+      const asIf = (id: string): GroupRole =>
+        highest(
+          groups.get(id)?.map((each) => (each.groupId === groupId ? { ...each, role } : each)),
         )
-        changed += changes.length
-      }
-      return changed
-    },
-    async preview(tx, organizationId, groupId, role) {
-      const members = await directoryMembers.list(tx, organizationId, [groupId])
-      const changes: RoleChange[] = []
-      for (const part of inParts(members.get(groupId) ?? [])) {
-        const groups = await directoryMembers.listGroups(tx, organizationId, part)
-        const asIf = (id: string): GroupRole =>
-          highest(
-            groups.get(id)?.map((each) => (each.groupId === groupId ? { ...each, role } : each)),
-          )
-        changes.push(...(await changesOf(tx, organizationId, part, asIf)))
-      }
-      return changes
-    },
-  }
+      changes.push(...(await changesOf(tx, members, asIf)))
+    }
+    return changes
+  },
 }
 
 async function changesOf(
   tx: Tx,
-  organizationId: OrganizationId,
-  userIds: readonly string[],
+  members: readonly MembershipRecord[],
   roleOf: (id: string) => GroupRole,
 ): Promise<RoleChange[]> {
-  const all = await memberships.listByIds(tx, organizationId, userIds)
   const people = await users.contactsOf(
     tx,
-    all.map(({ userId }) => userId),
+    members.map(({ userId }) => userId),
   )
-  return all.flatMap((membership: MembershipRecord) => {
+  return members.flatMap((membership) => {
     const after = roleOf(membership.id)
     if (membership.role === 'owner' || membership.role === after) return []
     const { id, userId, role } = membership

@@ -11,10 +11,10 @@ import {
   type DirectoryTokenRecord,
   type Plan,
   type Store,
-  type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/index.ts'
-import { createTokenCache } from './token-cache.ts'
+import type { DirectoryChange } from './change.ts'
+import { createTokenCache, type TokenCache } from './token-cache.ts'
 
 const { prefix } = credentialFormats.scimToken
 const maxNameLength = 100
@@ -39,58 +39,76 @@ export class RefusedToken extends Problem {
   }
 }
 
-/** SCIM bearer tokens: issue, list, revoke, identify. */
-export interface DirectoryTokens {
-  /** `plan_required`, `invalid_input`, `conflict` when as many are active as may be. The secret is in this answer and nowhere else. */
-  issue(
-    organization: { id: OrganizationId; plan: Plan },
-    wish: { name: string },
-    actor: Actor,
-  ): Promise<{ token: DirectoryTokenRecord; secret: Secret }>
-  /** Newest first, revoked ones too. */
-  list(organizationId: OrganizationId): Promise<DirectoryTokenRecord[]>
-  /** From the next request on it opens nothing. `not_found`. */
-  revoke(organizationId: OrganizationId, id: string, actor: Actor): Promise<DirectoryTokenRecord>
-  /** Revokes the token that this is, by whoever holds it; undefined if it is none of ours. */
-  revokeSecret(text: string, actor: Actor): Promise<DirectoryTokenRecord | undefined>
-  /**
-   * Whose token this is; `credential_invalid` for any that is unknown or revoked, `plan_required`. The refusal of one
-   * that was the organization's says whose it was, at most once a minute for each token.
-   */
-  identify(
-    text: string,
-    from: { address?: string | undefined; agent?: string | undefined },
-  ): Promise<DirectoryPrincipal>
-  /**
-   * Does a work for a directory's token, unless that has lost its force since it was let in: requests and operations
-   * that wait for their turn end with it. Others than directories are not asked.
-   */
-  whileGood<T>(
-    tx: Tx,
-    organizationId: OrganizationId,
-    actor: Actor,
-    work: () => Promise<T>,
-  ): Promise<T>
+/** Where a request comes from. */
+interface Origin {
+  readonly address?: string | undefined
+  readonly agent?: string | undefined
 }
 
-/** Opens the tokens' rules. */
-export function createDirectoryTokens(deps: {
-  store: Store
-  clock: Clock
-  maxTokens: number
-}): DirectoryTokens {
-  const { store, clock } = deps
-  const cache = createTokenCache(store)
-  const notedAt = new Map<string, number>()
-  const refusedAt = new Map<string, number>()
+/** SCIM bearer tokens: issue, list, revoke, identify. */
+export class DirectoryTokens {
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #maxTokens: number
+  readonly #cache: TokenCache
+  readonly #notedAt = new Map<string, number>()
+  readonly #refusedAt = new Map<string, number>()
 
-  async function revoke(
+  constructor(deps: { store: Store; clock: Clock; maxTokens: number }) {
+    this.#store = deps.store
+    this.#clock = deps.clock
+    this.#maxTokens = deps.maxTokens
+    this.#cache = createTokenCache(deps.store)
+  }
+
+  /** `plan_required`, `invalid_input`, `conflict` when as many are active as may be. The secret is returned here and nowhere else. */
+  async issue(
+    organization: { id: OrganizationId; plan: Plan },
+    input: { name: string },
+    actor: Actor,
+  ): Promise<{ token: DirectoryTokenRecord; secret: Secret }> {
+    requirePlan(organization.plan)
+    const organizationId = organization.id
+    const name = input.name.trim()
+    if (name === '' || name.length > maxNameLength) {
+      throw new Problem('invalid_input', `A name has 1 to ${maxNameLength} characters.`)
+    }
+    const { secret } = mintCredential(prefix)
+    const { hint } = secret
+    const id = createId('tok', this.#clock.now())
+    const token = await this.#store.transaction(async (tx) => {
+      await directoryCounts.ensure(tx, organizationId)
+      const row = { id, organizationId, name, hint, createdBy: actor.id }
+      const issued = await directoryTokens.insert(
+        tx,
+        { ...row, digest: digest(secret.reveal()) },
+        this.#maxTokens,
+      )
+      if (!issued) throw tooManyActive(this.#maxTokens)
+      record(tx, { ...entry(issued, actor), action: 'scim_token.issued' })
+      publish(tx, {
+        organizationId,
+        type: 'scim.token_issued',
+        data: { token_id: issued.id, name, hint },
+      })
+      return issued
+    })
+    return { token, secret }
+  }
+
+  /** Newest first, revoked ones too. */
+  async list(organizationId: OrganizationId): Promise<DirectoryTokenRecord[]> {
+    return await directoryTokens.list(this.#store, organizationId)
+  }
+
+  /** From the next request on it opens nothing. `not_found`. */
+  async revoke(
     organizationId: OrganizationId,
     id: string,
     actor: Actor,
   ): Promise<DirectoryTokenRecord> {
-    const { result } = await store.transactionConfirmed(async (tx) => {
-      // What its requests are just writing comes before.
+    const { result } = await this.#store.transactionConfirmed(async (tx) => {
+      // Waits for the writes of the token's own requests, so that none of them follows the revocation.
       await directoryCounts.hold(tx, organizationId)
       const token = await directoryTokens.revoke(tx, { organizationId, id, revokedBy: actor.id })
       if (!token) throw new Problem('not_found', 'There is no such active SCIM token.')
@@ -106,107 +124,83 @@ export function createDirectoryTokens(deps: {
     return result
   }
 
-  return {
-    revoke,
-    async issue(organization, wish, actor) {
-      requirePlan(organization.plan)
-      const name = wish.name.trim()
-      if (name === '' || name.length > maxNameLength) {
-        throw new Problem('invalid_input', `A name has 1 to ${maxNameLength} characters.`)
-      }
-      const { secret } = mintCredential(prefix)
-      const token = await store.transaction(async (tx) => {
-        await directoryCounts.ensure(tx, organization.id)
-        const issued = await directoryTokens.insert(
-          tx,
-          {
-            id: createId('tok', clock.now()),
-            organizationId: organization.id,
-            name,
-            hint: secret.hint,
-            createdBy: actor.id,
-            digest: digest(secret.reveal()),
-          },
-          deps.maxTokens,
-        )
-        if (!issued) {
-          throw new Problem(
-            'conflict',
-            `${deps.maxTokens} SCIM tokens are active. Revoke one before issuing another.`,
-          )
-        }
-        record(tx, { ...entry(issued, actor), action: 'scim_token.issued' })
-        publish(tx, {
-          organizationId: organization.id,
-          type: 'scim.token_issued',
-          data: { token_id: issued.id, name, hint: issued.hint },
-        })
-        return issued
-      })
-      return { token, secret }
-    },
-    list: async (organizationId) => await directoryTokens.list(store, organizationId),
-    async revokeSecret(text, actor) {
-      if (credentialLookup(text, prefix) === undefined) return undefined
-      const found = await directoryTokens.findByDigest(store, digest(text))
-      if (!found || found.token.revokedAt !== undefined) return undefined
-      return await revoke(found.token.organizationId, found.token.id, actor)
-    },
-    async identify(text, from) {
-      if (credentialLookup(text, prefix) === undefined) throw invalid()
-      const found = await cache.find(digest(text))
-      if (!found) throw invalid()
-      if (found.token.revokedAt !== undefined) throw refused(found.token, invalid())
-      if (found.plan !== 'enterprise') throw refused(found.token, planRequired())
-      noteUse(found.token.id, from)
-      return {
-        kind: 'directory',
-        organizationId: found.token.organizationId,
-        organizationSlug: found.slug,
-        tokenId: found.token.id,
-        name: found.token.name,
-      }
-    },
-    async whileGood(tx, organizationId, actor, work) {
-      if (actor.kind !== 'directory') return await work()
-      await requireGood(tx, organizationId, actor)
-      const done = await work()
-      // It may have been revoked while the work waited for a lock.
-      await requireGood(tx, organizationId, actor)
-      return done
-    },
+  /** Revokes the token whose secret this is, for whoever holds it; undefined if it is none of ours. */
+  async revokeSecret(text: string, actor: Actor): Promise<DirectoryTokenRecord | undefined> {
+    if (credentialLookup(text, prefix) === undefined) return undefined
+    const found = await directoryTokens.findByDigest(this.#store, digest(text))
+    if (!found || found.token.revokedAt !== undefined) return undefined
+    return await this.revoke(found.token.organizationId, found.token.id, actor)
+  }
+
+  /**
+   * Whose token this is; `credential_invalid` for any that is unknown or revoked, `plan_required`. The refusal of one
+   * that was the organization's says whose it was, at most once a minute for each token.
+   */
+  async identify(text: string, from: Origin): Promise<DirectoryPrincipal> {
+    if (credentialLookup(text, prefix) === undefined) throw invalid()
+    const found = await this.#cache.find(digest(text))
+    if (!found) throw invalid()
+    if (found.token.revokedAt !== undefined) throw this.#refused(found.token, invalid())
+    if (found.plan !== 'enterprise') throw this.#refused(found.token, planRequired())
+    this.#noteUse(found.token.id, from)
+    return {
+      kind: 'directory',
+      organizationId: found.token.organizationId,
+      organizationSlug: found.slug,
+      tokenId: found.token.id,
+      name: found.token.name,
+    }
+  }
+
+  /**
+   * Does the work of a change unless the directory's token was revoked since its request was let in: requests and
+   * operations that wait for their turn end with it. Changes by anybody else are simply done.
+   */
+  async whileGood<T>(change: DirectoryChange, work: () => Promise<T>): Promise<T> {
+    if (change.actor.kind !== 'directory') return await work()
+    await this.#requireGood(change)
+    const done = await work()
+    // It may have been revoked while the work waited for a lock.
+    await this.#requireGood(change)
+    return done
+  }
+
+  async #requireGood({ tx, organizationId, actor }: DirectoryChange): Promise<void> {
+    const found = await this.#cache.findAgain(tx, organizationId, actor.id ?? '')
+    if (!found) throw invalid()
+    requirePlan(found.plan)
   }
 
   // Who holds a revoked token must not be able to push everything else out of the request log.
-  function refused(token: DirectoryTokenRecord, refusal: Problem): Problem {
+  #refused(token: DirectoryTokenRecord, refusal: Problem): Problem {
     const { organizationId, id: tokenId } = token
-    const isDue = isFirstInMinute(refusedAt, tokenId)
+    const isDue = this.#isFirstInMinute(this.#refusedAt, tokenId)
     return new RefusedToken(refusal, isDue ? { organizationId, tokenId } : undefined)
   }
 
-  function isFirstInMinute(times: Map<string, number>, id: string): boolean {
-    const at = clock.now()
+  #isFirstInMinute(times: Map<string, number>, id: string): boolean {
+    const at = this.#clock.now()
     if (at - (times.get(id) ?? 0) < noteUseEveryMs) return false
     if (times.size > 10_000) times.clear()
     times.set(id, at)
     return true
   }
 
-  async function requireGood(tx: Tx, organizationId: OrganizationId, actor: Actor): Promise<void> {
-    const found = await cache.findAgain(tx, organizationId, actor.id ?? '')
-    if (!found) throw invalid()
-    requirePlan(found.plan)
+  #noteUse(id: string, { address, agent }: Origin): void {
+    if (!this.#isFirstInMinute(this.#notedAt, id)) return
+    const use = { id, at: this.#clock.now(), address, agent: agent?.slice(0, 300) }
+    // Not awaited: a note that is lost is written again a minute later.
+    this.#store
+      .transaction(async (tx) => await directoryTokens.noteUse(tx, use))
+      .catch(() => undefined)
   }
+}
 
-  function noteUse(
-    id: string,
-    from: { address?: string | undefined; agent?: string | undefined },
-  ): void {
-    if (!isFirstInMinute(notedAt, id)) return
-    const use = { id, at: clock.now(), address: from.address, agent: from.agent?.slice(0, 300) }
-    // Nobody waits for it: the next minute notes it again.
-    store.transaction(async (tx) => await directoryTokens.noteUse(tx, use)).catch(() => undefined)
-  }
+function tooManyActive(most: number): Problem {
+  return new Problem(
+    'conflict',
+    `${most} SCIM tokens are active. Revoke one before issuing another.`,
+  )
 }
 
 function requirePlan(plan: Plan): void {

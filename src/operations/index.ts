@@ -1,4 +1,4 @@
-/** The operator's door: is it alive, is it ready, what does it measure, what do its refusals mean. */
+/** For operators: health, readiness, metrics, and the pages that explain refusals. */
 import type { App } from '../http/index.ts'
 import { renderFamilies, type Metrics } from '../telemetry/index.ts'
 
@@ -11,7 +11,7 @@ export interface Readiness {
   readonly remark?: string | undefined
 }
 
-/** What the door asks of the rest. */
+/** What these routes need from the rest of the product. */
 export interface OperationsDeps {
   readonly readiness: () => Readiness
   readonly metrics: Metrics
@@ -37,7 +37,7 @@ export function registerOperations(app: App, deps: OperationsDeps): void {
   registerHealth(app, deps)
 }
 
-/** Hangs what only operators may see; this app listens on METRICS_PORT. */
+/** Registers what only operators may see; this app listens on METRICS_PORT. */
 export function registerMetrics(app: App, deps: OperationsDeps): void {
   registerHealth(app, deps)
   app.get('/metrics', async (_request, reply) =>

@@ -4,10 +4,10 @@ import { ScimError } from './protocol/errors.ts'
 /** The token of the one Authorization header (RFC 6750 section 2.1); never from anywhere else. */
 export function readToken(request: AppRequest): string {
   const values = authorizations(request)
-  if (values.length > 1) throw new ScimError(401, undefined, 'More than one credential was sent.')
+  if (values.length > 1) throw new ScimError(401, 'More than one credential was sent.')
   const match = /^bearer +([^ \t,"]+) *$/i.exec(values[0] ?? '')
   if (match?.[1] === undefined) {
-    throw new ScimError(401, undefined, 'Send the SCIM token as Authorization: Bearer <token>.')
+    throw new ScimError(401, 'Send the SCIM token as Authorization: Bearer <token>.')
   }
   return match[1]
 }

@@ -1,5 +1,5 @@
 import { errorBody, refuse, ScimError, type ScimType } from './protocol/errors.ts'
-import type { ScimAnswer, ScimDeps, ScimRequest } from './exchange.ts'
+import type { ScimAnswer, ScimRequest } from './exchange.ts'
 import { isObject, memberOf, type Json, type JsonObject } from './protocol/json.ts'
 import { checkSchemas } from './schema/resource.ts'
 
@@ -18,17 +18,24 @@ interface Operation {
 
 type Result = Record<string, unknown>
 
+/** What a bulk request needs: how each operation is performed, and how its failure is told. */
+interface BulkDeps {
+  readonly maxOperations: number
+  readonly perform: (request: ScimRequest) => Promise<ScimAnswer>
+  readonly explain: (error: unknown) => {
+    status: number
+    scimType: ScimType | undefined
+    detail: string
+  }
+}
+
 /**
  * Bulk (RFC 7644 section 3.7): every operation stands alone. An operation that names another's bulkId waits for it;
  * operations that wait for each other are refused (section 3.7.1).
  */
-export async function answerBulk(
-  deps: ScimDeps,
-  request: ScimRequest,
-  perform: (request: ScimRequest) => Promise<ScimAnswer>,
-  explain: (error: unknown) => { status: number; scimType: ScimType | undefined; detail: string },
-): Promise<ScimAnswer> {
-  const { operations, failOnErrors } = readBulk(request.body, deps.limits.bulkOperations)
+export async function answerBulk(request: ScimRequest, deps: BulkDeps): Promise<ScimAnswer> {
+  const { perform, explain } = deps
+  const { operations, failOnErrors } = readBulk(request.body, deps.maxOperations)
   const results = new Map<number, Result>()
   const ids = new Map<string, string>()
   let failures = 0
@@ -82,7 +89,9 @@ function readBulk(
   const list = memberOf(body, 'Operations')
   if (!Array.isArray(list)) throw refuse('invalidSyntax', "'Operations' must be a list.")
   if (list.length > maxOperations) {
-    throw new ScimError(413, 'tooMany', `At most ${maxOperations} operations are taken at once.`)
+    throw new ScimError(413, `At most ${maxOperations} operations are taken at once.`, {
+      scimType: 'tooMany',
+    })
   }
   const failOnErrors = memberOf(body, 'failOnErrors') ?? 0
   if (typeof failOnErrors !== 'number' || !Number.isSafeInteger(failOnErrors) || failOnErrors < 0) {
@@ -129,10 +138,11 @@ function missingOf(operation: Operation, ids: ReadonlyMap<string, string>): stri
 function resolve(operation: Operation, ids: ReadonlyMap<string, string>): Operation {
   const [missing] = missingOf(operation, ids)
   if (missing !== undefined) {
+    const name = missing.slice(0, 100)
     throw new ScimError(
       409,
-      'invalidValue',
-      `bulkId ${missing.slice(0, 100)} stands for nothing that was made, or for something that waits for this.`,
+      `bulkId ${name} stands for nothing that was made, or for something that waits for this.`,
+      { scimType: 'invalidValue' },
     )
   }
   return {

@@ -8,7 +8,7 @@ import {
 import { groupSchema, groupType, userType } from './schema/schema-group.ts'
 import { enterpriseSchema, userSchema } from './schema/schema-user.ts'
 
-/** Pages and cursors, as the documents announce them and the door keeps them. */
+/** Limits of pages and cursors: announced in the discovery documents and enforced. */
 export const limits = {
   pageSize: 1000,
   defaultPageSize: 100,

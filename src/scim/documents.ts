@@ -4,7 +4,7 @@ import { schemasOf, type Resource } from './schema/resource.ts'
 import { groupType, userType } from './schema/schema-group.ts'
 
 /** What every stored resource has. */
-interface Versioned {
+export interface Versioned {
   readonly id: string
   readonly attributes: string
   readonly version: number
@@ -19,7 +19,7 @@ export function etagOf(record: Versioned): string {
 
 /** The stored attributes of a resource. */
 export function resourceOf(record: Versioned): Resource {
-  // Written by this room, checked against the schema.
+  // Checked against the schema before it was stored.
   return { ...(JSON.parse(record.attributes) as Resource), id: record.id }
 }
 

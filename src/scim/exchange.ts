@@ -6,7 +6,7 @@ import { ScimError } from './protocol/errors.ts'
 import type { Json } from './protocol/json.ts'
 import type { Projection } from './schema/projection.ts'
 
-/** What the door is given. */
+/** What SCIM needs from the rest of the product. */
 export interface ScimDeps {
   readonly directories: Directories
   readonly clock: Clock
@@ -78,7 +78,7 @@ export function checkVersion(request: ScimRequest, etag: string): void {
   const { ifMatch } = request
   if (ifMatch === undefined || ifMatch.trim() === '*') return
   if (!listsTag(ifMatch, etag)) {
-    throw new ScimError(412, undefined, `The resource is at version ${etag}, not at ${ifMatch}.`)
+    throw new ScimError(412, `The resource is at version ${etag}, not at ${ifMatch}.`)
   }
 }
 

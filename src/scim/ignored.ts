@@ -57,7 +57,8 @@ function collect(names: Names, { method, path, body }: Parameters<typeof ignored
   if (method === 'PATCH') collectPatch(names, type, body)
   else if (method === 'PUT' || method === 'POST') {
     // In a resource a dotted name is no path.
-    collectResource(names, type, body, (each) => !each.includes('.') || isQualified(type, each))
+    const isKnownForm = (each: string): boolean => !each.includes('.') || isQualified(type, each)
+    collectResource(names, { type, isKnownForm }, body)
   }
 }
 
@@ -79,55 +80,57 @@ function collectPatch(names: Names, type: ResourceType, body: JsonObject): void 
     if (names.isFull) return
     const [path, value] = [memberOf(operation, 'path'), memberOf(operation, 'value')]
     if (typeof path !== 'string' || path === '') {
-      if (isObject(value)) collectResource(names, type, value, () => true)
+      if (isObject(value)) collectResource(names, { type, isKnownForm: () => true }, value)
       continue
     }
     const target = pathOf(type, path)
     if (target === undefined) names.add(path)
     else if (target.kind === 'extension')
-      collectParts(names, target.extension.attributes, value, path)
+      collectParts(names, { name: path, parts: target.extension.attributes }, value)
     else if (target.target.sub === undefined) collectValue(names, target.target.attribute, value)
   }
 }
 
 function collectResource(
   names: Names,
-  type: ResourceType,
+  form: { readonly type: ResourceType; readonly isKnownForm: (name: string) => boolean },
   object: JsonObject,
-  isKnownForm: (name: string) => boolean,
 ): void {
+  const { type, isKnownForm } = form
   for (const [name, value] of Object.entries(object)) {
     if (isEmpty(value)) continue
     const extension = findExtension(type, name)
     const plain = findCore(type, name) ?? findBare(type, name)
-    if (extension !== undefined) collectParts(names, extension.attributes, value, name)
+    if (extension !== undefined) collectParts(names, { name, parts: extension.attributes }, value)
     else if (plain !== undefined) collectValue(names, plain, value)
     else if (name.toLowerCase() === type.schema.id.toLowerCase() && isObject(value)) {
-      collectResource(names, type, value, isKnownForm)
+      collectResource(names, form, value)
     } else if (!isKnownForm(name) || pathOf(type, name) === undefined) names.add(name)
   }
 }
 
 function collectValue(names: Names, attribute: Attribute, value: Json | undefined): void {
   if (attribute.mutability === 'readOnly' || attribute.subAttributes === undefined) return
+  const owner = { name: attribute.name, parts: attribute.subAttributes }
   for (const item of Array.isArray(value) ? (value as readonly Json[]) : [value]) {
     if (names.isFull) return
-    collectParts(names, attribute.subAttributes, item, attribute.name)
+    collectParts(names, owner, item)
   }
 }
 
 function collectParts(
   names: Names,
-  parts: readonly Attribute[],
+  owner: { readonly name: string; readonly parts: readonly Attribute[] },
   value: Json | undefined,
-  owner: string,
 ): void {
   if (!isObject(value)) return
   for (const [name, json] of Object.entries(value)) {
     if (isEmpty(json)) continue
-    const part = findAttribute(parts, name)
-    if (part === undefined && !isDisplayOfMember(owner, name)) names.add(`${owner}.${name}`)
-    else if (part !== undefined) collectValue(names, part, json)
+    const part = findAttribute(owner.parts, name)
+    if (part === undefined && !isDisplayOfMember(owner.name, name)) {
+      names.add(`${owner.name}.${name}`)
+    }
+    if (part !== undefined) collectValue(names, part, json)
   }
 }
 

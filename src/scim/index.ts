@@ -4,7 +4,7 @@ import { prefix, ScimServer, type ScimServerDeps } from './scim-server.ts'
 import { errorBody } from './protocol/errors.ts'
 import { contentType } from './respond.ts'
 
-/** What this door answers where no route of its own was found: SCIM's error, as everywhere here (RFC 7644 section 3.12). */
+/** Refusals of addresses that have no route here are SCIM errors too (RFC 7644 section 3.12). */
 export const scimRefusals: OwnRefusals = {
   prefix,
   contentType,

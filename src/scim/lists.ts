@@ -1,8 +1,8 @@
 import type { DirectoryPage } from '../directory/index.ts'
-import type { ResourceType } from './schema/attributes.ts'
 import { refuse } from './protocol/errors.ts'
 import type { ScimAnswer, ScimDeps, ScimRequest } from './exchange.ts'
-import { listingOf, projectionOf, type Query } from './query.ts'
+import type { FilterOptions } from './filter/filter.ts'
+import { listingOf, projectionOf, type AskedList, type Query } from './query.ts'
 import { groupTexts, holdsTooMany, listText, userTexts } from './rendering.ts'
 import { groupType, userType } from './schema/schema-group.ts'
 
@@ -12,12 +12,11 @@ const listUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse'
 export async function listResources(
   deps: ScimDeps,
   request: ScimRequest,
-  type: ResourceType,
-  query: Query,
+  asked: AskedList,
 ): Promise<ScimAnswer> {
-  const page = await readPage(deps, request, type, query)
-  const resources = await loadResources(deps, request, { type, ids: page.ids }, query)
-  return answerList([resources], page, query)
+  const page = await readPage(deps, request, asked)
+  const resources = await loadResources(deps, request, { ...asked, ids: page.ids })
+  return answerList([resources], page, asked.query)
 }
 
 /** A page over users and then groups: `.search` and queries at the root (RFC 7644 section 3.4.2.1). */
@@ -30,19 +29,20 @@ export async function listEverything(
     throw refuse('invalidCursor', 'Pages over all resources go by startIndex.')
   }
   const { lists } = deps.directories
-  const ids: { type: ResourceType; ids: readonly string[] }[] = []
+  const parts: Listed[] = []
   let total = 0
-  let room = query.count
+  let left = query.count
   for (const type of [userType, groupType]) {
-    const listing = listingOf(type, query, request, deps.limits, 'absent')
+    const bounds = { ...boundsOf(deps), unknown: 'absent' } as const
+    const listing = listingOf(request, { type, query }, bounds)
     const start = Math.max(1, query.startIndex - total)
-    const page = await lists.byIndex(listing, start, room)
-    ids.push({ type, ids: page.ids })
+    const page = await lists.byIndex(listing, start, left)
+    parts.push({ type, query, ids: page.ids })
     total += page.total
-    room -= page.ids.length
+    left -= page.ids.length
   }
-  const resources: Resources[] = []
-  for (const part of ids) resources.push(await loadResources(deps, request, part, query))
+  const resources: PageOfResources[] = []
+  for (const part of parts) resources.push(await loadResources(deps, request, part))
   return answerList(resources, { total, nextCursor: undefined }, query)
 }
 
@@ -63,11 +63,11 @@ export function listPlain(documents: readonly Record<string, unknown>[]): ScimAn
 async function readPage(
   deps: ScimDeps,
   request: ScimRequest,
-  type: ResourceType,
-  query: Query,
+  asked: AskedList,
 ): Promise<DirectoryPage> {
   const { lists } = deps.directories
-  const listing = listingOf(type, query, request, deps.limits)
+  const { query } = asked
+  const listing = listingOf(request, asked, boundsOf(deps))
   if (query.cursor === undefined) {
     return await lists.byIndex(listing, query.startIndex, query.count)
   }
@@ -82,8 +82,17 @@ async function readPage(
   return page
 }
 
-/** Resources of a page that are to be shown. */
-interface Resources {
+function boundsOf({ limits }: ScimDeps): FilterOptions {
+  return { depth: limits.filterDepth, characters: limits.filterCharacters }
+}
+
+/** The ids of a page. */
+interface Listed extends AskedList {
+  readonly ids: readonly string[]
+}
+
+/** Resources of one type on a page, rendered when they are sent. */
+interface PageOfResources {
   readonly count: number
   readonly isLarge: boolean
   readonly texts: () => ReturnType<typeof userTexts>
@@ -92,9 +101,8 @@ interface Resources {
 async function loadResources(
   deps: ScimDeps,
   request: ScimRequest,
-  { type, ids }: { readonly type: ResourceType; readonly ids: readonly string[] },
-  query: Query,
-): Promise<Resources> {
+  { type, query, ids }: Listed,
+): Promise<PageOfResources> {
   const { organizationId } = request.principal
   const showing = { request, projection: projectionOf(type, query) }
   const { users, groups } = deps.directories
@@ -111,7 +119,7 @@ async function loadResources(
 }
 
 function answerList(
-  resources: readonly Resources[],
+  resources: readonly PageOfResources[],
   page: Pick<DirectoryPage, 'total' | 'nextCursor'>,
   query: Query,
 ): ScimAnswer {
@@ -129,6 +137,6 @@ function answerList(
   return { status: 200, pieces: { isLarge, text } }
 }
 
-async function* textsOf(resources: readonly Resources[]): ReturnType<typeof userTexts> {
+async function* textsOf(resources: readonly PageOfResources[]): ReturnType<typeof userTexts> {
   for (const { texts } of resources) yield* texts()
 }

@@ -3,8 +3,8 @@ import { resolveTarget, type ResourceType } from './schema/attributes.ts'
 import { sortField, toCondition } from './filter/condition.ts'
 import { limits } from './discovery.ts'
 import { refuse } from './protocol/errors.ts'
-import type { ScimLimits } from './exchange.ts'
-import { parseFilter } from './filter/filter.ts'
+import type { ScimRequest } from './exchange.ts'
+import { parseFilter, type FilterOptions } from './filter/filter.ts'
 import { isObject, memberOf, type Json } from './protocol/json.ts'
 import { createProjection, type Projection } from './schema/projection.ts'
 import { checkSchemas } from './schema/resource.ts'
@@ -23,6 +23,12 @@ export interface Query {
   readonly cursor: string | undefined
   readonly attributes: readonly string[]
   readonly excludedAttributes: readonly string[]
+}
+
+/** Which resources are listed, and how. */
+export interface AskedList {
+  readonly type: ResourceType
+  readonly query: Query
 }
 
 /** The query of a URL. */
@@ -129,27 +135,21 @@ export function projectionOf(
 
 /** The query as the directory's lists take it. */
 export function listingOf(
-  type: ResourceType,
-  query: Query,
-  who: {
-    principal: { organizationId: DirectoryListing['organizationId']; tokenId: string }
-    base: string
-  },
-  bounds: ScimLimits,
-  unknown: 'refuse' | 'absent' = 'refuse',
+  { principal, base }: Pick<ScimRequest, 'principal' | 'base'>,
+  { type, query }: AskedList,
+  bounds: FilterOptions,
 ): DirectoryListing {
   const { filter, sortBy, descending, count } = query
-  const parserBounds = { depth: bounds.filterDepth, characters: bounds.filterCharacters }
-  const tree = filter && parseFilter(filter, type, unknown, parserBounds)
+  const tree = filter && parseFilter(filter, type, bounds)
   // An attribute that nobody knows, or that has no single value, sorts nothing.
   const target = sortBy === undefined ? undefined : resolveTarget(type, sortBy)
   const sort = target && sortField(type, target)
   return {
-    organizationId: who.principal.organizationId,
-    tokenId: who.principal.tokenId,
+    organizationId: principal.organizationId,
+    tokenId: principal.tokenId,
     kind: type.name === 'User' ? 'user' : 'group',
     query: {
-      condition: tree ? toCondition(type, tree, who.base) : undefined,
+      condition: tree ? toCondition(type, tree, base) : undefined,
       sort: sort && { ...sort, descending },
     },
     asked: JSON.stringify([filter ?? '', sortBy ?? '', descending, count]),

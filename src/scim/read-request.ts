@@ -32,16 +32,16 @@ export function readBody(
   const bytes = request.body as Buffer | undefined
   if (bytes === undefined || bytes.length === 0) return undefined
   if (request.headers['content-encoding'] !== undefined) {
-    throw new ScimError(415, undefined, 'A body with Content-Encoding is not taken.')
+    throw new ScimError(415, 'A body with Content-Encoding is not taken.')
   }
   if (request.method === 'GET' || request.method === 'DELETE') return undefined
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase()
   if (type === undefined || !mediaTypes.includes(type)) {
-    throw new ScimError(415, undefined, `The content type must be ${mediaTypes.join(' or ')}.`)
+    throw new ScimError(415, `The content type must be ${mediaTypes.join(' or ')}.`)
   }
   const most = path[0]?.toLowerCase() === 'bulk' ? limits.bulkBodyBytes : limits.bodyBytes
   if (bytes.length > most) {
-    throw new ScimError(413, 'tooMany', `The body has more than ${most} bytes.`)
+    throw new ScimError(413, `The body has more than ${most} bytes.`, { scimType: 'tooMany' })
   }
   return readJson(bytes)
 }
@@ -58,7 +58,7 @@ function decode(segment: string): string {
   } catch {}
   // PostgreSQL has no text with U+0000: nothing is called that.
   if (text === undefined || text.includes('\0')) {
-    throw new ScimError(404, undefined, 'There is nothing here.')
+    throw new ScimError(404, 'There is nothing here.')
   }
   return text
 }

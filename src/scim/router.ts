@@ -4,7 +4,9 @@ import { ScimError, type ScimType } from './protocol/errors.ts'
 import type { DiscoveryRequest, ScimAnswer, ScimDeps, ScimRequest } from './exchange.ts'
 import { listEverything, listPlain, listResources } from './lists.ts'
 import { askedAttributes, queryOfBody, queryOfUrl } from './query.ts'
-import { createGroupDoor, createUserDoor, type ResourceDoor } from './resources.ts'
+import { GroupResources } from './group-resources.ts'
+import type { Resources } from './resources.ts'
+import { UserResources } from './user-resources.ts'
 
 /** Does what a request asks for. */
 export type ScimHandler = (request: ScimRequest) => Promise<ScimAnswer>
@@ -41,17 +43,19 @@ export function createRouter(
   deps: ScimDeps,
   explain: (error: unknown) => { status: number; scimType: ScimType | undefined; detail: string },
 ): ScimRouter {
-  const doors: Readonly<Record<string, ResourceDoor>> = {
-    users: createUserDoor(deps),
-    groups: createGroupDoor(deps),
+  const kinds: Readonly<Record<string, Resources>> = {
+    users: new UserResources(deps.directories.users),
+    groups: new GroupResources(deps),
   }
+
+  const bulk = { maxOperations: deps.limits.bulkOperations, perform: performInBulk, explain }
 
   function handlersOf(path: readonly string[]): Handlers<ScimHandler> {
     const [first = '', second] = path
     const name = first.toLowerCase()
     if (path.length > 2) return undefined
-    const door = Object.hasOwn(doors, name) ? doors[name] : undefined
-    if (door !== undefined) return doorHandlers(deps, door, second)
+    const resources = Object.hasOwn(kinds, name) ? kinds[name] : undefined
+    if (resources !== undefined) return resourceHandlers(deps, resources, second)
     if (second !== undefined && name !== 'me') return undefined
     switch (name) {
       case '':
@@ -64,7 +68,7 @@ export function createRouter(
         }
       case 'bulk':
         return {
-          POST: async (request) => await answerBulk(deps, request, performInBulk, explain),
+          POST: async (request) => await answerBulk(request, bulk),
         }
       default:
         return undefined
@@ -100,29 +104,30 @@ function handlerFor<Handler>(method: string, handlers: Handlers<Handler>): Handl
   return handler
 }
 
-function doorHandlers(
+function resourceHandlers(
   deps: ScimDeps,
-  door: ResourceDoor,
+  resources: Resources,
   id: string | undefined,
 ): Handlers<ScimHandler> {
+  const { type } = resources
   if (id === undefined) {
     return {
       GET: async (request) =>
-        await listResources(deps, request, door.type, queryOfUrl(request.query)),
-      POST: async (request) => await door.create(request),
+        await listResources(deps, request, { type, query: queryOfUrl(request.query) }),
+      POST: async (request) => await resources.create(request),
     }
   }
   if (id.toLowerCase() === '.search') {
     return {
       POST: async (request) =>
-        await listResources(deps, request, door.type, queryOfBody(request.body)),
+        await listResources(deps, request, { type, query: queryOfBody(request.body) }),
     }
   }
   return {
-    GET: async (request) => await door.read(request, id),
-    PUT: async (request) => await door.replace(request, id),
-    PATCH: async (request) => await door.patch(request, id),
-    DELETE: async (request) => await door.remove(request, id),
+    GET: async (request) => await resources.read(request, id),
+    PUT: async (request) => await resources.replace(request, id),
+    PATCH: async (request) => await resources.patch(request, id),
+    DELETE: async (request) => await resources.remove(request, id),
   }
 }
 
@@ -159,7 +164,7 @@ function discoveryList(
   documents: readonly Record<string, unknown>[],
 ): ScimAnswer {
   if (query.has('filter')) {
-    throw new ScimError(403, undefined, 'The discovery documents cannot be filtered.')
+    throw new ScimError(403, 'The discovery documents cannot be filtered.')
   }
   if (id === undefined) return listPlain(documents)
   const found = documents.find((document) => document['id'] === id)
@@ -170,14 +175,14 @@ function discoveryList(
 function notAllowed(methods: readonly string[]): ScimError {
   const Allow = methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each])).join(', ')
   // RFC 9110 section 15.5.6: a 405 says what is allowed.
-  return new ScimError(405, undefined, `Allowed here: ${Allow}.`, { Allow })
+  return new ScimError(405, `Allowed here: ${Allow}.`, { headers: { Allow } })
 }
 
 // RFC 7644 section 3.11: not every service has a "me"; a directory's token is nobody.
 function notImplemented(): ScimError {
-  return new ScimError(501, undefined, '/Me is not supported.')
+  return new ScimError(501, '/Me is not supported.')
 }
 
 function notFound(): ScimError {
-  return new ScimError(404, undefined, 'There is nothing here.')
+  return new ScimError(404, 'There is nothing here.')
 }

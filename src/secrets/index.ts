@@ -1,4 +1,4 @@
-/** Mint, digest, seal, sign, compare: the only room that touches keys. */
+/** Mint, digest, seal, sign, compare: the only folder that does cryptography. */
 export { Secret } from './secret.ts'
 export {
   checksumHolds,

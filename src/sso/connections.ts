@@ -107,7 +107,7 @@ export interface Connections {
   remove(organizationId: OrganizationId, id: string, actor: Actor): Promise<void>
   /** The client of a connection, its credential opened, for one sign-in. */
   clientOf(connection: Connection): Promise<Client>
-  /** The connection that an address of the sign-in door names, whoever's it is. */
+  /** The connection that a sign-in address names, of whichever organization. */
   findForSignIn(id: string): Promise<Connection | undefined>
 }
 
@@ -116,7 +116,7 @@ interface Needs {
   readonly sealer: Sealer
   readonly clock: Clock
   readonly relyingParty: RelyingParty
-  /** Where the sign-in door is: {auth_url}. */
+  /** The base address of sign-in: {auth_url}. */
   readonly authUrl: string
   readonly allowLoopback: boolean
 }

@@ -5,7 +5,7 @@ import { redact } from './redact.ts'
 
 type Write = (fields: object, text: string) => void
 
-/** Where a room writes what an operator should know; fields first, then a sentence without values. */
+/** The log of a part of the product: fields first, then a sentence without values. */
 export interface Log {
   debug: Write
   info: Write

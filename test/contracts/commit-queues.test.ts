@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
-import { createDirectoryGroups } from '../../src/directory/groups.ts'
+import { DirectoryGroups } from '../../src/directory/groups.ts'
 import {
   asStorageProblem,
   auditEntries,
@@ -145,15 +145,13 @@ test('a change of a group waits in no queue of another organization, whatever id
   await using store = await place.open()
   const [own, other] = [await addOrganization(store, 'own'), await addOrganization(store, 'other')]
   const none = async (): Promise<never> => assert.fail('there is nothing to change')
-  const groups = createDirectoryGroups(
-    { store },
-    {
-      tokens: { whileGood: async (_tx, _organizationId, _actor, work) => await work() },
-      roles: { apply: none, preview: none },
-    },
-  )
+  const groups = new DirectoryGroups({
+    store,
+    tokens: { whileGood: async (_change, work) => await work() },
+    roles: { apply: none, preview: none },
+  })
   const change = async (): Promise<unknown> =>
-    await groups.change(own, other, none as never, { kind: 'directory' })
+    await groups.change({ organizationId: own, actor: { kind: 'directory' } }, other, none as never)
   const answered = Promise.withResolvers<void>()
   const busy = store.transactionConfirmed(async () => await answered.promise, { queue: other })
   await assert.rejects(change(), { code: 'not_found' }).finally(answered.resolve)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { createId, type UserId } from '../../src/ids.ts'
-import { createDirectoryRoles } from '../../src/directory/roles.ts'
+import { directoryRoles } from '../../src/directory/roles.ts'
 import {
   auditEntries,
   memberships,
@@ -21,9 +21,9 @@ for (const engine of engines) {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
       const { organizationId, members, signedIn } = await furnish(store)
-      const roles = createDirectoryRoles()
       const changed = await store.transaction(
-        async (tx) => await roles.apply(tx, organizationId, members, { kind: 'operator' }),
+        async (tx) =>
+          await directoryRoles.apply({ tx, organizationId, actor: { kind: 'operator' } }, members),
       )
       assert.equal(changed, people)
       assert.deepEqual(await sessions.listLiving(store, signedIn, { nowMs: Date.now() }), [])

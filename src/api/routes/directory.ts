@@ -180,9 +180,7 @@ export const directoryRoutes = {
     query: Type.Object(pageQuery),
     answer: pageOf(User),
     handle: async ({ organization, query }, { directories }) => {
-      const most = limitOf(query) + 1
-      const after = positionOf(query.after)
-      const ids = await directories.lists.byPosition(organization.id, 'user', after, most)
+      const ids = await directories.lists.byPosition(organization.id, 'user', positions(query))
       const found = await directories.users.getAll(organization.id, ids, true)
       return toPage(query, found, { item: toUser, cursorOf: (user) => String(user.position) })
     },
@@ -232,9 +230,7 @@ export const directoryRoutes = {
     query: Type.Object(pageQuery),
     answer: pageOf(Group),
     handle: async ({ organization, query }, { directories }) => {
-      const most = limitOf(query) + 1
-      const after = positionOf(query.after)
-      const ids = await directories.lists.byPosition(organization.id, 'group', after, most)
+      const ids = await directories.lists.byPosition(organization.id, 'group', positions(query))
       const found = await directories.groups.getAll(organization.id, ids)
       return toPage(query, found, { item: toGroup, cursorOf: (group) => String(group.position) })
     },
@@ -248,7 +244,8 @@ export const directoryRoutes = {
     answer: Type.Object({ group: Group, changed: Type.Integer() }),
     handle: async ({ organization, param, body, actor }, { directories }) => {
       const role = body.role ?? undefined
-      const done = await directories.groups.setRole(organization.id, param('group'), role, actor)
+      const caller = { organizationId: organization.id, actor }
+      const done = await directories.groups.setRole(caller, param('group'), role)
       return { group: toGroup(done.group), changed: done.changed }
     },
   }),
@@ -281,9 +278,11 @@ export const directoryRoutes = {
   }),
 }
 
-function positionOf(after: string | undefined): number {
-  const position = Number(after ?? 0)
-  return Number.isSafeInteger(position) && position > 0 ? position : 0
+/** The next page by position: one more than is shown, which tells whether there are others. */
+function positions(query: { after?: string; limit?: number }): { after: number; count: number } {
+  const position = Number(query.after ?? 0)
+  const after = Number.isSafeInteger(position) && position > 0 ? position : 0
+  return { after, count: limitOf(query) + 1 }
 }
 
 function toToken(token: DirectoryTokenRecord): Static<typeof Token> {

@@ -138,7 +138,7 @@ export const targetWishProperties = {
 
 const wish = Type.Object(targetWishProperties)
 
-/** A wish as the targets' room takes it. */
+/** The body of a request as the domain takes it. */
 export function toTargetInput(body: Static<typeof wish>): TargetInput {
   const { name, upstream, enabled, credential, timeouts, capture, rules, rate_limit: rate } = body
   return {

@@ -24,11 +24,13 @@ export const groupSection: Section = {
     const known = before?.id ?? ''
     const id = known === '' ? await idOf(name, { organization, services }) : known
     if (id === undefined) return undefined
-    await services.groups.setRole(organization.id, id, entry['role'] as GroupRole, actor)
+    const caller = { organizationId: organization.id, actor }
+    await services.groups.setRole(caller, id, entry['role'] as GroupRole)
     return id
   },
   async remove(id, { organization, services, actor }) {
-    if (id !== '') await services.groups.setRole(organization.id, id, undefined, actor)
+    const caller = { organizationId: organization.id, actor }
+    if (id !== '') await services.groups.setRole(caller, id, undefined)
   },
 }
 

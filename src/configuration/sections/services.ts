@@ -53,7 +53,7 @@ export function openServices(deps: ConfigurationDeps): ConfigurationServices {
     endpoints: createWebhooks(deps).endpoints,
     connections: createConnections(deps),
     domains: createDomains(deps),
-    groups: openDirectoryGroups({ store, sealer, clock }),
+    groups: openDirectoryGroups(store),
     keys: createKeys(deps),
   }
 }

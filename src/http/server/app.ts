@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Problem } from '../../errors.ts'
 import { ownRefusalsOf, renderProblem, type OwnRefusals } from './problem.ts'
 
-/** Routes of a door, to be hung on the app. */
+/** Routes of an entry point, to be registered on the app. */
 export type App = FastifyInstance
 export type AppRequest = FastifyRequest
 export type AppReply = FastifyReply

@@ -4,9 +4,9 @@ import type { App } from './app.ts'
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * Watches what is hung on an app, or on a scope whose refusals have a form of their own. What it returns hangs the
- * rest: 405 `method_not_allowed` for every other method of the addresses that are there by then (RFC 9110, section
- * 15.5.6), instead of the 404 of an address that is not there.
+ * Watches which routes are registered on an app, or on a scope with an error format of its own. The function it returns
+ * answers every other method of those addresses with 405 `method_not_allowed` (RFC 9110 section 15.5.6) instead of the
+ * 404 of an unknown address.
  */
 export function watchMethods(app: App): () => void {
   const known = new Map<string, Set<string>>()
@@ -16,7 +16,7 @@ export function watchMethods(app: App): () => void {
     known.set(url, answered)
   })
   return () => {
-    // Scopes hang their addresses when the app gets ready, in the order in which they were registered: this one is last.
+    // Scopes add their routes when the app gets ready, in the order in which they were registered: this one is last.
     void app.register(async (scope) => {
       for (const [url, answered] of [...known]) {
         const others = methods.filter((method) => !answered.has(method))
@@ -34,6 +34,6 @@ function refuse(
   const refused = async (): Promise<never> => {
     throw new Problem('method_not_allowed', undefined, { headers: { Allow: allow } })
   }
-  // At once: whatever body comes along is nobody's business here.
+  // Refused before the body is read.
   scope.route({ method: at.others, url: at.url, onRequest: refused, handler: refused })
 }

@@ -7,24 +7,24 @@ export interface RenderedProblem {
   readonly body: string
 }
 
-/** How a door that doesn't speak of problems words the refusals that are made before any of its routes is found. */
+/** How an entry point with an error format of its own (SCIM) words refusals made before one of its routes is found. */
 export interface OwnRefusals {
-  /** The addresses that are the door's: this one and all below it. */
+  /** The entry point's addresses: this one and all below it. */
   readonly prefix: string
   readonly contentType: string
   render(problem: Problem): Uint8Array
 }
 
-/** The door that words refusals of this URL itself, if there is one. */
+/** The entry point that words refusals of this URL itself, if there is one. */
 export function ownRefusalsOf(
-  doors: readonly OwnRefusals[] | undefined,
+  entryPoints: readonly OwnRefusals[] | undefined,
   url: string,
 ): OwnRefusals | undefined {
   const path = url.split('?', 1)[0] ?? ''
-  return doors?.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`))
+  return entryPoints?.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`))
 }
 
-/** Renders a refusal in a door's own words; the body is text whose characters are bytes (latin1). */
+/** Renders a refusal in an entry point's own format; the body is text whose characters are bytes (latin1). */
 export function renderOwn(own: OwnRefusals, problem: Problem, requestId: string): RenderedProblem {
   const body = Buffer.from(own.render(problem)).toString('latin1')
   const headers = ['Content-Type', own.contentType, ...ownHeaders(problem, requestId, body.length)]

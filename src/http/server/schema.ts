@@ -1,2 +1,2 @@
-/** Schemas of what goes in and out; this room keeps the library. */
+/** Schemas of requests and responses; only this folder imports the library. */
 export { Type, type Static, type TSchema } from 'typebox'

@@ -159,8 +159,8 @@ describe('the filter parser (RFC 7644 section 3.4.2.2)', () => {
       assert.throws(() => parseFilter(over, userType), isInvalidFilter)
     }
     // Both are settings.
-    parseFilter(long(4096), userType, 'refuse', { depth: 16, characters: 4096 })
-    parseFilter(deep(20), userType, 'refuse', { depth: 20 })
+    parseFilter(long(4096), userType, { depth: 16, characters: 4096 })
+    parseFilter(deep(20), userType, { depth: 20 })
   })
 
   // In how many steps is counted in test/steps.test.ts.
@@ -217,9 +217,9 @@ describe('the filter parser (RFC 7644 section 3.4.2.2)', () => {
   })
 
   test('an unknown attribute of one type is absent when both types are searched', () => {
-    assert.equal(show(parseFilter('userName eq "x"', groupType, 'absent')), 'never')
+    assert.equal(show(parseFilter('userName eq "x"', groupType, { unknown: 'absent' })), 'never')
     assert.equal(
-      show(parseFilter('emails[type eq "x"].value eq "y"', groupType, 'absent')),
+      show(parseFilter('emails[type eq "x"].value eq "y"', groupType, { unknown: 'absent' })),
       'never',
     )
     assert.throws(() => parseFilter('userName eq "x"', groupType), isInvalidFilter)

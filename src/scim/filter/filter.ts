@@ -8,14 +8,21 @@ import { refuse, type ScimError } from '../protocol/errors.ts'
 const maxDepth = 16
 const maxTerms = 64
 
-/** Parses a filter on resources of a type; with `unknown: 'absent'` an unknown attribute is one that nobody has. */
+/** How a filter is parsed. */
+export interface FilterOptions {
+  /** With 'absent' an attribute that nobody knows is one that no resource has. */
+  readonly unknown?: 'refuse' | 'absent'
+  readonly depth?: number
+  readonly characters?: number
+}
+
+/** Parses a filter on resources of a type. */
 export function parseFilter(
   source: string,
   type: ResourceType,
-  unknown: 'refuse' | 'absent' = 'refuse',
-  bounds: { readonly depth: number; readonly characters?: number } = { depth: maxDepth },
+  { unknown = 'refuse', depth = maxDepth, characters }: FilterOptions = {},
 ): Filter {
-  const tokens = tokenize(source, 'invalidFilter', bounds.characters)
+  const tokens = tokenize(source, 'invalidFilter', characters)
   const parser = new FilterParser(tokens, (name) => {
     const target = resolveTarget(type, name)
     if (target === undefined && unknown === 'refuse') {
@@ -24,7 +31,7 @@ export function parseFilter(
     return target
   })
   // Counted from below, so that a smaller or larger depth is allowed.
-  const filter = parser.filter(maxDepth - bounds.depth)
+  const filter = parser.filter(maxDepth - depth)
   parser.end()
   return filter
 }

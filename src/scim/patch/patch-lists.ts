@@ -37,7 +37,9 @@ export function changeList(
 
 function changed(path: Path, list: readonly Item[], operation: PatchOperation): readonly Item[] {
   const { attribute, sub } = path.target
-  if (path.filter !== undefined) return changeSelected(path, path.filter, list, operation)
+  if (path.filter !== undefined) {
+    return changeSelected({ ...path, filter: path.filter }, list, operation)
+  }
   if (sub !== undefined) return changePart(path, list, operation)
   if (operation.op === 'remove') return removed(attribute, list, operation.value)
   const given = itemsOf(attribute, operation.value)
@@ -78,12 +80,12 @@ function changePart(path: Path, list: readonly Item[], operation: PatchOperation
 }
 
 function changeSelected(
-  path: Path,
-  filter: Filter,
+  path: Path & { readonly filter: Filter },
   list: readonly Item[],
   operation: PatchOperation,
 ): readonly Item[] {
   const { attribute, sub } = path.target
+  const { filter } = path
   const isSelected = (item: Item): boolean => typeof item === 'object' && matches(item, filter)
   if (!list.some(isSelected)) {
     const seed = operation.op === 'remove' ? undefined : seedOf(filter)

@@ -22,7 +22,9 @@ export function readPatch(body: Json): PatchOperation[] {
     throw refuse('invalidSyntax', "'Operations' must be a list with at least one operation.")
   }
   if (operations.length > maxOperations) {
-    throw new ScimError(413, 'tooMany', `At most ${maxOperations} operations are taken at once.`)
+    throw new ScimError(413, `At most ${maxOperations} operations are taken at once.`, {
+      scimType: 'tooMany',
+    })
   }
   return (operations as readonly Json[]).map(readOperation)
 }

@@ -78,7 +78,9 @@ function termsOf(filter: Filter | undefined): number {
 }
 
 function tooMuch(): ScimError {
-  return new ScimError(413, 'tooMany', 'These operations are too much at once: send them in parts.')
+  return new ScimError(413, 'These operations are too much at once: send them in parts.', {
+    scimType: 'tooMany',
+  })
 }
 
 function applyOne(state: State, operation: PatchOperation): void {
@@ -153,7 +155,7 @@ function applyAt(state: State, path: PatchPath, operation: PatchOperation): void
   if (after === undefined && attribute.required && attribute.isKept !== true) {
     throw refuse('mutability', `'${attribute.name}' is required and cannot be removed.`)
   }
-  put(state, extension?.id, attribute.name, after)
+  put(state, { urn: extension?.id, name: attribute.name }, after)
 }
 
 function applyToExtension(state: State, urn: string, operation: PatchOperation): void {
@@ -189,7 +191,11 @@ function holderOf(state: State, urn: string | undefined): Values {
   return urn === undefined ? state.resource : partsAt(state.resource, urn)
 }
 
-function put(state: State, urn: string | undefined, name: string, value: Value | undefined): void {
+function put(
+  state: State,
+  { urn, name }: { readonly urn: string | undefined; readonly name: string },
+  value: Value | undefined,
+): void {
   const holder: Values = urn === undefined ? state.resource : { ...partsAt(state.resource, urn) }
   if (value === undefined) delete holder[name]
   else holder[name] = value

@@ -14,36 +14,35 @@ export type ScimType =
   | 'expiredCursor'
   | 'invalidCount'
 
-/** A refusal of the SCIM door; the message is public. */
+/** A refusal in SCIM's words; the message is public. */
 export class ScimError extends Error {
   readonly status: number
   readonly scimType: ScimType | undefined
-  /** What the answer says beside its body, as the methods that are allowed. */
+  /** Headers of the response: the methods that are allowed, when to come back. */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
     status: number,
-    scimType: ScimType | undefined,
     detail: string,
-    headers: Readonly<Record<string, string>> = {},
+    more: { scimType?: ScimType; headers?: Readonly<Record<string, string>> } = {},
   ) {
     super(detail)
     this.name = 'ScimError'
     this.status = status
-    this.scimType = scimType
-    this.headers = headers
+    this.scimType = more.scimType
+    this.headers = more.headers ?? {}
   }
 }
 
 /** A 400 with its keyword. */
 export function refuse(scimType: ScimType, detail: string): ScimError {
-  return new ScimError(400, scimType, detail)
+  return new ScimError(400, detail, { scimType })
 }
 
 /** A 429 that says when to come back, in seconds. */
 export function tooMany(retrySeconds: number): ScimError {
   const headers = { 'Retry-After': String(retrySeconds) }
-  return new ScimError(429, undefined, 'Too many requests. Try again shortly.', headers)
+  return new ScimError(429, 'Too many requests. Try again shortly.', { headers })
 }
 
 /** The body of a refusal: only the members of RFC 7644 section 3.12, the status as a string. */

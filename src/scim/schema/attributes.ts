@@ -1,4 +1,4 @@
-/** What RFC 7643 section 7 says about one attribute; the engines of this room are driven by nothing else. */
+/** What RFC 7643 section 7 says about one attribute; filters, patches and projections are driven by nothing else. */
 export interface Attribute {
   readonly name: string
   readonly type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'integer' | 'complex'
@@ -42,53 +42,61 @@ export interface Target {
 
 type Options = Partial<Omit<Attribute, 'name' | 'type' | 'description'>>
 
-/** An attribute with the defaults of RFC 7643 section 2.2. */
-export function attribute(
-  name: string,
-  type: Attribute['type'],
-  description: string,
-  options: Options = {},
-): Attribute {
-  return {
+type MakeAttribute = (name: string, description: string, options?: Options) => Attribute
+
+/** Makes attributes, by their type, with the defaults of RFC 7643 section 2.2. */
+export const attribute: Readonly<Record<Attribute['type'], MakeAttribute>> = {
+  string: ofType('string'),
+  boolean: ofType('boolean'),
+  dateTime: ofType('dateTime'),
+  integer: ofType('integer'),
+  complex: ofType('complex'),
+  // Sections 2.3.6 and 2.3.7: binary values and references are always case-exact.
+  binary: ofType('binary', { caseExact: true }),
+  reference: ofType('reference', { caseExact: true }),
+}
+
+function ofType(type: Attribute['type'], defaults: Options = {}): MakeAttribute {
+  return (name, description, options = {}) => ({
     name,
     type,
     multiValued: false,
     description,
     required: false,
-    // Section 2.3.3 and 2.3.7: binary values and references are always case-exact.
-    caseExact: type === 'binary' || type === 'reference',
+    caseExact: false,
     mutability: 'readWrite',
     returned: 'default',
     uniqueness: 'none',
+    ...defaults,
     ...options,
-  }
+  })
 }
 
 const metaParts = ['resourceType', 'location', 'version'].map((name) =>
-  attribute(name, name === 'location' ? 'reference' : 'string', `The ${name} of the resource.`, {
+  attribute[name === 'location' ? 'reference' : 'string'](name, `The ${name} of the resource.`, {
     caseExact: true,
     mutability: 'readOnly',
   }),
 )
 const metaTimes = ['created', 'lastModified'].map((name) =>
-  attribute(name, 'dateTime', `The time of ${name}.`, { mutability: 'readOnly' }),
+  attribute.dateTime(name, `The time of ${name}.`, { mutability: 'readOnly' }),
 )
 
 /** The attributes that every resource has and no schema lists (RFC 7643 section 3.1). */
 const commonAttributes: readonly Attribute[] = [
-  attribute('schemas', 'reference', 'The schemas of the resource.', {
+  attribute.reference('schemas', 'The schemas of the resource.', {
     multiValued: true,
     returned: 'always',
     caseExact: false,
   }),
-  attribute('id', 'string', 'The identifier, made by the service.', {
+  attribute.string('id', 'The identifier, made by the service.', {
     caseExact: true,
     mutability: 'readOnly',
     returned: 'always',
     uniqueness: 'server',
   }),
-  attribute('externalId', 'string', 'The identifier in the directory.', { caseExact: true }),
-  attribute('meta', 'complex', 'Data about the resource.', {
+  attribute.string('externalId', 'The identifier in the directory.', { caseExact: true }),
+  attribute.complex('meta', 'Data about the resource.', {
     mutability: 'readOnly',
     subAttributes: [...metaParts, ...metaTimes],
   }),

@@ -9,7 +9,15 @@ export interface Projection {
   apply(document: Readonly<Record<string, unknown>>): Record<string, unknown>
 }
 
+/** The parts of an attribute that a request names, or all of it. */
+type Parts = ReadonlySet<string> | 'all' | undefined
 type Names = ReadonlyMap<string, ReadonlySet<string> | 'all'>
+
+/** What a request says about one attribute. */
+interface Choice {
+  readonly wanted: Parts
+  readonly unwanted: Parts
+}
 
 /** The projection for `attributes` and `excludedAttributes`; names that nobody knows are passed over. */
 export function createProjection(
@@ -19,17 +27,23 @@ export function createProjection(
 ): Projection {
   const wanted = attributes.length === 0 ? undefined : namesOf(type, attributes)
   const unwanted = namesOf(type, excluded)
-  const shown = (key: string, attribute: Attribute): boolean =>
-    isShown(attribute, wanted?.get(key), wanted !== undefined, unwanted.get(key))
+  const isSelective = wanted !== undefined
+  const choiceOf = (key: string): Choice => ({
+    wanted: wanted?.get(key),
+    unwanted: unwanted.get(key),
+  })
   return {
     shows: (name) =>
-      coreAttributes(type).some((each) => each.name === name && shown(each.name, each)),
+      coreAttributes(type).some(
+        (each) => each.name === name && isShown(each, choiceOf(name), isSelective),
+      ),
     apply(document) {
       const answer: Record<string, unknown> = {}
       for (const each of coreAttributes(type)) {
         const value = document[each.name]
-        if (value === undefined || !shown(each.name, each)) continue
-        answer[each.name] = cut(value, wanted?.get(each.name), unwanted.get(each.name))
+        const choice = choiceOf(each.name)
+        if (value === undefined || !isShown(each, choice, isSelective)) continue
+        answer[each.name] = cut(value, choice)
       }
       const { extension } = type
       const parts = extension && document[extension.id]
@@ -37,12 +51,11 @@ export function createProjection(
       const kept: Record<string, unknown> = {}
       for (const each of extension.attributes) {
         const value = (parts as Record<string, unknown>)[each.name]
-        const key = `${extension.id}:${each.name}`
-        const all = wanted?.get(extension.id)
+        const choice = choiceOf(`${extension.id}:${each.name}`)
+        const whole = { ...choice, wanted: choice.wanted ?? wanted?.get(extension.id) }
         if (value === undefined || unwanted.has(extension.id)) continue
-        if (!isShown(each, wanted?.get(key) ?? all, wanted !== undefined, unwanted.get(key)))
-          continue
-        kept[each.name] = cut(value, wanted?.get(key), unwanted.get(key))
+        if (!isShown(each, whole, isSelective)) continue
+        kept[each.name] = cut(value, choice)
       }
       if (Object.keys(kept).length > 0) answer[extension.id] = kept
       return answer
@@ -52,9 +65,8 @@ export function createProjection(
 
 function isShown(
   attribute: Attribute,
-  wanted: ReadonlySet<string> | 'all' | undefined,
+  { wanted, unwanted }: Choice,
   isSelective: boolean,
-  unwanted: ReadonlySet<string> | 'all' | undefined,
 ): boolean {
   if (attribute.returned === 'always') return true
   if (attribute.returned === 'never') return false
@@ -63,15 +75,12 @@ function isShown(
 }
 
 // A complex value with only the parts that were asked for, or without those that were not.
-function cut(
-  value: unknown,
-  wanted: ReadonlySet<string> | 'all' | undefined,
-  unwanted: ReadonlySet<string> | 'all' | undefined,
-): unknown {
+function cut(value: unknown, choice: Choice): unknown {
+  const { wanted, unwanted } = choice
   const only = wanted === 'all' ? undefined : wanted
   const without = unwanted === 'all' ? undefined : unwanted
   if (only === undefined && without === undefined) return value
-  if (Array.isArray(value)) return value.map((item) => cut(item, wanted, unwanted))
+  if (Array.isArray(value)) return value.map((item) => cut(item, choice))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).filter(

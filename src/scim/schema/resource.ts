@@ -1,5 +1,5 @@
 import { findBare, findCore, findExtension, resolveTarget } from './attributes.ts'
-import type { Attribute, ResourceType } from './attributes.ts'
+import type { ResourceType } from './attributes.ts'
 import { refuse } from '../protocol/errors.ts'
 import { isObject, memberOf, type Json, type JsonObject } from '../protocol/json.ts'
 import { readParts, readValue, type Value, type Values } from './values.ts'
@@ -17,7 +17,7 @@ export function readResource(type: ResourceType, body: Json): Resource {
     const key = name.toLowerCase()
     if (seen.has(key)) throw refuse('invalidSyntax', `'${name}' is there twice.`)
     seen.add(key)
-    readMember(type, resource, name, json)
+    readMember({ type, resource }, name, json)
   }
   checkRequired(type, resource)
   return resource
@@ -51,7 +51,14 @@ export function schemasOf(type: ResourceType, resource: Resource): string[] {
     : [type.schema.id]
 }
 
-function readMember(type: ResourceType, resource: Resource, name: string, json: Json): void {
+/** A resource that is being read, and what it is read as. */
+interface Draft {
+  readonly type: ResourceType
+  readonly resource: Resource
+}
+
+function readMember(draft: Draft, name: string, json: Json): void {
+  const { type, resource } = draft
   const extension = findExtension(type, name)
   if (extension !== undefined) {
     if (json === null) return
@@ -62,12 +69,16 @@ function readMember(type: ResourceType, resource: Resource, name: string, json: 
     return
   }
   if (name.toLowerCase() === type.schema.id.toLowerCase() && isObject(json)) {
-    return readQualifiedAll(type, resource, json)
+    return readQualifiedAll(draft, json)
   }
-  if (name.toLowerCase().startsWith('urn:')) return readQualified(type, resource, name, json)
+  if (name.toLowerCase().startsWith('urn:')) return readQualified(draft, name, json)
   const bare = findBare(type, name)
   if (type.extension !== undefined && bare !== undefined) {
-    return readBare(resource, type.extension.id, bare, json)
+    const value = readValue(bare, json)
+    const urn = type.extension.id
+    // Entra writes attributes of the extension beside those of the core; what the extension itself says goes first.
+    if (value !== undefined) resource[urn] = { [bare.name]: value, ...partsAt(resource, urn) }
+    return
   }
   const attribute = findCore(type, name)
   if (attribute === undefined || attribute.mutability === 'readOnly') return
@@ -76,22 +87,17 @@ function readMember(type: ResourceType, resource: Resource, name: string, json: 
   if (value !== undefined) resource[attribute.name] = value
 }
 
-// Entra writes attributes of the extension beside those of the core; what the extension itself says goes first.
-function readBare(resource: Resource, urn: string, attribute: Attribute, json: Json): void {
-  const value = readValue(attribute, json)
-  if (value !== undefined) resource[urn] = { [attribute.name]: value, ...partsAt(resource, urn) }
-}
-
 // The core's attributes under the core's URN, as some clients group them.
-function readQualifiedAll(type: ResourceType, resource: Resource, members: JsonObject): void {
+function readQualifiedAll(draft: Draft, members: JsonObject): void {
+  const { type } = draft
   for (const [name, json] of Object.entries(members)) {
     const qualified = `${type.schema.id}:${name}`
-    if (resolveTarget(type, qualified) !== undefined) readQualified(type, resource, qualified, json)
+    if (resolveTarget(type, qualified) !== undefined) readQualified(draft, qualified, json)
   }
 }
 
 // `urn:…:User:department` as a member name; an extension that nobody here knows is named in the request log only.
-function readQualified(type: ResourceType, resource: Resource, name: string, json: Json): void {
+function readQualified({ type, resource }: Draft, name: string, json: Json): void {
   const target = resolveTarget(type, name)
   if (target === undefined || target.sub !== undefined) return
   if (target.attribute.mutability === 'readOnly' || target.attribute.name === 'schemas') return

@@ -1,6 +1,11 @@
 import { attribute, type Attribute, type Schema } from './attributes.ts'
 
-type Part = readonly [name: string, type: Attribute['type'], description: string, need?: 'required']
+type Part = readonly [
+  name: string,
+  type: Attribute['type'],
+  description: string,
+  ...marks: ('required' | 'multiValued')[],
+]
 
 /** The schema of `/ServiceProviderConfig` (RFC 7643 section 5, RFC 9865 section 4). */
 export const providerConfigSchema: Schema = {
@@ -8,7 +13,7 @@ export const providerConfigSchema: Schema = {
   name: 'Service Provider Configuration',
   description: 'What this service does of SCIM.',
   attributes: [
-    fixed('documentationUri', 'reference', 'The address of the guide.'),
+    fixed(['documentationUri', 'reference', 'The address of the guide.']),
     group('patch', 'PATCH.', [supported()]),
     group('bulk', 'Bulk.', [
       supported(),
@@ -34,19 +39,17 @@ export const providerConfigSchema: Schema = {
       required: false,
       returned: 'request',
     },
-    group(
-      'authenticationSchemes',
-      'How to authenticate.',
-      [
+    {
+      ...group('authenticationSchemes', 'How to authenticate.', [
         ['type', 'string', 'The scheme.', 'required'],
         ['name', 'string', 'Its name.', 'required'],
         ['description', 'string', 'What it is.', 'required'],
         ['specUri', 'reference', 'Its specification.'],
         ['documentationUri', 'reference', 'Its guide.'],
         ['primary', 'boolean', 'Whether it is preferred.'],
-      ],
-      true,
-    ),
+      ]),
+      multiValued: true,
+    },
   ],
 }
 
@@ -56,11 +59,11 @@ export const resourceTypeSchema: Schema = {
   name: 'ResourceType',
   description: 'A kind of resource.',
   attributes: [
-    fixed('id', 'string', 'The id of the kind.'),
-    fixed('name', 'string', 'The name of the kind.', true),
-    fixed('description', 'string', 'What it is.'),
-    fixed('endpoint', 'reference', 'Its address below the base address.', true),
-    fixed('schema', 'reference', 'The URN of its schema.', true),
+    fixed(['id', 'string', 'The id of the kind.']),
+    fixed(['name', 'string', 'The name of the kind.', 'required']),
+    fixed(['description', 'string', 'What it is.']),
+    fixed(['endpoint', 'reference', 'Its address below the base address.', 'required']),
+    fixed(['schema', 'reference', 'The URN of its schema.', 'required']),
     {
       ...group('schemaExtensions', 'Its extensions.', [
         ['schema', 'reference', 'The URN of the extension.', 'required'],
@@ -84,8 +87,8 @@ const attributeParts: readonly Part[] = [
   ['uniqueness', 'string', 'Within what its values are unique.'],
 ]
 const listParts = [
-  fixed('canonicalValues', 'string', 'Suggested values.', false, true),
-  fixed('referenceTypes', 'string', 'What a reference may point to.', false, true),
+  fixed(['canonicalValues', 'string', 'Suggested values.', 'multiValued']),
+  fixed(['referenceTypes', 'string', 'What a reference may point to.', 'multiValued']),
 ]
 
 /** The schema of `/Schemas` (RFC 7643 section 7). */
@@ -94,20 +97,22 @@ export const schemaSchema: Schema = {
   name: 'Schema',
   description: 'The description of a schema.',
   attributes: [
-    fixed('id', 'string', 'The URN of the schema.', true),
-    fixed('name', 'string', 'The name of the schema.'),
-    fixed('description', 'string', 'What it is for.'),
+    fixed(['id', 'string', 'The URN of the schema.', 'required']),
+    fixed(['name', 'string', 'The name of the schema.']),
+    fixed(['description', 'string', 'What it is for.']),
     {
-      ...fixed('attributes', 'complex', 'The attributes.', true, true),
+      ...fixed(['attributes', 'complex', 'The attributes.', 'required', 'multiValued']),
       subAttributes: [
-        ...attributeParts.map(([name, type, text]) => fixed(name, type, text)),
+        ...attributeParts.map(fixed),
         ...listParts,
         {
-          ...fixed('subAttributes', 'complex', 'The parts of a complex attribute.', false, true),
-          subAttributes: [
-            ...attributeParts.map(([name, type, text]) => fixed(name, type, text)),
-            ...listParts,
-          ],
+          ...fixed([
+            'subAttributes',
+            'complex',
+            'The parts of a complex attribute.',
+            'multiValued',
+          ]),
+          subAttributes: [...attributeParts.map(fixed), ...listParts],
         },
       ],
     },
@@ -118,26 +123,17 @@ function supported(): Part {
   return ['supported', 'boolean', 'Whether it is supported.', 'required']
 }
 
-function group(
-  name: string,
-  description: string,
-  parts: readonly Part[],
-  multiValued = false,
-): Attribute {
+function group(name: string, description: string, parts: readonly Part[]): Attribute {
   return {
-    ...fixed(name, 'complex', description, true, multiValued),
-    subAttributes: parts.map(([part, type, text, need]) =>
-      fixed(part, type, text, need === 'required'),
-    ),
+    ...fixed([name, 'complex', description, 'required']),
+    subAttributes: parts.map(fixed),
   }
 }
 
-function fixed(
-  name: string,
-  type: Attribute['type'],
-  description: string,
-  required = false,
-  multiValued = false,
-): Attribute {
-  return attribute(name, type, description, { mutability: 'readOnly', required, multiValued })
+function fixed([name, type, description, ...marks]: Part): Attribute {
+  return attribute[type](name, description, {
+    mutability: 'readOnly',
+    required: marks.includes('required'),
+    multiValued: marks.includes('multiValued'),
+  })
 }

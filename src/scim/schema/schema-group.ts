@@ -8,22 +8,22 @@ export const groupSchema: Schema = {
   description: 'A group of users of the directory.',
   attributes: [
     // Two groups of one name are told apart by their external ids only.
-    attribute('displayName', 'string', 'The name of the group.', {
+    attribute.string('displayName', 'The name of the group.', {
       required: true,
       uniqueness: 'server',
     }),
-    attribute('members', 'complex', 'The users in the group.', {
+    attribute.complex('members', 'The users in the group.', {
       multiValued: true,
       subAttributes: [
-        attribute('value', 'string', 'The id of the user.', {
+        attribute.string('value', 'The id of the user.', {
           mutability: 'immutable',
           caseExact: true,
         }),
-        attribute('$ref', 'reference', 'The address of the user.', {
+        attribute.reference('$ref', 'The address of the user.', {
           mutability: 'immutable',
           referenceTypes: ['User'],
         }),
-        attribute('type', 'string', 'The kind of member.', {
+        attribute.string('type', 'The kind of member.', {
           mutability: 'immutable',
           canonicalValues: ['User'],
         }),

@@ -3,7 +3,7 @@ import { kill, pid } from 'node:process'
 import type { Clock } from '../../clock.ts'
 import { deliveryWork, type Store } from '../../store/index.ts'
 
-/** The name of this node in its leases: host, process, the process's start (ms since 1970), and what tells rooms apart. */
+/** The name of this node in its leases: host, process, the process's start (ms since 1970), and a random part. */
 export function leaseOwner(uniqueId: string): string {
   return [hostname(), pid, processStart(), uniqueId].join('/')
 }

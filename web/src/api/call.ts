@@ -7,7 +7,7 @@ export type Input<R extends Route> = PathInput<R> & Part<R, 'query'> & Part<R, '
 /** What a route answers. */
 export type Answer<R extends Route> = Routes[R] extends { answer: infer A } ? Parsed<A> : undefined
 
-/** JSON says null where there is nothing; here it is absence, as everywhere in this house. */
+/** JSON says null where there is nothing; here it is absence, as in all of the product. */
 export type Parsed<T> = T extends readonly (infer Item)[]
   ? readonly Parsed<Item>[]
   : T extends object

@@ -1,6 +1,6 @@
 import type { Routes as Landed } from '../../../src/api/index.ts'
 
-/** Signing out belongs to the sign-in door, which has no table of routes. */
+/** Signing out belongs to sign-in, which has no table of routes. */
 interface OfTheDoor {
   'POST /auth/logout': { answer: { provider_logout_url: string } | undefined }
 }

@@ -7,7 +7,7 @@ export interface SealedColumn {
   readonly column: string
   /** What names a row. */
   readonly key: readonly string[]
-  /** The context given at sealing; the rooms that own these columns say the same. */
+  /** The context given at sealing: the same that the code which owns these columns gives. */
   readonly context: (row: Readonly<Record<string, string>>) => readonly string[]
   /** Gone by itself within a day: nobody waits for it. */
   readonly shortLived?: true

@@ -101,7 +101,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** The connection that an address of the sign-in door names; whose it is comes out of the row. */
+/** The connection that a sign-in address names; the row says which organization's it is. */
 export async function findForSignIn(db: Db, id: string): Promise<ConnectionRecord | undefined> {
   const row = await db.query
     .selectFrom('connection')

@@ -45,7 +45,7 @@ export interface TargetRecord {
   readonly upstream: string
   readonly credentialHeader: string | undefined
   readonly credentialSealed: string | undefined
-  /** JSON as the targets room wrote it. */
+  /** JSON, written by src/targets. */
   readonly settings: Readonly<Record<string, unknown>>
   /** What somebody decided for calls that no rule decides; undefined for the default. */
   readonly otherwise: 'allow' | 'refuse' | undefined

@@ -1,0 +1,57 @@
+import { Problem } from '../errors.ts'
+import type { OrganizationId } from '../ids.ts'
+import { directoryUsers, type DirectoryUserRecord, type Tx } from '../store/index.ts'
+import type { DirectoryChange } from './change.ts'
+import type { DirectoryUserInput } from './people.ts'
+
+/** Whether a new user is the person an inactive one was: only the external id proves it, names are given again. */
+export function isProven(same: DirectoryUserRecord, input: DirectoryUserInput): boolean {
+  return same.externalId !== undefined && same.externalId === input.data.externalId
+}
+
+/** The inactive user that a new one brings back: by its external id, or else by its name. Refuses what is another's. */
+export async function findSame(
+  { tx, organizationId }: DirectoryChange,
+  input: DirectoryUserInput,
+): Promise<DirectoryUserRecord | undefined> {
+  const { userNameKey, externalId, active } = input.data
+  const byName = await directoryUsers.findByName(tx, organizationId, userNameKey)
+  const byExternalId = await listByExternalId(tx, organizationId, externalId)
+  const [known] = byExternalId
+  if (known !== undefined) {
+    // Several share it from before ids were unique: which of them is meant is not guessed.
+    if (byExternalId.length > 1 || known.active || !active) throw taken('externalId')
+    if (byName !== undefined && byName.id !== known.id) throw taken('userName')
+    return known
+  }
+  if (byName === undefined) return undefined
+  const isOther = byName.externalId !== undefined && externalId !== undefined
+  if (byName.active || !active || isOther) throw taken('userName')
+  return byName
+}
+
+/** Refuses an external id that another user has; whoever left under it is then no longer expected back by it. */
+export async function claimExternalId(
+  tx: Tx,
+  current: DirectoryUserRecord,
+  externalId: string | undefined,
+): Promise<void> {
+  if (externalId === undefined || externalId === current.externalId) return
+  const others = await listByExternalId(tx, current.organizationId, externalId)
+  if (others.length > 0) throw taken('externalId')
+  await directoryUsers.takeDeparted(tx, current.organizationId, externalId)
+}
+
+async function listByExternalId(
+  tx: Tx,
+  organizationId: OrganizationId,
+  externalId: string | undefined,
+): Promise<DirectoryUserRecord[]> {
+  if (externalId === undefined) return []
+  return await directoryUsers.listByIdentifier(tx, organizationId, { externalId })
+}
+
+/** The refusal of an identifier that another user has. */
+export function taken(identifier: 'userName' | 'externalId' | 'userName or externalId'): Problem {
+  return new Problem('conflict', `There is a user with this ${identifier} already.`)
+}
