@@ -96,11 +96,10 @@ function statusOf(id) {
  */
 function stripTypesHere() {
   const own = new URL('../src/', import.meta.url).href
-  const { emitWarning } = process
+  const emitWarning = process.emitWarning.bind(process)
   // Node calls the function experimental each time; people who run a command need not know.
   process.emitWarning = (warning, ...more) => {
-    if (!String(warning).includes('stripTypeScriptTypes'))
-      emitWarning.call(process, warning, ...more)
+    if (!String(warning).includes('stripTypeScriptTypes')) emitWarning(warning, ...more)
   }
   module.registerHooks({
     load(url, context, nextLoad) {

@@ -232,7 +232,7 @@ export function createSessions(deps: Needs): Sessions {
       )
       return { ended: done.result, confirmation: done.confirmation }
     },
-    onChange: cache.onChange,
+    onChange: (change) => cache.onChange(change),
     forget: async () =>
       await store.transaction(async (tx) => await sessions.forget(tx, tx.now - keptMs)),
   }

@@ -77,7 +77,7 @@ export async function openInfrastructure(
   const resource = resourceOf({ serviceName, attributes, version })
   const exports = openExports(config, { opened, metrics, log, resource })
   const relyingParty = createRelyingParty({
-    fetch: network.outbound.fetch,
+    fetch: async (url, options) => await network.outbound.fetch(url, options),
     clock,
     allowLoopback: config.loopbackIsOpen,
     mintTokenId: randomToken,

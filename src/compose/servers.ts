@@ -46,7 +46,7 @@ export async function openServers(
   const ending = new Ending()
   const readiness = createReadiness({
     feed: services.store.feed,
-    status: services.store.status,
+    status: () => services.store.status(),
     isDraining: () => ending.isDraining,
   })
   const { clock, log, metrics, refusedByStorage } = services
@@ -74,7 +74,7 @@ export async function openServers(
     }),
   )
   const front = createFront({
-    handleGateway: gateway.handle,
+    handleGateway: (exchange) => gateway.handle(exchange),
     handleApp: answerWith(app),
     limits: { headBytes, urlBytes },
     lane: config.httpLane,

@@ -189,8 +189,8 @@ export function createPeople(deps: {
       if (!user) throw new Problem('not_found', 'There is no such person.')
       return user
     },
-    proofOf: proofs.make,
-    lookAtProof: proofs.look,
+    proofOf: (proven, holder) => proofs.make(proven, holder),
+    lookAtProof: (proof, holder) => proofs.look(proof, holder),
     async addIdentity(proof, holder, actor) {
       const { userId } = holder
       const proven = await proofs.use(proof, holder)

@@ -89,28 +89,31 @@ export async function finishSignIn(
   if (arrival.handOver !== undefined) {
     return await reply.header('Referrer-Policy', 'no-referrer').redirect(arrival.handOver, 302)
   }
-  const { watch } = deps.callbackLimit
-  return await watch(deps.addressOf(request), arrival.open, async (login) => {
-    const { proven, person } = await arrival.finish(login, reply, async (query) => {
-      await deps.logins.finish(login, query)
-      const proven = await provider.finish({
-        ...login,
-        query,
-        redirectUri: redirectUri(deps, name),
+  return await deps.callbackLimit.watch(
+    deps.addressOf(request),
+    () => arrival.open(),
+    async (login) => {
+      const { proven, person } = await arrival.finish(login, reply, async (query) => {
+        await deps.logins.finish(login, query)
+        const proven = await provider.finish({
+          ...login,
+          query,
+          redirectUri: redirectUri(deps, name),
+        })
+        const isLinking = login.linking === true
+        const actor = actorOf(deps, request)
+        const person = isLinking ? undefined : await deps.people.recognize(proven, actor)
+        return { proven, person }
       })
-      const isLinking = login.linking === true
-      const actor = actorOf(deps, request)
-      const person = isLinking ? undefined : await deps.people.recognize(proven, actor)
-      return { proven, person }
-    })
-    if (person === undefined) {
-      return await sendPage(reply, landingPage(linkProposal(deps, login, proven)))
-    }
-    const { cookies, page } = await signIn(deps, login, { ...proven, ...person, request })
-    // A second header line: each cookie has its own.
-    reply.header('Set-Cookie', cookies)
-    return await sendPage(reply, page)
-  })
+      if (person === undefined) {
+        return await sendPage(reply, landingPage(linkProposal(deps, login, proven)))
+      }
+      const { cookies, page } = await signIn(deps, login, { ...proven, ...person, request })
+      // A second header line: each cookie has its own.
+      reply.header('Set-Cookie', cookies)
+      return await sendPage(reply, page)
+    },
+  )
 }
 
 async function signIn(

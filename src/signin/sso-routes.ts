@@ -87,12 +87,15 @@ class SsoRoutes {
       return await reply.header('Referrer-Policy', 'no-referrer').redirect(arrival.handOver, 302)
     }
     const visitor = this.#visitorOf(request)
-    const { watch } = this.#deps.callbackLimit
-    const end = await watch(visitor.address, opening(arrival), async (login) => {
-      if (login instanceof Problem) return await this.#refuseStray(id, login, visitor)
-      const finish = async (query: string) => await this.#finishes.finish(login, query, visitor)
-      return await arrival.finish(login, reply, finish)
-    })
+    const end = await this.#deps.callbackLimit.watch(
+      visitor.address,
+      opening(arrival),
+      async (login) => {
+        if (login instanceof Problem) return await this.#refuseStray(id, login, visitor)
+        const finish = async (query: string) => await this.#finishes.finish(login, query, visitor)
+        return await arrival.finish(login, reply, finish)
+      },
+    )
     return await this.#sendEnd(end, request, reply)
   }
 

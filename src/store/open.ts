@@ -72,9 +72,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     pool: () => handle.pool?.(),
     status: () => link.status(),
     transaction: async (work) => (await transact(work)).result,
-    accompanied: companions.run,
-    transactionOnCalls: handle.transactCalls,
-    insertCalls: handle.insertCalls,
+    accompanied: async (companion, work) => await companions.run(companion, work),
+    transactionOnCalls: async (work) => await handle.transactCalls(work),
+    insertCalls: async (rows) => await handle.insertCalls(rows),
     async transactionConfirmed(work, { isNeeded, queue } = {}) {
       const lane = queue === undefined ? handle.urgent : handle
       const { result, changes } = await link.patiently(
@@ -83,7 +83,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       if (isNeeded?.(result) === false) return { result, confirmation: unconfirmed }
       return { result, confirmation: await link.confirm(changes.at(-1)) }
     },
-    backup: handle.backup,
+    backup: async (path) => await handle.backup(path),
     async [Symbol.asyncDispose]() {
       await link[Symbol.asyncDispose]()
       await handle.close()

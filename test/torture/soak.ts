@@ -1,192 +1,229 @@
-// T11: calls, keys, a directory and deliveries for two hours: memory, files and the log of the database stay bounded.
+// Calls, keys, lists, a directory and deliveries for an hour: memory, files and the log of the database stay bounded.
 import { createServer } from 'node:http'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../src/http/index.ts'
-import { startServerProcess } from '../harness/server-process.ts'
+import { pathToFileURL } from 'node:url'
+import { postgresCluster } from '../harness/postgres-cluster.ts'
+import { startServerProcess, type ServerProcess } from '../harness/server-process.ts'
 import { command, prepareGuarded, startUpstream } from './guarded.ts'
-import { wait, type Torture } from './torture.ts'
+import { figuresOf, judge, sample, type Sample } from './soak-samples.ts'
+import { wait, type Torture, type TortureOptions, type TortureReport } from './torture.ts'
 
-const callsPerSecond = 150
-const maxSlope = 1
-const walAtMostMiB = 64
-const maxFiles = 5
+const usualMinutes = 60
+const callsPerSecond = 100
+const callers = 10
 const heapMiB = 128
+const often = pathToFileURL(join(import.meta.dirname, '..', 'harness', 'hourly-often.ts')).href
+const permissions = ['keys.issue', 'keys.manage', 'traffic.see']
 
-interface Sample {
-  readonly atHours: number
-  readonly memoryMiB: number
-  readonly files: number
-  readonly walMiB: number
-}
-
-/** `--minutes` instead of two hours; the memory's slope is only judged after a quarter of an hour. */
+/** `--minutes` instead of an hour; the memory's slope is only judged after a quarter of an hour. */
 export const soak: Torture = {
-  about: 'T11: two hours of everything at once, in 128 MiB of heap',
+  about:
+    'an hour of everything at once, two nodes on PostgreSQL and one on SQLite, each in 128 MiB of heap',
   isLong: true,
   async run(options) {
-    const minutes = options.minutes ?? (options.short ? 0.5 : 120)
-    const folder = mkdtempSync(join(tmpdir(), 'intercept-soak-'))
-    const port = String(await freePort('127.0.0.1'))
-    const env = { DATA_DIR: folder, PORT: port, NODE_OPTIONS: `--max-old-space-size=${heapMiB}` }
-    await using upstream = await startUpstream((_request, response) =>
-      response.end('x'.repeat(500)),
-    )
-    await using receiver = await startReceiver()
-    const findings: string[] = []
-    try {
-      const { secret } = await prepareGuarded(env, upstream.url)
-      await command(env, 'org', 'set-plan', 'torture', 'enterprise')
-      await command(env, 'webhook', 'add', 'torture', '--url', receiver.url)
-      const scim = await command(env, 'scim', 'token', 'issue', 'torture')
-      await using server = await startServerProcess(env)
-      const tookMs: number[] = []
-      const statuses = new Map<string, number>()
-      const note = (what: string, status: number): void => {
-        const name = `${what}_${status}`
-        statuses.set(name, (statuses.get(name) ?? 0) + 1)
-        if (status >= 400) findings.push(`${what} was answered ${status}`)
-      }
-      const over = new AbortController()
-      const repeat = async (everyMs: number, act: () => Promise<void>): Promise<void> => {
-        while (!over.signal.aborted) {
-          const startedAt = performance.now()
-          await act().catch((error: unknown) => findings.push(String(error)))
-          await wait(Math.max(0, everyMs - (performance.now() - startedAt)))
-        }
-      }
-      const callers = 15
-      const working = [
-        ...Array.from({ length: callers }, async () => {
-          await repeat((1000 * callers) / callsPerSecond, async () => {
-            const startedAt = performance.now()
-            const answer = await fetch(`${server.baseUrl}/api/v1/intercept/up/x`, {
-              headers: { 'X-API-Key': secret },
-              signal: AbortSignal.timeout(20_000),
-            })
-            await answer.arrayBuffer()
-            tookMs.push(performance.now() - startedAt)
-            note('call', answer.status)
-          })
-        }),
-        repeat(2000, async () => {
-          const key = await command(env, 'key', 'issue', 'torture', '--name', 'short-lived')
-          await command(env, 'key', 'revoke', key['id'] ?? '')
-        }),
-        repeat(500, async () => await comeAndGo(server.baseUrl, scim['secret'] ?? '', note)),
-      ]
-      const samples: Sample[] = []
-      const startedAt = performance.now()
-      while (performance.now() - startedAt < minutes * 60_000) {
-        await wait(Math.min(30_000, (minutes * 60_000) / 20))
-        samples.push(sample(server.pid, folder, performance.now() - startedAt))
-      }
-      over.abort()
-      await Promise.all(working)
-      findings.push(...judge(samples, server.lines))
-      if (receiver.seen() === 0) findings.push('nothing was delivered')
-      server.kill('SIGTERM')
-      const { code } = await server.ended
-      if (code !== 0) findings.push(`it ended with ${code}`)
-      const last = samples.at(-1)
-      tookMs.sort((a, b) => a - b)
-      return {
-        findings: [...new Set(findings)],
-        figures: {
-          minutes,
-          ...Object.fromEntries(statuses),
-          delivered: receiver.seen(),
-          memory_mib: last?.memoryMiB ?? 0,
-          memory_mib_per_hour: Math.round(slopeOf(settled(samples)) * 10) / 10,
-          files: last?.files ?? 0,
-          largest_wal_mib: Math.max(...samples.map(({ walMiB }) => walMiB)),
-          p50_ms: Math.round((tookMs[Math.floor(tookMs.length / 2)] ?? 0) * 10) / 10,
-          p99_ms: Math.round((tookMs[Math.floor(tookMs.length * 0.99)] ?? 0) * 10) / 10,
-        },
-      }
-    } finally {
-      rmSync(folder, { recursive: true })
+    await using cluster = await postgresCluster()
+    const [postgres, sqlite] = await Promise.all([
+      soakNodes({ nodes: 2, env: { DATABASE_URL: cluster.url } }, options),
+      soakNodes({ nodes: 1, env: {} }, options),
+    ])
+    return {
+      figures: { ...prefixed('postgres', postgres.figures), ...prefixed('sqlite', sqlite.figures) },
+      findings: [
+        ...postgres.findings.map((finding) => `PostgreSQL: ${finding}`),
+        ...sqlite.findings.map((finding) => `SQLite: ${finding}`),
+      ],
     }
   },
 }
 
-/** Somebody joins by the directory, is deactivated, and is deleted. */
-async function comeAndGo(
-  baseUrl: string,
-  token: string,
-  note: (what: string, status: number) => void,
-): Promise<void> {
-  const send = async (method: string, path: string, body?: object) => {
-    const answer = await fetch(`${baseUrl}/scim/v2/Users${path}`, {
-      method,
-      signal: AbortSignal.timeout(20_000),
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
+async function soakNodes(
+  place: { readonly nodes: number; readonly env: Record<string, string> },
+  options: TortureOptions,
+): Promise<TortureReport> {
+  const minutes = options.minutes ?? (options.short ? 0.5 : usualMinutes)
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-soak-'))
+  const env = { ...place.env, DATA_DIR: folder, OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' }
+  const ofNode = `--max-old-space-size=${heapMiB} --import ${often}`
+  await using upstream = await startUpstream((_request, response) => response.end('x'.repeat(500)))
+  await using receiver = await startReceiver()
+  try {
+    const credentials = await prepare(env, { upstream: upstream.url, receiver: receiver.url })
+    await using servers = await startNodes(place.nodes, { ...env, NODE_OPTIONS: ofNode })
+    const load = new Load(servers.all, credentials)
+    const samples: Sample[][] = servers.all.map(() => [])
+    const startedAt = performance.now()
+    while (performance.now() - startedAt < minutes * 60_000) {
+      await wait(Math.min(30_000, (minutes * 60_000) / 20))
+      const elapsedMs = performance.now() - startedAt
+      servers.all.forEach((server, at) => {
+        // It has ended, and its log says why.
+        if (!existsSync(`/proc/${server.pid}`)) throw new Error(server.lines.slice(-20).join('\n'))
+        samples[at]?.push(sample(server.pid, folder, elapsedMs))
+      })
+    }
+    const findings = await load.end()
+    servers.all.forEach((server, at) => findings.push(...judge(samples[at] ?? [], server)))
+    if (receiver.seen() === 0) findings.push('nothing was delivered')
+    for (const server of servers.all) {
+      server.kill('SIGTERM')
+      const { code } = await server.ended
+      if (code !== 0) findings.push(`it ended with ${code}`)
+    }
+    const ofNodes = samples.map((own, at) => prefixed(`node_${at + 1}`, figuresOf(own)))
+    return {
+      findings: [...new Set(findings)],
+      figures: Object.assign(
+        { minutes, ...load.figures(), delivered: receiver.seen() },
+        ...ofNodes,
+      ) as Record<string, number>,
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+interface Credentials {
+  readonly key: string
+  readonly scim: string
+  readonly token: string
+}
+
+async function prepare(
+  env: Record<string, string>,
+  urls: { upstream: string; receiver: string },
+): Promise<Credentials> {
+  const { secret: key } = await prepareGuarded(env, urls.upstream)
+  await command(env, 'org', 'set-plan', 'torture', 'enterprise')
+  await command(env, 'webhook', 'add', 'torture', '--url', urls.receiver)
+  const scim = await command(env, 'scim', 'token', 'issue', 'torture')
+  const allowed = permissions.flatMap((permission) => ['--permission', permission])
+  const token = await command(env, 'token', 'issue', 'torture', '--name', 'soak', ...allowed)
+  return { key, scim: scim['secret'] ?? '', token: token['secret'] ?? '' }
+}
+
+async function startNodes(count: number, env: Record<string, string>) {
+  await using opened = new AsyncDisposableStack()
+  const all: ServerProcess[] = []
+  for (let at = 0; at < count; at++) all.push(opened.use(await startServerProcess(env)))
+  const closing = opened.move()
+  return { all, [Symbol.asyncDispose]: async () => await closing.disposeAsync() }
+}
+
+/** Everything that goes on at the same time; each request goes to the next node. */
+class Load {
+  readonly #servers: readonly ServerProcess[]
+  readonly #credentials: Credentials
+  readonly #over = new AbortController()
+  readonly #findings: string[] = []
+  readonly #statuses = new Map<string, number>()
+  readonly #tookMs: number[] = []
+  readonly #working: readonly Promise<void>[]
+  #next = 0
+
+  constructor(servers: readonly ServerProcess[], credentials: Credentials) {
+    this.#servers = servers
+    this.#credentials = credentials
+    const caller = async (): Promise<void> =>
+      await this.#repeat((1000 * callers) / callsPerSecond, async () => await this.#call())
+    this.#working = [
+      ...Array.from({ length: callers }, caller),
+      this.#repeat(1000, async () => await this.#issueAndRevoke()),
+      this.#repeat(2000, async () => await this.#look()),
+      this.#repeat(500, async () => await this.#comeAndGo()),
+    ]
+  }
+
+  /** What went wrong, once everything has stopped. */
+  async end(): Promise<string[]> {
+    this.#over.abort()
+    await Promise.all(this.#working)
+    return this.#findings
+  }
+
+  figures(): Record<string, number> {
+    const sorted = this.#tookMs.toSorted((a, b) => a - b)
+    const at = (share: number): number =>
+      Math.round((sorted[Math.floor(sorted.length * share)] ?? 0) * 10) / 10
+    return { ...Object.fromEntries(this.#statuses), p50_ms: at(0.5), p99_ms: at(0.99) }
+  }
+
+  async #repeat(everyMs: number, act: () => Promise<void>): Promise<void> {
+    while (!this.#over.signal.aborted) {
+      const startedAt = performance.now()
+      await act().catch((error: unknown) => this.#findings.push(String(error)))
+      await wait(Math.max(0, everyMs - (performance.now() - startedAt)))
+    }
+  }
+
+  async #send(
+    what: string,
+    { path, method = 'GET', ...rest }: { path: string } & RequestInit,
+  ): Promise<string> {
+    const server = this.#servers[this.#next++ % this.#servers.length]
+    const signal = AbortSignal.timeout(20_000)
+    const answer = await fetch(`${server?.baseUrl ?? ''}${path}`, { method, signal, ...rest })
     const text = await answer.text()
-    note(`scim_${method}`, answer.status)
+    const name = `${what}_${answer.status}`
+    this.#statuses.set(name, (this.#statuses.get(name) ?? 0) + 1)
+    if (answer.status >= 400) this.#findings.push(`${what} was answered ${answer.status}: ${text}`)
     return text
   }
-  const userName = `soak-${process.hrtime.bigint()}@torture.test`
-  const schemas = ['urn:ietf:params:scim:schemas:core:2.0:User']
-  const { id } = JSON.parse(await send('POST', '', { schemas, userName })) as { id: string }
-  await send('PATCH', `/${id}`, {
-    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
-    Operations: [{ op: 'replace', path: 'active', value: false }],
-  })
-  await send('DELETE', `/${id}`)
-}
 
-function sample(pid: number, folder: string, elapsedMs: number): Sample {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const [, kibibytes = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(status) ?? []
-  const wal = readdirSync(folder).filter((name) => name.endsWith('-wal'))
-  const walBytes = wal.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
-  return {
-    atHours: elapsedMs / 3_600_000,
-    memoryMiB: Math.round(Number(kibibytes) / 1024),
-    files: readdirSync(`/proc/${pid}/fd`).length,
-    walMiB: Math.round(walBytes / 1024 / 1024),
+  async #call(): Promise<void> {
+    const startedAt = performance.now()
+    const headers = { 'X-API-Key': this.#credentials.key }
+    await this.#send('call', { path: '/api/v1/intercept/up/x', headers })
+    this.#tookMs.push(performance.now() - startedAt)
   }
-}
 
-/** Before a quarter of an hour has passed the heap is still finding its size. */
-function settled(samples: readonly Sample[]): readonly Sample[] {
-  return samples.filter(({ atHours }) => atHours >= 0.25)
-}
+  async #api(what: string, path: string, body?: object): Promise<string> {
+    const { token } = this.#credentials
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    return await this.#send(what, {
+      path: `/api/v1/organizations/torture${path}`,
+      headers,
+      ...sent,
+    })
+  }
 
-function judge(samples: readonly Sample[], lines: readonly string[]): string[] {
-  const findings: string[] = []
-  const after = settled(samples)
-  // Half an hour of samples at least: below that the slope says nothing.
-  if (after.length >= 60 && slopeOf(after) > maxSlope) {
-    findings.push(`memory grows by ${slopeOf(after).toFixed(1)} MiB an hour`)
+  async #issueAndRevoke(): Promise<void> {
+    const issued = await this.#api('issue', '/keys', { name: 'short-lived' })
+    const { key } = JSON.parse(issued) as { key: { id: string } }
+    await this.#api('revoke', `/keys/${key.id}/revoke`, {})
   }
-  const [first] = after
-  const last = after.at(-1)
-  if (first !== undefined && last !== undefined && last.files - first.files > maxFiles) {
-    findings.push(`${last.files - first.files} files more are open`)
-  }
-  const largest = Math.max(...samples.map(({ walMiB }) => walMiB))
-  if (largest > walAtMostMiB) findings.push(`the log of the database grew to ${largest} MiB`)
-  for (const line of lines) {
-    if (/"level":"?(?:error|fatal|50|60)"?/.test(line))
-      findings.push(`logged: ${line.slice(0, 300)}`)
-  }
-  return findings
-}
 
-/** MiB an hour, by least squares. */
-function slopeOf(samples: readonly Sample[]): number {
-  const mean = (of: (sample: Sample) => number): number =>
-    samples.reduce((sum, one) => sum + of(one), 0) / Math.max(1, samples.length)
-  const [meanAt, meanMiB] = [mean(({ atHours }) => atHours), mean(({ memoryMiB }) => memoryMiB)]
-  const spread = mean(({ atHours }) => (atHours - meanAt) ** 2)
-  if (spread === 0) return 0
-  return mean(({ atHours, memoryMiB }) => (atHours - meanAt) * (memoryMiB - meanMiB)) / spread
+  async #look(): Promise<void> {
+    const from = new Date(Date.now() - 3_600_000).toISOString()
+    await this.#api('list_calls', `/calls?from=${from}`)
+    await this.#api('chart', `/rollups?from=${from}`)
+    await this.#api('list_keys', '/keys')
+  }
+
+  /** Somebody joins by the directory, is deactivated, and is deleted. */
+  async #comeAndGo(): Promise<void> {
+    const send = async (method: string, path: string, body?: object): Promise<string> =>
+      await this.#send(`scim_${method}`, {
+        ...{ method, path: `/scim/v2/Users${path}` },
+        headers: {
+          authorization: `Bearer ${this.#credentials.scim}`,
+          'content-type': 'application/scim+json',
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    const userName = `soak-${process.hrtime.bigint()}@torture.test`
+    const schemas = ['urn:ietf:params:scim:schemas:core:2.0:User']
+    const { id } = JSON.parse(await send('POST', '', { schemas, userName })) as { id: string }
+    await send('PATCH', `/${id}`, {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+      Operations: [{ op: 'replace', path: 'active', value: false }],
+    })
+    await send('DELETE', `/${id}`)
+  }
 }
 
 async function startReceiver() {
@@ -207,4 +244,10 @@ async function startReceiver() {
       await once(server, 'close')
     },
   }
+}
+
+function prefixed(prefix: string, figures: Readonly<Record<string, number>>) {
+  return Object.fromEntries(
+    Object.entries(figures).map(([name, value]) => [`${prefix}_${name}`, value]),
+  )
 }

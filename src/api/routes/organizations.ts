@@ -115,8 +115,9 @@ export const organizationRoutes = {
         name: body.name,
         keyDefaults: body.key_defaults && toDefaults(body.key_defaults),
       }
-      const { change } = services.organizations
-      return withSettings(await change(organization.id, wish, actor, expectedVersion), services)
+      const { organizations } = services
+      const changed = await organizations.change(organization.id, wish, actor, expectedVersion)
+      return withSettings(changed, services)
     },
   }),
 

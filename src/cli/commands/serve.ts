@@ -53,7 +53,7 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   // Loaded here: the supervisor of several workers needs none of it.
   const { start } = await import('../../main.ts')
   const running = await start(config, { log })
-  if (cluster.isWorker) reportToSupervisor(running.report)
+  if (cluster.isWorker) reportToSupervisor(async () => await running.report())
   for (const remark of remarks(config)) log.info({}, remark)
   // One of several workers prints it.
   if (!cluster.isWorker || cluster.worker?.id === 1) {

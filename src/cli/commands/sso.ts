@@ -131,7 +131,7 @@ async function withSso<T>(
       allowLoopback: config.loopbackIsOpen,
     })
     const relyingParty = createRelyingParty({
-      fetch: outbound.fetch,
+      fetch: async (url, options) => await outbound.fetch(url, options),
       clock,
       allowLoopback: config.loopbackIsOpen,
       mintTokenId: randomToken,

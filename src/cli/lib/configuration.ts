@@ -48,7 +48,11 @@ export async function withConfigurations<T>(
     log: createLog({ level: 'silent' }),
     guard: createAddressGuard(reach),
     relyingParty: createRelyingParty({
-      ...{ fetch: outbound.fetch, clock, mintTokenId: randomToken },
+      ...{
+        fetch: async (url, options) => await outbound.fetch(url, options),
+        clock,
+        mintTokenId: randomToken,
+      },
       allowLoopback: config.loopbackIsOpen,
     }),
     resolveTxt: createTxtResolver(),

@@ -44,15 +44,16 @@ export class Dispatcher {
   constructor(deps: DispatcherDeps) {
     this.#deps = deps
     const { work, clock, after, onError } = deps
+    const monotonic = (): number => clock.monotonic()
     this.#writer = new OutcomeWriter({
-      ...{ work, after, onError, monotonic: clock.monotonic },
+      ...{ work, after, onError, monotonic },
       healthOf: (id) => this.#lanes.find(id)?.healthOutcome,
       leasesKnown: async () => await this.#leases.known(),
       onWritten: (batch, healths) => this.#written(batch, healths),
     })
     this.#sender = new Sender({
       ...{ clock, send: deps.send, random: deps.random, onAttempt: deps.onAttempt },
-      places: deps.places ?? new Places(maxPlaces, clock.monotonic),
+      places: deps.places ?? new Places(maxPlaces, monotonic),
       laneOf: (id) => this.#lanes.find(id),
       outcomes: this.#writer,
     })

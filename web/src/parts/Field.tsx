@@ -77,7 +77,7 @@ export function TextField({
           {...rest}
           {...marks}
           className={textClass(code)}
-          onInvalid={wrong.onInvalid}
+          onInvalid={(event) => wrong.onInvalid(event)}
           onChange={(event) => {
             wrong.clear()
             onValue?.(event.target.value)

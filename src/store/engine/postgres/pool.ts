@@ -53,9 +53,10 @@ class PreparingClient extends pg.Client {
   // The driver has a dozen forms of this; all but one pass through.
   override query(...words: unknown[]): never {
     const [text, values] = words
-    const query = super.query as (...words: unknown[]) => unknown
+    const query = (...given: unknown[]): unknown =>
+      (super.query as (...given: unknown[]) => unknown)(...given)
     if (words.length !== 2 || typeof text !== 'string' || !Array.isArray(values)) {
-      return query.apply(this, words) as never
+      return query(...words) as never
     }
     if (text === beginQueued) return this.#beginQueued() as never
     if (text.endsWith(andCommit)) return this.#finish(text) as never
@@ -65,7 +66,7 @@ class PreparingClient extends pg.Client {
     }
     const name = this.#isQueued && values.length > 0 ? names.nameOf(text) : undefined
     const asked = name === undefined ? words : [{ name, text, values }]
-    const answer = query.apply(this, asked) as Promise<unknown>
+    const answer = query(...asked) as Promise<unknown>
     return answer.catch((error: unknown) => {
       if (name !== undefined && isPlanGone(error)) names.giveUp(text)
       throw this.#reasonOf(error)

@@ -47,7 +47,9 @@ export async function openSqlite(
   const foreignCommits = await ForeignCommits.start(path, connectionOver(main.writer))
   let onOther: () => void = () => undefined
 
-  const lane = { query: connectionOver(main.reader).query, transact: commits.transact }
+  const { query } = connectionOver(main.reader)
+  const transact: EngineHandle['transact'] = async (work) => await commits.transact(work)
+  const lane = { query, transact }
   return {
     engine: 'sqlite',
     ...lane,

@@ -1,0 +1,6 @@
+// Loaded before a node's own code: what is done every hour or less often is done every 20 seconds.
+const hourMs = 3_600_000
+const oftenMs = 20_000
+const usual = globalThis.setInterval
+
+globalThis.setInterval = (call: () => void, ms = 0) => usual(call, ms >= hourMs ? oftenMs : ms)
