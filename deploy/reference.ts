@@ -96,7 +96,7 @@ async function commandsPage(): Promise<string> {
   for (const [noun, { about, load }] of Object.entries(nouns)) {
     const { commands } = await load()
     const parts = Object.entries(commands).map(
-      ([verb, { usage, about: does, options, examples }]) => {
+      ([verb, { usage, about: does, options, examples, local }]) => {
         const line = ['intercept', noun, verb, usage].filter((part) => part !== '').join(' ')
         const flags = Object.entries(options).map(([name, flag]) => [
           `\`--${name}${flag.value === undefined ? '' : ` ${flag.value}`}\``,
@@ -105,6 +105,9 @@ async function commandsPage(): Promise<string> {
         return [
           `### ${line}`,
           `${does.charAt(0).toUpperCase()}${does.slice(1)}.`,
+          local === undefined
+            ? ''
+            : `On the machine itself only, not over the API: ${local.because}.`,
           flags.length === 0 ? '' : table(['flag', 'what it does'], flags),
           examples.length === 0 ? '' : `\`\`\`text\n${examples.join('\n')}\n\`\`\``,
         ]
@@ -116,7 +119,7 @@ async function commandsPage(): Promise<string> {
   }
   return `# Commands
 
-\`intercept <command>\`, or \`npx interceptd <command>\`. Every command takes \`--json\` (one JSON object for programs), and exits with 0 (done), 1 (refused or failed) or 2 (wrong use). Commands work on the database of the node, with the same settings (\`DATA_DIR\` or \`DATABASE_URL\`); a running node notices at once.
+\`intercept <command>\`, or \`npx interceptd <command>\`. Every command takes \`--json\` (one JSON object for programs), and exits with 0 (done), 1 (refused or failed) or 2 (wrong use). Commands work on the database of the node, with the same settings (\`DATA_DIR\` or \`DATABASE_URL\`); a running node notices at once. With \`--server URL\` and an access token (\`INTERCEPT_SERVER\`, \`INTERCEPT_TOKEN\`, or \`--token-stdin\`) they work over the API of a running node instead; those that can't say why.
 
 ${made}
 

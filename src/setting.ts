@@ -215,6 +215,8 @@ export function isNear(written: string, meant: string): boolean {
         isSwap && i > 1 && j > 1 ? (earlier[j - 2] ?? 0) + 1 : Infinity,
       )
     }
+    // Two rows that are beyond it: no later one comes back (a swap skips one).
+    if (Math.min(...row) > most && Math.min(...above) > most) return false
     earlier = above
     above = row
   }

@@ -109,8 +109,12 @@ const keepers: Record<string, readonly string[]> = {
   // Runs no text but the name of V8's collector, which can't be reached otherwise (idle-memory.ts).
   'node:vm': ['cli'],
 }
-/** Parts with an entry of their own, so that what needs only them (the command line) loads no server. */
-const lightEntries = ['src/http/message/index.ts', 'src/http/outbound/index.ts']
+/** Parts with an entry of their own, so that what needs only them (the command line) loads no more. */
+const lightEntries = [
+  'src/http/message/index.ts',
+  'src/http/outbound/index.ts',
+  'src/webhooks/events/index.ts',
+]
 const maxLines = 400
 const maxFilesInFolder = 22
 

@@ -16,7 +16,7 @@ import {
   type Store,
   type Tx,
 } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 import { checkTokenInput, type AccessTokenInput, type TokenMaker } from './access-token-input.ts'
 import { cidrContains, parseCidr } from './cidr.ts'
 import { permissionsOf, type Permission, type Role } from './permissions.ts'

@@ -16,7 +16,7 @@ import {
   type Store,
   type Tx,
 } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 import { withKeyDefaults, type IssueInput } from './key-defaults.ts'
 import { checkInput, type KeyInput, checkGrantedTargets } from './key-input.ts'
 import { schemeOfKey, schemes } from './schemes.ts'

@@ -1,5 +1,5 @@
 import { auditExport, type Store } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 import { signedHead } from './chain.ts'
 
 const announceEveryMs = 24 * 60 * 60_000

@@ -1,7 +1,7 @@
 import type { OrganizationId, RuleId } from '../ids.ts'
 import type { CallRecord, Store, Tx } from '../store/index.ts'
 import type { GuardedTarget } from '../targets/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 
 /** Announces what organizations should hear of their traffic, summed up so that no caller can flood them. */
 export interface Announcer {

@@ -5,7 +5,13 @@ import { BadFinding, command, UsageError, type Answer, type Command } from './li
 import { renderCompletion, shells } from './lib/completion.ts'
 import { helpOf, pasteable, usageOf } from './lib/help.ts'
 import { nearest } from './lib/nearest.ts'
-import { takeRemote } from './lib/remote-flags.ts'
+import {
+  openRemote,
+  ownArguments,
+  takeRemoteFlags,
+  withoutInput,
+  type RemoteFlags,
+} from './lib/remote-flags.ts'
 import { sentenceOf } from './lib/system-error.ts'
 import { processTerminal, type Terminal } from './lib/terminal.ts'
 
@@ -116,6 +122,7 @@ const completionCommands = {
     '': command({
       usage: '<bash|zsh|fish>',
       about: 'prints a script that the shell reads',
+      local: { because: 'it prints a script for the shell', standsAlone: true },
       examples: [
         'source <(intercept completion bash)',
         'intercept completion zsh > ~/.zfunc/_intercept',
@@ -140,38 +147,29 @@ export async function run(
   terminal: Terminal = processTerminal(),
 ): Promise<number> {
   const wantsJson = args.includes('--json')
-  const code = await runRemotely(
-    args.filter((word) => word !== '--json'),
-    { wantsJson, terminal },
-  )
+  const words = args.filter((word) => word !== '--json')
+  const code = await runWords(words, { wantsJson, terminal })
   process.exitCode = code
   return code
 }
 
-/** Takes the words that name a server off the others; wrong ones end it with their sentence. */
-async function runRemotely(args: readonly string[], out: Output): Promise<number> {
-  const { terminal } = out
-  try {
-    const { words, remote } = await takeRemote(args, terminal)
-    return await runWords(words, { ...out, terminal: { ...terminal, remote } })
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    misuse(`${error.message}.`, [], out)
-    return 2
-  }
-}
-
 const helpWords: ReadonlySet<string> = new Set(['--help', '-h', 'help'])
 
-async function runWords(words: readonly string[], out: Output): Promise<number> {
+async function runWords(args: readonly string[], out: Output): Promise<number> {
   const { terminal } = out
+  let flagged: ReturnType<typeof takeRemoteFlags>
+  try {
+    flagged = takeRemoteFlags(args)
+  } catch (error) {
+    return misuse(error, [], out)
+  }
+  const { rest: words, flags } = flagged
   const [name = '--help'] = words
   if (helpWords.has(name)) return help(out)
   if (name === '--version' || name === '-v') return await version(terminal)
   const noun = Object.hasOwn(nouns, name) ? nouns[name] : undefined
   if (noun === undefined) {
-    misuse(`There is no command ${name}${meant(name, Object.keys(nouns))}`, listed, out)
-    return 2
+    return misuse(`There is no command ${name}${meant(name, Object.keys(nouns))}`, listed, out)
   }
   const { commands } = await noun.load()
   const found = findCommand(commands, words.slice(1))
@@ -181,21 +179,28 @@ async function runWords(words: readonly string[], out: Output): Promise<number> 
     return 0
   }
   if (found === undefined) {
-    misuse(
-      verbSentence(name, words[1], commands),
-      usageOf(programOf(terminal), name, commands),
-      out,
-    )
-    return 2
+    const usage = usageOf(programOf(terminal), name, commands)
+    return misuse(verbSentence(name, words[1], commands), usage, out)
   }
+  return await runFound({ ...found, noun: name, flags }, out)
+}
+
+async function runFound(
+  found: Found & { readonly noun: string; readonly flags: RemoteFlags },
+  out: Output,
+): Promise<number> {
+  const { noun, verb, command, flags } = found
   try {
-    const answer = await found.command.run(found.args, terminal, (part) => show(part, out))
+    const asked = { name: `${noun} ${verb}`.trim(), local: command.local }
+    const remote = await openRemote(flags, asked, out.terminal)
+    const input = flags.tokenFromInput ? withoutInput(out.terminal) : out.terminal
+    const args = ownArguments(flags, command, found.args)
+    const answer = await command.run(args, { ...input, remote }, (part) => show(part, out))
     show(answer, out)
     return 0
   } catch (error) {
     if (error instanceof UsageError) {
-      misuse(`${error.message}.`, usageOf(programOf(terminal), name, only(found)), out)
-      return 2
+      return misuse(error, usageOf(programOf(out.terminal), noun, only(found)), out)
     }
     if (error instanceof BadFinding) show(error.answer, out)
     else complain(error, found, out)
@@ -258,13 +263,16 @@ function show(answer: Answer | undefined, { wantsJson, terminal }: Output): void
 }
 
 /** Wrong use: what is wrong, then how it is used; with `--json` one object, as every other failure. */
-function misuse(sentence: string, usage: readonly string[], out: Output): void {
+function misuse(wrong: unknown, usage: readonly string[], out: Output): number {
   const { wantsJson, terminal } = out
+  if (typeof wrong !== 'string' && !(wrong instanceof UsageError)) throw wrong
+  const sentence = typeof wrong === 'string' ? wrong : `${wrong.message}.`
   if (wantsJson) {
     terminal.complain(JSON.stringify({ error: { code: 'usage', detail: sentence } }))
-    return
+    return 2
   }
   for (const line of [sentence, ...usage]) terminal.complain(pasteable(line, programOf(terminal)))
+  return 2
 }
 
 /** Public sentences as they are; anything else is named by its message, which no secret is in. */
@@ -297,7 +305,7 @@ function help({ terminal }: Output): number {
     terminal.print(`  ${name.padEnd(16)}${about}`)
   }
   terminal.print(
-    `\n${program} <command> --help tells more; settings are environment variables (${program} doctor).`,
+    `\n${program} <command> --help tells more; settings are environment variables (${program} doctor).\nCommands work on the database of this machine's settings, or with --server URL and INTERCEPT_TOKEN over the API of a running node.`,
   )
   return 0
 }

@@ -6,7 +6,7 @@ import {
   type OrganizationRecord,
   type Tx,
 } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 import { digestsOf, openDigests } from './owned.ts'
 import { changedFields } from './plan.ts'
 import { canonical, type SectionKey } from './sections/section.ts'

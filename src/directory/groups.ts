@@ -9,7 +9,7 @@ import {
   type DirectoryGroupRecord,
   type GroupRole,
 } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 import { runChange, type ChangeDeps, type DirectoryCaller, type DirectoryChange } from './change.ts'
 import { changeMembers, membersOf, removeMembers, type MemberChange } from './group-members.ts'
 import type { DirectoryRoles, RoleChange } from './roles.ts'

@@ -12,7 +12,7 @@ import {
   type Plan,
   type Store,
 } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 import type { DirectoryChange } from './change.ts'
 import { createTokenCache, type TokenCache } from './token-cache.ts'
 

@@ -10,7 +10,7 @@ import {
   type DirectoryUserRecord,
   type GroupOfUser,
 } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 import { runChange, type ChangeDeps, type DirectoryCaller, type DirectoryChange } from './change.ts'
 import type { DirectoryMemberships, DirectoryUserInput } from './people.ts'
 import type { DirectoryRoles } from './roles.ts'

@@ -1,6 +1,6 @@
 import type { SessionId, UserId } from '../ids.ts'
 import type { Tx } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 
 /** Announces sessions that somebody else or a rule ended, to an organization that the person belongs to. */
 export function announceEnded(

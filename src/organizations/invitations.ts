@@ -17,7 +17,7 @@ import {
   type Store,
   type Tx,
 } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 import { joinByInvitation } from './join.ts'
 import type { Post } from './mail.ts'
 import { emailOf } from './name.ts'

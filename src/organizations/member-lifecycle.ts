@@ -14,7 +14,7 @@ import {
   type MembershipSource,
   type Tx,
 } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 import { announceEnded } from './ended-sessions.ts'
 
 /** A member as audit entries and events name them. */

@@ -12,7 +12,7 @@ import {
   type Store,
   type Tx,
 } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 import { nameOf } from './name.ts'
 import { requireActingOwner } from './owners.ts'
 

@@ -10,7 +10,7 @@ import {
   type Store,
   type Tx,
 } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 import type { DirectoryPeople } from './admission.ts'
 import {
   isActiveOwner,

@@ -10,7 +10,7 @@ import {
   type Store,
   type Tx,
 } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 import { fault, type Logout } from '../oidc/index.ts'
 
 /** How long a logout token's id is remembered: longer than any token is believed. */

@@ -1,4 +1,4 @@
-import { foldHeaderName } from '../http/index.ts'
+import { foldHeaderName } from '../http/message/index.ts'
 import type { OrganizationId, TargetId } from '../ids.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { TargetRecord } from '../store/index.ts'

@@ -2,7 +2,7 @@ import type { Quota } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import type { OrganizationId } from '../ids.ts'
 import { traffic, type Store } from '../store/index.ts'
-import { publish } from '../webhooks/index.ts'
+import { publish } from '../webhooks/events/index.ts'
 
 /** Whose calls are counted against what. */
 export interface QuotaSubject {

@@ -1,6 +1,6 @@
 import { coversMethod } from './rules.ts'
 import { Problem } from '../errors.ts'
-import { foldHeaderName, originHeaders } from '../http/index.ts'
+import { foldHeaderName, originHeaders } from '../http/message/index.ts'
 import type { Quota } from '../access/index.ts'
 import type { Rate } from '../rate.ts'
 import type { PathMode } from './path.ts'

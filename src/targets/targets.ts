@@ -1,7 +1,8 @@
 import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { checkUrl, isReservedHeader, type AddressGuard } from '../http/index.ts'
+import { isReservedHeader } from '../http/message/index.ts'
+import { checkUrl, type AddressGuard } from '../http/outbound/index.ts'
 import { createId, type OrganizationId, type TargetId } from '../ids.ts'
 import type { Sealer } from '../secrets/index.ts'
 import {

@@ -1,7 +1,10 @@
 /** Lines about what happens: one JSON object each, pretty on a terminal, without secrets. */
-import pino from 'pino'
+import { createRequire } from 'node:module'
+import type pinoOf from 'pino'
 import { prettyLine } from './pretty.ts'
 import { redact } from './redact.ts'
+
+const load = createRequire(import.meta.url)
 
 type Write = (fields: object, text: string) => void
 
@@ -24,6 +27,8 @@ export function createLog(options: {
   /** For a person's eyes instead of a program's. */
   pretty?: boolean
 }): Log {
+  // Loaded with the first log: most commands have none.
+  const pino = load('pino') as typeof pinoOf
   const finish = options.pretty === true ? prettyLine : (line: string) => line
   const destination =
     options.write === undefined ? pino.destination({ fd: 1, sync: true }) : { write: options.write }

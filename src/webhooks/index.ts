@@ -30,7 +30,7 @@ import { WebhookSecrets } from './signing/secret.ts'
 import { createSend } from './delivery/send.ts'
 import { createDeliveryWork } from './delivery/work.ts'
 
-export { publish } from './events/publish.ts'
+export { publish } from './events/index.ts'
 export { eventTypes } from './events/catalogue.ts'
 
 export { verifyDelivery } from './signing/verify.ts'

@@ -4,17 +4,33 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { permissions } from '../../src/access/index.ts'
+import type { TxtAnswer } from '../../src/http/index.ts'
+import { nouns } from '../../src/cli/index.ts'
+import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
+import { lies } from '../harness/hostile-lies.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { intercept, type CommandResult } from '../harness/terminal.ts'
+import { until } from '../harness/webhooks.ts'
+
+/** Where the last 24 hours begin, which is another moment each time. */
+const shown = (out: string): string => out.replace(/"from":"[^"]+"/, '')
 
 describe('the command line over the API', () => {
   let product: TestProduct
+  let idp: HostileIdp
+  /** The DNS that the server sees. */
+  const zone = new Map<string, TxtAnswer>()
+  /** What was done over the API, with its words. */
+  const done: string[] = []
   let folder: string
   let over: Record<string, string>
   let asOperator: Record<string, string>
 
   before(async () => {
-    product = await productForTests()
+    idp = await hostileIdp(lies)
+    product = await productForTests({
+      resolveTxt: async (name) => zone.get(name) ?? { kind: 'none' },
+    })
     folder = mkdtempSync(join(tmpdir(), 'intercept-remote-'))
     await local('org create acme --plan enterprise')
     await local('target set acme echo --upstream http://127.0.0.1:8099 --rate 5/s')
@@ -33,6 +49,7 @@ describe('the command line over the API', () => {
   })
   after(async () => {
     await product[Symbol.asyncDispose]()
+    await idp[Symbol.asyncDispose]()
     rmSync(folder, { recursive: true, force: true })
   })
 
@@ -42,19 +59,23 @@ describe('the command line over the API', () => {
     return JSON.parse(said.out) as Record<string, unknown>
   }
 
-  async function remote(words: string, env = over): Promise<CommandResult> {
-    return await intercept(words.split(' '), { env })
+  async function remote(words: string, env = over, input = ''): Promise<CommandResult> {
+    const said = await intercept(words.split(' '), { env, input })
+    if (said.code === 0) done.push(words)
+    return said
   }
 
   /** The same words on both ways give the same text and the same data. */
-  async function same(words: string, env = over): Promise<void> {
-    for (const ending of ['', ' --json']) {
-      const here = await intercept((words + ending).split(' '), { env: { ...product.env } })
-      const there = await remote(words + ending, env)
+  async function same(asked: string | readonly string[], env = over): Promise<void> {
+    const words = typeof asked === 'string' ? asked.split(' ') : asked
+    for (const ending of [[], ['--json']]) {
+      const here = await intercept([...words, ...ending], { env: { ...product.env } })
+      const there = await intercept([...words, ...ending], { env })
       assert.equal(here.code, 0, here.err)
-      assert.equal(there.code, 0, `${words}: ${there.err}`)
-      assert.equal(there.out, here.out, words)
+      assert.equal(there.code, 0, `${words.join(' ')}: ${there.err}`)
+      assert.equal(shown(there.out), shown(here.out), words.join(' '))
     }
+    done.push(words.join(' '))
   }
 
   test('what only looks says the same over the API as on the database', async () => {
@@ -115,6 +136,102 @@ describe('the command line over the API', () => {
     await same('org list', asOperator)
   })
 
+  test('calls are listed, narrowed and followed as the server keeps them', async () => {
+    const key = await local('key issue acme --name caller')
+    const call = async (path: string, secret: string) =>
+      await fetch(`${product.baseUrl}/api/v1/intercept${path}`, {
+        headers: { 'x-api-key': secret },
+      }).then(async (response) => await response.text())
+    await call('/echo/one', key['secret'] as string)
+    await call('/nowhere', key['secret'] as string)
+    await until(
+      async () => ((await local('calls list acme')) as unknown as unknown[]).length === 2,
+      'calls',
+    )
+    for (const words of [
+      'calls list acme',
+      'calls list acme --status 5xx --target echo --path /one --since 1h',
+      `calls list acme --key ${key['id'] as string} --method get --limit 1`,
+      'calls list acme --stopped-at forward --address 127.0.0.1',
+      'calls tail acme --lines 1',
+    ]) {
+      await same(words)
+    }
+    assert.match((await remote('calls list acme --status 5xx')).out, /echo\/one/)
+    assert.match((await remote('calls list acme --target nope')).err, /no target nope/)
+    const checked = await remote('key check', over, key['secret'] as string)
+    assert.match(checked.out, /is the key caller .* of acme, and works/)
+    assert.match((await remote('key check', over, 'svc_live_wrong')).err, /API key/)
+  })
+
+  test('deliveries are listed, counted and sent again', async () => {
+    const [endpoint] = (await local('webhook list acme')) as unknown as { id: string }[]
+    await local(`webhook ping ${endpoint!.id}`)
+    const found = (await local('deliveries list acme')) as unknown as { id: string }[]
+    assert.ok(found.length > 0)
+    await until(async () => {
+      const [ping] = (await local('deliveries list acme --limit 1')) as unknown as {
+        attempts: number
+      }[]
+      return ping?.attempts === 1
+    }, 'the first attempt, which nobody answers')
+    for (const words of [
+      'deliveries list acme --limit 1',
+      `deliveries list acme --endpoint ${endpoint!.id} --state retrying --type webhook.ping --since 1h`,
+      'deliveries list acme --state missed',
+      'deliveries replay acme --state retrying --dry-run',
+      `deliveries replay acme ${found[0]!.id} --dry-run`,
+    ]) {
+      await same(words)
+    }
+    assert.match((await remote(`deliveries replay acme ${found[0]!.id}`)).out, /is due again/)
+    const all = await remote('deliveries replay acme --type webhook.ping')
+    assert.match(all.out, /1 delivery to be sent again by the running nodes \(operation op_/)
+    assert.match((await remote('deliveries replay acme dlv_nope')).err, /no such delivery/i)
+  })
+
+  test('company sign-in and directory are set up', async () => {
+    const connect = `sso connect acme --issuer ${idp.issuerOf('honest')} --client-id intercept --client-secret-stdin`
+    const first = await remote(`${connect} --domain acme.test`, over, 'secret')
+    assert.equal(first.code, 0, first.err)
+    assert.match(first.out, /acme\.test waits for a TXT record/)
+    await same('sso list acme')
+    const second = await remote(`${connect} --domain acme.test --json`, over, 'secret')
+    const made = JSON.parse(second.out) as {
+      id: string
+      is_default: boolean
+      domains: { connection_id: string; record: { name: string; value: string } }[]
+    }
+    assert.equal(made.is_default, true)
+    assert.equal(made.domains[0]?.connection_id, made.id)
+    assert.equal((await remote('sso verify-domain acme acme.test')).code, 1)
+    const { name, value } = made.domains[0]!.record
+    zone.set(name, { kind: 'records', texts: [value] })
+    assert.match((await remote('sso verify-domain acme acme.test')).out, /is verified \(DNS\)/)
+    await same('sso list acme')
+
+    const issued = await remote('scim token issue acme --name Entra --json')
+    const token = JSON.parse(issued.out) as { id: string; secret: string; base: string }
+    assert.match(token.secret, /^svc_scim_/)
+    assert.equal(token.base, `${product.baseUrl}/scim/v2`)
+    await same('scim token list acme')
+    assert.match((await remote(`scim token revoke acme ${token.id}`)).out, /is revoked/)
+  })
+
+  test('rules are tried on, and the audit chain is checked by the server', async () => {
+    await same(['target', 'set', 'acme', 'echo', '--rule', 'allow GET /two', '--dry-run'])
+    await same('audit verify acme')
+    const head = await remote('audit head acme')
+    writeFileSync(join(folder, 'heads.json'), head.out)
+    const kept = await intercept(
+      ['audit', 'verify', 'acme', '--against', join(folder, 'heads.json')],
+      {
+        env: { ...product.env },
+      },
+    )
+    assert.equal(kept.code, 0, kept.err + kept.out)
+  })
+
   test('a file is planned and applied with the secrets of this side; a new key is told once', async () => {
     const file = join(folder, 'acme.yaml')
     writeFileSync(
@@ -148,9 +265,21 @@ describe('the command line over the API', () => {
       assert.equal(refused.code, 2, words)
       assert.match(refused.err, /works on the machine itself/)
     }
-    const database = await remote('audit verify acme')
-    assert.equal(database.code, 1)
-    assert.match(database.err, /works on the database only/)
+    for (const words of [
+      'receive',
+      'scan .',
+      'completion bash',
+      'member add acme a@b.test --role viewer',
+    ]) {
+      const flagged = await remote(`${words} --server ${over['INTERCEPT_SERVER']}`)
+      assert.equal(flagged.code, 2, words)
+      assert.match(flagged.err, /works on the machine itself/)
+    }
+    assert.match((await remote('audit verify')).err, /name the organization/)
+    const held = await remote(`audit verify acme --against ${join(folder, 'heads.json')}`)
+    assert.match(held.err, /against the database itself/)
+    const vouched = await remote('sso verify-domain acme vouched.test --override')
+    assert.match(vouched.err, /whoever can reach the database/)
     const nobody = await remote('key show key_x', { ...over, INTERCEPT_ORG: '' })
     assert.match(nobody.err, /--org SLUG/)
   })
@@ -176,5 +305,29 @@ describe('the command line over the API', () => {
       env: { INTERCEPT_TOKEN: token },
     })
     assert.match(plain.err, /https/)
+  })
+
+  test('every command works over the API, or its help says why it does not', async () => {
+    const untried: string[] = []
+    for (const [noun, { load }] of Object.entries(nouns)) {
+      for (const [verb, { local: reason }] of Object.entries((await load()).commands)) {
+        const name = `${noun} ${verb}`.trim()
+        const { out } = await intercept([...name.split(' '), '--help'], { env: {} })
+        if (reason !== undefined) {
+          assert.ok(out.includes(`Works on the machine itself only: ${reason.because}.`), name)
+        } else {
+          assert.match(out, /with --server URL/, name)
+          if (!done.some((words) => `${words} `.startsWith(`${name} `))) untried.push(name)
+        }
+      }
+    }
+    assert.deepEqual(untried, [])
+  })
+
+  test('what needs neither database nor node runs whatever server the environment names', async () => {
+    const env = { INTERCEPT_SERVER: 'https://intercept.example.com' }
+    for (const words of ['completion bash', 'scan package.json', 'key issue --help']) {
+      assert.equal((await intercept(words.split(' '), { env })).code, 0, words)
+    }
   })
 })

@@ -364,7 +364,7 @@ export interface Operations {
   /** Audit entries, newest first. */
   listAuditEntries: { input: { organization: string; query?: { after?: string; limit?: number; action?: string; actor_id?: string; subject_id?: string; search?: string; from?: string; until?: string } }; output: { "items": (AuditEntry)[]; "next": string | null } }
   /** Check the chain: a changed, removed or reordered entry shows. */
-  getAuditChain: { input: { organization: string }; output: { "intact": boolean; "entries": number; "broken_at": number | null; "reason": string | null; "checked_at": string } }
+  getAuditChain: { input: { organization: string }; output: { "intact": boolean; "entries": number; "broken_at": number | null; "reason": string | null; "last_hash": string; "checked_at": string } }
   /** Where the chain ends now, signed: kept elsewhere, `audit verify --against` holds the log to it. */
   getAuditHead: { input: { organization: string }; output: { "organization_id": string; "sequence": number; "hash": string; "seal": string; "at": string } }
   /** Every entry as JSON lines or CSV, oldest first; the export itself is an entry. */

@@ -68,6 +68,8 @@ export const auditRoutes = {
       entries: Type.Integer(),
       broken_at: nullable(Type.Integer()),
       reason: nullable(Type.String()),
+      /** Of the last entry that was read. */
+      last_hash: Type.String(),
       checked_at: Time,
     }),
     handle: async ({ organization }, services) => {
@@ -77,6 +79,7 @@ export const auditRoutes = {
         entries: report.entries,
         broken_at: report.brokenAt ?? null,
         reason: report.reason ?? null,
+        last_hash: report.lastHash,
         checked_at: time(services.clock.now()),
       }
     },

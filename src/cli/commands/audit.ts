@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { createAudit, type Audit, type AuditEntry, type SignedHead } from '../../audit/index.ts'
-import { createOrganizations } from '../../organizations/index.ts'
+import type { AuditEntry, SignedHead } from '../../audit/index.ts'
+import { Problem } from '../../errors.ts'
 import { parseSince } from '../lib/call-query.ts'
 import { BadFinding, command, readWhole, UsageError } from '../lib/command.ts'
 import { auditOf, organizationsOf } from '../lib/nouns.ts'
@@ -39,8 +39,10 @@ export const commands = {
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
       const limit = readWhole('--limit', values.limit, { max: maxListed })
       return await withServices(terminal, async (services) => {
-        const id = slug === 'system' ? slug : (await organizationsOf(services).get(slug)).id
-        const found = await auditOf(services).list(id, {
+        const id = slug === 'system' ? slug : (await (await organizationsOf(services)).get(slug)).id
+        const found = await (
+          await auditOf(services)
+        ).list(id, {
           ...{ limit, action: values.action, actorId: values.actor, subjectId: values.subject },
           search: values.search,
           from: optionalSince(values.since, services.clock.now()),
@@ -58,7 +60,7 @@ export const commands = {
     },
   }),
   verify: command({
-    usage: '[org]',
+    usage: '[org] [--against FILE]',
     about:
       'recompute the audit chains: a changed, added, removed or reordered entry shows (exit 1)',
     options: {
@@ -73,8 +75,8 @@ export const commands = {
     run: async ({ values, positionals: [slug] }, terminal) =>
       await withServices(terminal, async (services) => {
         const kept = values.against === undefined ? [] : readHeads(values.against)
-        const audit = createAudit(services)
-        const chains = await chainsOf(services, audit, slug)
+        const audit = await auditOf(services)
+        const chains = await chainsOf(services, slug)
         const reports = []
         for (const chain of chains) {
           const against = kept.find((head) => head.organizationId === chain.id)
@@ -110,9 +112,9 @@ export const commands = {
     examples: ['intercept audit head > heads.json'],
     run: async ({ positionals: [slug] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const audit = createAudit(services)
+        const audit = await auditOf(services)
         const heads = []
-        for (const { id } of await chainsOf(services, audit, slug)) {
+        for (const { id } of await chainsOf(services, slug)) {
           const { organizationId, ...head } = await audit.head(id)
           heads.push({ organization_id: organizationId, ...head })
         }
@@ -125,15 +127,21 @@ export const commands = {
 /** The chains to look at: an organization's, or all, those of nobody included. */
 async function chainsOf(
   services: Services,
-  audit: Audit,
   slug: string | undefined,
 ): Promise<readonly { id: string; slug: string }[]> {
-  const organizations = createOrganizations(services)
+  const organizations = await organizationsOf(services)
   if (slug !== undefined) return [await organizations.get(slug)]
+  if (services.remote !== undefined) {
+    throw new Problem(
+      'invalid_input',
+      'Over the API, name the organization: a token speaks for one. All chains are looked at on the database.',
+    )
+  }
+  const { createAudit } = await import('../../audit/index.ts')
   const slugs = new Map<string, string>(
     (await organizations.list({ limit: maxOrganizations })).map((one) => [one.id, one.slug]),
   )
-  const ids = new Set(['system', ...slugs.keys(), ...(await audit.chains())])
+  const ids = new Set(['system', ...slugs.keys(), ...(await createAudit(services).chains())])
   return [...ids].map((id) => ({ id, slug: slugs.get(id) ?? id }))
 }
 
@@ -143,7 +151,7 @@ function readHeads(file: string): SignedHead[] {
   try {
     content = JSON.parse(readFileSync(file, 'utf8'))
   } catch {
-    throw new UsageError(`${file} holds no JSON: give what \`audit head\` printed.`)
+    throw new UsageError(`${file} holds no JSON: give what \`audit head\` printed`)
   }
   const { heads, data } = (content ?? {}) as { heads?: unknown; data?: unknown }
   const list = heads ?? data ?? content
@@ -161,7 +169,7 @@ function readHead(value: unknown, file: string): SignedHead {
     typeof hash !== 'string' ||
     typeof seal !== 'string'
   ) {
-    throw new UsageError(`${file} holds no signed head: give what \`audit head\` printed.`)
+    throw new UsageError(`${file} holds no signed head: give what \`audit head\` printed`)
   }
   return { organizationId, sequence: sequence as number, hash, seal }
 }

@@ -6,6 +6,7 @@ export const commands = {
   '': command({
     usage: '<file>',
     about: 'copy the database into a new file while the server runs (PostgreSQL: use pg_dump)',
+    local: { because: 'it copies the files of the database' },
     examples: ['intercept backup /backups/intercept.db'],
     run: async ({ positionals: [name = ''] }, terminal) =>
       await withServices(terminal, async ({ store, config }) => {

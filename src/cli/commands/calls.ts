@@ -1,19 +1,17 @@
 import { setTimeout } from 'node:timers/promises'
-import { createKeys } from '../../access/index.ts'
-import { createOrganizations } from '../../organizations/index.ts'
-import { targets as targetTable } from '../../store/index.ts'
 import {
   callData,
   callFlags,
   callHeadings,
   callRow,
-  listCalls,
-  parseCallFilter,
+  parseCallQuery,
   type CallFlags,
+  type CallList,
   type NamedCall,
 } from '../lib/call-query.ts'
 import { command, readWhole, type Say } from '../lib/command.ts'
-import { withServices, type Services } from '../lib/services.ts'
+import { callsOf, organizationsOf } from '../lib/nouns.ts'
+import { withServices } from '../lib/services.ts'
 import { renderTable } from '../lib/table.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
@@ -77,26 +75,16 @@ export const commands = {
   }),
 }
 
-type List = (page: { limit: number; from?: number }) => Promise<NamedCall[]>
-
 async function withCalls<T>(
   terminal: Terminal,
   { slug, flags }: { readonly slug: string; readonly flags: CallFlags },
-  work: (list: List, nowMs: () => number) => Promise<T>,
+  work: (list: CallList, nowMs: () => number) => Promise<T>,
 ): Promise<T> {
-  return await withServices(terminal, async (services: Services) => {
-    const { store, clock } = services
-    const { id: organizationId } = await createOrganizations(services).get(slug)
-    const slugs = await targetTable.slugs(store, organizationId)
-    const filter = parseCallFilter(flags, { slugs, nowMs: clock.now() })
-    const from = {
-      ...{ store, organizationId },
-      targets: { slugs: async () => slugs },
-      names: async (ids: Parameters<ReturnType<typeof createKeys>['names']>[1]) =>
-        await createKeys(services).names(organizationId, ids),
-    }
-    const list: List = async (page) =>
-      await listCalls(from, { ...filter, ...page, from: page.from ?? filter.from })
+  return await withServices(terminal, async (services) => {
+    const organization = await (await organizationsOf(services)).get(slug)
+    const { clock } = services
+    const query = parseCallQuery(flags, clock.now())
+    const list = await callsOf(services, organization.id, query)
     return await work(list, () => clock.now())
   })
 }

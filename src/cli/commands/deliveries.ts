@@ -1,9 +1,9 @@
-import { createOrganizations } from '../../organizations/index.ts'
 import type { DeliveryFilter, DeliveryRecord, DeliveryState } from '../../store/index.ts'
 import { parseSince } from '../lib/call-query.ts'
 import { command, readWhole, UsageError, type Flag } from '../lib/command.ts'
+import { organizationsOf } from '../lib/nouns.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
-import { withWebhooks } from './webhook.ts'
+import { withWebhookWork } from '../lib/webhooks.ts'
 
 const maxListed = 1000
 const states = ['pending', 'held', 'delivered', 'dead', 'skipped'] as const
@@ -40,8 +40,8 @@ export const commands = {
     examples: ['intercept deliveries list acme --state missed --since 7d'],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
       const limit = readWhole('--limit', values.limit, { max: maxListed })
-      return await withWebhooks(terminal, async (webhooks, services) => {
-        const { id } = await createOrganizations(services).get(slug)
+      return await withWebhookWork(terminal, async (webhooks, services) => {
+        const { id } = await (await organizationsOf(services)).get(slug)
         const filter = parseFilter(values, services.clock.now())
         const found = await webhooks.deliveries.list(id, { filter, limit })
         const rows = found.map((one) => [
@@ -78,8 +78,8 @@ export const commands = {
           'Name one delivery, or say by flags which; --state missed is what was never delivered',
         )
       }
-      return await withWebhooks(terminal, async ({ replay, deliveries }, services) => {
-        const { id } = await createOrganizations(services).get(slug)
+      return await withWebhookWork(terminal, async ({ replay, deliveries }, services) => {
+        const { id } = await (await organizationsOf(services)).get(slug)
         if (deliveryId !== undefined) {
           if (isDry === true) return counted((await deliveries.find(id, deliveryId)) ? 1 : 0)
           await replay.one(id, deliveryId, services.actor)
@@ -93,7 +93,7 @@ export const commands = {
         const operation = await replay.start(id, filter, services.actor)
         return {
           data: { operation_id: operation.id, deliveries: operation.total },
-          text: `${operation.total} deliveries are sent again by running nodes (operation ${operation.id}).`,
+          text: `${countOf(operation.total)} to be sent again by the running nodes (operation ${operation.id}).`,
         }
       })
     },
@@ -103,8 +103,12 @@ export const commands = {
 function counted(deliveries: number) {
   return {
     data: { deliveries, dry_run: true },
-    text: `${deliveries} deliveries would be sent again.`,
+    text: `${countOf(deliveries)} would be sent again.`,
   }
+}
+
+function countOf(deliveries: number): string {
+  return deliveries === 1 ? '1 delivery' : `${deliveries} deliveries`
 }
 
 type FilterValues = Partial<Record<keyof typeof filterFlags, string | undefined>>
@@ -131,6 +135,7 @@ function parseStates(text: string): readonly DeliveryState[] {
 }
 
 function present(delivery: DeliveryRecord) {
+  const waits = delivery.state === 'pending' || delivery.state === 'held'
   return {
     id: delivery.id,
     endpoint_id: delivery.endpointId,
@@ -139,7 +144,7 @@ function present(delivery: DeliveryRecord) {
     state: delivery.state,
     attempts: delivery.attemptsEver,
     created_at: isoTime(delivery.createdAt),
-    due_at: isoTime(delivery.dueAt),
+    due_at: waits ? isoTime(delivery.dueAt) : null,
     completed_at: isoTime(delivery.completedAt),
     last_status: delivery.lastStatus ?? null,
     last_failure: delivery.lastFailure ?? null,

@@ -48,6 +48,7 @@ export const commands = {
         about: 'where the node listens',
       },
     },
+    local: { because: 'it starts everything here' },
     examples: ['intercept demo', 'intercept demo --data ./demo --port 8081'],
     run: async ({ values }, terminal) => {
       const port = readWhole('--port', values.port, { max: 65_535, min: 0 })

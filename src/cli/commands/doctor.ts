@@ -30,6 +30,7 @@ export const commands = {
   '': command({
     usage: '',
     about: 'settings with their defaults, database, clock, reachability; measures revocation',
+    local: { because: 'it looks at this machine, its settings, its clock and its database' },
     examples: ['intercept doctor'],
     run: async (_call, terminal) => {
       const settings = listSettings(terminal.env)

@@ -8,7 +8,6 @@ import {
   type Key,
   type KeyInput,
   type Quota,
-  type Scheme,
 } from '../../access/index.ts'
 import { snakeCased, type Confirmation } from '../../store/index.ts'
 import { parseCallsPerSeconds, parseDuration } from '../../units.ts'
@@ -16,7 +15,7 @@ import { command, need, read, UsageError } from '../lib/command.ts'
 import { keysOf, organizationsOf } from '../lib/nouns.ts'
 import { nearest } from '../lib/nearest.ts'
 import { parseScheme } from '../lib/scheme.ts'
-import { withServices } from '../lib/services.ts'
+import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 
 const maxListed = 1000
@@ -69,8 +68,10 @@ export const commands = {
         expiresAt: expires === undefined ? undefined : parseEnd(expires),
       }
       return await withServices(terminal, async (services) => {
-        const organization = await organizationsOf(services).get(slug)
-        const { key, secret } = await keysOf(services).issue(organization.id, wish, services.actor)
+        const organization = await (await organizationsOf(services)).get(slug)
+        const { key, secret } = await (
+          await keysOf(services)
+        ).issue(organization.id, wish, services.actor)
         const data = { ...present(key), secret: secret.reveal() }
         const text = [
           `Key ${key.name} (${key.id}) of ${organization.slug}. Its secret is shown now and never again:`,
@@ -89,8 +90,8 @@ export const commands = {
     examples: ['intercept key list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const organization = await organizationsOf(services).get(slug)
-        const found = await keysOf(services).list(organization.id, { limit: maxListed })
+        const organization = await (await organizationsOf(services)).get(slug)
+        const found = await (await keysOf(services)).list(organization.id, { limit: maxListed })
         const rows = found.map((key) => [
           key.id,
           key.name,
@@ -113,7 +114,7 @@ export const commands = {
     examples: ['intercept key show key_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [id = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const keys = keysOf(services)
+        const keys = await keysOf(services)
         const key = await keys.get(await keys.organizationOf(id), id)
         return { data: present(key), text: keyText(key) }
       }),
@@ -149,7 +150,7 @@ export const commands = {
     run: async ({ values, positionals: [id = ''] }, terminal) => {
       const change = parseChange(values)
       return await withServices(terminal, async (services) => {
-        const keys = keysOf(services)
+        const keys = await keysOf(services)
         const organizationId = await keys.organizationOf(id)
         const before = await keys.get(organizationId, id)
         const wish = { ...before, ...change }
@@ -176,7 +177,7 @@ export const commands = {
     run: async ({ values, positionals: [id = ''] }, terminal) => {
       const overlapMs = read('--overlap', values.overlap, parseDuration)
       return await withServices(terminal, async (services) => {
-        const keys = keysOf(services)
+        const keys = await keysOf(services)
         const organizationId = await keys.organizationOf(id)
         const rotated = await keys.rotate(organizationId, id, overlapMs, services.actor)
         const { key, secret, confirmation } = rotated
@@ -199,7 +200,7 @@ export const commands = {
     examples: ['intercept key revoke key_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [id = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const keys = keysOf(services)
+        const keys = await keysOf(services)
         const organizationId = await keys.organizationOf(id)
         const { key, confirmation } = await keys.revoke(organizationId, id, services.actor)
         return {
@@ -215,19 +216,10 @@ export const commands = {
     run: async (_call, terminal) => {
       const text = await terminal.readInput()
       return await withServices(terminal, async (services) => {
-        const enabledSchemes = services.config.keySchemes
-        const keyCache = createKeyCache({ ...services, enabledSchemes, capacity: 1 })
-        const principal = await keyCache.identify(presented(text, enabledSchemes))
+        const { expiresAt, organization, ...key } = await identify(services, text)
         return {
-          data: {
-            id: principal.keyId,
-            name: principal.name,
-            hint: principal.hint,
-            organization: principal.organizationSlug,
-            expires_at: isoTime(principal.expiresAt),
-            state: 'active',
-          },
-          text: `${principal.hint} is the key ${principal.name} (${principal.keyId}) of ${principal.organizationSlug}, and works.`,
+          data: { ...key, organization, expires_at: isoTime(expiresAt), state: 'active' },
+          text: `${key.hint} is the key ${key.name} (${key.id}) of ${organization}, and works.`,
         }
       })
     },
@@ -290,13 +282,25 @@ function lastUseText(key: Key, at: number): string {
   return `${shortTime(at)} UTC from ${key.lastUsedAddress ?? 'an unknown address'}`
 }
 
-/** As if it had come in the header of its own scheme. */
-function presented(text: string, enabled: readonly Scheme[]) {
-  const headers =
-    schemeOfKey(text) === 'bearer'
-      ? { xApiKey: [], authorization: [`Bearer ${text}`] }
-      : { xApiKey: [text], authorization: [] }
-  return readKey(headers, enabled)
+/** Whose a key is that works: as the database says it, or as the guarded area answers it from this address. */
+async function identify(services: Services, text: string) {
+  const { remote } = services
+  const isBearer = schemeOfKey(text) === 'bearer'
+  if (remote !== undefined) {
+    const { whoIs } = await import('../remote/keys.ts')
+    return await whoIs(
+      remote,
+      isBearer ? { authorization: `Bearer ${text}` } : { 'x-api-key': text },
+    )
+  }
+  const enabledSchemes = services.config.keySchemes
+  const headers = isBearer
+    ? { xApiKey: [], authorization: [`Bearer ${text}`] }
+    : { xApiKey: [text], authorization: [] }
+  const keyCache = createKeyCache({ ...services, enabledSchemes, capacity: 1 })
+  const principal = await keyCache.identify(readKey(headers, enabledSchemes))
+  const { keyId: id, name, hint, organizationSlug: organization, expiresAt } = principal
+  return { id, name, hint, organization, expiresAt }
 }
 
 const grantMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

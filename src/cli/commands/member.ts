@@ -6,7 +6,6 @@ import { Problem } from '../../errors.ts'
 import type { OrganizationId } from '../../ids.ts'
 import { command, need, UsageError } from '../lib/command.ts'
 import { organizationsOf } from '../lib/nouns.ts'
-import { remoteMembers } from '../remote/index.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 
@@ -23,12 +22,16 @@ export const commands = {
       role: { type: 'string', value: 'ROLE', about: 'owner, admin, developer or viewer' },
       name: { type: 'string', value: 'NAME', about: 'what to call them' },
     },
+    local: {
+      because:
+        'over the API people are invited, in the dashboard, and join by a provider that has verified their address',
+    },
     examples: ['intercept member add acme ada@example.com --role admin'],
     run: async ({ values, positionals: [slug = '', email = ''] }, terminal) => {
       const role = need('--role', values.role)
       if (!isRole(role)) throw new UsageError(`--role must be ${roles.join(' or ')}`)
       return await withServices(terminal, async (services) => {
-        const organization = await organizationsOf(services).get(slug)
+        const organization = await (await organizationsOf(services)).get(slug)
         const wish = { email, role, name: values.name }
         const members = await membersOf(services)
         const member = await members.add(organization.id, wish, services.actor)
@@ -46,7 +49,7 @@ export const commands = {
     run: async ({ positionals: [slug = '', who = '', role = ''] }, terminal) => {
       if (!isRole(role)) throw new UsageError(`The role must be ${roles.join(' or ')}`)
       return await withServices(terminal, async (services) => {
-        const { id: organizationId } = await organizationsOf(services).get(slug)
+        const { id: organizationId } = await (await organizationsOf(services)).get(slug)
         const members = await membersOf(services)
         const { id } = await findMember(members, organizationId, who)
         const change = { organizationId, id, role, actor: services.actor }
@@ -61,7 +64,7 @@ export const commands = {
     examples: ['intercept member remove acme ada@example.com'],
     run: async ({ positionals: [slug = '', who = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const { id: organizationId } = await organizationsOf(services).get(slug)
+        const { id: organizationId } = await (await organizationsOf(services)).get(slug)
         const members = await membersOf(services)
         const member = await findMember(members, organizationId, who)
         const ended = await members.remove(organizationId, member.id, services.actor)
@@ -84,7 +87,7 @@ export const commands = {
     examples: ['intercept member list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const organization = await organizationsOf(services).get(slug)
+        const organization = await (await organizationsOf(services)).get(slug)
         const members = await membersOf(services)
         const found = await members.list(organization.id, { limit: maxListed })
         const rows = found.map((member) => [
@@ -135,7 +138,7 @@ function nameOf(member: MemberRecord): string {
 
 async function membersOf(services: Services): Promise<MemberWork> {
   const { remote, store, sealer, clock, config } = services
-  if (remote !== undefined) return remoteMembers(remote)
+  if (remote !== undefined) return (await import('../remote/members.ts')).remoteMembers(remote)
   const signingKeys = await openSigningKeys({ store, sealer, clock })
   const sessions = createSessions({
     store,

@@ -5,6 +5,9 @@ export const commands = {
   '': command({
     usage: '',
     about: 'bring the schema up to date; `serve` does it by itself',
+    local: {
+      because: 'the schema is brought up to date through the database, before a node serves',
+    },
     examples: ['intercept migrate'],
     run: async (_call, terminal) =>
       await withServices(

@@ -24,7 +24,7 @@ export const commands = {
         async (services) => {
           const plan = values.plan === undefined ? undefined : parsePlan(values.plan)
           const wish = { slug, name: values.name, plan }
-          const created = await organizationsOf(services).create(wish, services.actor)
+          const created = await (await organizationsOf(services)).create(wish, services.actor)
           return { data: present(created), text: `Organization ${created.slug} (${created.id}).` }
         },
         { creates: true },
@@ -36,7 +36,7 @@ export const commands = {
     examples: ['intercept org list'],
     run: async (_call, terminal) =>
       await withServices(terminal, async (services) => {
-        const found = await organizationsOf(services).list({ limit: maxListed })
+        const found = await (await organizationsOf(services)).list({ limit: maxListed })
         const rows = found.map((one) => [one.slug, one.name, one.plan, shortTime(one.createdAt)])
         const text = renderTable(
           ['SLUG', 'NAME', 'PLAN', 'CREATED (UTC)'],
@@ -53,7 +53,9 @@ export const commands = {
     run: async ({ positionals: [slug = '', plan = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
         const wanted = parsePlan(plan)
-        const changed = await organizationsOf(services).setPlan(slug, wanted, services.actor)
+        const changed = await (
+          await organizationsOf(services)
+        ).setPlan(slug, wanted, services.actor)
         return { data: present(changed), text: `${changed.slug} is on the ${changed.plan} plan.` }
       }),
   }),
@@ -75,7 +77,7 @@ export const commands = {
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
       const wish = parseDefaults(values)
       return await withServices(terminal, async (services) => {
-        const organizations = organizationsOf(services)
+        const organizations = await organizationsOf(services)
         const found = await organizations.get(slug)
         const changed =
           Object.keys(wish).length === 0

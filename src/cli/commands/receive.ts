@@ -33,6 +33,7 @@ export const commands = {
       },
       'show-body': { type: 'boolean', about: 'print the bodies too' },
     },
+    local: { because: 'it listens on this machine', standsAlone: true },
     examples: ['intercept webhook secret acme | intercept receive --port 9000 --secret-stdin'],
     run: async ({ values }, terminal, say) => {
       const port = readWhole('--port', values.port, { max: 65_535, min: 0 })

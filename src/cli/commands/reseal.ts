@@ -6,6 +6,7 @@ export const commands = {
   '': command({
     usage: '',
     about: 'after a new master key (INTERCEPT_SECRET=new,old): seal every secret again under it',
+    local: { because: 'it needs the master keys, which never travel' },
     examples: ['INTERCEPT_SECRET="$NEW,$OLD" intercept reseal'],
     run: async (_call, terminal) =>
       await withServices(terminal, async ({ store, sealer, actor }) => {

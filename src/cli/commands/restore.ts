@@ -7,6 +7,7 @@ export const commands = {
   '': command({
     usage: '<file>',
     about: 'put a backup into an empty DATA_DIR; overwrites nothing',
+    local: { because: 'it writes the files of the database' },
     examples: ['DATA_DIR=./data intercept restore /backups/intercept.db'],
     run: async ({ positionals: [name = ''] }, terminal) => {
       const config = readConfig(terminal.env)

@@ -1,8 +1,8 @@
 import { systemClock } from '../../clock.ts'
-import { createDirectories, type Directories } from '../../directory/index.ts'
-import { createOrganizations } from '../../organizations/index.ts'
+import type { Directories } from '../../directory/index.ts'
 import type { DirectoryTokenRecord, OrganizationRecord } from '../../store/index.ts'
 import { command } from '../lib/command.ts'
+import { organizationsOf } from '../lib/nouns.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 import type { Terminal } from '../lib/terminal.ts'
@@ -21,16 +21,17 @@ export const commands = {
     },
     examples: ["intercept scim token issue acme --name 'Entra ID'"],
     run: async ({ values, positionals: [slug = ''] }, terminal) =>
-      await withDirectory(terminal, slug, async ({ services, organization, directories }) => {
+      await withDirectory(terminal, slug, async ({ services, organization, tokens, baseOf }) => {
         const wish = { name: values.name ?? 'command line' }
-        const { token, secret } = await directories.tokens.issue(organization, wish, services.actor)
-        const data = { ...present(token), secret: secret.reveal(), base: baseOf(services) }
+        const base = await baseOf()
+        const { token, secret } = await tokens.issue(organization, wish, services.actor)
+        const data = { ...present(token), secret: secret.reveal(), base }
         const text = [
           `SCIM token ${token.name} (${token.id}) of ${organization.slug}. It is shown now and never again:`,
           '',
           `  ${secret.reveal()}`,
           '',
-          `Give it to the directory together with the address ${baseOf(services)}`,
+          `Give it to the directory together with the address ${base}`,
         ]
         return { data, text: text.join('\n') }
       }),
@@ -40,8 +41,8 @@ export const commands = {
     about: 'SCIM tokens and when each was last used',
     examples: ['intercept scim token list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
-      await withDirectory(terminal, slug, async ({ organization, directories }) => {
-        const found = await directories.tokens.list(organization.id)
+      await withDirectory(terminal, slug, async ({ organization, tokens }) => {
+        const found = await tokens.list(organization.id)
         const rows = found.map((token) => [
           token.id,
           token.name,
@@ -58,8 +59,8 @@ export const commands = {
     about: 'end a SCIM token: its next request is refused',
     examples: ['intercept scim token revoke acme tok_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [slug = '', id = ''] }, terminal) =>
-      await withDirectory(terminal, slug, async ({ services, organization, directories }) => {
-        const token = await directories.tokens.revoke(organization.id, id, services.actor)
+      await withDirectory(terminal, slug, async ({ services, organization, tokens }) => {
+        const token = await tokens.revoke(organization.id, id, services.actor)
         return { data: present(token), text: `SCIM token ${token.id} is revoked.` }
       }),
   }),
@@ -68,7 +69,9 @@ export const commands = {
 interface Opened {
   readonly services: Services
   readonly organization: OrganizationRecord
-  readonly directories: Directories
+  readonly tokens: Pick<Directories['tokens'], 'issue' | 'list' | 'revoke'>
+  /** Where the directory sends its requests. */
+  readonly baseOf: () => Promise<string>
 }
 
 async function withDirectory<T>(
@@ -77,21 +80,24 @@ async function withDirectory<T>(
   work: (opened: Opened) => Promise<T>,
 ): Promise<T> {
   return await withServices(terminal, async (services) => {
+    const { remote, config, store, sealer } = services
+    const organization = await (await organizationsOf(services)).get(slug)
+    if (remote !== undefined) {
+      const { remoteDirectory } = await import('../remote/directory.ts')
+      const { tokens, baseOf } = remoteDirectory(remote)
+      const base = async (): Promise<string> => await baseOf(organization.id)
+      return await work({ services, organization, tokens, baseOf: base })
+    }
+    const { createDirectories } = await import('../../directory/index.ts')
     await using directories = createDirectories({
-      store: services.store,
-      sealer: services.sealer,
-      clock: systemClock,
+      ...{ store, sealer, clock: systemClock },
       // Tokens are all that the command line touches; people are changed by the directory itself.
-      maxTokens: services.config.limits.scimTokens,
+      maxTokens: config.limits.scimTokens,
       cursorTimeoutMs: 0,
     })
-    const organization = await createOrganizations(services).get(slug)
-    return await work({ services, organization, directories })
+    const baseOf = async (): Promise<string> => `${config.baseUrl}/scim/v2`
+    return await work({ services, organization, tokens: directories.tokens, baseOf })
   })
-}
-
-function baseOf(services: Services): string {
-  return `${services.config.baseUrl}/scim/v2`
 }
 
 function present(token: DirectoryTokenRecord) {

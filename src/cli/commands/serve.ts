@@ -13,6 +13,7 @@ export const commands = {
   '': command({
     usage: '',
     about: 'run a node until SIGTERM; open requests then finish, and nothing is dropped',
+    local: { because: 'it is the node' },
     examples: [
       'intercept serve',
       'PORT=8081 DATABASE_URL=postgres://intercept@db/intercept intercept serve',

@@ -6,6 +6,7 @@ export const commands = {
   '': command({
     usage: '',
     about: "a new single-use link that makes the first owner (1 h); the older ones' end",
+    local: { because: 'only whoever can reach the database may make the first owner' },
     examples: ['intercept setup-link'],
     run: async (_call, terminal) =>
       await withServices(

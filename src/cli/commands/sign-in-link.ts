@@ -13,6 +13,9 @@ export const commands = {
         about: 'the organization whose member is meant, where an address has several accounts',
       },
     },
+    local: {
+      because: 'only whoever can reach the database may let a person in without their provider',
+    },
     examples: ['intercept sign-in-link ada@example.com'],
     run: async ({ values, positionals: [who = ''] }, terminal) =>
       await withServices(terminal, async (services) => {

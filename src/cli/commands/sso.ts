@@ -1,17 +1,10 @@
-import { createOutbound, createTxtResolver, type Outbound } from '../../http/index.ts'
-import { createRelyingParty } from '../../oidc/index.ts'
-import {
-  challengeRecord,
-  createConnections,
-  createDomains,
-  type Connection,
-} from '../../sso/index.ts'
-import { createOrganizations } from '../../organizations/index.ts'
-import { randomToken } from '../../secrets/index.ts'
+import { challengeRecord, type Connection, type Sso } from '../../sso/index.ts'
 import { snakeCased, type Actor, type DomainRecord } from '../../store/index.ts'
 import { BadFinding, command, need, UsageError } from '../lib/command.ts'
+import { organizationsOf } from '../lib/nouns.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable } from '../lib/table.ts'
+import type { Terminal } from '../lib/terminal.ts'
 
 export const commands = {
   connect: command({
@@ -48,7 +41,7 @@ export const commands = {
         ? ({ kind: 'secret', secret: await terminal.readInput() } as const)
         : ({ kind: 'key' } as const)
       return await withSso(terminal, async ({ services, connections, domains }) => {
-        const organization = await createOrganizations(services).get(slug)
+        const organization = await (await organizationsOf(services)).get(slug)
         // The one that was connected last by hand is the one that is meant.
         const wish = { issuer, clientId, credential, name: values.name, makeDefault: true }
         const made = await connections.connect(organization.id, wish, services.actor)
@@ -68,7 +61,7 @@ export const commands = {
     examples: ['intercept sso list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withSso(terminal, async ({ services, connections, domains }) => {
-        const organization = await createOrganizations(services).get(slug)
+        const organization = await (await organizationsOf(services)).get(slug)
         const found = await connections.list(organization.id)
         const names = await domains.list(organization.id)
         const rows = found.map((one) => [
@@ -98,7 +91,7 @@ export const commands = {
     examples: ['intercept sso verify-domain acme example.com'],
     run: async ({ values, positionals: [slug = '', name = ''] }, terminal) =>
       await withSso(terminal, async ({ services, domains }) => {
-        const { id } = await createOrganizations(services).get(slug)
+        const { id } = await (await organizationsOf(services)).get(slug)
         const domain = await claim(domains, {
           ...{ organizationId: id, actor: services.actor, name },
         })
@@ -113,40 +106,40 @@ export const commands = {
   }),
 }
 
-interface SsoRooms {
+interface SsoWork {
   readonly services: Services
-  readonly outbound: Outbound
-  readonly connections: ReturnType<typeof createConnections>
-  readonly domains: ReturnType<typeof createDomains>
+  readonly connections: Pick<Sso['connections'], 'list' | 'connect'>
+  readonly domains: Pick<Sso['domains'], 'list' | 'add' | 'route' | 'check' | 'override'>
 }
 
-async function withSso<T>(
-  terminal: Parameters<typeof withServices>[0],
-  work: (services: SsoRooms) => Promise<T>,
-): Promise<T> {
+async function withSso<T>(terminal: Terminal, work: (services: SsoWork) => Promise<T>): Promise<T> {
   return await withServices(terminal, async (services) => {
-    const { config, store, sealer, clock } = services
-    await using outbound = createOutbound({
-      allowCidrs: config.outboundAllowCidrs,
-      allowLoopback: config.loopbackIsOpen,
-    })
+    const { remote, config, store, sealer, clock } = services
+    if (remote !== undefined) {
+      const { remoteSso } = await import('../remote/sso.ts')
+      return await work({ services, ...remoteSso(remote) })
+    }
+    const { createOutbound, createTxtResolver } = await import('../../http/index.ts')
+    const { createRelyingParty } = await import('../../oidc/index.ts')
+    const { randomToken } = await import('../../secrets/index.ts')
+    const { createConnections, createDomains } = await import('../../sso/index.ts')
+    const { authUrl, loopbackIsOpen: allowLoopback, outboundAllowCidrs: allowCidrs } = config
+    await using outbound = createOutbound({ allowCidrs, allowLoopback })
     const relyingParty = createRelyingParty({
       fetch: async (url, options) => await outbound.fetch(url, options),
-      clock,
-      allowLoopback: config.loopbackIsOpen,
+      ...{ clock, allowLoopback },
       mintTokenId: randomToken,
     })
-    const { authUrl, loopbackIsOpen: allowLoopback } = config
     const deps = { store, sealer, clock, relyingParty, authUrl, allowLoopback }
     const connections = createConnections(deps)
     const domains = createDomains({ store, resolveTxt: createTxtResolver() })
-    return await work({ services, outbound, connections, domains })
+    return await work({ services, connections, domains })
   })
 }
 
 /** The organization's domain of this name, added if it is new, sent to the connection if there is one. */
 async function claim(
-  domains: ReturnType<typeof createDomains>,
+  domains: SsoWork['domains'],
   wish: {
     readonly organizationId: DomainRecord['organizationId']
     readonly actor: Actor
@@ -188,8 +181,14 @@ function presentDomain(domain: DomainRecord) {
     verified_by: domain.verifiedBy ?? null,
     connection_id: domain.connectionId ?? null,
     record: snakeCased(challengeRecord(domain)),
-    seen: domain.seen ?? null,
+    seen: presentSeen(domain.seen),
   }
+}
+
+/** What the DNS showed at the last check. */
+function presentSeen(seen: DomainRecord['seen']) {
+  if (seen === undefined) return null
+  return { kind: seen['kind'], sentence: seen['sentence'], values: seen['values'] ?? [] }
 }
 
 function stateOf(domain: DomainRecord): 'waiting' | 'verified' | 'lost' {

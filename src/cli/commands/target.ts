@@ -94,8 +94,8 @@ export const commands = {
       if (targetSlug === '') throw new UsageError('Name the target')
       const wish = readInput(values)
       return await withServices(terminal, async (services) => {
-        const organization = await organizationsOf(services).get(slug)
-        const targets = targetsOf(services)
+        const organization = await (await organizationsOf(services)).get(slug)
+        const targets = await targetsOf(services)
         const present = await findTarget(targets, organization.id, targetSlug)
         if (present === undefined) {
           const upstream = need('--upstream', values.upstream)
@@ -147,8 +147,8 @@ export const commands = {
     examples: ['intercept target list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const organization = await organizationsOf(services).get(slug)
-        const found = await targetsOf(services).list(organization.id)
+        const organization = await (await organizationsOf(services)).get(slug)
+        const found = await (await targetsOf(services)).list(organization.id)
         const rows = found.map((target) => [
           target.id,
           target.slug,
@@ -171,8 +171,8 @@ export const commands = {
     examples: ['intercept target show acme payments'],
     run: async ({ positionals: [slug = '', targetSlug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const organization = await organizationsOf(services).get(slug)
-        const target = await targetsOf(services).get(organization.id, targetSlug)
+        const organization = await (await organizationsOf(services)).get(slug)
+        const target = await (await targetsOf(services)).get(organization.id, targetSlug)
         return { data: shown(target), text: targetText(target, baseUrlOf(services)) }
       }),
   }),
@@ -182,15 +182,15 @@ export const commands = {
     examples: ['intercept target remove acme payments'],
     run: async ({ positionals: [slug = '', targetSlug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const organization = await organizationsOf(services).get(slug)
-        await targetsOf(services).remove(organization.id, targetSlug, services.actor)
+        const organization = await (await organizationsOf(services)).get(slug)
+        await (await targetsOf(services)).remove(organization.id, targetSlug, services.actor)
         return { data: { slug: targetSlug, removed: true }, text: `Target ${targetSlug} is gone.` }
       }),
   }),
 }
 
 async function findTarget(
-  targets: ReturnType<typeof targetsOf>,
+  targets: Awaited<ReturnType<typeof targetsOf>>,
   organizationId: Target['organizationId'],
   slug: string,
 ): Promise<Target | undefined> {

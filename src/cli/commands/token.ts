@@ -57,7 +57,7 @@ export const commands = {
           isOwner: true,
           actor: services.actor,
         }
-        const { token, secret } = await tokensOf(services).issue(input, maker)
+        const { token, secret } = await (await tokensOf(services)).issue(input, maker)
         const owner = organization?.slug ?? 'the operator'
         const text = [
           `Access token ${token.name} (${token.id}) of ${owner}. Its secret is shown now and never again:`,
@@ -80,7 +80,7 @@ export const commands = {
         const { operator = false } = values
         const organization = await ownerOf(services, { slug, operator })
         const page = { limit: maxListed }
-        const found = await tokensOf(services).list(organization?.id, page)
+        const found = await (await tokensOf(services)).list(organization?.id, page)
         const rows = found.map((token) => [
           token.id,
           token.name,
@@ -100,7 +100,7 @@ export const commands = {
     examples: ['intercept token revoke tok_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [id = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const tokens = tokensOf(services)
+        const tokens = await tokensOf(services)
         const { organizationId } = await tokens.find(id)
         const { token, confirmation } = await tokens.revoke({ organizationId, id }, services.actor)
         const { nodes, silentNodes, tookMs } = confirmation
@@ -119,7 +119,7 @@ async function ownerOf(services: Services, asked: { slug: string | undefined; op
     throw new UsageError("An operator's token belongs to no organization; leave <org> out")
   }
   if (asked.slug === undefined) throw new UsageError('<org> is missing')
-  return await organizationsOf(services).get(asked.slug)
+  return await (await organizationsOf(services)).get(asked.slug)
 }
 
 function parseEnd(text: string): number | null {

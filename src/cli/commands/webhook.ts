@@ -1,13 +1,9 @@
-import { createOutbound } from '../../http/index.ts'
-import { createLog } from '../../telemetry/index.ts'
 import type { EndpointBooks, EndpointRecord, OrganizationRecord } from '../../store/index.ts'
-import { createWebhooks, type Webhooks } from '../../webhooks/index.ts'
 import { command, need, readWhole, UsageError } from '../lib/command.ts'
 import { organizationsOf } from '../lib/nouns.ts'
-import { onlyLocal, remoteWebhooks } from '../remote/index.ts'
-import { withServices, type Services } from '../lib/services.ts'
+import type { Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
-import type { Terminal } from '../lib/terminal.ts'
+import { withWebhookWork, type WebhookWork } from '../lib/webhooks.ts'
 
 const endpointOf = '<org|endpoint-id> [endpoint-id]'
 
@@ -52,7 +48,7 @@ export const commands = {
         asymmetric: values.asymmetric,
       }
       return await withWebhookWork(terminal, async (webhooks, services) => {
-        const organization = await organizationsOf(services).get(slug)
+        const organization = await (await organizationsOf(services)).get(slug)
         const created = await webhooks.endpoints.create(organization.id, wish, services.actor)
         return {
           data: present(created),
@@ -72,7 +68,7 @@ export const commands = {
     examples: ['intercept webhook secret acme', 'intercept webhook secret acme --rotate'],
     run: async ({ values, positionals: [slug = ''] }, terminal) =>
       await withWebhookWork(terminal, async ({ secrets }, services) => {
-        const { id } = await organizationsOf(services).get(slug)
+        const { id } = await (await organizationsOf(services)).get(slug)
         const leaked = values.leaked === true
         const secret =
           values.rotate === true || leaked
@@ -105,7 +101,7 @@ export const commands = {
     examples: ['intercept webhook list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withWebhookWork(terminal, async (webhooks, services) => {
-        const organization = await organizationsOf(services).get(slug)
+        const organization = await (await organizationsOf(services)).get(slug)
         const found = await webhooks.endpoints.list(organization.id)
         const books = new Map(
           (await webhooks.books(organization.id)).map((book) => [book.endpointId, book]),
@@ -173,55 +169,13 @@ export const commands = {
   }),
 }
 
-/** What these commands do with webhooks, on the database or over the API. */
-interface WebhookWork {
-  readonly endpoints: Pick<
-    Webhooks['endpoints'],
-    'organizationOf' | 'list' | 'get' | 'create' | 'remove' | 'sendSample'
-  >
-  readonly books: (organizationId: string) => Promise<EndpointBooks[]>
-  readonly secrets: Pick<Webhooks['secrets'], 'reveal' | 'rotate'> & {
-    readonly list: (organizationId: string) => Promise<{ validUntil: number | undefined }[]>
-  }
-}
-
-async function withWebhookWork<T>(
-  terminal: Terminal,
-  work: (webhooks: WebhookWork, services: Services) => Promise<T>,
-): Promise<T> {
-  if (terminal.remote === undefined) return await withWebhooks(terminal, work)
-  return await withServices(
-    terminal,
-    async (services) => await work(remoteWebhooks(terminal.remote ?? onlyLocal()), services),
-  )
-}
-
-/** The rules of webhooks over the same database as a running server; nothing is sent from here. */
-export async function withWebhooks<T>(
-  terminal: Terminal,
-  work: (webhooks: Webhooks, services: Services) => Promise<T>,
-): Promise<T> {
-  return await withServices(terminal, async (services) => {
-    const { outboundAllowCidrs: allowCidrs, loopbackIsOpen: allowLoopback } = services.config
-    await using outbound = createOutbound({ allowCidrs, allowLoopback })
-    const log = createLog({ level: 'silent' })
-    await using webhooks = createWebhooks({
-      ...services,
-      outbound,
-      log,
-      maxEndpoints: services.config.limits.webhookEndpoints,
-    })
-    return await work(webhooks, services)
-  })
-}
-
 /** An endpoint by its id, with or without its organization before it; or all of an organization's. */
 async function chosen(
   webhooks: WebhookWork,
   services: Services,
   [first = '', second]: readonly string[],
 ): Promise<EndpointRecord[]> {
-  const organizations = organizationsOf(services)
+  const organizations = await organizationsOf(services)
   if (second === undefined && first.startsWith('ep_')) {
     const organizationId = await webhooks.endpoints.organizationOf(first)
     return [await webhooks.endpoints.get(organizationId, first)]

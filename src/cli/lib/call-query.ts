@@ -1,8 +1,10 @@
-import { isId, type OrganizationId } from '../../ids.ts'
-import { calls, type CallRecord, type Store } from '../../store/index.ts'
-import { gatewayPrefix, type Targets } from '../../targets/index.ts'
+import { isId } from '../../ids.ts'
+import type { CallRecord } from '../../store/index.ts'
 import { parseDuration } from '../../units.ts'
 import { UsageError, type Flag } from './command.ts'
+
+/** Where recorded paths begin. */
+export const gatewayPrefix = '/api/v1/intercept'
 
 /** What calls can be narrowed by. */
 export const callFlags = {
@@ -26,36 +28,33 @@ export const callFlags = {
 
 export type CallFlags = Partial<Record<keyof typeof callFlags, string | undefined>>
 
-type Filter = Omit<Parameters<typeof calls.list>[2], 'limit' | 'before' | 'after'>
+/** Which calls, in the words of the flags. */
+export interface CallQuery {
+  readonly target: string | undefined
+  readonly key: string | undefined
+  /** `403` or `4xx`. */
+  readonly status: string | undefined
+  readonly stoppedAt: string | undefined
+  readonly method: string | undefined
+  /** Below the target. */
+  readonly path: string | undefined
+  readonly address: string | undefined
+  readonly from: number | undefined
+}
 
-/** Flags as the store takes them; wrong use for a status or time that is none. */
-export function parseCallFilter(
-  flags: CallFlags,
-  known: { readonly slugs: ReadonlyMap<string, string>; readonly nowMs: number },
-): Filter {
+/** Flags as they are meant; wrong use for a status or time that is none. */
+export function parseCallQuery(flags: CallFlags, nowMs: number): CallQuery {
   const { target, key, status, method, path, address, since } = flags
-  const targetId =
-    target === undefined ? undefined : [...known.slugs].find(([, slug]) => slug === target)?.[0]
-  if (target !== undefined && targetId === undefined) {
-    throw new Error(`There is no target ${target} in this organization.`)
-  }
   if (key !== undefined && !isId('key', key))
     throw new UsageError('--key must be a key’s id (key_…)')
   if (path !== undefined && target === undefined) throw new UsageError('--path needs --target')
+  if (status !== undefined && !/^[1-5](?:xx|\d\d)$/.test(status))
+    throw new UsageError('--status must be such as 403 or 4xx')
   return {
-    ...{ targetId, keyId: key, address, method: method?.toUpperCase() },
+    ...{ target, key, status, method, path, address },
     stoppedAt: flags['stopped-at'],
-    statuses: status === undefined ? undefined : parseStatus(status),
-    path: path === undefined ? undefined : `${gatewayPrefix}/${target}${path}`,
-    from: since === undefined ? undefined : parseSince('--since', since, known.nowMs),
+    from: since === undefined ? undefined : parseSince('--since', since, nowMs),
   }
-}
-
-function parseStatus(text: string): readonly [number, number] {
-  const [, first, rest = ''] = /^([1-5])(xx|\d\d)$/.exec(text) ?? []
-  if (first === undefined) throw new UsageError('--status must be such as 403 or 4xx')
-  if (rest !== 'xx') return [Number(text), Number(text) + 1]
-  return [Number(first) * 100, Number(first) * 100 + 100]
 }
 
 /** `24h` before now, or a date with or without a time of day. */
@@ -76,27 +75,11 @@ export interface NamedCall {
   readonly key: string | undefined
 }
 
-/** A page of calls with today's names of their targets and keys. */
-export async function listCalls(
-  from: {
-    readonly store: Store
-    readonly targets: Pick<Targets, 'slugs'>
-    readonly names: (
-      ids: readonly CallRecord['keyId'][],
-    ) => Promise<ReadonlyMap<string, { name: string }>>
-    readonly organizationId: OrganizationId
-  },
-  page: Parameters<typeof calls.list>[2],
-): Promise<NamedCall[]> {
-  const found = await calls.list(from.store.slowCallReads, from.organizationId, page)
-  const slugs = await from.targets.slugs(from.organizationId)
-  const names = await from.names([...new Set(found.map(({ keyId }) => keyId))])
-  return found.map((call) => ({
-    call,
-    target: call.targetId === undefined ? undefined : slugs.get(call.targetId),
-    key: names.get(call.keyId)?.name,
-  }))
-}
+/** A page of calls, newest first. */
+export type CallList = (page: {
+  readonly limit: number
+  readonly from?: number
+}) => Promise<NamedCall[]>
 
 /** One call as a line of a table. */
 export function callRow({ call, target, key }: NamedCall): string[] {

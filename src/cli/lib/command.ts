@@ -21,12 +21,21 @@ export interface Flag {
   readonly about: string
 }
 
+/** Why a command works on the machine itself and not over the API, as a clause behind "works on the machine itself: ". */
+export interface Local {
+  readonly because: string
+  /** Needs neither a database nor a node, so it doesn't matter which server the environment names. */
+  readonly standsAlone?: boolean
+}
+
 /** A command as the command line calls it. */
 export interface Command {
   /** The words behind the command's name. */
   readonly usage: string
   readonly about: string
   readonly options: Readonly<Record<string, Flag>>
+  /** Left out where the command works over the API (`--server`) as on the database. */
+  readonly local: Local | undefined
   /** Whole lines that somebody can paste. */
   readonly examples: readonly string[]
   run(args: readonly string[], terminal: Terminal, say: Say): Promise<Answer | undefined>
@@ -62,6 +71,7 @@ export function command<const O extends Flags>(definition: {
   readonly usage: string
   readonly about: string
   readonly options?: O
+  readonly local?: Local
   readonly examples: readonly string[]
   readonly run: (
     call: { readonly values: ParsedValues<O>; readonly positionals: readonly string[] },
@@ -73,6 +83,7 @@ export function command<const O extends Flags>(definition: {
     usage: definition.usage,
     about: definition.about,
     options: definition.options ?? {},
+    local: definition.local,
     examples: definition.examples,
     run: async (args, terminal, say) => {
       const call = parse(args, definition.options, definition.usage)

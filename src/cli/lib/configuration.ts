@@ -13,7 +13,6 @@ import { createRelyingParty } from '../../oidc/index.ts'
 import { randomToken } from '../../secrets/index.ts'
 import { defaultSettings } from '../../targets/index.ts'
 import { createLog } from '../../telemetry/index.ts'
-import { remoteConfigurations } from '../remote/index.ts'
 import type { Services } from './services.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -39,7 +38,10 @@ export async function withConfigurations<T>(
   work: (configurations: FileWork) => Promise<T>,
 ): Promise<T> {
   const { remote } = services
-  if (remote !== undefined) return await work(remoteConfigurations(remote))
+  if (remote !== undefined) {
+    const { remoteConfigurations } = await import('../remote/configurations.ts')
+    return await work(remoteConfigurations(remote))
+  }
   const { config, store, sealer, clock } = services
   const reach = { allowCidrs: config.outboundAllowCidrs, allowLoopback: config.loopbackIsOpen }
   await using outbound = createOutbound(reach)

@@ -17,7 +17,18 @@ export function helpOf(program: string, noun: string, commands: Commands): strin
     const more = `${program} ${noun} <verb> --help explains the flags of one of them.`
     return [...usageOf(program, noun, commands), '', more]
   }
-  return [...usageOf(program, noun, commands), ...flagLines(only), ...exampleLines(program, only)]
+  return [
+    ...usageOf(program, noun, commands),
+    ...flagLines(only),
+    ...exampleLines(program, only),
+    ...['', reachOf(only)],
+  ]
+}
+
+/** Where a command works: over the API too, or why on the machine itself only. */
+export function reachOf({ local }: Command): string {
+  if (local !== undefined) return `Works on the machine itself only: ${local.because}.`
+  return 'Works on the database, or with --server URL and an access token (INTERCEPT_TOKEN) over the API.'
 }
 
 function flagLines({ options }: Command): string[] {

@@ -1,76 +1,90 @@
 import { readFileSync, statSync } from 'node:fs'
-import { connect, type Remote } from '../remote/index.ts'
-import { UsageError } from './command.ts'
+import { connect, type Remote } from '../remote/connection.ts'
+import { UsageError, type Command, type Local } from './command.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Commands that work on a machine or its database itself: nothing of theirs can be done over the API. */
-const localNouns: ReadonlySet<string> = new Set([
-  'serve',
-  'migrate',
-  'setup-link',
-  'sign-in-link',
-  'reseal',
-  'backup',
-  'restore',
-  'doctor',
-  'demo',
-])
+const withValue = ['--server', '--profile', '--org'] as const
 
-/**
- * Takes `--server URL`, `--token-stdin`, `--org SLUG` and `--profile FILE` off a command's words. Without them
- * INTERCEPT_SERVER, INTERCEPT_TOKEN (or its file), INTERCEPT_ORG and INTERCEPT_PROFILE count.
- */
-export async function takeRemote(
-  words: readonly string[],
-  terminal: Terminal,
-): Promise<{ words: string[]; remote: Remote | undefined }> {
-  const { env } = terminal
-  const taken = takeFlags(words)
-  const path = taken.flags.get('--profile') ?? env['INTERCEPT_PROFILE']
-  const profile = path === undefined ? {} : readProfile(path)
-  const server = taken.flags.get('--server') ?? env['INTERCEPT_SERVER'] ?? profile.server
-  if (server === undefined || server === '') {
-    if (taken.tokenFromInput) throw new UsageError('--token-stdin needs --server')
-    return { words: taken.rest, remote: undefined }
-  }
-  const [noun = ''] = taken.rest
-  if (localNouns.has(noun)) {
-    throw new UsageError(
-      `\`intercept ${noun}\` works on the machine itself, not over the API; leave --server and INTERCEPT_SERVER out`,
-    )
-  }
-  const token = taken.tokenFromInput
-    ? await terminal.readInput()
-    : (env['INTERCEPT_TOKEN'] ?? tokenOfFile(env['INTERCEPT_TOKEN_FILE']) ?? profile.token)
-  if (token === undefined || token === '') {
-    throw new UsageError('--server needs an access token: INTERCEPT_TOKEN or --token-stdin')
-  }
-  const named = taken.flags.get('--org') ?? env['INTERCEPT_ORG'] ?? profile.organization
-  const organization = named === '' ? undefined : named
-  return { words: taken.rest, remote: connect(checkedServer(server), { token, organization }) }
+/** The flags that say over which server a command works; they may stand anywhere among its words. */
+export interface RemoteFlags {
+  readonly values: ReadonlyMap<(typeof withValue)[number], string>
+  readonly tokenFromInput: boolean
 }
 
-const flagNames = ['--server', '--profile', '--org']
-/** `--org` of a command that works on the machine itself is that command's own. */
-const localFlagNames = ['--server', '--profile']
-
-function takeFlags(words: readonly string[]) {
-  const names = localNouns.has(words[0] ?? '') ? localFlagNames : flagNames
-  const flags = new Map<string, string>()
+/** Takes `--server URL`, `--token-stdin`, `--org SLUG` and `--profile FILE` off a command's words. */
+export function takeRemoteFlags(words: readonly string[]): { flags: RemoteFlags; rest: string[] } {
+  const values = new Map<(typeof withValue)[number], string>()
   const rest: string[] = []
   let tokenFromInput = false
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? ''
-    const name = names.find((flag) => word === flag || word.startsWith(`${flag}=`))
+    const name = withValue.find((flag) => word === flag || word.startsWith(`${flag}=`))
     if (word === '--token-stdin') tokenFromInput = true
     else if (name === undefined) rest.push(word)
     else if (word === name) {
       const value = words[++at]
       if (value === undefined) throw new UsageError(`${name} needs a value`)
-      flags.set(name, value)
-    } else flags.set(name, word.slice(name.length + 1))
+      values.set(name, value)
+    } else values.set(name, word.slice(name.length + 1))
   }
-  return { flags, rest, tokenFromInput }
+  return { flags: { values, tokenFromInput }, rest }
+}
+
+/** The command's arguments; `--org` goes back to a command that has a flag of that name itself. */
+export function ownArguments(
+  { values }: RemoteFlags,
+  command: Command,
+  args: readonly string[],
+): readonly string[] {
+  const org = values.get('--org')
+  return org === undefined || !('org' in command.options) ? args : [...args, '--org', org]
+}
+
+/**
+ * The server that a command works over; undefined: the database. What the flags leave out comes from INTERCEPT_SERVER,
+ * INTERCEPT_TOKEN (or its file), INTERCEPT_ORG and INTERCEPT_PROFILE. `name` is the command's, for sentences.
+ */
+export async function openRemote(
+  { values, tokenFromInput }: RemoteFlags,
+  { name, local }: { readonly name: string; readonly local: Local | undefined },
+  terminal: Terminal,
+): Promise<Remote | undefined> {
+  const { env } = terminal
+  const isNamed = values.has('--server') || values.has('--profile')
+  if (local?.standsAlone === true && !isNamed && !tokenFromInput) return undefined
+  const path = values.get('--profile') ?? env['INTERCEPT_PROFILE']
+  const profile = path === undefined ? {} : readProfile(path)
+  const server = values.get('--server') ?? env['INTERCEPT_SERVER'] ?? profile.server
+  if (server === undefined || server === '') {
+    if (tokenFromInput) throw new UsageError('--token-stdin needs --server')
+    return undefined
+  }
+  if (local !== undefined) {
+    throw new UsageError(
+      `\`intercept ${name}\` works on the machine itself: ${local.because}. Leave --server and INTERCEPT_SERVER out`,
+    )
+  }
+  const token = tokenFromInput
+    ? await terminal.readInput()
+    : (env['INTERCEPT_TOKEN'] ?? tokenOfFile(env['INTERCEPT_TOKEN_FILE']) ?? profile.token)
+  if (token === undefined || token === '') {
+    throw new UsageError('--server needs an access token: INTERCEPT_TOKEN or --token-stdin')
+  }
+  const named = values.get('--org') ?? env['INTERCEPT_ORG'] ?? profile.organization
+  const organization = named === '' ? undefined : named
+  return connect(checkedServer(server), { token, organization })
+}
+
+/** A terminal whose standard input held the token has nothing more to read. */
+export function withoutInput(terminal: Terminal): Terminal {
+  return {
+    ...terminal,
+    readInput: async () => {
+      throw new UsageError(
+        'Standard input holds the token, and this command reads it too; give the token by INTERCEPT_TOKEN',
+      )
+    },
+  }
 }
 
 interface Profile {

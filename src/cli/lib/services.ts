@@ -8,8 +8,9 @@ import {
   sealerWithoutKey,
   type Sealer,
 } from '../../secrets/index.ts'
-import { isInUse, openStore, type Actor, type Store } from '../../store/index.ts'
-import { onlyLocal, type Remote } from '../remote/index.ts'
+import type { Actor, Store } from '../../store/index.ts'
+import type { Remote } from '../remote/connection.ts'
+import { onlyLocal } from '../remote/values.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What most commands need; a running server hears of what they change through the change feed. */
@@ -35,6 +36,7 @@ export async function withServices<T>(
   const config = readConfig(terminal.env)
   if (!creates) await requireDatabase(config)
   const sealer = await openSealer(config)
+  const { openStore } = await import('../../store/index.ts')
   await using store = await openStore({
     databaseUrl: config.databaseUrl,
     folder: config.dataDir,
@@ -53,7 +55,7 @@ export async function withServices<T>(
 
 function overTheApi(remote: Remote): Services {
   const [config, store, sealer] = [onlyLocal(), onlyLocal(), onlyLocal()]
-  return { config, store, sealer, clock: systemClock, actor: operator(), remote }
+  return { config, store, sealer, clock: remote.clock, actor: operator(), remote }
 }
 
 /** There is no database where one must be. */
@@ -65,6 +67,7 @@ export class DatabaseMissing extends Error {
 }
 
 async function requireDatabase({ databaseUrl, dataDir: folder }: Config): Promise<void> {
+  const { isInUse } = await import('../../store/index.ts')
   if (await isInUse({ databaseUrl, folder })) return
   throw new DatabaseMissing(
     databaseUrl === undefined ? `in ${folder} (DATA_DIR)` : 'at DATABASE_URL',
@@ -77,6 +80,7 @@ async function openSealer({
   dataDir: folder,
   databaseUrl,
 }: Config): Promise<Sealer> {
+  const { isInUse } = await import('../../store/index.ts')
   try {
     const inUse = async (): Promise<boolean> => await isInUse({ databaseUrl, folder })
     return createSealer(await loadMasterSecretsFor({ setting, folder, isInUse: inUse }))

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 
-import type { Remote } from '../remote/index.ts'
+import type { Remote } from '../remote/connection.ts'
 
 /** Where a command reads and writes; tests hand in their own. */
 export interface Terminal {

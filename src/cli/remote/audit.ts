@@ -1,9 +1,17 @@
-import type { Audit } from '../../audit/index.ts'
+import type { Audit, SignedHead } from '../../audit/index.ts'
+import { Problem } from '../../errors.ts'
 import type { Remote } from './connection.ts'
 import { part } from './organizations.ts'
 import { msOf, timeOf } from './values.ts'
 
 type Entries = Awaited<ReturnType<Audit['list']>>
+
+interface ChainJson {
+  readonly entries: number
+  readonly broken_at: number | null
+  readonly reason: string | null
+  readonly last_hash: string
+}
 
 interface EntryJson {
   readonly [name: string]: unknown
@@ -15,7 +23,7 @@ interface EntryJson {
   readonly subject: { readonly kind: string; readonly id: string }
 }
 
-/** What commands do with the audit log, over the API: look at it. */
+/** What commands do with the audit log, over the API: look at it, and let the server check its chain. */
 export function remoteAudit(remote: Remote) {
   return {
     async list(organizationId, page) {
@@ -28,6 +36,30 @@ export function remoteAudit(remote: Remote) {
       }
       const path = `/organizations/${part(organizationId)}/audit?${query.toString()}`
       return (await remote.list<EntryJson>(path, limit)).map(toEntry)
+    },
+    async head(organizationId) {
+      const head = await remote.call<SignedHead & { organization_id: string }>(
+        `GET /organizations/${part(organizationId)}/audit/head`,
+      )
+      const { organization_id: id, sequence, hash, seal } = head
+      return { organizationId: id, sequence, hash, seal }
+    },
+    async verify(organizationId, against) {
+      if (against !== undefined) {
+        throw new Problem(
+          'not_found',
+          'A head is held against the database itself: run it there, without --server.',
+        )
+      }
+      const report = await remote.call<ChainJson>(
+        `GET /organizations/${part(organizationId)}/audit/chain`,
+      )
+      return {
+        entries: report.entries,
+        brokenAt: report.broken_at ?? undefined,
+        reason: report.reason ?? undefined,
+        lastHash: report.last_hash,
+      }
     },
   } satisfies Partial<Audit>
 }

@@ -13,6 +13,16 @@ import {
 
 type IssueInput = Parameters<Keys['issue']>[1]
 
+interface WhoAmIJson {
+  readonly organization: { readonly slug: string }
+  readonly key: {
+    readonly id: string
+    readonly name: string
+    readonly hint: string
+    readonly expires_at: string | null
+  }
+}
+
 interface KeyJson {
   readonly [name: string]: unknown
   readonly rate_limit: { calls: number; per_seconds: number; burst?: number } | null
@@ -58,6 +68,13 @@ export function remoteKeys(remote: Remote) {
       return { key: toKey(key), confirmation: toConfirmation(confirmation) }
     },
   } satisfies Partial<Keys>
+}
+
+/** Whose a key is that works, as the guarded area answers it. */
+export async function whoIs(remote: Remote, credential: Readonly<Record<string, string>>) {
+  const { organization, key } = await remote.whoAmI<WhoAmIJson>(credential)
+  const { id, name, hint } = key
+  return { id, name, hint, organization: organization.slug, expiresAt: msOf(key.expires_at) }
 }
 
 /** What is undefined is left out: for a new key the default, for an edit no limit. */

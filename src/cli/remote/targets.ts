@@ -1,6 +1,5 @@
-import { Problem } from '../../errors.ts'
 import { snakeCased } from '../../store/index.ts'
-import type { Target, TargetInput, Targets } from '../../targets/index.ts'
+import type { RulePreview, Target, TargetInput, Targets } from '../../targets/index.ts'
 import type { Remote } from './connection.ts'
 import { part } from './organizations.ts'
 import { msOf, toConfirmation, type Confirmed } from './values.ts'
@@ -47,10 +46,44 @@ export function remoteTargets(remote: Remote) {
     remove: async (organizationId, slug) => {
       await remote.call(`DELETE ${at(organizationId, slug)}`)
     },
-    preview: async () => {
-      throw new Problem('not_found', 'Rules are tried on in the dashboard, or on the database.')
-    },
+    preview: async ({ organizationId, idOrSlug }, { rules, otherwise }) =>
+      toPreview(
+        await remote.call(`POST ${at(organizationId, idOrSlug)}/rules/preview`, {
+          rules,
+          otherwise,
+        }),
+      ),
   } satisfies Partial<Targets>
+}
+
+interface PreviewJson {
+  readonly [name: string]: unknown
+  readonly items: readonly {
+    readonly [name: string]: unknown
+    readonly rule: number | null
+  }[]
+}
+
+function toPreview(json: PreviewJson): RulePreview {
+  return {
+    from: msOf(json['from']),
+    calls: json['calls'],
+    refused: json['refused'],
+    newlyRefused: json['newly_refused'],
+    newlyAllowed: json['newly_allowed'],
+    complete: json['complete'],
+    lastLine: json['otherwise'],
+    others: json['others'],
+    list: json.items.map((group) => ({
+      method: group['method'],
+      path: group['path'],
+      calls: group['calls'],
+      rule: group.rule ?? undefined,
+      isNew: group['newly'],
+      lastId: group['last_call_id'],
+      lastAt: msOf(group['last_at']),
+    })),
+  } as unknown as RulePreview
 }
 
 function bodyOf(input: TargetInput, before?: TargetJson) {

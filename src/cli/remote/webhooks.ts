@@ -1,8 +1,14 @@
-import type { EndpointBooks, EndpointRecord } from '../../store/index.ts'
+import type {
+  DeliveryFilter,
+  DeliveryRecord,
+  EndpointBooks,
+  EndpointRecord,
+  OperationRecord,
+} from '../../store/index.ts'
 import type { Webhooks } from '../../webhooks/index.ts'
 import type { Remote } from './connection.ts'
 import { part } from './organizations.ts'
-import { createSecret, msOf, organizationFor } from './values.ts'
+import { createSecret, msOf, organizationFor, timeOf } from './values.ts'
 
 interface EndpointJson {
   readonly [name: string]: unknown
@@ -48,6 +54,8 @@ export function remoteWebhooks(remote: Remote) {
   } satisfies Partial<Endpoints>
   return {
     endpoints,
+    deliveries: remoteDeliveries(remote, at),
+    replay: remoteReplay(remote, at),
     async books(organizationId: string): Promise<EndpointBooks[]> {
       return (await listed(organizationId)).map(({ id, deliveries }) => ({
         endpointId: id as EndpointBooks['endpointId'],
@@ -73,6 +81,73 @@ export function remoteWebhooks(remote: Remote) {
         })),
     },
   }
+}
+
+type At = (organizationId: string) => string
+
+function remoteDeliveries(remote: Remote, at: At) {
+  return {
+    async list(
+      organizationId: string,
+      { filter = {}, limit }: { readonly filter?: DeliveryFilter; readonly limit: number },
+    ) {
+      const search = new URLSearchParams()
+      for (const [name, value] of Object.entries(filterBody(filter))) {
+        if (typeof value === 'string') search.set(name, value)
+      }
+      const path = `${at(organizationId)}/deliveries?${search.toString()}`
+      return (await remote.list<DeliveryJson>(path, limit)).map(toDelivery)
+    },
+    /** `not_found`. */
+    find: async (organizationId: string, id: string) =>
+      toDelivery(await remote.call(`GET ${at(organizationId)}/deliveries/${part(id)}`)),
+  }
+}
+
+function remoteReplay(remote: Remote, at: At) {
+  return {
+    async one(organizationId, deliveryId) {
+      await remote.call(`POST ${at(organizationId)}/deliveries/${part(deliveryId)}/replay`, {})
+    },
+    async count(organizationId, filter) {
+      const route = `POST ${at(organizationId)}/replays/count`
+      return (await remote.call<{ deliveries: number }>(route, filterBody(filter))).deliveries
+    },
+    start: async (organizationId, filter) =>
+      await remote.call<OperationRecord>(`POST ${at(organizationId)}/replays`, filterBody(filter)),
+  } satisfies Partial<Webhooks['replay']>
+}
+
+type DeliveryJson = Readonly<Record<string, unknown>>
+
+/** A filter in the API's words; several states are `missed`. */
+function filterBody(filter: DeliveryFilter) {
+  const { endpointId, eventId, states, onlyTried, types, createdFrom } = filter
+  const state = onlyTried === true ? 'retrying' : states?.length === 1 ? states[0] : 'missed'
+  return {
+    endpoint: endpointId,
+    event: eventId,
+    type: types?.[0],
+    state: states === undefined ? undefined : state,
+    from: timeOf(createdFrom),
+  }
+}
+
+function toDelivery(json: DeliveryJson): DeliveryRecord {
+  return {
+    id: json['id'],
+    endpointId: json['endpoint_id'],
+    eventId: json['event_id'],
+    type: json['type'],
+    state: json['state'],
+    attemptsEver: json['attempts_ever'],
+    createdAt: msOf(json['created_at']),
+    dueAt: msOf(json['due_at']),
+    completedAt: msOf(json['completed_at']),
+    lastStatus: json['last_status'] ?? undefined,
+    lastFailure: json['last_failure'] ?? undefined,
+    skippedReason: json['skipped_reason'] ?? undefined,
+  } as unknown as DeliveryRecord
 }
 
 function bodyOf({ url, ratePerSecond, ...input }: EndpointInput) {

@@ -10,7 +10,7 @@ export const commands = {
     examples: ['intercept export acme > acme.yaml'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const organization = await organizationsOf(services).get(slug)
+        const organization = await (await organizationsOf(services)).get(slug)
         return await withConfigurations(services, async (configurations) => {
           const { text, document } = await configurations.export(organization)
           return { data: document, text: text.trimEnd() }

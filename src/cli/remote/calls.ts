@@ -1,0 +1,71 @@
+import type { CallRecord } from '../../store/index.ts'
+import type { Remote } from './connection.ts'
+import { part } from './organizations.ts'
+import { msOf, timeOf } from './values.ts'
+
+const guarded = '/api/v1/intercept'
+
+/** A call with today's names of its target and key. */
+interface NamedCall {
+  readonly call: CallRecord
+  readonly target: string | undefined
+  readonly key: string | undefined
+}
+
+/** What calls are narrowed by, in the words of the flags. */
+interface CallQuery {
+  readonly target?: string | undefined
+  readonly key?: string | undefined
+  readonly status?: string | undefined
+  readonly stoppedAt?: string | undefined
+  readonly method?: string | undefined
+  readonly path?: string | undefined
+  readonly address?: string | undefined
+  readonly from?: number | undefined
+}
+
+interface CallJson {
+  readonly [name: string]: unknown
+  readonly target?: string
+  readonly key_name?: string
+  readonly path: string
+  readonly duration_ms: number
+  readonly upstream_ms?: number
+}
+
+/** An organization's calls over the API, newest first. `not_found` for a target that it does not have. */
+export async function remoteCalls(remote: Remote, organizationId: string, query: CallQuery) {
+  const at = `/organizations/${part(organizationId)}`
+  if (query.target !== undefined) await remote.call(`GET ${at}/targets/${part(query.target)}`)
+  const { stoppedAt, from: since, ...same } = query
+  return async (page: { limit: number; from?: number }): Promise<NamedCall[]> => {
+    const search = new URLSearchParams()
+    const from = timeOf(page.from ?? since)
+    for (const [name, value] of Object.entries({ ...same, stopped_at: stoppedAt, from })) {
+      if (typeof value === 'string') search.set(name, value)
+    }
+    const found = await remote.list<CallJson>(`${at}/calls?${search.toString()}`, page.limit)
+    return found.map(toNamedCall)
+  }
+}
+
+function toNamedCall(json: CallJson): NamedCall {
+  const { target, key_name: key, upstream_ms: upstreamMs } = json
+  const call = {
+    id: json['id'],
+    at: msOf(json['at']),
+    keyId: json['key_id'],
+    method: json['method'],
+    // The API shows the path below the target; the record has the whole.
+    path: `${guarded}${target === undefined ? '' : `/${target}`}${json.path}`,
+    status: json['status'],
+    refusal: json['code'],
+    stoppedAt: json['stopped_at'],
+    ruleId: json['rule_id'],
+    durationUs: Math.round(json.duration_ms * 1000),
+    upstreamUs: upstreamMs === undefined ? undefined : Math.round(upstreamMs * 1000),
+    address: json['address'],
+    agent: json['agent'],
+  } as unknown as CallRecord
+  return { call, target, key }
+}
