@@ -205,7 +205,7 @@ describe('the command line over the API', () => {
     assert.equal(made.is_default, true)
     assert.equal(made.domains[0]?.connection_id, made.id)
     assert.equal((await remote('sso verify-domain acme acme.test')).code, 1)
-    const { name, value } = made.domains[0]!.record
+    const { name, value } = made.domains[0].record
     zone.set(name, { kind: 'records', texts: [value] })
     assert.match((await remote('sso verify-domain acme acme.test')).out, /is verified \(DNS\)/)
     await same('sso list acme')

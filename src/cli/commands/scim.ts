@@ -84,9 +84,9 @@ async function withDirectory<T>(
     const organization = await (await organizationsOf(services)).get(slug)
     if (remote !== undefined) {
       const { remoteDirectory } = await import('../remote/directory.ts')
-      const { tokens, baseOf } = remoteDirectory(remote)
-      const base = async (): Promise<string> => await baseOf(organization.id)
-      return await work({ services, organization, tokens, baseOf: base })
+      const directory = remoteDirectory(remote)
+      const baseOf = async (): Promise<string> => await directory.baseOf(organization.id)
+      return await work({ services, organization, tokens: directory.tokens, baseOf })
     }
     const { createDirectories } = await import('../../directory/index.ts')
     await using directories = createDirectories({

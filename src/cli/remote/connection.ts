@@ -47,7 +47,7 @@ export function connect(
   return {
     server,
     organization,
-    clock: { now: () => systemClock.now() + aheadMs, monotonic: systemClock.monotonic },
+    clock: { now: () => systemClock.now() + aheadMs, monotonic: () => systemClock.monotonic() },
     call,
     whoAmI: async (credential) => await ask('/intercept', { headers: credential }),
     async list(path, maxItems) {
