@@ -7,8 +7,9 @@ import { createSealer } from '../../src/secrets/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { createWebhooks } from '../../src/webhooks/index.ts'
 
-const [folder = '', databaseUrl = '', organizationId = '', publishes = '', aheadMs = '0'] =
+const [folder = '', databaseUrl = '', organizationId = '', publishes = '', ...more] =
   process.argv.slice(2)
+const [aheadMs = '0', pauseMs = '12'] = more
 const eventsInWork = 10
 
 // A node that comes last looks from the future: what failed meanwhile is due.
@@ -46,7 +47,7 @@ async function publishOn(): Promise<never> {
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
-    await new Promise((resolve) => setTimeout(resolve, 12))
+    await new Promise((resolve) => setTimeout(resolve, Number(pauseMs)))
   }
 }
 
