@@ -6,7 +6,7 @@ import type { OrganizationId } from '../ids.ts'
 import { managed, type Actor, type ManagedRecord, type OrganizationRecord } from '../store/index.ts'
 import { applyFile, planFile, type Applied, type ApplyBy, type ApplyOptions } from './apply.ts'
 import { checkDrift } from './drift.ts'
-import { readFile, type ConfigurationFile } from './file/read.ts'
+import { readFile, readFileAside, type ConfigurationFile } from './file/read.ts'
 import { renderFile, toDocument } from './render.ts'
 import { referenceIn, type Difference } from './plan.ts'
 import { sectionKeys, type SectionKey } from './sections/section.ts'
@@ -58,8 +58,8 @@ export function createConfigurations(deps: ConfigurationDeps): Configurations {
       const state = await readState(organization, openServices(deps))
       return { text: renderFile(state), document: toDocument(state) }
     },
-    plan: async (text, options) => await planFile(read(text, options), options, deps),
-    apply: async (text, by) => await applyFile(read(text, by), by, deps),
+    plan: async (text, options) => await planFile(await read(text, options), options, deps),
+    apply: async (text, by) => await applyFile(await read(text, by), by, deps),
     async requireUnmanaged(organizationId, thing) {
       const found = await managed.find(store, organizationId, thing)
       if (found === undefined) return
@@ -111,8 +111,8 @@ export function readSlug(
 }
 
 /** Reads a file that must speak of one organization. */
-function read(text: string, { label, slug }: ApplyOptions): ConfigurationFile {
-  const file = readFile(text, label)
+async function read(text: string, { label, slug }: ApplyOptions): Promise<ConfigurationFile> {
+  const file = await readFileAside(text, label)
   if (slug === undefined || file.slug === slug) return file
   const where = file.where('organization', file.slug, 'slug')
   throw new Problem('invalid_input', `${where} is ${file.slug}, and this is ${slug}.`)

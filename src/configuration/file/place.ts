@@ -1,5 +1,5 @@
-import { isMap, isScalar, isSeq, type LineCounter, type Node } from 'yaml'
 import { Problem } from '../../errors.ts'
+import type { FileNode } from './parse.ts'
 
 /** The part of JSON Schema that the file's schema is made of. */
 interface Schema {
@@ -23,34 +23,28 @@ interface Schema {
 }
 
 interface Pointed {
-  readonly node: Node | null | undefined
-  readonly start?: Node | null | undefined
+  readonly node: FileNode
+  /** The line of the name before it, where it has one. */
+  readonly line?: number
 }
 
 /** A value of the file with its line and path, for the one sentence that says what is wrong with it. */
 export class Place {
-  readonly #file: { readonly name: string; readonly lines: LineCounter }
+  readonly #file: string
   readonly #path: string
-  readonly #node: Node | null | undefined
-  /** What begins the value's line: the name before it, where it has one. */
-  readonly #start: Node | null | undefined
+  readonly #node: FileNode
+  readonly #line: number
 
-  constructor(
-    file: { readonly name: string; readonly lines: LineCounter },
-    path: string,
-    { node, start = node }: Pointed,
-  ) {
+  constructor(file: string, path: string, { node, line = node.line }: Pointed) {
     this.#file = file
     this.#path = path
     this.#node = node
-    this.#start = start
+    this.#line = line
   }
 
   /** File, line and path. */
   get where(): string {
-    const { name, lines } = this.#file
-    const { line } = lines.linePos(this.#start?.range?.[0] ?? 0)
-    return `${name}:${Math.max(1, line)}: ${this.#path === '' ? 'the file' : this.#path}`
+    return `${this.#file}:${this.#line}: ${this.#path === '' ? 'the file' : this.#path}`
   }
 
   wrong(must: string): Problem {
@@ -59,26 +53,23 @@ export class Place {
 
   /** The values of a mapping by their names; the place of each name is where it begins. */
   members(): Map<string, Place> {
-    if (!isMap<Node, Node | null>(this.#node)) throw this.wrong('must be a mapping')
+    if (this.#node.kind !== 'mapping') throw this.wrong('must be a mapping')
     return new Map(
-      this.#node.items.map(({ key, value }) => {
-        const name = isScalar(key) ? String(key.value) : ''
-        return [name, this.#inside(name, { node: value, start: key })]
-      }),
+      this.#node.members.map(({ name, line, node }) => [name, this.#inside(name, { node, line })]),
     )
   }
 
   /** The place of a field such as `credential.value` or `rules[0]`; this one where it is not there. */
   at(field: string): Place {
     const [, name = '', index, rest = ''] = /^([^.[]*)(?:\[(\d+)\])?\.?(.*)$/.exec(field) ?? []
-    const found = isMap(this.#node) ? this.members().get(name) : undefined
+    const found = this.#node.kind === 'mapping' ? this.members().get(name) : undefined
     if (found === undefined) return this
     const inner = index === undefined ? found : found.#item(Number(index))
     return rest === '' ? inner : inner.at(rest)
   }
 
   #item(index: number): Place {
-    const node = isSeq<Node>(this.#node) ? this.#node.items[index] : undefined
+    const node = this.#node.kind === 'list' ? this.#node.items[index] : undefined
     return node === undefined ? this : new Place(this.#file, `${this.#path}[${index}]`, { node })
   }
 
@@ -109,11 +100,11 @@ export class Place {
   }
 
   #scalar(): unknown {
-    return isScalar(this.#node) ? this.#node.value : undefined
+    return this.#node.kind === 'scalar' ? this.#node.value : undefined
   }
 
   #checkAny(choices: readonly Schema[]): unknown {
-    const isNull = isScalar(this.#node) && this.#node.value === null
+    const isNull = this.#scalar() === null
     const other = choices.find(({ type }) => type !== 'null')
     return isNull || other === undefined ? null : this.check(other)
   }
@@ -142,7 +133,7 @@ export class Place {
   }
 
   #checkList({ items = {}, maxItems = Infinity }: Schema): unknown[] {
-    if (!isSeq<Node>(this.#node)) throw this.wrong('must be a list')
+    if (this.#node.kind !== 'list') throw this.wrong('must be a list')
     if (this.#node.items.length > maxItems) throw this.wrong(`has more than ${maxItems} items`)
     return this.#node.items.map((node, index) =>
       new Place(this.#file, `${this.#path}[${index}]`, { node }).check(items),

@@ -1,6 +1,7 @@
-import { LineCounter, parseDocument, visit, type Document } from 'yaml'
 import { Problem } from '../../errors.ts'
 import { sectionKeys, type Entry, type SectionKey } from '../sections/section.ts'
+import { parseFile, type ParsedFile } from './parse.ts'
+import { parseAside } from './parse-aside.ts'
 import { Place } from './place.ts'
 import { fileSchema } from './schema.ts'
 
@@ -18,14 +19,27 @@ export interface ConfigurationFile {
 
 /** Reads a file strictly: `invalid_input` in one sentence with file, line and path. */
 export function readFile(text: string, file: string): ConfigurationFile {
-  if (Buffer.byteLength(text) > maxFileBytes) {
-    throw new Problem('invalid_input', `${file} is larger than ${maxFileBytes / 1024 / 1024} MiB.`)
+  refuseLarge(text, file)
+  return toFile(parseFile(text), file)
+}
+
+/** The same on a node that has others to serve: a large file holds nobody up. */
+export async function readFileAside(text: string, file: string): Promise<ConfigurationFile> {
+  refuseLarge(text, file)
+  return toFile(await parseAside(text), file)
+}
+
+function refuseLarge(text: string, file: string): void {
+  if (Buffer.byteLength(text) <= maxFileBytes) return
+  const mebibytes = maxFileBytes / 1024 / 1024
+  throw new Problem('invalid_input', `${file} is larger than ${mebibytes} MiB.`)
+}
+
+function toFile(parsed: ParsedFile, file: string): ConfigurationFile {
+  if ('fault' in parsed) {
+    throw new Problem('invalid_input', `${file}:${parsed.line}: ${parsed.fault}.`)
   }
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, strict: true })
-  refuseFaults(document, file)
-  refuseAliases(document, { name: file, lines })
-  const whole = new Place({ name: file, lines }, '', { node: document.contents })
+  const whole = new Place(file, '', { node: parsed.root })
   const value = whole.check(fileSchema) as Record<string, Record<string, Entry>>
   const { slug = '', ...organization } = value['organization'] as unknown as Record<string, string>
   const { key_defaults: keyDefaults } = value
@@ -47,24 +61,4 @@ export function readFile(text: string, file: string): ConfigurationFile {
       return thing?.at(field).where ?? file
     },
   }
-}
-
-function refuseFaults({ errors: [fault] }: Document.Parsed, file: string): void {
-  if (fault === undefined) return
-  const line = fault.linePos?.[0].line ?? 1
-  // The parser quotes the file behind its sentence; what stands there may be a secret.
-  const [sentence = ''] = fault.message.split(/ at line |\n/)
-  throw new Problem('invalid_input', `${file}:${line}: ${sentence}.`)
-}
-
-/** Aliases are what small files grow to gigabytes with; nothing here needs them. */
-function refuseAliases(
-  document: Document.Parsed,
-  file: { readonly name: string; readonly lines: LineCounter },
-): void {
-  visit(document, {
-    Alias(_, node) {
-      throw new Place(file, '', { node }).wrong('has an alias; write the value out')
-    },
-  })
 }

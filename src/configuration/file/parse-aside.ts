@@ -1,0 +1,75 @@
+import { Worker } from 'node:worker_threads'
+import { Problem } from '../../errors.ts'
+import type { ParsedFile } from './parse.ts'
+
+/** What one reading may take. */
+export interface ReadingBounds {
+  readonly withinMs: number
+  readonly megabytes: number
+}
+
+/** A text of 4 MiB can be made to take a minute and 4 GB; what people write takes a second. */
+const usualBounds: ReadingBounds = { withinMs: 15_000, megabytes: 384 }
+const maxWaiting = 8
+/** Files up to this size don't wait for larger ones. */
+const smallLength = 64 * 1024
+
+/** Readings one after the other. */
+class Lane {
+  #waiting = 0
+  #last: Promise<unknown> = Promise.resolve()
+
+  async read(text: string, bounds: ReadingBounds): Promise<ParsedFile> {
+    if (this.#waiting >= maxWaiting) throw busy()
+    this.#waiting += 1
+    const reading = this.#last.then(async () => await onThread(text, bounds))
+    this.#last = reading.catch(() => undefined)
+    try {
+      return await reading
+    } finally {
+      this.#waiting -= 1
+    }
+  }
+}
+
+const lanes = { small: new Lane(), large: new Lane() }
+
+/** Reads a file on a thread with a bound for time and memory: this process goes on serving meanwhile. */
+export async function parseAside(text: string, bounds = usualBounds): Promise<ParsedFile> {
+  return await lanes[text.length <= smallLength ? 'small' : 'large'].read(text, bounds)
+}
+
+async function onThread(text: string, bounds: ReadingBounds): Promise<ParsedFile> {
+  const { promise, resolve, reject } = Promise.withResolvers<ParsedFile>()
+  const worker = new Worker(new URL('./parse-thread.ts', import.meta.url), {
+    workerData: { configurationText: text },
+    resourceLimits: { maxOldGenerationSizeMb: bounds.megabytes },
+  })
+  const deadline = setTimeout(() => void worker.terminate(), bounds.withinMs)
+  worker.once('message', resolve)
+  worker.once('error', (error) => reject(isOutOfMemory(error) ? tooMuch() : error))
+  worker.once('exit', () => reject(tooMuch()))
+  try {
+    return await promise
+  } finally {
+    clearTimeout(deadline)
+    await worker.terminate()
+  }
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'
+}
+
+function tooMuch(): Problem {
+  return new Problem(
+    'invalid_input',
+    'Reading the file takes more time or memory than a file may take. Make it simpler or smaller.',
+  )
+}
+
+function busy(): Problem {
+  return new Problem('rate_limited', 'Other files are being read. Send this one again shortly.', {
+    headers: { 'Retry-After': '5' },
+  })
+}
