@@ -116,45 +116,63 @@ describe('samples of proxies that ask for the decision', () => {
     assert.deepEqual(manager['upgrade_configs'], [{ upgrade_type: 'websocket' }])
   })
 
-  test('P-samples: the questions that Traefik and Envoy ask by their samples are decided', async () => {
+  test('P-samples: what Traefik and Envoy ask by their samples is decided, with a document for every refusal', async () => {
     await using gateway = await gatewayForTests({ settings: { TRUSTED_PROXIES: '1' } })
     const { url } = gateway.upstream
     const rules = ['--rule', 'deny DELETE /admin/*', '--rule', 'allow * /*']
     await gateway.run('target', 'set', 'acme', 'orders', '--upstream', url, ...rules)
-    const { middlewares } = (parse(readSample('traefik.yaml')) as Traefik).http
-    const traefik = new URL(middlewares['intercept-check']?.forwardAuth?.address ?? '')
-    const envoy = envoyManager().http_filters[1]?.typed_config.http_service?.path_prefix ?? ''
-    const ask = async (path: string, method: string, headers: Record<string, string>) => {
-      const response = await fetch(`http://127.0.0.1:${gateway.product.port}${path}`, {
-        method,
-        headers: {
-          'X-API-Key': gateway.xApiKey.secret,
-          'X-Forwarded-For': '203.0.113.7',
-          ...headers,
-        },
-      })
-      await response.arrayBuffer()
-      return response
+    const elsewhere = await gateway.issue('--grant', 'echo')
+    for (const [proxy, ask] of Object.entries(questions(gateway.product.port))) {
+      const limited = await gateway.issue('--rate', '1/m')
+      const good = gateway.xApiKey.secret
+      assert.equal((await ask('GET', '/x?a=b', limited.secret)).status, 200, proxy)
+      for (const [status, code, method, path, key] of [
+        [200, null, 'POST', '/x?a=b', good],
+        [400, 'path_ambiguous', 'GET', '/a%5Cb', good],
+        [401, 'credential_missing', 'GET', '/x', undefined],
+        [401, 'credential_invalid', 'GET', '/x', 'svc_live_wrong'],
+        [403, 'rule_denied', 'DELETE', '/admin/x', good],
+        [404, 'target_not_found', 'GET', '/x', elsewhere.secret],
+        [429, 'rate_limited', 'GET', '/x', limited.secret],
+      ] as const) {
+        const response = await ask(method, path, key)
+        const about = `${proxy}: ${method} ${path}`
+        assert.equal(response.status, status, about)
+        assert.equal(response.headers.get('intercept-refused'), code, about)
+        if (code === null) continue
+        const problem = JSON.parse(response.headers.get('intercept-problem') ?? '{}') as object
+        assert.deepEqual({ ...problem, ...{ status, code } }, problem, about)
+      }
     }
-    const byTraefik = async (method: string, uri: string) =>
-      await ask(traefik.pathname + traefik.search, 'GET', {
-        'X-Forwarded-Method': method,
-        'X-Forwarded-Uri': uri,
-        'X-Forwarded-Host': 'orders.example.com',
-        'X-Forwarded-Proto': 'https',
-      })
-    assert.equal((await byTraefik('GET', '/x?a=b')).status, 200)
-    assert.equal(
-      (await byTraefik('DELETE', '/admin/x')).headers.get('intercept-refused'),
-      'rule_denied',
-    )
-    assert.equal((await ask(`${envoy}/x?a=b`, 'POST', {})).status, 200)
-    const refused = await ask(`${envoy}/admin/x`, 'DELETE', {})
-    assert.equal(refused.status, 403)
-    const inHeader = JSON.parse(refused.headers.get('intercept-problem') ?? '{}') as {
-      code?: string
-    }
-    assert.equal(inHeader.code, 'rule_denied')
     assert.deepEqual(gateway.upstream.seen, [])
   })
 })
+
+type Ask = (method: string, path: string, key: string | undefined) => Promise<Response>
+
+/** The requests that the programs make by their samples: a GET with the call in headers, and the call itself below a prefix. */
+function questions(port: number): Record<string, Ask> {
+  const { middlewares } = (parse(readSample('traefik.yaml')) as Traefik).http
+  const traefik = new URL(middlewares['intercept-check']?.forwardAuth?.address ?? '')
+  const envoy = envoyManager().http_filters[1]?.typed_config.http_service?.path_prefix ?? ''
+  const send = async (path: string, method: string, headers: Record<string, string>) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: { 'X-Forwarded-For': '203.0.113.7', ...headers },
+    })
+    await response.arrayBuffer()
+    return response
+  }
+  const withKey = (key: string | undefined) => (key === undefined ? {} : { 'X-API-Key': key })
+  return {
+    Traefik: async (method, path, key) =>
+      await send(traefik.pathname + traefik.search, 'GET', {
+        ...withKey(key),
+        'X-Forwarded-Method': method,
+        'X-Forwarded-Uri': path,
+        'X-Forwarded-Host': 'orders.example.com',
+        'X-Forwarded-Proto': 'https',
+      }),
+    Envoy: async (method, path, key) => await send(`${envoy}${path}`, method, withKey(key)),
+  }
+}

@@ -11,12 +11,24 @@ export interface SamplePorts {
   readonly proxy: number
   /** nginx has both uses in one file; the other one listens here. */
   readonly other: number
-  readonly intercept: number
+  /** One node, or several that share the calls. */
+  readonly intercept: number | readonly number[]
   readonly upstream: number
 }
 
 export function readSample(name: string): string {
   return readFileSync(join(samples, name), 'utf8')
+}
+
+function nodesOf(intercept: SamplePorts['intercept']): readonly number[] {
+  return typeof intercept === 'number' ? [intercept] : intercept
+}
+
+/** The sample's line for one node, for each of the test's. */
+function perNode(line: string, intercept: SamplePorts['intercept']): string {
+  return nodesOf(intercept)
+    .map((port, at) => line.replace('8080', String(port)).replace('node1', `node${at + 1}`))
+    .join('\n')
 }
 
 /** nginx with both servers: the front at `proxy`, the API that asks at `other`. */
@@ -28,7 +40,7 @@ export async function startNginx(ports: SamplePorts): Promise<ProxyProgram> {
       return `listen 127.0.0.1:${listeners === 1 ? ports.proxy : ports.other};`
     })
     .replaceAll(/^ *ssl_certificate.*$/gm, '')
-    .replaceAll('127.0.0.1:8080', `127.0.0.1:${ports.intercept}`)
+    .replace(/^ *server 127\.0\.0\.1:8080;$/m, (line) => perNode(line, ports.intercept))
     .replaceAll('127.0.0.1:3000', `127.0.0.1:${ports.upstream}`)
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path {folder}/${kind};`,
@@ -38,7 +50,7 @@ export async function startNginx(ports: SamplePorts): Promise<ProxyProgram> {
     port: ports.proxy,
     fileName: 'nginx.conf',
     configuration: `daemon off; master_process off; worker_processes 1; pid {folder}/pid; error_log stderr;
-events { worker_connections 256; }
+events { worker_connections 1024; }
 http { access_log off; ${temporary.join(' ')}
 ${servers}
 }`,
@@ -59,7 +71,7 @@ export async function startCaddy(
     configuration: `{\n\tadmin off\n\tauto_https off\n\tdefault_bind 127.0.0.1\n}\n${readSample(
       sample,
     )
-      .replaceAll('intercept:8080', `127.0.0.1:${ports.intercept}`)
+      .replaceAll('intercept:8080', `127.0.0.1:${nodesOf(ports.intercept)[0]}`)
       .replaceAll('my-api:3000', `127.0.0.1:${ports.upstream}`)}`,
     args: ['run', '--config', '{file}', '--adapter', 'caddyfile'],
     env: { HOST_NAME: site, API_HOST_NAME: site },
@@ -74,7 +86,7 @@ export async function startHaproxy(ports: Omit<SamplePorts, 'other'>): Promise<P
     fileName: 'haproxy.cfg',
     configuration: readSample('haproxy.cfg')
       .replace(/bind :443 ssl crt \S+/, `bind 127.0.0.1:${ports.proxy}`)
-      .replace('127.0.0.1:8080', `127.0.0.1:${ports.intercept}`),
+      .replace(/^ *server node1 127\.0\.0\.1:8080$/m, (line) => perNode(line, ports.intercept)),
     args: ['-db', '-f', '{file}'],
   })
 }

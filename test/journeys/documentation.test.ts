@@ -29,9 +29,53 @@ const printed: Readonly<Record<string, readonly RegExp[]>> = {
     /ada@example\.com/,
     /"code":"credential_revoked"/,
   ],
-  'operate/backup': [/The database is in .*intercept-backup\.db/],
+  'operate/backup': [
+    /The database is in .*intercept-backup\.db/,
+    /intercept-backup\.db is now the database/,
+  ],
+  'guides/configuration': [/No differences\./],
+  'guides/access-tokens': [/"billing worker"/, /is revoked/],
+  'guides/receive-webhooks': [/webhook\.ping +verified/],
   'how-to/migrate-keys': [/^2 keys\.jsonl$/m],
   'how-to/verify-assertions': [/"alg":"ES256"/],
+}
+
+/** What a page takes for granted: commands before its own, and words that stand for something of the reader's. */
+const given: Readonly<
+  Record<string, { before: string; words?: readonly (readonly [string, string])[] }>
+> = {
+  'guides/configuration': {
+    before: 'npx interceptd org create acme',
+    words: [['/run/keys.json', './keys.json']],
+  },
+  'guides/access-tokens': {
+    before: `npx interceptd org create acme
+npx interceptd target set acme payments --upstream http://echo.intercept.internal/
+TOKEN=$(npx interceptd token issue acme --name page --permission traffic.see --permission keys.issue --json | grep -o 'svc_admin_[A-Za-z0-9_]*' | tail -1)
+INTERCEPT_TOKEN=$TOKEN DEPLOYMENT_ID=1
+KEY=$(INTERCEPT_SERVER=http://localhost:8080 INTERCEPT_TOKEN=$TOKEN npx interceptd key issue acme --name old --json | grep -o 'key_[a-z0-9]*' | head -1)`,
+    words: [
+      ['https://intercept.example.com', 'http://localhost:8080'],
+      [`"svc_admin_…"}'`, `"'$TOKEN'"}'`],
+      ['svc_admin_…', '$TOKEN'],
+      ['key_01hzy3k9v6m2d8q4t7w0x5c1bn', '$KEY'],
+    ],
+  },
+  // The receiver runs on while the next block is typed in another terminal.
+  'guides/receive-webhooks': {
+    before: 'npx interceptd org create acme',
+    words: [
+      [
+        'receive --secret-stdin\n',
+        'receive --port 9000 --secret-stdin > received &\nuntil grep -q Receiving received; do sleep 0.1; done\n',
+      ],
+      [
+        'webhook ping acme\n',
+        'webhook ping acme\nuntil grep "webhook.ping  *verified" received; do sleep 0.1; done\nkill $!\n',
+      ],
+      ['http://127.0.0.1:9000', 'http://localhost:9000'],
+    ],
+  },
 }
 
 describe('the documentation is a test', { concurrency: 2 }, () => {
@@ -44,9 +88,10 @@ describe('the documentation is a test', { concurrency: 2 }, () => {
   chmodSync(join(bin, 'npx'), 0o755)
 
   for (const file of globSync('docs/**/*.md', { cwd: root }).toSorted()) {
-    const script = blocksOf(readFileSync(join(root, file), 'utf8'))
     const name = file.replace(/^docs\/|\.md$/g, '')
-    if (script === '') continue
+    const blocks = blocksOf(readFileSync(join(root, file), 'utf8'))
+    if (blocks === '') continue
+    const script = withGiven(name, blocks)
     test(`${name}: its commands work one after another`, async () => {
       await using product = await productForTests()
       const receiver = await freePort('127.0.0.1')
@@ -84,6 +129,12 @@ describe('the documentation is a test', { concurrency: 2 }, () => {
     return { code, out }
   }
 })
+
+function withGiven(name: string, blocks: string): string {
+  const { before = '', words = [] } = given[name] ?? {}
+  for (const [word] of words) assert.ok(blocks.includes(word), `${name} says ${word} no more`)
+  return `${before}\n${words.reduce((text, [word, mine]) => text.replaceAll(word, mine), blocks)}`
+}
 
 function blocksOf(markdown: string): string {
   return [...markdown.matchAll(/^```sh run\n([\s\S]*?)^```$/gm)]

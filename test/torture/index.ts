@@ -19,6 +19,7 @@ import { power } from './power.ts'
 import { reads } from './reads.ts'
 import { revocation } from './revocation.ts'
 import { rolling } from './rolling.ts'
+import { rollingProxies } from './rolling-proxies.ts'
 import { soak } from './soak.ts'
 import type { Torture } from './torture.ts'
 import { streams } from './streams.ts'
@@ -43,6 +44,7 @@ export const tortures: Readonly<Record<string, Torture>> = {
   lanes,
   drain,
   rolling,
+  'rolling-proxies': rollingProxies,
   upgrade,
   faults,
   clock,

@@ -21,6 +21,11 @@ if (torture === undefined) {
   process.exit(name === '' ? 0 : 2)
 }
 
+const missing = torture.missing?.()
+if (missing !== undefined) {
+  console.log(`${name} can't run: ${missing}`)
+  process.exit(2)
+}
 const seed = Number(values.seed ?? Date.now() % 1_000_000)
 const startedAt = performance.now()
 console.log(`${name}, seed ${seed}: ${torture.about}`)

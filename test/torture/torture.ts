@@ -21,6 +21,8 @@ export interface Torture {
   readonly about: string
   /** Too long for every run of the tests, even when short: only `npm run torture -- <name>` runs it. */
   readonly isLong?: true
+  /** What it needs and does not find on this machine; without it there is nothing to run. */
+  readonly missing?: () => string | undefined
   run(options: TortureOptions): Promise<TortureReport>
 }
 

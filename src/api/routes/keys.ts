@@ -159,9 +159,13 @@ async function reach(request: RouteRequest, services: Services): Promise<Key> {
   const key = await services.keys.get(organization.id, request.param('key'))
   const isOwn = key.createdBy === callerId(caller)
   if (isOwn || isAllowed(organization, 'keys.manage')) return key
-  throw new Problem('permission_required', 'A developer changes only keys of their own making.', {
-    members: { permission: 'keys.manage', role: organization.role },
-  })
+  throw new Problem(
+    'permission_required',
+    'Only keys of your own making: changing those of others takes keys.manage.',
+    {
+      members: { permission: 'keys.manage', role: organization.role },
+    },
+  )
 }
 
 function toInput(body: Static<typeof Input>): KeyInput {

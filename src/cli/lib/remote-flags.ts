@@ -70,6 +70,7 @@ export async function openRemote(
   if (token === undefined || token === '') {
     throw new UsageError('--server needs an access token: INTERCEPT_TOKEN or --token-stdin')
   }
+  if (/\s/.test(token)) throw new UsageError('The access token must be one word')
   const named = values.get('--org') ?? env['INTERCEPT_ORG'] ?? profile.organization
   const organization = named === '' ? undefined : named
   return connect(checkedServer(server), { token, organization })
