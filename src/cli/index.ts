@@ -28,7 +28,10 @@ export const nouns: Readonly<Record<string, Noun>> = {
     about: 'bring the schema up to date',
     load: async () => await import('./commands/migrate.ts'),
   },
-  org: { about: 'organizations', load: async () => await import('./commands/org.ts') },
+  org: {
+    about: 'organizations and their plans',
+    load: async () => await import('./commands/org.ts'),
+  },
   member: {
     about: 'who belongs to an organization',
     load: async () => await import('./commands/member.ts'),
@@ -75,7 +78,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
     load: async () => await import('./commands/reseal.ts'),
   },
   calls: {
-    about: 'calls that passed through',
+    about: 'calls: list them, follow them',
     load: async () => await import('./commands/calls.ts'),
   },
   deliveries: {
@@ -83,7 +86,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
     load: async () => await import('./commands/deliveries.ts'),
   },
   audit: {
-    about: 'who changed what; check the audit chain',
+    about: 'who changed what, and whether the log is whole',
     load: async () => await import('./commands/audit.ts'),
   },
   export: {
@@ -104,7 +107,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
     load: async () => await import('./commands/restore.ts'),
   },
   doctor: {
-    about: 'check settings, database, clock, reachability; measure revocation',
+    about: 'show settings, check database, clock and reachability',
     load: async () => await import('./commands/doctor.ts'),
   },
   demo: {
@@ -121,8 +124,8 @@ const completionCommands = {
   commands: {
     '': command({
       usage: '<bash|zsh|fish>',
-      about: 'prints a script that the shell reads',
-      local: { because: 'it prints a script for the shell', standsAlone: true },
+      about: 'print a script that the shell reads',
+      local: { because: 'it asks nobody', standsAlone: true },
       examples: [
         'source <(intercept completion bash)',
         'intercept completion zsh > ~/.zfunc/_intercept',

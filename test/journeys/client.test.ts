@@ -10,12 +10,14 @@ import { permissions } from '../../src/access/index.ts'
 import { firstOwner } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { issuedBy } from '../harness/program.ts'
+import { findProgram } from '../harness/proxy-program.ts'
 
 const root = join(import.meta.dirname, '../..')
 const bin = join(root, 'node_modules', '.bin')
 
-/** The Node that the product brings, and the machine's own, which may be older. */
-const nodes = [process.execPath, '/usr/bin/node', '/usr/local/bin/node'].filter(
+const bun = findProgram('bun')
+/** The Node that the product brings, the machine's own, which may be older, and Bun. */
+const runtimes = [process.execPath, '/usr/bin/node', '/usr/local/bin/node', bun ?? ''].filter(
   (path, at) => at === 0 || existsSync(path),
 )
 
@@ -68,21 +70,25 @@ describe('the packed client, installed in an empty folder', () => {
     return out
   }
 
-  for (const node of nodes) {
-    test(`${node}: the lines of its README work`, async () => {
-      const out = await run(node, ['readme.js'], join(folder, 'empty'))
+  if (bun === undefined) {
+    test('Bun: not tested here, because no bun is on the PATH', { skip: true })
+  }
+
+  for (const runtime of runtimes) {
+    test(`${runtime}: the lines of its README work`, async () => {
+      const out = await run(runtime, ['readme.js'], join(folder, 'empty'))
       assert.match(out, /billing/)
       assert.match(out, /200\ntrue credential_revoked/)
     })
 
-    test(`${node}: ten operations, a refusal, a retry that makes nothing twice, and a webhook`, async () => {
+    test(`${runtime}: ten operations, a refusal, a retry that makes nothing twice, and a webhook`, async () => {
       const secret = `svc_whsec_${'A'.repeat(48)}`
       const body = '{"id":"evt_1","type":"webhook.ping","data":{}}'
       const seconds = String(Math.floor(Date.now() / 1000))
       const bytes = Buffer.from(secret.slice('svc_whsec_'.length), 'base64')
       const mac = createHmac('sha256', bytes).update(`evt_1.${seconds}.${body}`).digest('base64')
       env = { ...env, HOOK: JSON.stringify({ secret, body, seconds, mac }) }
-      const said: unknown = JSON.parse(await run(node, ['ten.js'], join(folder, 'empty')))
+      const said: unknown = JSON.parse(await run(runtime, ['ten.js'], join(folder, 'empty')))
       assert.deepEqual(said, {
         organization: 'acme',
         target: 'new',

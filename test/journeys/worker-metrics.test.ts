@@ -17,14 +17,14 @@ const calls = 120
 test('one scrape answers for all workers: every call is counted once, wherever it was served', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-workers-'))
   const port = await freePort('127.0.0.1')
-  const env = { DATA_DIR: folder, WORKERS: '3', METRICS_PORT: String(port) }
+  const env = { DATA_DIR: folder, WORKERS: '4', METRICS_PORT: String(port) }
   const at = `http://127.0.0.1:${port}`
   try {
     await using upstream = await startUpstream((_request, response) => response.end('ok'))
     const { secret } = await prepareGuarded(env, upstream.url)
     await using server = await startServerProcess(env)
     const text = async () => await (await fetch(`${at}/metrics`)).text()
-    await until(async () => sumOf(parseScrape(await text()), 'intercept_workers') === 3)
+    await until(async () => sumOf(parseScrape(await text()), 'intercept_workers') === 4)
     assert.equal((await fetch(`${at}/readyz`)).status, 200)
     assert.equal((await fetch(`${at}/healthz`)).status, 200)
     assert.equal((await fetch(`${at}/anything`)).status, 404)

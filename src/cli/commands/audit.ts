@@ -14,7 +14,7 @@ export const commands = {
   list: command({
     usage:
       '<org> [--action ACTION] [--actor ID] [--subject ID] [--search TEXT] [--since 24h] [--limit 50]',
-    about: 'who changed what, newest first; `system` for what concerns no organization',
+    about: 'list who changed what, newest first; `system` for what concerns no organization',
     options: {
       action: {
         type: 'string',
@@ -108,7 +108,7 @@ export const commands = {
   head: command({
     usage: '[org]',
     about:
-      'where the audit chains end now, signed: keep it elsewhere for `audit verify --against <file>`',
+      'print where the audit chains end now, signed: keep it elsewhere for `audit verify --against <file>`',
     examples: ['intercept audit head > heads.json'],
     run: async ({ positionals: [slug] }, terminal) =>
       await withServices(terminal, async (services) => {

@@ -23,7 +23,7 @@ const lookBackMs = 5000
 export const commands = {
   list: command({
     usage: '<org> [--target SLUG] [--key KEY-ID] [--status 4xx] [--since 24h] [--limit 50] …',
-    about: 'calls that passed through, newest first',
+    about: 'list calls, newest first',
     options: {
       ...callFlags,
       limit: { type: 'string', default: '50', value: 'N', about: 'how many, up to 1000' },
@@ -41,7 +41,8 @@ export const commands = {
   }),
   tail: command({
     usage: '<org> [--follow] [--lines 10] [--target SLUG] [--status 4xx] …',
-    about: 'the newest calls, the last one at the end; with --follow the next ones as they end',
+    about:
+      'show the newest calls, the last one at the end; with --follow also the next ones as they end',
     options: {
       ...callFlags,
       follow: { type: 'boolean', about: 'go on until Ctrl+C' },

@@ -31,8 +31,8 @@ const filterFlags = {
 export const commands = {
   list: command({
     usage:
-      '<org> [--endpoint ENDPOINT-ID] [--state STATE] [--type TYPE] [--since 24h] [--limit 50]',
-    about: 'what was sent to webhook endpoints, newest first',
+      '<org> [--endpoint ENDPOINT-ID] [--event EVENT-ID] [--state STATE] [--type TYPE] [--since 24h] [--limit 50]',
+    about: 'list what was sent to webhook endpoints, newest first',
     options: {
       ...filterFlags,
       limit: { type: 'string', default: '50', value: 'N', about: 'how many, up to 1000' },
@@ -60,8 +60,8 @@ export const commands = {
   }),
   replay: command({
     usage:
-      '<org> [delivery-id] [--state missed] [--endpoint ENDPOINT-ID] [--type TYPE] [--since 24h] [--dry-run]',
-    about: 'sends a delivery again, or all that the flags find: the same ids, the same bytes',
+      '<org> [delivery-id] [--state missed] [--endpoint ENDPOINT-ID] [--event EVENT-ID] [--type TYPE] [--since 24h] [--dry-run]',
+    about: 'send a delivery again, or all that the flags find: the same ids, the same bytes',
     options: {
       ...filterFlags,
       'dry-run': { type: 'boolean', about: 'say how many would be sent again, and send none' },

@@ -34,7 +34,8 @@ const colleague = { email: 'ada@corp.test', name: 'Ada of Corp' }
 export const commands = {
   '': command({
     usage: '[--data FOLDER] [--port 8080]',
-    about: 'everything on this machine: node, echo API, test identity provider, webhook receiver',
+    about:
+      'start everything on this machine: node, echo API, test identity provider, webhook receiver',
     options: {
       data: {
         type: 'string',

@@ -29,7 +29,7 @@ interface Finding {
 export const commands = {
   '': command({
     usage: '',
-    about: 'settings with their defaults, database, clock, reachability; measures revocation',
+    about: 'show the settings, check database, clock and reachability, and measure a revocation',
     local: { because: 'it looks at this machine, its settings, its clock and its database' },
     examples: ['intercept doctor'],
     run: async (_call, terminal) => {

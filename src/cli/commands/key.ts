@@ -24,15 +24,15 @@ export const commands = {
   issue: command({
     usage:
       '<org> --name NAME [--scheme x-api-key|bearer] [--grant TARGET[:METHOD,…]]… [--expires 90d|never] [--cidr RANGE]… [--rate 100/s] [--quota 10000/day]',
-    about: 'a new key; its secret is printed once. Without --grant it may call every target',
+    about: 'issue a key; its secret is printed once',
     options: {
-      name: { type: 'string', value: 'NAME', about: 'what it is for' },
+      name: { type: 'string', value: 'NAME', about: 'what the key is for' },
       scheme: { type: 'string', value: 'x-api-key|bearer', about: 'the header it travels in' },
       grant: {
         type: 'string',
         multiple: true,
         value: 'TARGET[:METHOD,…]',
-        about: 'what it may call; may be given again. Without it: every target',
+        about: 'what it may call; may be given more than once. Without it: every target',
       },
       expires: {
         type: 'string',
@@ -43,13 +43,13 @@ export const commands = {
         type: 'string',
         multiple: true,
         value: 'RANGE',
-        about: 'addresses it may come from; may be given again',
+        about: 'addresses it may come from; may be given more than once',
       },
-      rate: { type: 'string', value: 'RATE', about: 'calls, such as 100/s' },
+      rate: { type: 'string', value: 'RATE', about: 'how many calls in which time, such as 100/s' },
       quota: {
         type: 'string',
         value: 'QUOTA',
-        about: 'calls in all, such as 10000/day or 1000000/month',
+        about: 'how many calls a day or a month, such as 10000/day or 1000000/month',
       },
     },
     examples: [
@@ -86,7 +86,7 @@ export const commands = {
   }),
   list: command({
     usage: '<org>',
-    about: "an organization's keys, newest first",
+    about: "list an organization's keys, newest first",
     examples: ['intercept key list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
@@ -110,7 +110,7 @@ export const commands = {
   }),
   show: command({
     usage: '<key-id>',
-    about: 'one key: what it may call, from where, until when, and who used it last',
+    about: 'show one key: what it may call, from where, until when, and who used it last',
     examples: ['intercept key show key_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [id = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
@@ -122,14 +122,14 @@ export const commands = {
   edit: command({
     usage:
       '<key-id> [--name NAME] [--grant TARGET[:METHOD,…] | --all-targets] [--expires 90d|never] [--cidr RANGE | --any-address] [--rate 100/s|none] [--quota 10000/day|none]',
-    about: 'changes what a key may; what is left out stays. Answers when every node knows',
+    about: 'change what a key may do; what is left out stays. Done when every node knows',
     options: {
-      name: { type: 'string', value: 'NAME', about: 'what it is for' },
+      name: { type: 'string', value: 'NAME', about: 'what the key is for' },
       grant: {
         type: 'string',
         multiple: true,
         value: 'TARGET[:METHOD,…]',
-        about: 'what it may call, instead of before; may be given again',
+        about: 'what it may call, instead of before; may be given more than once',
       },
       'all-targets': { type: 'boolean', about: 'let it call every target' },
       expires: { type: 'string', value: 'TIME', about: '90d from now, a date, or never' },
@@ -137,11 +137,19 @@ export const commands = {
         type: 'string',
         multiple: true,
         value: 'RANGE',
-        about: 'addresses it may come from, instead of before; may be given again',
+        about: 'addresses it may come from, instead of before; may be given more than once',
       },
       'any-address': { type: 'boolean', about: 'let it come from any address' },
-      rate: { type: 'string', value: 'RATE', about: 'calls, such as 100/s, or none' },
-      quota: { type: 'string', value: 'QUOTA', about: 'calls in all, such as 10000/day, or none' },
+      rate: {
+        type: 'string',
+        value: 'RATE',
+        about: 'how many calls in which time, such as 100/s, or none',
+      },
+      quota: {
+        type: 'string',
+        value: 'QUOTA',
+        about: 'how many calls a day or a month, such as 10000/day, or none',
+      },
     },
     examples: [
       'intercept key edit key_01hzy3k9v6m2d8q4t7w0x5c1bn --expires 90d --rate 10/s',
@@ -164,7 +172,7 @@ export const commands = {
   }),
   rotate: command({
     usage: '<key-id> [--overlap 24h]',
-    about: 'a new secret; the old one stays valid for the overlap',
+    about: 'give a key a new secret; the old one stays valid for the overlap',
     options: {
       overlap: {
         type: 'string',
@@ -196,7 +204,7 @@ export const commands = {
   }),
   revoke: command({
     usage: '<key-id>',
-    about: 'never again; answers when every node refuses the key',
+    about: 'revoke a key for good; done when every node refuses it',
     examples: ['intercept key revoke key_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [id = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
@@ -211,7 +219,7 @@ export const commands = {
   }),
   check: command({
     usage: '',
-    about: 'reads a key from standard input and says whose it is and whether it works',
+    about: 'read a key from standard input, and say whose it is and whether it works',
     examples: ['echo "$KEY" | intercept key check'],
     run: async (_call, terminal) => {
       const text = await terminal.readInput()

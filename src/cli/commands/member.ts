@@ -17,14 +17,13 @@ type MemberWork = Pick<Members, 'add' | 'list' | 'get' | 'setRole' | 'remove'>
 export const commands = {
   add: command({
     usage: '<org> <email> --role owner|admin|developer|viewer [--name NAME]',
-    about: 'somebody joins without an invitation; `intercept sign-in-link` lets them in',
+    about: 'add somebody without an invitation; `intercept sign-in-link` then lets them in',
     options: {
       role: { type: 'string', value: 'ROLE', about: 'owner, admin, developer or viewer' },
       name: { type: 'string', value: 'NAME', about: 'what to call them' },
     },
     local: {
-      because:
-        'over the API people are invited, in the dashboard, and join by a provider that has verified their address',
+      because: 'people who join otherwise are invited, and prove their address by a provider',
     },
     examples: ['intercept member add acme ada@example.com --role admin'],
     run: async ({ values, positionals: [slug = '', email = ''] }, terminal) => {
@@ -44,7 +43,7 @@ export const commands = {
   }),
   role: command({
     usage: '<org> <email|member-id> <owner|admin|developer|viewer>',
-    about: "changes somebody's role; their sessions end, so that the new one holds at once",
+    about: "change somebody's role; their sessions end, so that the new role holds at once",
     examples: ['intercept member role acme ada@example.com admin'],
     run: async ({ positionals: [slug = '', who = '', role = ''] }, terminal) => {
       if (!isRole(role)) throw new UsageError(`The role must be ${roles.join(' or ')}`)
@@ -60,7 +59,7 @@ export const commands = {
   }),
   remove: command({
     usage: '<org> <email|member-id>',
-    about: 'ends a membership, its sessions and its personal keys, for good',
+    about: 'end a membership for good, with its sessions and personal keys',
     examples: ['intercept member remove acme ada@example.com'],
     run: async ({ positionals: [slug = '', who = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
@@ -83,7 +82,7 @@ export const commands = {
   }),
   list: command({
     usage: '<org>',
-    about: 'who belongs to an organization',
+    about: 'list who belongs to an organization',
     examples: ['intercept member list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {

@@ -12,7 +12,7 @@ const maxListed = 1000
 export const commands = {
   create: command({
     usage: '<slug> [--name NAME] [--plan standard|enterprise]',
-    about: 'a new organization',
+    about: 'make an organization',
     options: {
       name: { type: 'string', value: 'NAME', about: 'what people see' },
       plan: { type: 'string', value: 'PLAN', about: 'standard or enterprise' },
@@ -32,7 +32,7 @@ export const commands = {
   }),
   list: command({
     usage: '',
-    about: 'all organizations',
+    about: 'list all organizations',
     examples: ['intercept org list'],
     run: async (_call, terminal) =>
       await withServices(terminal, async (services) => {
@@ -48,7 +48,7 @@ export const commands = {
   }),
   'set-plan': command({
     usage: '<slug> <standard|enterprise>',
-    about: 'what the organization may use',
+    about: 'set what an organization may use: enterprise adds company sign-in and the directory',
     examples: ['intercept org set-plan acme enterprise'],
     run: async ({ positionals: [slug = '', plan = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
@@ -61,8 +61,7 @@ export const commands = {
   }),
   'key-defaults': command({
     usage: '<slug> [--scheme x-api-key|bearer] [--expires 90d|never] [--cidr RANGE|any]…',
-    about:
-      'what new keys are like where nobody says otherwise; shows them, or changes what is given',
+    about: 'show what new keys are like where nobody says otherwise, or change what is given',
     options: {
       scheme: { type: 'string', value: 'x-api-key|bearer', about: 'the header new keys travel in' },
       expires: { type: 'string', value: 'TIME', about: 'whole days such as 90d, or never' },
@@ -70,7 +69,7 @@ export const commands = {
         type: 'string',
         multiple: true,
         value: 'RANGE',
-        about: 'addresses new keys may come from, or any; may be given again',
+        about: 'addresses new keys may come from, or any; may be given more than once',
       },
     },
     examples: ['intercept org key-defaults acme --expires 90d --cidr 10.0.0.0/8'],

@@ -17,7 +17,7 @@ export const commands = {
   '': command({
     usage: '[--port 9000] [--secret-stdin] [--forward URL] [--show-body]',
     about:
-      'a local receiver: prints each delivery with "verified" or why not; answers 204, 400, or what --forward answers',
+      'receive webhooks on this machine: prints each delivery with "verified" or why not; answers 204, 400, or what --forward answers',
     options: {
       port: {
         type: 'string',

@@ -5,7 +5,7 @@ import { withServices } from '../lib/services.ts'
 export const commands = {
   '': command({
     usage: '',
-    about: 'after a new master key (INTERCEPT_SECRET=new,old): seal every secret again under it',
+    about: 'seal every secret again under a new master key (INTERCEPT_SECRET=new,old)',
     local: { because: 'it needs the master keys, which never travel' },
     examples: ['INTERCEPT_SECRET="$NEW,$OLD" intercept reseal'],
     run: async (_call, terminal) =>

@@ -6,7 +6,7 @@ import { command } from '../lib/command.ts'
 export const commands = {
   '': command({
     usage: '<file>',
-    about: 'put a backup into an empty DATA_DIR; overwrites nothing',
+    about: 'put a backup into a DATA_DIR without a database; overwrites nothing',
     local: { because: 'it writes the files of the database' },
     examples: ['DATA_DIR=./data intercept restore /backups/intercept.db'],
     run: async ({ positionals: [name = ''] }, terminal) => {

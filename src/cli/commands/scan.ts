@@ -15,7 +15,7 @@ export const commands = {
   '': command({
     usage: '<path>…',
     about:
-      'find Intercept secrets in files, git history and built bundles; exit 1 if there are any',
+      'find Intercept secrets in files, git history and built bundles; exit 1 where there are any',
     local: { because: 'it reads files of this machine', standsAlone: true },
     examples: ['intercept scan . ./dist'],
     run: async ({ positionals }) => {

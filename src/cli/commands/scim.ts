@@ -10,7 +10,7 @@ import type { Terminal } from '../lib/terminal.ts'
 export const commands = {
   'token issue': command({
     usage: '<org> [--name NAME]',
-    about: 'a new SCIM token for the company directory; it is printed once',
+    about: 'issue a SCIM token for the company directory; it is printed once',
     options: {
       name: {
         type: 'string',
@@ -38,7 +38,7 @@ export const commands = {
   }),
   'token list': command({
     usage: '<org>',
-    about: 'SCIM tokens and when each was last used',
+    about: 'list SCIM tokens with their last use',
     examples: ['intercept scim token list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withDirectory(terminal, slug, async ({ organization, tokens }) => {
@@ -56,7 +56,7 @@ export const commands = {
   }),
   'token revoke': command({
     usage: '<org> <token-id>',
-    about: 'end a SCIM token: its next request is refused',
+    about: 'revoke a SCIM token for good: its next request is refused',
     examples: ['intercept scim token revoke acme tok_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [slug = '', id = ''] }, terminal) =>
       await withDirectory(terminal, slug, async ({ services, organization, tokens }) => {

@@ -5,7 +5,7 @@ import { withServices } from '../lib/services.ts'
 export const commands = {
   '': command({
     usage: '',
-    about: "a new single-use link that makes the first owner (1 h); the older ones' end",
+    about: 'print a new single-use link that makes the first owner (1 h); older links end',
     local: { because: 'only whoever can reach the database may make the first owner' },
     examples: ['intercept setup-link'],
     run: async (_call, terminal) =>

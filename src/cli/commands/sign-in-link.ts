@@ -5,7 +5,7 @@ import { withServices } from '../lib/services.ts'
 export const commands = {
   '': command({
     usage: '<email>|<user-id> [--org ORG]',
-    about: 'a single-use link that signs a known person in (1 h), for emergencies',
+    about: 'print a single-use link that signs a known person in (1 h), for emergencies',
     options: {
       org: {
         type: 'string',

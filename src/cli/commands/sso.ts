@@ -10,10 +10,10 @@ export const commands = {
   connect: command({
     usage:
       '<org> --issuer URL --client-id ID (--client-secret-stdin | --private-key) [--domain NAME]… [--name NAME]',
-    about: 'connect an OpenID provider; the secret is read from standard input',
+    about: 'connect an OpenID provider and print the addresses to register there',
     options: {
       issuer: { type: 'string', value: 'URL', about: "the provider's issuer" },
-      'client-id': { type: 'string', value: 'ID', about: 'what the provider calls us' },
+      'client-id': { type: 'string', value: 'ID', about: 'what the provider calls Intercept' },
       'client-secret-stdin': {
         type: 'boolean',
         about: 'read the client secret from standard input',
@@ -23,7 +23,7 @@ export const commands = {
         type: 'string',
         multiple: true,
         value: 'NAME',
-        about: 'a domain whose people sign in there; may be given again',
+        about: 'a domain whose people sign in there; may be given more than once',
       },
       name: { type: 'string', value: 'NAME', about: 'what people see' },
     },
@@ -57,7 +57,7 @@ export const commands = {
   }),
   list: command({
     usage: '<org>',
-    about: 'connections and domains of an organization',
+    about: "list an organization's connections and domains",
     examples: ['intercept sso list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withSso(terminal, async ({ services, connections, domains }) => {
@@ -84,7 +84,7 @@ export const commands = {
   }),
   'verify-domain': command({
     usage: '<org> <domain> [--override]',
-    about: 'look at the DNS now, or vouch for the domain in a closed network',
+    about: 'ask the DNS for the proof of a domain now, or vouch for it in a closed network',
     options: {
       override: { type: 'boolean', about: 'vouch for the domain without asking the DNS' },
     },

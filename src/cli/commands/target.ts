@@ -11,8 +11,8 @@ import { previewData, previewText, rulesText, targetText } from '../lib/target-t
 export const commands = {
   set: command({
     usage:
-      "<org> <slug> [--upstream URL] [--header 'Name: value' | --no-header] [--rate 100/s] [--rate-scope all|node] [--rule 'deny DELETE /admin/*']… [--no-rules] [--otherwise allow|refuse|default] [--dry-run] [--paths canonical|verbatim] [--body 100MiB] [--records all|refused|'sampled 1/10'|none] [--first-byte 60s] [--idle 300s] [--browsers] [--assertion] [--disabled | --enabled] [--name NAME]",
-    about: 'makes a target or changes it; what is left out stays. --rule replaces all rules',
+      "<org> <slug> [--upstream URL] [--header 'Name: value' | --no-header] [--rate 100/s] [--rate-scope all|node] [--rule 'deny DELETE /admin/*']… [--no-rules] [--otherwise allow|refuse|default] [--dry-run] [--paths canonical|verbatim] [--body 100MiB] [--connect 5s] [--records all|refused|'sampled 1/10'|none] [--first-byte 60s] [--idle 300s] [--browsers] [--assertion] [--disabled | --enabled] [--name NAME]",
+    about: 'make a target or change it; what is left out stays',
     options: {
       upstream: {
         type: 'string',
@@ -41,7 +41,7 @@ export const commands = {
         multiple: true,
         value: 'RULE',
         about:
-          "'[trial] allow|deny METHODS PATH'; may be given again, the first that matches decides",
+          "'[trial] allow|deny METHODS PATH'; may be given more than once, the first that matches decides. Replaces all rules",
       },
       'no-rules': { type: 'boolean', about: 'take all rules away' },
       otherwise: {
@@ -143,7 +143,7 @@ export const commands = {
   }),
   list: command({
     usage: '<org>',
-    about: "an organization's targets",
+    about: "list an organization's targets",
     examples: ['intercept target list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
@@ -167,7 +167,7 @@ export const commands = {
   }),
   show: command({
     usage: '<org> <slug>',
-    about: 'one target with its rules and its last line',
+    about: 'show one target with its rules and its last line',
     examples: ['intercept target show acme payments'],
     run: async ({ positionals: [slug = '', targetSlug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
@@ -178,7 +178,7 @@ export const commands = {
   }),
   remove: command({
     usage: '<org> <slug>',
-    about: 'takes a target away; calls to it are 404 from then on',
+    about: 'remove a target; calls to it are 404 from then on',
     examples: ['intercept target remove acme payments'],
     run: async ({ positionals: [slug = '', targetSlug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {

@@ -18,22 +18,26 @@ export const commands = {
   issue: command({
     usage:
       '[org] --name NAME [--permission PERMISSION]… [--expires 90d|never] [--cidr RANGE]… [--operator]',
-    about:
-      'a new access token for a program that administers; its secret is printed once. Without --permission it may only look',
+    about: 'issue an access token for a program that administers; its secret is printed once',
     options: {
       name: { type: 'string', value: 'NAME', about: 'which program uses it' },
       permission: {
         type: 'string',
         multiple: true,
         value: 'PERMISSION',
-        about: 'what it may do, such as keys.issue; may be repeated',
+        about:
+          'what it may do, such as keys.issue; may be given more than once. Without it: only look',
       },
-      expires: { type: 'string', value: '90d', about: 'how long it lives, or never' },
+      expires: {
+        type: 'string',
+        value: 'TIME',
+        about: 'how long it lives, such as 90d, or never; 90d unless given',
+      },
       cidr: {
         type: 'string',
         multiple: true,
         value: 'RANGE',
-        about: 'addresses it may come from; may be repeated',
+        about: 'addresses it may come from; may be given more than once',
       },
       operator: operatorFlag,
     },
@@ -72,7 +76,7 @@ export const commands = {
   }),
   list: command({
     usage: '[org] [--operator]',
-    about: 'access tokens, newest first, and when each was last used',
+    about: 'list access tokens, newest first, with their last use',
     options: { operator: operatorFlag },
     examples: ['intercept token list acme'],
     run: async ({ values, positionals: [slug] }, terminal) =>
@@ -96,7 +100,7 @@ export const commands = {
   }),
   revoke: command({
     usage: '<token-id>',
-    about: 'end an access token; answers when every node refuses it',
+    about: 'revoke an access token for good; done when every node refuses it',
     examples: ['intercept token revoke tok_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals: [id = ''] }, terminal) =>
       await withServices(terminal, async (services) => {

@@ -11,25 +11,26 @@ export const commands = {
   add: command({
     usage:
       "<org> --url URL [--event TYPE]… [--description TEXT] [--header 'Name: value']… [--rate PER-SECOND] [--ordered] [--asymmetric]",
-    about: 'a new endpoint; without --event it gets every type',
+    about: 'add an endpoint',
     options: {
       url: { type: 'string', value: 'URL', about: 'where deliveries are sent' },
       event: {
         type: 'string',
         multiple: true,
         value: 'TYPE',
-        about: 'only these types, such as api_key.revoked; may be given again',
+        about:
+          'only these types, such as api_key.revoked; may be given more than once. Without it: every type',
       },
       description: { type: 'string', value: 'TEXT', about: 'a note for people' },
       header: {
         type: 'string',
         multiple: true,
         value: "'NAME: VALUE'",
-        about: 'a header of every delivery; may be given again',
+        about: 'a header of every delivery; may be given more than once',
       },
-      rate: { type: 'string', value: 'PER-SECOND', about: 'deliveries in a second at most' },
+      rate: { type: 'string', value: 'PER-SECOND', about: 'how many deliveries a second at most' },
       ordered: { type: 'boolean', about: 'one delivery at a time, in order' },
-      asymmetric: { type: 'boolean', about: 'sign with a key pair besides' },
+      asymmetric: { type: 'boolean', about: 'also sign with a key pair' },
     },
     examples: [
       'intercept webhook add acme --url https://example.com/webhooks --event api_key.revoked',
@@ -59,8 +60,7 @@ export const commands = {
   }),
   secret: command({
     usage: '<org> [--rotate] [--leaked]',
-    about:
-      'the signing secret; --rotate makes a new one (the old signs for 24 h more, or not at all with --leaked)',
+    about: 'print the signing secret, or make a new one',
     options: {
       rotate: { type: 'boolean', about: 'make a new secret; the old one signs for 24 h more' },
       leaked: { type: 'boolean', about: 'make a new secret; the old one ends at once' },
@@ -97,7 +97,7 @@ export const commands = {
   }),
   list: command({
     usage: '<org>',
-    about: "an organization's endpoints",
+    about: "list an organization's endpoints",
     examples: ['intercept webhook list acme'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withWebhookWork(terminal, async (webhooks, services) => {
@@ -133,7 +133,7 @@ export const commands = {
   }),
   remove: command({
     usage: '<org|endpoint-id> [endpoint-id]',
-    about: 'delete an endpoint; what waits for it becomes skipped',
+    about: 'remove an endpoint, named by its id; what waits for it is skipped',
     examples: ['intercept webhook remove ep_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals }, terminal) => {
       // An organization's only endpoint too is named by its id: nobody deletes what they have not looked at.

@@ -10,14 +10,18 @@ export const gatewayPrefix = '/api/v1/intercept'
 export const callFlags = {
   target: { type: 'string', value: 'SLUG', about: 'calls to this target' },
   key: { type: 'string', value: 'KEY-ID', about: 'calls with this key' },
-  status: { type: 'string', value: '403|4xx', about: 'calls answered so' },
+  status: { type: 'string', value: '403|4xx', about: 'calls with this status' },
   'stopped-at': {
     type: 'string',
     value: 'CHECK',
     about: 'calls refused by this check, such as rules or limits',
   },
   method: { type: 'string', value: 'METHOD', about: 'calls with this method' },
-  path: { type: 'string', value: 'PATH', about: 'calls whose path begins so; needs --target' },
+  path: {
+    type: 'string',
+    value: 'PATH',
+    about: 'calls whose path begins with this; needs --target',
+  },
   address: { type: 'string', value: 'ADDRESS', about: 'calls from this address' },
   since: {
     type: 'string',

@@ -6,7 +6,7 @@ import { withServices } from '../../lib/services.ts'
 export const commands = {
   '': command({
     usage: '<org>',
-    about: "an organization's configuration as YAML; secrets by reference, never themselves",
+    about: "print an organization's configuration as YAML; secrets by reference, never themselves",
     examples: ['intercept export acme > acme.yaml'],
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {

@@ -9,10 +9,10 @@ import { withServices } from '../../lib/services.ts'
 
 export const commands = {
   '': command({
-    usage: '<file>',
-    about: 'what applying the file would change; changes nothing',
+    usage: '<file> [--prune] [--expect-none]',
+    about: 'show what applying the file would change; changes nothing',
     options: {
-      prune: { type: 'boolean', about: 'also what --prune would remove' },
+      prune: { type: 'boolean', about: 'show also what `apply --prune` would remove' },
       'expect-none': { type: 'boolean', about: 'exit 1 when there is any difference' },
     },
     examples: ['intercept plan acme.yaml --expect-none'],
