@@ -1,6 +1,5 @@
 import { Problem } from '../errors.ts'
-import type { OrganizationId, UserId } from '../ids.ts'
-import type { Actor } from '../store/index.ts'
+import type { OrganizationId } from '../ids.ts'
 import { cidrIncludes, parseCidr } from './cidr.ts'
 import { permissions, type Permission } from './permissions.ts'
 
@@ -27,17 +26,15 @@ export interface AccessTokenInput {
   readonly expiresAt?: number | null | undefined
 }
 
-/** Who makes a token, and what they may give away. */
+/** Who makes a token, and what they may give away at this moment. */
 export interface TokenMaker {
   /** Undefined: the operator, for what belongs to the operator. */
   readonly organization: { readonly id: OrganizationId } | undefined
   readonly permissions: readonly Permission[]
-  readonly isOwner: boolean
-  readonly actor: Actor
-  /** For a token that makes a token: the member whose role bounds both. */
-  readonly boundTo?: UserId | undefined
   /** For a token that makes a token: where it works from itself; undefined = from everywhere. */
-  readonly cidrs?: readonly string[] | undefined
+  readonly cidrs: readonly string[] | undefined
+  /** For a token that makes a token: when it ends itself; undefined = never. */
+  readonly expiresAt: number | undefined
 }
 
 /**
@@ -100,7 +97,7 @@ function checkPermission(asked: string, maker: TokenMaker): Permission {
       `There is no permission ${asked}. There are ${Object.keys(permissions).join(', ')}.`,
     )
   }
-  const isReserved = onlyByOwners.includes(asked) && !maker.isOwner
+  const isReserved = onlyByOwners.includes(asked) && !isOwner(maker)
   if (maker.permissions.includes(asked) && !isReserved) return asked
   throw new Problem(
     'permission_required',
@@ -115,16 +112,25 @@ function isPermission(text: string): text is Permission {
   return Object.hasOwn(permissions, text)
 }
 
+/** A token ends with the one that issued it, at the latest: else whoever holds it could prolong it for ever. */
 function checkExpiry(
   asked: number | null | undefined,
   maker: TokenMaker,
   nowMs: number,
 ): number | undefined {
-  const expiresAt = asked === undefined ? nowMs + defaultLifetimeMs : asked
+  const until = maker.expiresAt ?? Infinity
+  const expiresAt = asked === undefined ? Math.min(nowMs + defaultLifetimeMs, until) : asked
   if (expiresAt !== null && expiresAt <= nowMs) {
     throw new Problem('invalid_input', 'An access token ends in the future.')
   }
-  if ((expiresAt === null || expiresAt - nowMs > maxLifetimeMs) && !maker.isOwner) {
+  if ((expiresAt ?? Infinity) > until) {
+    throw new Problem(
+      'permission_required',
+      `An access token issues none that lasts longer than itself: it ends at ${new Date(until).toISOString()}.`,
+      { members: { permission: 'tokens.manage' } },
+    )
+  }
+  if ((expiresAt === null || expiresAt - nowMs > maxLifetimeMs) && !isOwner(maker)) {
     throw new Problem(
       'permission_required',
       'Only an owner issues an access token that lasts longer than a year.',
@@ -132,4 +138,8 @@ function checkExpiry(
     )
   }
   return expiresAt ?? undefined
+}
+
+function isOwner({ organization, permissions: own }: TokenMaker): boolean {
+  return organization === undefined || own.includes('owners.manage')
 }

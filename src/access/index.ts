@@ -1,5 +1,7 @@
 /** Who is calling (principal), by what credential, may they, until when. */
 export { createAccessTokens, type AccessTokens, type TokenPrincipal } from './access-tokens.ts'
+export { heldPermissions, permissionsNow } from './actor-permissions.ts'
+export { endTokensOf } from './access-token-news.ts'
 export { cidrContains, parseCidr, type Cidr } from './cidr.ts'
 export { readKey, type PresentedKey } from './credential.ts'
 export { FailedCredentials } from './failed-credentials.ts'

@@ -9,6 +9,7 @@ import {
   type DirectoryGroupRecord,
   type GroupRole,
 } from '../store/index.ts'
+import { requirePowerOfGroups } from '../organizations/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 import { runChange, type ChangeDeps, type DirectoryCaller, type DirectoryChange } from './change.ts'
 import { changeMembers, membersOf, removeMembers, type MemberChange } from './group-members.ts'
@@ -125,7 +126,7 @@ export class DirectoryGroups {
     })
   }
 
-  /** Maps a group to a role, or to none, and counts the members whose role changed. `not_found`. */
+  /** Maps a group to a role, or to none, and counts the members whose role changed. `not_found`, `permission_required`. */
   async setRole(
     caller: DirectoryCaller,
     id: string,
@@ -137,6 +138,7 @@ export class DirectoryGroups {
       if (current.role === role) {
         return { result: { group: current, changed: 0 }, endsAccess: false }
       }
+      if (role !== undefined) await requirePowerOfGroups(tx, { organizationId, actor }, [role])
       const group = await directoryGroups.update(tx, current, { role: role ?? null })
       const changed = await this.#deps.roles.apply(change, await membersOf(tx, group))
       record(tx, {

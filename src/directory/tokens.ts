@@ -6,14 +6,17 @@ import { createId, type Id, type OrganizationId } from '../ids.ts'
 import { credentialLookup, digest, mintCredential, type Secret } from '../secrets/index.ts'
 import {
   directoryCounts,
+  directoryGroups,
   directoryTokens,
   type Actor,
   type DirectoryTokenRecord,
   type Plan,
   type Store,
 } from '../store/index.ts'
+import { requirePowerOfGroups } from '../organizations/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 import type { DirectoryChange } from './change.ts'
+import { issuersWhoLeft } from './token-issuers.ts'
 import { createTokenCache, type TokenCache } from './token-cache.ts'
 
 const { prefix } = credentialFormats.scimToken
@@ -61,7 +64,7 @@ export class DirectoryTokens {
     this.#cache = createTokenCache(deps.store)
   }
 
-  /** `plan_required`, `invalid_input`, `conflict` when as many are active as may be. The secret is returned here and nowhere else. */
+  /** `plan_required`, `permission_required`, `invalid_input`, `conflict` when as many are active as may be. The secret is returned here and nowhere else. */
   async issue(
     organization: { id: OrganizationId; plan: Plan },
     input: { name: string },
@@ -78,6 +81,9 @@ export class DirectoryTokens {
     const id = createId('tok', this.#clock.now())
     const token = await this.#store.transaction(async (tx) => {
       await directoryCounts.ensure(tx, organizationId)
+      // Whoever holds it puts people into groups, and so gives the roles of those.
+      const roles = await directoryGroups.listRoles(tx, organizationId)
+      await requirePowerOfGroups(tx, { organizationId, actor }, roles)
       const row = { id, organizationId, name, hint, createdBy: actor.id }
       const issued = await directoryTokens.insert(
         tx,
@@ -99,6 +105,15 @@ export class DirectoryTokens {
   /** Newest first, revoked ones too. */
   async list(organizationId: OrganizationId): Promise<DirectoryTokenRecord[]> {
     return await directoryTokens.list(this.#store, organizationId)
+  }
+
+  /** Who issued active ones and could issue none any more: their tokens should be replaced. */
+  async issuersWhoLeft(
+    organizationId: OrganizationId,
+    tokens: readonly DirectoryTokenRecord[],
+  ): Promise<ReadonlySet<string>> {
+    const nowMs = this.#clock.now()
+    return await issuersWhoLeft(this.#store, organizationId, { tokens, nowMs })
   }
 
   /** From the next request on it opens nothing. `not_found`. */

@@ -18,6 +18,7 @@ import {
   type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
+import { requirePowerToGive } from './given-roles.ts'
 import { joinByInvitation } from './join.ts'
 import type { Post } from './mail.ts'
 import { emailOf } from './name.ts'
@@ -150,6 +151,7 @@ export function createInvitations(deps: {
         if (wish.role === 'owner') {
           await requireActingOwner(tx, { organizationId, actor }, onlyOwners)
         }
+        await requirePowerToGive(tx, { organizationId, actor }, { role: wish.role })
         await invitations.revokeOpenFor(tx, organizationId, email)
         const made = await invitations.insert(tx, {
           id: createId('inv', clock.now()),

@@ -1,4 +1,4 @@
-import { endSessions, may } from '../access/index.ts'
+import { endSessions, endTokensOf, may } from '../access/index.ts'
 import { record } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
 import { createId, type Id, type KeyId, type OrganizationId, type UserId } from '../ids.ts'
@@ -146,7 +146,7 @@ export async function reactivate(
   return detail
 }
 
-/** Ends the membership, every session, and the personal keys for good. */
+/** Ends the membership, every session, and the personal keys and access tokens for good. */
 export async function remove(
   tx: Tx,
   member: LifecycleMember,
@@ -156,7 +156,8 @@ export async function remove(
   await memberships.remove(tx, organizationId, id)
   const by = actor.id ?? actor.kind
   const revoked = await keys.revokePersonal(tx, { organizationId, userId, revokedBy: by })
-  return await announceLeft(tx, { verb: 'removed', member, actor, keys: revoked })
+  const note = { access_tokens: await endTokensOf(tx, member, actor) }
+  return await announceLeft(tx, { verb: 'removed', member, actor, keys: revoked, note })
 }
 
 /** A membership with the name and address that its announcements carry. */

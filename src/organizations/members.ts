@@ -17,6 +17,7 @@ import {
   type UserRecord,
 } from '../store/index.ts'
 import { announceEnded } from './ended-sessions.ts'
+import { requirePowerToGive } from './given-roles.ts'
 import * as lifecycle from './member-lifecycle.ts'
 import { emailOf, nameOf } from './name.ts'
 import { keepBreakGlass } from './break-glass.ts'
@@ -157,6 +158,7 @@ export function createMembers(deps: Needs): Members {
       const email = emailOf(wish.email)
       if (!isRole(wish.role)) throw new Problem('invalid_input', 'There is no such role.')
       const id = await store.transaction(async (tx) => {
+        await requirePowerToGive(tx, { organizationId, actor }, { role: wish.role })
         const user = await theOneWith(tx, organizationId, {
           email,
           name: wish.name,
@@ -172,6 +174,7 @@ export function createMembers(deps: Needs): Members {
       await store.transactionConfirmed(async (tx) => {
         const before = await getToDecide(tx, organizationId, id, { actor, stepUp, role })
         if (before.role === role) return
+        await requirePowerToGive(tx, { organizationId, actor }, { role, had: before.role })
         await keepAnOwner(tx, before, role)
         if (expectedVersion !== undefined && before.version !== expectedVersion) {
           throw new Problem('version_conflict', 'The member was changed meanwhile.')
@@ -193,6 +196,7 @@ export function createMembers(deps: Needs): Members {
       await store.transaction(async (tx) => {
         const before = await getToDecide(tx, organizationId, id, { actor, stepUp })
         if (before.deactivatedAt === undefined) return
+        await requirePowerToGive(tx, { organizationId, actor }, before)
         await lifecycle.reactivate(tx, before, actor)
       })
       return await get(organizationId, id)

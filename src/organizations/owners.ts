@@ -1,7 +1,7 @@
-import type { Permission } from '../access/index.ts'
+import { heldPermissions, type Permission } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import type { OrganizationId, UserId } from '../ids.ts'
-import { accessTokens, memberships, users, type Actor, type Tx } from '../store/index.ts'
+import { memberships, users, type Actor, type Tx } from '../store/index.ts'
 
 /** Whether somebody is an owner who can act: neither the membership nor the person is deactivated. */
 export async function isActiveOwner(
@@ -19,33 +19,16 @@ export async function isActiveOwner(
 }
 
 /**
- * Whether an owner of the organization does this, or the operator, who stands above owners. Who is an owner here is
- * one until the transaction's end.
+ * Whether an owner of the organization does this, or the operator, who stands above owners; an access token where an
+ * owner gave it `owners.manage` by name, as long as that member is one. Who is an owner here is one until the
+ * transaction's end.
  */
 export async function isOwner(
   tx: Tx,
   organizationId: OrganizationId,
   actor: Actor,
 ): Promise<boolean> {
-  if (actor.kind === 'operator') return true
-  if (actor.id === undefined) return false
-  if (actor.kind === 'token') return await mayActAsOwner(tx, organizationId, actor.id)
-  if (actor.kind !== 'user') return false
-  await memberships.lock(tx, organizationId, { userId: actor.id })
-  return await isActiveOwner(tx, organizationId, actor.id as UserId)
-}
-
-/** An access token stands for an owner where an owner gave it `owners.manage` by name, as long as that member is one. */
-async function mayActAsOwner(
-  tx: Tx,
-  organizationId: OrganizationId,
-  tokenId: string,
-): Promise<boolean> {
-  const known = await accessTokens.findKnown(tx, organizationId, tokenId)
-  if (known === undefined || known.token.revokedAt !== undefined) return false
-  const { permissions, creatorUserId } = known.token
-  const isBound = creatorUserId !== undefined && known.creatorRole !== 'owner'
-  return permissions.includes('owners.manage') && !isBound
+  return (await heldPermissions(tx, organizationId, actor)).includes('owners.manage')
 }
 
 /**

@@ -35,8 +35,7 @@ import {
   type ConnectionSettings,
   type SettingsInput,
 } from './connection-settings.ts'
-import { requireEnterprise } from '../organizations/index.ts'
-import { isOwner } from '../organizations/index.ts'
+import { isOwner, requireEnterprise, requirePowerOfGroups } from '../organizations/index.ts'
 import { endSessionsOf } from './provider-sessions.ts'
 
 /** A connection to an organization's OpenID provider; its credential is never part of it. */
@@ -209,6 +208,7 @@ export function createConnections(deps: Needs): Connections {
       const id = await idFor(organizationId, wish.reservation)
       const credential = await sealed(id, organizationId, wish.credential)
       return await store.transaction(async (tx) => {
+        await requirePowerOfGroups(tx, { organizationId, actor }, rolesGiven(settings))
         const existing = await connections.list(tx, organizationId)
         if (existing.length >= maxConnections) {
           throw new Problem(
@@ -268,6 +268,7 @@ export function createConnections(deps: Needs): Connections {
             }
           : await sealed(before.id, organizationId, change.credential)
       return await store.transaction(async (tx) => {
+        await requirePowerOfGroups(tx, { organizationId, actor }, rolesGiven(settings))
         const after = await connections.update(tx, {
           organizationId,
           id,
@@ -318,6 +319,10 @@ export function createConnections(deps: Needs): Connections {
           disabledAt: disabled ? tx.now : null,
         })
         if (!after) throw notFound()
+        if (!disabled) {
+          const roles = rolesGiven(present(after).settings)
+          await requirePowerOfGroups(tx, { organizationId, actor }, roles)
+        }
         if (disabled) await keepWayIn(tx, organizationId)
         if (disabled) await endSessionsOf(tx, after, actor)
         announce(tx, after, actor, disabled ? 'disabled' : 'enabled', {})
@@ -357,6 +362,10 @@ export function createConnections(deps: Needs): Connections {
       return found && present(found)
     },
   }
+}
+
+function rolesGiven({ groupRoles }: ConnectionSettings) {
+  return groupRoles.map(({ role }) => role)
 }
 
 function sealContext(organizationId: string, id: string): readonly string[] {

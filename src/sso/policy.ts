@@ -15,6 +15,7 @@ import type { DirectoryPeople } from './admission.ts'
 import {
   isActiveOwner,
   policyOf,
+  requireActingOwner,
   requireEnterprise,
   type Reach,
   type SessionReach,
@@ -27,7 +28,7 @@ export interface SsoPolicies extends SessionReach {
   get(organizationId: OrganizationId): Promise<SsoPolicy>
   /** Whether the directory (SCIM) decides who is a member. */
   directoryIsOn(organizationId: OrganizationId): Promise<boolean>
-  /** `plan_required`, `break_glass_missing`, `invalid_input`, `version_conflict`. */
+  /** `plan_required`, `permission_required`, `break_glass_missing`, `invalid_input`, `version_conflict`. */
   set(organizationId: OrganizationId, policy: SsoPolicy, actor: Actor): Promise<SsoPolicy>
 }
 
@@ -77,6 +78,11 @@ export function createSsoPolicies(deps: {
         // Locked: the settings hold more than the policy, and somebody else may change that now.
         const before = await organizations.find(tx, organizationId, true)
         if (!before) throw new Problem('not_found', 'There is no such organization.')
+        await requireOwnersChoice(
+          tx,
+          { organizationId, actor },
+          { before: policyOf(before), policy },
+        )
         for (const userId of policy.breakGlass) await requireOwner(tx, organizationId, userId)
         if (policy.required) await requireWayIn(tx, organizationId, policy)
         const after: SsoPolicy = {
@@ -101,6 +107,25 @@ export function createSsoPolicies(deps: {
       )
     },
   }
+}
+
+/** Owners who were named for emergencies are changed by owners only: else an administrator could lock each of them out. */
+async function requireOwnersChoice(
+  tx: Tx,
+  act: { readonly organizationId: OrganizationId; readonly actor: Actor },
+  { before, policy }: { readonly before: SsoPolicy; readonly policy: SsoPolicy },
+): Promise<void> {
+  const named: UserId[] = []
+  for (const userId of before.breakGlass) {
+    if (await isActiveOwner(tx, act.organizationId, userId)) named.push(userId)
+  }
+  const chosen = new Set(policy.breakGlass)
+  const isSame = named.length === chosen.size && named.every((userId) => chosen.has(userId))
+  if (named.length === 0 || isSame) return
+  await requireActingOwner(tx, act, {
+    permission: 'owners.manage',
+    detail: 'Only an owner changes which owners may sign in another way in an emergency.',
+  })
 }
 
 async function requireOwner(tx: Tx, organizationId: OrganizationId, userId: UserId): Promise<void> {

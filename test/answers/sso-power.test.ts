@@ -102,6 +102,24 @@ describe('whom an organization can reach', () => {
       await place.owner.call(`DELETE /organizations/acme/connections/${made.id}`)
     })
 
+    test('an administrator names the first owners for emergencies; from then on only owners change them', async () => {
+      await memberOf(place.product, 'acme', { email: 'second@acme.test', role: 'owner' })
+      const first = (await place.owner.call('GET /me')).json.id as string
+      const { items } = (await place.owner.call('GET /organizations/acme/members?limit=200')).json
+      const { user_id: second } = items.find((one: any) => one.email === 'second@acme.test')
+      const set = async (person: Person, break_glass: string[], required = false) =>
+        await person.call('PUT /organizations/acme/sso', { required, break_glass })
+      assert.equal((await set(place.admin, [first])).status, 200)
+      for (const swapped of [[second], [first, second], []]) {
+        const refused = await set(place.admin, swapped)
+        assert.deepEqual([refused.status, refused.json.code], [403, 'permission_required'])
+      }
+      assert.equal((await set(place.admin, [first], true)).status, 200, 'the requirement is theirs')
+      assert.equal((await set(place.owner, [second])).status, 200)
+      assert.equal((await set(place.admin, [second])).status, 200)
+      assert.equal((await set(place.owner, [])).status, 200)
+    })
+
     test("a link that an administrator's directory made does not become an owner's by a save", async () => {
       const token = await place.tokenOf(place.admin, 'acme')
       const claims = { sub: 'mallory', email: 'vera@acme.test' }

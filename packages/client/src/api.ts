@@ -9,7 +9,7 @@ export type ApiKey = { "id": string; "name": string; "hint": string; "scheme": "
 
 export type Attempt = { "id": string; "number": number; "probe": boolean; "started_at": string; "duration_ms": number; "status": number | null; "failure": string | null; "answer": string | null; "answer_truncated": boolean }
 
-export type Attention = { "kind": string; "title": string; "text": string; "subject_kind": "key" | "target" | "endpoint" | "domain" | "access_token"; "subject_id": string; "severity": "refuse" | "waits" }
+export type Attention = { "kind": string; "title": string; "text": string; "subject_kind": "key" | "target" | "endpoint" | "domain" | "access_token" | "scim_token"; "subject_id": string; "severity": "refuse" | "waits" }
 
 export type AuditEntry = { "id": string; "sequence": number; "at": string; "actor": { "kind": string; "id": string | null; "name": string | null }; "action": string; "subject": { "kind": string; "id": string; "name": string | null }; "detail": Record<string, unknown>; "address": string | null; "request_id": string | null; "hash": string }
 
@@ -123,7 +123,7 @@ export type RulePreview = { "from": string; "calls": number; "refused": number; 
 
 export type RuleWish = { "id"?: string; "effect": "allow" | "deny"; "methods": (string)[]; "path": string; "trial": boolean }
 
-export type ScimToken = { "id": string; "name": string; "hint": string; "created_at": string; "last_used_at": string | null; "last_used_address": string | null; "last_used_agent": string | null; "revoked_at": string | null }
+export type ScimToken = { "id": string; "name": string; "hint": string; "created_at": string; "last_used_at": string | null; "last_used_address": string | null; "last_used_agent": string | null; "revoked_at": string | null; "issuer_left": boolean }
 
 export type Session = { "id": string; "provider": string; "address": string | null; "agent": string | null; "started_at": string; "last_seen_at": string; "expires_at": string; "current": boolean }
 

@@ -1,8 +1,7 @@
 import { permissions, type Permission } from '../../access/index.ts'
 import { Type, type Static } from '../../http/index.ts'
 import type { AccessTokenRecord } from '../../store/index.ts'
-import { isAllowed } from '../core/caller.ts'
-import { route, type RouteRequest } from '../core/route.ts'
+import { route } from '../core/route.ts'
 import {
   Confirmed,
   input,
@@ -73,8 +72,7 @@ export const accessTokenRoutes = {
       expires_at: Type.Optional(nullable(Time)),
     }),
     answer: Type.Object({ access_token: AccessToken, secret: Type.String() }),
-    handle: async (request, services) => {
-      const { body } = request
+    handle: async ({ body, organization, actor }, services) => {
       const expiresAt = body.expires_at == null ? body.expires_at : Date.parse(body.expires_at)
       const { token, secret } = await services.accessTokens.issue(
         {
@@ -83,7 +81,7 @@ export const accessTokenRoutes = {
           cidrs: body.cidrs ?? undefined,
           expiresAt,
         },
-        makerOf(request),
+        { organization, actor },
       )
       return {
         access_token: toAccessToken(token, services.clock.now()),
@@ -117,18 +115,6 @@ export const accessTokenRoutes = {
       }
     },
   }),
-}
-
-/** What a caller may give away: never more than it may do itself. */
-function makerOf({ organization, caller, actor }: RouteRequest) {
-  return {
-    organization,
-    permissions: permissionNames.filter((permission) => isAllowed(organization, permission)),
-    isOwner: isAllowed(organization, 'owners.manage'),
-    actor,
-    boundTo: caller.kind === 'token' ? caller.token.boundTo : undefined,
-    cidrs: caller.kind === 'token' ? caller.token.cidrs : undefined,
-  }
 }
 
 function toAccessToken(token: AccessTokenRecord, nowMs: number): Static<typeof AccessToken> {

@@ -12,7 +12,7 @@ const Item = Type.Object(
     kind: Type.String(),
     title: Type.String(),
     text: Type.String(),
-    subject_kind: oneOf(['key', 'target', 'endpoint', 'domain', 'access_token']),
+    subject_kind: oneOf(['key', 'target', 'endpoint', 'domain', 'access_token', 'scim_token']),
     subject_id: Type.String(),
     /** `refuse`: something is refused or lost now; `waits`: somebody should decide. */
     severity: oneOf(['refuse', 'waits']),
@@ -34,6 +34,7 @@ export const attentionRoutes = {
         ofDomains(organization, services),
         ofKeys(organization, services),
         ofAccessTokens(organization, services),
+        ofScimTokens(organization, services),
       ])
       const items = found.flat()
       const gravest = items.filter(({ severity }) => severity === 'refuse')
@@ -151,6 +152,25 @@ async function ofAccessTokens(
     title: `The access token ${name} ends soon`,
     text: `It ends on ${dayAndTime(expiresAt)}; its program is refused from then on. Issue another, and revoke this one.`,
     subject_kind: 'access_token',
+    subject_id: id,
+    severity: 'waits',
+  }))
+}
+
+/** Somebody outside may know the secret of a token that goes on working. */
+async function ofScimTokens(organization: RouteOrganization, services: Services): Promise<Item[]> {
+  if (!isAllowed(organization, 'sso.manage')) return []
+  const { tokens } = services.directories
+  const found = await tokens.list(organization.id)
+  const left = await tokens.issuersWhoLeft(organization.id, found)
+  const theirs = found.filter(
+    ({ createdBy, revokedAt }) => revokedAt === undefined && left.has(createdBy ?? ''),
+  )
+  return theirs.map(({ id, name }) => ({
+    kind: 'scim_token_issuer_left',
+    title: `Who issued the SCIM token ${name} is no administrator any more`,
+    text: 'They may know its secret. Issue another, give it to the directory, and revoke this one.',
+    subject_kind: 'scim_token',
     subject_id: id,
     severity: 'waits',
   }))

@@ -31,6 +31,8 @@ const Token = Type.Object(
     last_used_address: nullable(Type.String()),
     last_used_agent: nullable(Type.String()),
     revoked_at: nullable(Time),
+    /** Active, and who issued it could issue none any more: replace it, for they know its secret. */
+    issuer_left: Type.Boolean(),
   },
   { title: 'ScimToken' },
 )
@@ -127,9 +129,11 @@ export const directoryRoutes = {
     summary: 'SCIM tokens, newest first, revoked ones too',
     permission: 'sso.manage',
     answer: Type.Object({ items: Type.Array(Token) }),
-    handle: async ({ organization }, { directories }) => ({
-      items: (await directories.tokens.list(organization.id)).map(toToken),
-    }),
+    handle: async ({ organization }, { directories: { tokens } }) => {
+      const found = await tokens.list(organization.id)
+      const left = await tokens.issuersWhoLeft(organization.id, found)
+      return { items: found.map((token) => toToken(token, left)) }
+    },
   }),
   [`POST ${base}/tokens` as const]: route({
     summary: 'Issue a SCIM token; the secret is in this answer and nowhere else',
@@ -285,7 +289,10 @@ function positions(query: { after?: string; limit?: number }): { after: number; 
   return { after, count: limitOf(query) + 1 }
 }
 
-function toToken(token: DirectoryTokenRecord): Static<typeof Token> {
+function toToken(
+  token: DirectoryTokenRecord,
+  issuersWhoLeft: ReadonlySet<string> = new Set(),
+): Static<typeof Token> {
   return {
     id: token.id,
     name: token.name,
@@ -295,6 +302,7 @@ function toToken(token: DirectoryTokenRecord): Static<typeof Token> {
     last_used_address: token.lastUsedAddress ?? null,
     last_used_agent: token.lastUsedAgent ?? null,
     revoked_at: timeOrNull(token.revokedAt),
+    issuer_left: token.revokedAt === undefined && issuersWhoLeft.has(token.createdBy ?? ''),
   }
 }
 

@@ -43,11 +43,16 @@ export const commands = {
     run: async ({ positionals: [slug = ''] }, terminal) =>
       await withDirectory(terminal, slug, async ({ organization, tokens }) => {
         const found = await tokens.list(organization.id)
+        const ofLeavers = await tokens.listOfLeavers(organization.id, found)
         const rows = found.map((token) => [
           token.id,
           token.name,
           token.hint,
-          token.revokedAt === undefined ? 'active' : 'revoked',
+          token.revokedAt !== undefined
+            ? 'revoked'
+            : ofLeavers.has(token.id)
+              ? 'active, issuer left'
+              : 'active',
           shortTime(token.lastUsedAt),
         ])
         const head = ['ID', 'NAME', 'HINT', 'STATE', 'LAST USED (UTC)']

@@ -1,4 +1,3 @@
-import { permissions, type Permission } from '../../access/index.ts'
 import type { AccessTokenRecord } from '../../store/index.ts'
 import { parseDuration } from '../../units.ts'
 import { command, need, read, UsageError } from '../lib/command.ts'
@@ -7,7 +6,6 @@ import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 
 const maxListed = 1000
-const everyPermission = Object.keys(permissions) as Permission[]
 
 const operatorFlag = {
   type: 'boolean',
@@ -55,13 +53,8 @@ export const commands = {
       }
       return await withServices(terminal, async (services) => {
         const organization = await ownerOf(services, { slug, operator })
-        const maker = {
-          organization,
-          permissions: everyPermission,
-          isOwner: true,
-          actor: services.actor,
-        }
-        const { token, secret } = await (await tokensOf(services)).issue(input, maker)
+        const by = { organization, actor: services.actor }
+        const { token, secret } = await (await tokensOf(services)).issue(input, by)
         const owner = organization?.slug ?? 'the operator'
         const text = [
           `Access token ${token.name} (${token.id}) of ${owner}. Its secret is shown now and never again:`,

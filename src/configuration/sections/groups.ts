@@ -1,4 +1,5 @@
-import { directoryGroups, type GroupRole } from '../../store/index.ts'
+import { requirePowerOfGroups } from '../../organizations/index.ts'
+import { directoryGroups, type GroupRole, type Store } from '../../store/index.ts'
 import { object, words } from './fields.ts'
 import { noSecrets, type Scene, type Section } from './section.ts'
 
@@ -23,9 +24,11 @@ export const groupSection: Section = {
   async put({ name, entry, before }, { organization, services, actor }) {
     const known = before?.id ?? ''
     const id = known === '' ? await idOf(name, { organization, services }) : known
-    if (id === undefined) return undefined
+    const role = entry['role'] as GroupRole
     const caller = { organizationId: organization.id, actor }
-    await services.groups.setRole(caller, id, entry['role'] as GroupRole)
+    if (id !== undefined) await services.groups.setRole(caller, id, role)
+    // The product gives it once the group comes, and then asks nobody.
+    else await requirePower(services.store, caller, role)
     return id
   },
   async remove(id, { organization, services, actor }) {
@@ -41,4 +44,12 @@ async function idOf(
 ): Promise<string | undefined> {
   const found = await directoryGroups.listNames(services.store, organization.id)
   return found.find((group) => group.name === name)?.id
+}
+
+async function requirePower(
+  store: Store,
+  by: Parameters<typeof requirePowerOfGroups>[1],
+  role: GroupRole,
+): Promise<void> {
+  await store.transaction(async (tx) => await requirePowerOfGroups(tx, by, [role]))
 }

@@ -34,6 +34,7 @@ export const directoryWords: Translated<typeof English> = {
       state: 'Zustand',
     },
     active: 'Aktiv',
+    issuerLeft: 'Aussteller weg',
     revoked: 'Widerrufen',
     revoke: 'Widerrufen',
     revokeTitle: (name) => `${name} widerrufen?`,

@@ -107,10 +107,10 @@ export const membersWords: Translated<typeof English> = {
     remove: 'Mitglied entfernen',
     deactivateTitle: (name) => `${name} deaktivieren?`,
     deactivateText:
-      'Alle Sitzungen enden und persönliche Schlüssel werden ausgesetzt, sofort und auf jedem Knoten. Reaktivieren stellt genau das wieder her.',
+      'Alle Sitzungen enden; persönliche Schlüssel und Zugriffstoken werden ausgesetzt, sofort und auf jedem Knoten. Reaktivieren stellt genau das wieder her.',
     removeTitle: (name) => `${name} entfernen?`,
     removeText:
-      'Alle Sitzungen enden und persönliche Schlüssel werden endgültig widerrufen. Andere ausgestellte Schlüssel bleiben bei der Organisation.',
+      'Alle Sitzungen enden; persönliche Schlüssel und die ausgestellten Zugriffstoken werden endgültig widerrufen. Andere ausgestellte Schlüssel bleiben bei der Organisation.',
     deactivated: 'Mitglied deaktiviert',
     reactivated: 'Mitglied reaktiviert',
     removed: (sessions, keys) =>

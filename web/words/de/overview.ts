@@ -30,6 +30,8 @@ export const overviewWords: Translated<typeof English> = {
     target_failing: (number) => many(number, 'Ziel ist gestört', 'Ziele sind gestört'),
     access_token_expiring: (number) =>
       many(number, 'Zugriffstoken endet bald', 'Zugriffstoken enden bald'),
+    scim_token_issuer_left: (number) =>
+      `Wer ${many(number, 'SCIM-Token', 'SCIM-Token')} ausgestellt hat, ist nicht mehr da`,
     other: (number) => many(number, 'weitere Sache', 'weitere Sachen'),
   },
   topKeys: 'Schlüssel mit den meisten Aufrufen',

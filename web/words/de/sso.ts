@@ -235,6 +235,7 @@ export const ssoWords: Translated<typeof English> = {
     breakGlass: 'Inhaber, die sich im Notfall anders anmelden dürfen',
     breakGlassHint:
       'Mindestens einer. Sie behalten Zugang, wenn der Anbieter ausfällt oder falsch eingerichtet ist.',
+    breakGlassFixed: 'Sind sie einmal benannt, ändern nur Inhaber sie.',
     needsOwner: 'Wählen Sie zuerst mindestens einen Inhaber.',
     onTitle: 'Firmenanmeldung verlangen?',
     onText:

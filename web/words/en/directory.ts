@@ -26,6 +26,7 @@ const englishDirectoryWords = {
     emptyText: 'Issue one and paste it at your provider, together with the base address.',
     columns: { name: 'Name', hint: 'Token', used: 'Last used', created: 'Issued', state: 'State' },
     active: 'Active',
+    issuerLeft: 'Issuer left',
     revoked: 'Revoked',
     revoke: 'Revoke',
     revokeTitle: (name: string) => `Revoke ${name}?`,

@@ -98,10 +98,10 @@ const englishMembersWords = {
     remove: 'Remove member',
     deactivateTitle: (name: string) => `Deactivate ${name}?`,
     deactivateText:
-      'All sessions end and personal keys are suspended, at once and on every node. Reactivating restores exactly that.',
+      'All sessions end; personal keys and access tokens are suspended, at once and on every node. Reactivating restores exactly that.',
     removeTitle: (name: string) => `Remove ${name}?`,
     removeText:
-      'All sessions end and personal keys are revoked for good. Other keys they issued stay the organization’s.',
+      'All sessions end; personal keys and the access tokens they issued are revoked for good. Other keys they issued stay the organization’s.',
     deactivated: 'Member deactivated',
     reactivated: 'Member reactivated',
     removed: (sessions: number, keys: number) =>

@@ -30,6 +30,8 @@ const englishOverviewWords = {
     target_failing: (number: number) => many(number, 'target is failing', 'targets are failing'),
     access_token_expiring: (number: number) =>
       many(number, 'access token ends soon', 'access tokens end soon'),
+    scim_token_issuer_left: (number: number) =>
+      `Who issued ${many(number, 'SCIM token', 'SCIM tokens')} has left`,
     other: (number: number) => many(number, 'more thing', 'more things'),
   },
   topKeys: 'Top keys',

@@ -230,6 +230,7 @@ const englishSsoWords = {
     breakGlass: 'Owners who may sign in another way in an emergency',
     breakGlassHint:
       'At least one owner. They keep access when the provider fails or is set up wrongly.',
+    breakGlassFixed: 'Once they are named, only owners change them.',
     needsOwner: 'Choose at least one owner first.',
     onTitle: 'Require the company sign-in?',
     onText:

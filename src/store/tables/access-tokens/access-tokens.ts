@@ -154,21 +154,73 @@ export async function list(
   return rows.map(fromRow)
 }
 
-/** Revokes a token; undefined if there is none that is active. */
+/** Keeps a token as it is until the transaction's end; SQLite has one writer anyway. */
+export async function lock(tx: Tx, organizationId: OrganizationId, id: string): Promise<void> {
+  if (tx.engine === 'sqlite') return
+  await tx.query
+    .selectFrom('access_token')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .forShare()
+    .execute()
+}
+
+/** Revokes a token and all that came from it; the token first, empty if there is none that is active. */
 export async function revoke(
   tx: Tx,
   token: { readonly organizationId: OrganizationId | undefined; readonly id: string },
   revokedBy: string | undefined,
-): Promise<AccessTokenRecord | undefined> {
-  const row = await tx.query
+): Promise<AccessTokenRecord[]> {
+  const { organizationId, id } = token
+  const by = { organizationId, revokedBy }
+  const gone = await revokeWhere(tx, by, (query) => query.where('id', '=', id))
+  // What is revoked now cannot issue any more, so nothing new comes to a level that has been looked at.
+  let issuers = gone.map((one) => one.id)
+  while (issuers.length > 0) {
+    const from = issuers
+    const next = await revokeWhere(tx, by, (query) => query.where('created_by', 'in', from))
+    gone.push(...next)
+    issuers = next.map((one) => one.id)
+  }
+  return gone
+}
+
+/** Revokes the tokens that are bound to a member, their successors included; returns them. */
+export async function revokeBoundTo(
+  tx: Tx,
+  member: { readonly organizationId: OrganizationId; readonly userId: UserId },
+  revokedBy: string | undefined,
+): Promise<AccessTokenRecord[]> {
+  const { organizationId, userId } = member
+  const by = { organizationId, revokedBy }
+  return await revokeWhere(tx, by, (query) => query.where('creator_user_id', '=', userId))
+}
+
+async function revokeWhere(
+  tx: Tx,
+  by: {
+    readonly organizationId: OrganizationId | undefined
+    readonly revokedBy: string | undefined
+  },
+  narrowed: (query: ReturnType<typeof revocation>) => ReturnType<typeof revocation>,
+): Promise<AccessTokenRecord[]> {
+  const rows = await narrowed(revocation(tx, by)).returningAll().execute()
+  return rows.map(fromRow)
+}
+
+function revocation(
+  tx: Tx,
+  by: {
+    readonly organizationId: OrganizationId | undefined
+    readonly revokedBy: string | undefined
+  },
+) {
+  return tx.query
     .updateTable('access_token')
-    .set({ revoked_at: tx.now, revoked_by: revokedBy ?? null })
-    .where('organization_id', 'is not distinct from', token.organizationId ?? null)
-    .where('id', '=', token.id)
+    .set({ revoked_at: tx.now, revoked_by: by.revokedBy ?? null })
+    .where('organization_id', 'is not distinct from', by.organizationId ?? null)
     .where('revoked_at', 'is', null)
-    .returningAll()
-    .executeTakeFirst()
-  return row && fromRow(row)
 }
 
 /** Notes when and from where a token was last used. */

@@ -202,6 +202,18 @@ export async function listNames(
   })
 }
 
+/** The roles that groups of an organization give, each once. */
+export async function listRoles(at: Db, organizationId: OrganizationId): Promise<GroupRole[]> {
+  const rows = await at.query
+    .selectFrom('directory_group')
+    .select('role')
+    .distinct()
+    .where('organization_id', '=', organizationId)
+    .where('role', 'is not', null)
+    .execute()
+  return rows.map(({ role }) => role as GroupRole)
+}
+
 const columns = [
   'id',
   'organization_id',

@@ -166,6 +166,24 @@ export async function revokeOpenFor(
     .execute()
 }
 
+/** Withdraws the open invitations that these access tokens made; returns them. */
+export async function revokeMadeByTokens(
+  tx: Tx,
+  made: { readonly organizationId: OrganizationId; readonly makers: readonly string[] },
+): Promise<InvitationRecord[]> {
+  const rows = await tx.query
+    .updateTable('invitation')
+    .set({ revoked_at: tx.now })
+    .where('organization_id', '=', made.organizationId)
+    .where('created_by', 'in', made.makers)
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', tx.now)
+    .returningAll()
+    .execute()
+  return rows.map(fromRow)
+}
+
 /** Withdraws the open invitations that a member made, also by an access token, or those for one role; returns them. */
 export async function revokeMadeBy(
   tx: Tx,

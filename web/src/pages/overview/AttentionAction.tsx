@@ -54,6 +54,12 @@ export function AttentionAction({
           {w.open}
         </ButtonLink>
       )
+    case 'scim_token':
+      return (
+        <ButtonLink small to="/o/$organization/sso" params={params} search={{ tab: 'directory' }}>
+          {w.open}
+        </ButtonLink>
+      )
     default:
       return (
         <ButtonLink small to="/o/$organization/calls" params={params}>

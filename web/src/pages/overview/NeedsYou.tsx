@@ -128,5 +128,11 @@ function AttentionLink({
           {item.title}
         </Link>
       )
+    case 'scim_token':
+      return (
+        <Link to="/o/$organization/sso" params={{ organization }} search={{ tab: 'directory' }}>
+          {item.title}
+        </Link>
+      )
   }
 }

@@ -44,8 +44,9 @@ function Policy({
   readonly policy: SsoPolicy
   readonly connections: readonly Connection[]
 }) {
-  const { slug } = useOrganization()
+  const { slug, may } = useOrganization()
   const client = useQueryClient()
+  const mayChoose = policy.break_glass.length === 0 || may('owners.manage')
   const before = policy.break_glass.map((one) => one.user_id)
   const [chosen, setChosen] = useState<readonly string[]>(before)
   const [asking, setAsking] = useState(false)
@@ -69,13 +70,14 @@ function Policy({
     <div className="stack">
       <div className="stack-tight" role="group" aria-label={w.breakGlass}>
         <h3>{w.breakGlass}</h3>
-        <p className="muted">{w.breakGlassHint}</p>
+        <p className="muted">{mayChoose ? w.breakGlassHint : w.breakGlassFixed}</p>
         {owners.map((owner) => (
           <Check
             key={owner.user_id}
             label={owner.name}
             hint={owner.email}
             checked={chosen.includes(owner.user_id)}
+            disabled={!mayChoose}
             onValue={(on) =>
               setChosen(
                 on ? [...chosen, owner.user_id] : chosen.filter((one) => one !== owner.user_id),

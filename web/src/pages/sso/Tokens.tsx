@@ -204,11 +204,14 @@ function columns(revoke: (token: DirectoryToken) => void): readonly Column<Direc
       head: w.columns.state,
       width: '110px',
       hide: 'phone',
-      cell: (token) => (
-        <Badge tone={token.revoked_at === undefined ? 'pass' : 'plain'}>
-          {token.revoked_at === undefined ? w.active : w.revoked}
-        </Badge>
-      ),
+      cell: (token) =>
+        token.issuer_left ? (
+          <Badge tone="caution">{w.issuerLeft}</Badge>
+        ) : (
+          <Badge tone={token.revoked_at === undefined ? 'pass' : 'plain'}>
+            {token.revoked_at === undefined ? w.active : w.revoked}
+          </Badge>
+        ),
     },
     {
       id: 'actions',

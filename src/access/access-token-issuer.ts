@@ -1,0 +1,27 @@
+import { Problem } from '../errors.ts'
+import type { OrganizationId, UserId } from '../ids.ts'
+import { accessTokens, type Actor, type Tx } from '../store/index.ts'
+import type { TokenMaker } from './access-token-input.ts'
+import { heldPermissions } from './actor-permissions.ts'
+
+/** What somebody who issues a token may give it, and the member whose role bounds it from then on. */
+export async function issuerPower(
+  tx: Tx,
+  organization: { readonly id: OrganizationId } | undefined,
+  actor: Actor,
+): Promise<{ readonly maker: TokenMaker; readonly boundTo: UserId | undefined }> {
+  const ownMaker = { organization, permissions: [], cidrs: undefined, expiresAt: undefined }
+  if (organization === undefined) return { maker: ownMaker, boundTo: undefined }
+  const permissions = await heldPermissions(tx, organization.id, actor)
+  if (actor.kind !== 'token') {
+    const boundTo = actor.kind === 'user' ? (actor.id as UserId) : undefined
+    return { maker: { ...ownMaker, permissions }, boundTo }
+  }
+  const issuing = await accessTokens.findKnown(tx, organization.id, actor.id ?? '')
+  // It may have been revoked since it was let in.
+  if (!issuing || permissions.length === 0) {
+    throw new Problem('credential_revoked', 'The access token was revoked.')
+  }
+  const { cidrs, expiresAt, creatorUserId: boundTo } = issuing.token
+  return { maker: { organization, permissions, cidrs, expiresAt }, boundTo }
+}

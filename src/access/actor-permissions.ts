@@ -1,0 +1,40 @@
+import type { OrganizationId, UserId } from '../ids.ts'
+import { accessTokens, memberships, users, type Actor, type Db, type Tx } from '../store/index.ts'
+import { permissions, permissionsOf, type Permission } from './permissions.ts'
+import { permissionsOfToken } from './token-permissions.ts'
+
+/** What an actor may do in an organization at a moment, whatever it was when its request was let in. */
+export async function permissionsNow(
+  db: Db,
+  organizationId: OrganizationId,
+  { actor, nowMs }: { readonly actor: Pick<Actor, 'kind' | 'id'>; readonly nowMs: number },
+): Promise<readonly Permission[]> {
+  if (actor.kind === 'operator') return Object.keys(permissions) as Permission[]
+  if (actor.id === undefined) return []
+  if (actor.kind === 'token') {
+    const known = await accessTokens.findKnown(db, organizationId, actor.id)
+    return known ? permissionsOfToken(known, nowMs) : []
+  }
+  if (actor.kind !== 'user') return []
+  const membership = await memberships.findByUser(db, organizationId, actor.id as UserId)
+  if (!membership || membership.deactivatedAt !== undefined) return []
+  const user = await users.find(db, membership.userId)
+  return user?.deactivatedAt === undefined ? permissionsOf(membership.role) : []
+}
+
+/** The same in a transaction that then writes: the membership and the token behind it stay as they are until its end. */
+export async function heldPermissions(
+  tx: Tx,
+  organizationId: OrganizationId,
+  actor: Actor,
+): Promise<readonly Permission[]> {
+  if (actor.id === undefined)
+    return await permissionsNow(tx, organizationId, { actor, nowMs: tx.now })
+  const token =
+    actor.kind === 'token' ? await accessTokens.findKnown(tx, organizationId, actor.id) : undefined
+  // The member before the token, in the order in which a removal takes them.
+  const userId = actor.kind === 'user' ? actor.id : token?.token.creatorUserId
+  if (userId !== undefined) await memberships.lock(tx, organizationId, { userId })
+  if (token !== undefined) await accessTokens.lock(tx, organizationId, actor.id)
+  return await permissionsNow(tx, organizationId, { actor, nowMs: tx.now })
+}

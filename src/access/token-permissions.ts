@@ -1,0 +1,31 @@
+import { Problem } from '../errors.ts'
+import type { KnownAccessToken } from '../store/index.ts'
+import { permissionsOf, type Permission, type Role } from './permissions.ts'
+
+/** What an access token of an organization may do at this moment; nothing where it is refused. */
+export function permissionsOfToken(known: KnownAccessToken, nowMs: number): readonly Permission[] {
+  const { token, creatorRole } = known
+  if (tokenFault(known, nowMs) !== undefined || token.organizationId === undefined) return []
+  const granted = token.permissions as readonly Permission[]
+  if (token.creatorUserId === undefined) return granted
+  const bound = permissionsOf(creatorRole as Role)
+  return granted.filter((permission) => bound.includes(permission))
+}
+
+/** Why a token is refused, if it is: it was revoked, has expired, or nobody stands behind it any more. */
+export function tokenFault(known: KnownAccessToken, nowMs: number): Problem | undefined {
+  const { token, creatorRole } = known
+  if (token.revokedAt !== undefined) {
+    return new Problem('credential_revoked', 'The access token was revoked.')
+  }
+  if (token.expiresAt !== undefined && token.expiresAt <= nowMs) {
+    return new Problem('credential_expired', 'The access token has expired.')
+  }
+  if (token.organizationId !== undefined && token.creatorUserId !== undefined && !creatorRole) {
+    return new Problem(
+      'credential_revoked',
+      'The member who issued this access token is no longer in the organization.',
+    )
+  }
+  return undefined
+}

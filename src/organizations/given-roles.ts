@@ -1,0 +1,38 @@
+import { heldPermissions, permissionsOf, type Permission, type Role } from '../access/index.ts'
+import { Problem } from '../errors.ts'
+import type { OrganizationId } from '../ids.ts'
+import type { Actor, Tx } from '../store/index.ts'
+
+/**
+ * Nobody gives more than they have: refuses a role that includes what the person or token who gives it may not do at this
+ * moment (`permission_required`). What somebody has already is not given. Asked inside the transaction that then writes.
+ */
+export async function requirePowerToGive(
+  tx: Tx,
+  by: { readonly organizationId: OrganizationId; readonly actor: Actor },
+  given: { readonly role: Role; readonly had?: Role | undefined },
+): Promise<void> {
+  const { organizationId, actor } = by
+  // The operator stands above roles; directories, providers and the product act on what people have decided.
+  if (actor.kind !== 'user' && actor.kind !== 'token') return
+  const had = given.had === undefined ? [] : permissionsOf(given.had)
+  const gained = permissionsOf(given.role).filter((permission) => !had.includes(permission))
+  if (gained.length === 0) return
+  const own: readonly Permission[] = await heldPermissions(tx, organizationId, actor)
+  const missing = gained.find((permission) => !own.includes(permission))
+  if (missing === undefined) return
+  throw new Problem(
+    'permission_required',
+    `You cannot give the role ${given.role}: it includes ${missing}, which you do not have.`,
+    { members: { permission: missing } },
+  )
+}
+
+/** The same for roles that groups of a directory or a provider give; whoever comes in by them is a viewer anyway. */
+export async function requirePowerOfGroups(
+  tx: Tx,
+  by: { readonly organizationId: OrganizationId; readonly actor: Actor },
+  roles: readonly Role[],
+): Promise<void> {
+  for (const role of new Set(roles)) await requirePowerToGive(tx, by, { role, had: 'viewer' })
+}
