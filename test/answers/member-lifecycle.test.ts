@@ -389,7 +389,7 @@ for (const engine of engines) {
           'member.removed',
           'membership',
           'MEMBERSHIP',
-          { user_id: 'PERSON', name: 'ADDRESS', sessions: 2, keys: 2 },
+          { user_id: 'PERSON', name: 'ADDRESS', sessions: 2, keys: 2, access_tokens: 0 },
         ],
       ])
     })

@@ -264,7 +264,7 @@ for (const engine of engines) {
         evil,
         theirs.id,
         { requiredGroup: 'g-in', groupRoles },
-        admin,
+        { kind: 'operator' },
       )
       const claims = { sub: 'gil', email: 'gil@evil.test' }
       await refusedWith('sso_group_missing', admit(claims, strict))
