@@ -106,7 +106,9 @@ describe('whom an organization can reach', () => {
       await memberOf(place.product, 'acme', { email: 'second@acme.test', role: 'owner' })
       const first = (await place.owner.call('GET /me')).json.id as string
       const { items } = (await place.owner.call('GET /organizations/acme/members?limit=200')).json
-      const { user_id: second } = items.find((one: any) => one.email === 'second@acme.test')
+      const { user_id: second } = items.find(
+        (one: { email: string }) => one.email === 'second@acme.test',
+      )
       const set = async (person: Person, break_glass: string[], required = false) =>
         await person.call('PUT /organizations/acme/sso', { required, break_glass })
       assert.equal((await set(place.admin, [first])).status, 200)
