@@ -16,7 +16,7 @@ import {
 import { requirePowerOfGroups } from '../organizations/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 import type { DirectoryChange } from './change.ts'
-import { issuersWhoLeft } from './token-issuers.ts'
+import { tokensOfLeavers } from './token-issuers.ts'
 import { createTokenCache, type TokenCache } from './token-cache.ts'
 
 const { prefix } = credentialFormats.scimToken
@@ -107,13 +107,13 @@ export class DirectoryTokens {
     return await directoryTokens.list(this.#store, organizationId)
   }
 
-  /** Who issued active ones and could issue none any more: their tokens should be replaced. */
-  async issuersWhoLeft(
+  /** The ids of active ones whose issuers could issue none any more: they should be replaced. */
+  async listOfLeavers(
     organizationId: OrganizationId,
     tokens: readonly DirectoryTokenRecord[],
   ): Promise<ReadonlySet<string>> {
     const nowMs = this.#clock.now()
-    return await issuersWhoLeft(this.#store, organizationId, { tokens, nowMs })
+    return await tokensOfLeavers(this.#store, organizationId, { tokens, nowMs })
   }
 
   /** From the next request on it opens nothing. `not_found`. */

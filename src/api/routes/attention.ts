@@ -162,10 +162,8 @@ async function ofScimTokens(organization: RouteOrganization, services: Services)
   if (!isAllowed(organization, 'sso.manage')) return []
   const { tokens } = services.directories
   const found = await tokens.list(organization.id)
-  const left = await tokens.issuersWhoLeft(organization.id, found)
-  const theirs = found.filter(
-    ({ createdBy, revokedAt }) => revokedAt === undefined && left.has(createdBy ?? ''),
-  )
+  const ofLeavers = await tokens.listOfLeavers(organization.id, found)
+  const theirs = found.filter(({ id }) => ofLeavers.has(id))
   return theirs.map(({ id, name }) => ({
     kind: 'scim_token_issuer_left',
     title: `Who issued the SCIM token ${name} is no administrator any more`,

@@ -131,8 +131,8 @@ export const directoryRoutes = {
     answer: Type.Object({ items: Type.Array(Token) }),
     handle: async ({ organization }, { directories: { tokens } }) => {
       const found = await tokens.list(organization.id)
-      const left = await tokens.issuersWhoLeft(organization.id, found)
-      return { items: found.map((token) => toToken(token, left)) }
+      const ofLeavers = await tokens.listOfLeavers(organization.id, found)
+      return { items: found.map((token) => toToken(token, ofLeavers)) }
     },
   }),
   [`POST ${base}/tokens` as const]: route({
@@ -291,7 +291,7 @@ function positions(query: { after?: string; limit?: number }): { after: number; 
 
 function toToken(
   token: DirectoryTokenRecord,
-  issuersWhoLeft: ReadonlySet<string> = new Set(),
+  ofLeavers: ReadonlySet<string> = new Set(),
 ): Static<typeof Token> {
   return {
     id: token.id,
@@ -302,7 +302,7 @@ function toToken(
     last_used_address: token.lastUsedAddress ?? null,
     last_used_agent: token.lastUsedAgent ?? null,
     revoked_at: timeOrNull(token.revokedAt),
-    issuer_left: token.revokedAt === undefined && issuersWhoLeft.has(token.createdBy ?? ''),
+    issuer_left: ofLeavers.has(token.id),
   }
 }
 

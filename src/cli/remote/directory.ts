@@ -9,6 +9,10 @@ type TokenJson = Readonly<Record<string, unknown>>
 /** What commands do with the company directory, over the API: its tokens. */
 export function remoteDirectory(remote: Remote) {
   const at = (organizationId: string): string => `/organizations/${part(organizationId)}/directory`
+  async function itemsOf(organizationId: string): Promise<TokenJson[]> {
+    const path = `GET ${at(organizationId)}/tokens`
+    return (await remote.call<{ items: TokenJson[] }>(path)).items
+  }
   const tokens = {
     async issue({ id }, { name }) {
       const made = await remote.call<{ token: TokenJson; secret: string }>(
@@ -17,11 +21,10 @@ export function remoteDirectory(remote: Remote) {
       )
       return { token: toToken(made.token), secret: createSecret(made.secret) }
     },
-    async list(organizationId) {
-      const { items } = await remote.call<{ items: TokenJson[] }>(
-        `GET ${at(organizationId)}/tokens`,
-      )
-      return items.map(toToken)
+    list: async (organizationId) => (await itemsOf(organizationId)).map(toToken),
+    async listOfLeavers(organizationId) {
+      const theirs = (await itemsOf(organizationId)).filter((json) => json['issuer_left'] === true)
+      return new Set(theirs.map(({ id }) => String(id)))
     },
     revoke: async (organizationId, id) =>
       toToken(await remote.call(`POST ${at(organizationId)}/tokens/${part(id)}/revoke`, {})),
