@@ -74,7 +74,7 @@ export const commands = {
 interface Opened {
   readonly services: Services
   readonly organization: OrganizationRecord
-  readonly tokens: Pick<Directories['tokens'], 'issue' | 'list' | 'revoke'>
+  readonly tokens: Pick<Directories['tokens'], 'issue' | 'list' | 'listOfLeavers' | 'revoke'>
   /** Where the directory sends its requests. */
   readonly baseOf: () => Promise<string>
 }
