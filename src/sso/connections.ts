@@ -1,4 +1,3 @@
-import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createId, type OrganizationId } from '../ids.ts'
@@ -17,9 +16,7 @@ import {
   type ConnectionId,
   type ConnectionRecord,
   type Store,
-  type Tx,
 } from '../store/index.ts'
-import { publish } from '../webhooks/events/index.ts'
 import {
   addressesOf,
   openReservation,
@@ -27,6 +24,7 @@ import {
   type ConnectionAddresses,
 } from './connection-addresses.ts'
 import { keepWayIn, noteRefusedSave } from './connection-guards.ts'
+import { announce, describe } from './connection-news.ts'
 import { checkClient, checkSecret, kindOf, nameFor } from './connection-checks.ts'
 import {
   settingsFor,
@@ -229,7 +227,7 @@ export function createConnections(deps: Needs): Connections {
           isDefault: existing.length === 0,
         })
         if (wish.makeDefault === true) await connections.setDefault(tx, organizationId, id)
-        announce(tx, made, actor, 'created', describe(made))
+        announce(tx, made, { actor, change: 'created', detail: describe(made) })
         return present({ ...made, isDefault: existing.length === 0 || wish.makeDefault === true })
       })
     },
@@ -291,11 +289,12 @@ export function createConnections(deps: Needs): Connections {
         if (after.setByOwner) await identities.vouch(tx, { connectionId: after.id, issuer })
         // People who came in by the old provider were vouched for by somebody else.
         if (moved) await endSessionsOf(tx, after, actor)
-        announce(tx, after, actor, 'edited', {
+        const detail = {
           before: describe(before),
           after: describe(after),
           credential: change.credential === undefined ? 'kept' : 'replaced',
-        })
+        }
+        announce(tx, after, { actor, change: 'edited', detail })
         return present(after)
       })
     },
@@ -305,7 +304,7 @@ export function createConnections(deps: Needs): Connections {
         await connections.setDefault(tx, organizationId, id)
         const after = await connections.find(tx, organizationId, id)
         if (!after) throw notFound()
-        announce(tx, after, actor, 'made_default', {})
+        announce(tx, after, { actor, change: 'made_default' })
         return present(after)
       })
     },
@@ -325,7 +324,7 @@ export function createConnections(deps: Needs): Connections {
         }
         if (disabled) await keepWayIn(tx, organizationId)
         if (disabled) await endSessionsOf(tx, after, actor)
-        announce(tx, after, actor, disabled ? 'disabled' : 'enabled', {})
+        announce(tx, after, { actor, change: disabled ? 'disabled' : 'enabled' })
         return present(after)
       })
       return result
@@ -336,7 +335,7 @@ export function createConnections(deps: Needs): Connections {
         await endSessionsOf(tx, before, actor)
         await connections.remove(tx, organizationId, id)
         await keepWayIn(tx, organizationId)
-        announce(tx, before, actor, 'removed', {})
+        announce(tx, before, { actor, change: 'removed' })
       })
     },
     async clientOf(connection) {
@@ -370,34 +369,6 @@ function rolesGiven({ groupRoles }: ConnectionSettings) {
 
 function sealContext(organizationId: string, id: string): readonly string[] {
   return [organizationId, id, 'credential']
-}
-
-/** What audit and events say of a connection: everything but its credential. */
-function describe(connection: ConnectionRecord): Record<string, unknown> {
-  const { name, kind, issuer, clientId, credentialKind, settings } = connection
-  return { name, kind, issuer, client_id: clientId, credential: credentialKind, settings }
-}
-
-function announce(
-  tx: Tx,
-  connection: ConnectionRecord,
-  actor: Actor,
-  change: string,
-  detail: Record<string, unknown>,
-): void {
-  const { organizationId, id, name, issuer } = connection
-  record(tx, {
-    organizationId,
-    actor,
-    action: `sso.connection_${change}`,
-    subject: { kind: 'connection', id },
-    detail: { name, ...detail },
-  })
-  publish(tx, {
-    organizationId,
-    type: 'sso.connection_changed',
-    data: { connection_id: id, issuer, name, change },
-  })
 }
 
 function notFound(): Problem {

@@ -1,0 +1,37 @@
+import { record } from '../audit/index.ts'
+import type { Actor, ConnectionRecord, Tx } from '../store/index.ts'
+import { publish } from '../webhooks/events/index.ts'
+
+/** What audit and events say of a connection: everything but its credential. */
+export function describe(connection: ConnectionRecord): Record<string, unknown> {
+  const { name, kind, issuer, clientId, credentialKind, settings } = connection
+  return { name, kind, issuer, client_id: clientId, credential: credentialKind, settings }
+}
+
+/** What was done to a connection, and by whom. */
+interface ConnectionNews {
+  readonly actor: Actor
+  readonly change: string
+  readonly detail?: Record<string, unknown>
+}
+
+/** Announces a change of a connection to the audit log and to receivers. */
+export function announce(
+  tx: Tx,
+  connection: ConnectionRecord,
+  { actor, change, detail = {} }: ConnectionNews,
+): void {
+  const { organizationId, id, name, issuer } = connection
+  record(tx, {
+    organizationId,
+    actor,
+    action: `sso.connection_${change}`,
+    subject: { kind: 'connection', id },
+    detail: { name, ...detail },
+  })
+  publish(tx, {
+    organizationId,
+    type: 'sso.connection_changed',
+    data: { connection_id: id, issuer, name, change },
+  })
+}
