@@ -35,6 +35,7 @@ export {
   sessionCookies,
   sessionEndCookies,
 } from './session-cookie.ts'
+export { organizationVouching } from './session-news.ts'
 export {
   createSessions,
   endSessions,

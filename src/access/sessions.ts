@@ -1,18 +1,23 @@
-import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createId, type OrganizationId, type SessionId, type UserId } from '../ids.ts'
 import {
-  memberships,
   sessions,
   users,
   type Confirmation,
   type SessionRecord,
+  type SessionWithUser,
   type Store,
   type Tx,
 } from '../store/index.ts'
-import { createSessionCache } from './session-cache.ts'
-import { createSessionTokens, tokenDigest, type SessionFormat } from './session-token.ts'
+import { createSessionCache, type SessionCache } from './session-cache.ts'
+import { recordStart } from './session-news.ts'
+import {
+  createSessionTokens,
+  tokenDigest,
+  type SessionFormat,
+  type SessionTokens,
+} from './session-token.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 const noteSeenEveryMs = 60_000
@@ -31,6 +36,12 @@ export interface SignedIn {
   readonly connectionId: string | undefined
   readonly signedInAt: number
   readonly expiresAt: number
+}
+
+/** Why sessions end, and by whom. */
+export interface EndReason {
+  readonly by: string | undefined
+  readonly reason: string
 }
 
 /** A sign-in that has been proven and becomes a session. */
@@ -64,10 +75,22 @@ export interface SessionChoice {
   readonly organizationId?: string | undefined
 }
 
+/** The sessions of somebody that are ended. */
+export interface SessionsOf {
+  readonly userId: UserId
+  readonly which: SessionChoice
+}
+
 /** Sessions of people: start, identify, list, end. */
 export interface Sessions {
-  /** Starts a session; the token is in this answer and nowhere else. */
-  start(wish: SessionInput): Promise<{ token: string; session: SessionRecord }>
+  /**
+   * Starts a session; the token is in this answer and nowhere else. What belongs to it is done in the same transaction,
+   * and what that throws leaves no session behind.
+   */
+  start(
+    input: SessionInput,
+    within?: (tx: Tx, session: SessionRecord) => Promise<void>,
+  ): Promise<{ token: string; session: SessionRecord }>
   /**
    * Who a token belongs to; remembered while the change feed is current, else read.
    * `session_invalid`, `session_ended` (401), `storage_unavailable` (503).
@@ -78,17 +101,12 @@ export interface Sessions {
   /** Living sessions, newest first; of an organization, those that reach it. */
   list(userId: UserId, organizationId?: OrganizationId): Promise<SessionRecord[]>
   /** Ends sessions in a transaction that does more; every node hears of it at its commit. */
-  endIn(
-    tx: Tx,
-    userId: UserId,
-    which: SessionChoice,
-    why: { by: string | undefined; reason: string },
-  ): Promise<SessionRecord[]>
+  endIn(tx: Tx, of: SessionsOf, why: EndReason): Promise<SessionRecord[]>
   /** Ends sessions and answers when every node refuses them. */
   end(
     userId: UserId,
     which: SessionChoice,
-    why: { by: string | undefined; reason: string },
+    why: EndReason,
   ): Promise<{ ended: SessionRecord[]; confirmation: Confirmation }>
   /**
    * Calls back when a session may have ended (undefined: any may have); open streams then look again.
@@ -99,7 +117,7 @@ export interface Sessions {
   forget(): Promise<void>
 }
 
-interface Needs {
+interface SessionDeps {
   readonly store: Store
   readonly clock: Clock
   readonly signingKeys: SigningKeys
@@ -115,30 +133,124 @@ interface Needs {
 }
 
 /** Opens the sessions. */
-export function createSessions(deps: Needs): Sessions {
-  const { store, clock } = deps
-  const tokens = createSessionTokens(deps)
-  const cache = createSessionCache({
-    feed: store.feed,
-    capacity: maxRemembered,
-    read: async (digest) => await sessions.findByDigest(store, digest),
-  })
+export function createSessions(deps: SessionDeps): Sessions {
+  return new SessionRules(deps)
+}
+
+class SessionRules implements Sessions {
+  readonly #deps: SessionDeps
+  readonly #store: Store
+  readonly #tokens: SessionTokens
+  readonly #cache: SessionCache
   // A clock that is set back revives nothing (S6).
-  let latestMs = 0
+  #latestMs = 0
 
-  function now(): number {
-    latestMs = Math.max(latestMs, clock.now())
-    return latestMs
+  constructor(deps: SessionDeps) {
+    const { store } = deps
+    this.#deps = deps
+    this.#store = store
+    this.#tokens = createSessionTokens(deps)
+    this.#cache = createSessionCache({
+      feed: store.feed,
+      capacity: maxRemembered,
+      read: async (digest) => await sessions.findByDigest(store, digest),
+    })
   }
 
-  function endsAt(session: SessionRecord): number {
-    if (deps.format === 'jwt') return session.expiresAt
-    return Math.min(session.expiresAt, session.lastSeenAt + deps.idleMs)
+  async start(
+    input: SessionInput,
+    within?: (tx: Tx, session: SessionRecord) => Promise<void>,
+  ): Promise<{ token: string; session: SessionRecord }> {
+    const { clock, lifetimeMs } = this.#deps
+    const { userId, provider, identityId, connectionId, address } = input
+    const id = createId('ses', clock.now())
+    const expiresAt = clock.now() + Math.min(lifetimeMs, input.maxMs ?? lifetimeMs)
+    const token = await this.#tokens.mint({ id, userId, expiresAt })
+    const session = await this.#store.transaction(async (tx) => {
+      const agent = input.agent?.slice(0, maxAgentLength)
+      const digest = tokenDigest(token)
+      const who = { userId, provider, identityId, connectionId, address, agent }
+      const started = await sessions.insert(tx, { id, digest, expiresAt, ...who })
+      // From now on somebody has been in this account: no e-mail address claims it any more.
+      await sessions.noteSeen(tx, { id, userId, at: tx.now, address })
+      await recordStart(tx, started, input.requestId)
+      await within?.(tx, started)
+      return started
+    })
+    return { token, session }
   }
 
-  async function read(digest: string): Promise<ReturnType<typeof cache.peek>> {
+  async identify(token: string, from: { address?: string | undefined } = {}): Promise<SignedIn> {
+    const digest = tokenDigest(token)
+    let session = this.#cache.peek(digest)
+    if (!session || this.#endsAt(session) <= this.#now()) {
+      if (!session && !(await this.#tokens.isGenuine(token))) throw invalid()
+      // Another node may have seen the person since.
+      session = await this.#read(digest)
+    }
+    if (!session) throw invalid()
+    if (session.endedAt !== undefined || session.userDeactivatedAt !== undefined) throw ended()
+    if (this.#endsAt(session) <= this.#now()) {
+      await this.#markExpired(session)
+      throw ended()
+    }
+    if (this.#now() - session.lastSeenAt >= noteSeenEveryMs) {
+      this.#cache.noteSeen(digest, this.#now())
+      this.#noteSeen(session, from.address)
+    }
+    return signedIn(session)
+  }
+
+  async holderOf(sessionId: string): Promise<{ userId: UserId; name: string } | undefined> {
+    const found = await sessions.find(this.#store, sessionId)
+    const lives = found && found.endedAt === undefined && this.#endsAt(found) > this.#now()
+    const user = lives ? await users.find(this.#store, found.userId) : undefined
+    return user && { userId: user.id, name: user.name }
+  }
+
+  async list(userId: UserId, organizationId?: OrganizationId): Promise<SessionRecord[]> {
+    const nowMs = this.#now()
+    const living = await sessions.listLiving(this.#store, userId, { nowMs, organizationId })
+    return living.filter((session) => this.#endsAt(session) > nowMs)
+  }
+
+  async endIn(tx: Tx, of: SessionsOf, why: EndReason): Promise<SessionRecord[]> {
+    return await endSessions(tx, of, why)
+  }
+
+  async end(
+    userId: UserId,
+    which: SessionChoice,
+    why: EndReason,
+  ): Promise<{ ended: SessionRecord[]; confirmation: Confirmation }> {
+    const done = await this.#store.transactionConfirmed(
+      async (tx) => await endSessions(tx, { userId, which }, why),
+    )
+    return { ended: done.result, confirmation: done.confirmation }
+  }
+
+  onChange(heard: (sessionId: SessionId | undefined) => void): () => void {
+    return this.#cache.onChange(heard)
+  }
+
+  async forget(): Promise<void> {
+    await this.#store.transaction(async (tx) => await sessions.forget(tx, tx.now - keptMs))
+  }
+
+  #now(): number {
+    this.#latestMs = Math.max(this.#latestMs, this.#deps.clock.now())
+    return this.#latestMs
+  }
+
+  #endsAt(session: SessionRecord): number {
+    const { format, idleMs } = this.#deps
+    if (format === 'jwt') return session.expiresAt
+    return Math.min(session.expiresAt, session.lastSeenAt + idleMs)
+  }
+
+  async #read(digest: string): Promise<SessionWithUser | undefined> {
     try {
-      return await cache.read(digest)
+      return await this.#cache.read(digest)
     } catch (cause) {
       throw new Problem('storage_unavailable', 'The session cannot be verified at the moment.', {
         cause,
@@ -147,103 +259,26 @@ export function createSessions(deps: Needs): Sessions {
     }
   }
 
-  async function identify(
-    token: string,
-    from: { address?: string | undefined } = {},
-  ): Promise<SignedIn> {
-    const digest = tokenDigest(token)
-    let session = cache.peek(digest)
-    if (!session || endsAt(session) <= now()) {
-      if (!session && !(await tokens.isGenuine(token))) throw invalid()
-      // Another node may have seen the person since.
-      session = await read(digest)
-    }
-    if (!session) throw invalid()
-    if (session.endedAt !== undefined || session.userDeactivatedAt !== undefined) throw ended()
-    if (endsAt(session) <= now()) {
-      await markExpired(session)
-      throw ended()
-    }
-    if (now() - session.lastSeenAt >= noteSeenEveryMs) {
-      cache.noteSeen(digest, now())
-      noteSeen(session, from.address)
-    }
-    return {
-      kind: 'user',
-      userId: session.userId,
-      sessionId: session.id,
-      name: session.userName,
-      email: session.userEmail,
-      provider: session.provider,
-      connectionId: session.connectionId,
-      signedInAt: session.signedInAt,
-      expiresAt: session.expiresAt,
-    }
-  }
-
-  function noteSeen(session: SessionRecord, address: string | undefined): void {
-    const seen = { id: session.id, userId: session.userId, at: now(), address }
+  #noteSeen(session: SessionRecord, address: string | undefined): void {
+    const seen = { id: session.id, userId: session.userId, at: this.#now(), address }
     // Nobody waits for it: the next request notes it again.
-    store.transaction(async (tx) => await sessions.noteSeen(tx, seen)).catch(() => undefined)
+    this.#store.transaction(async (tx) => await sessions.noteSeen(tx, seen)).catch(() => undefined)
   }
 
   /** Once seen as expired it stays ended, whatever a clock says later. */
-  async function markExpired(session: SessionRecord): Promise<void> {
+  async #markExpired({ id, userId }: SessionRecord): Promise<void> {
     const why = { by: undefined, reason: 'expired' }
-    await store
-      .transaction(async (tx) => await endSessions(tx, session.userId, { id: session.id }, why))
+    await this.#store
+      .transaction(async (tx) => await endSessions(tx, { userId, which: { id } }, why))
       .catch(() => undefined)
-  }
-
-  return {
-    identify,
-    endIn: endSessions,
-    async start(wish) {
-      const id = createId('ses', clock.now())
-      const lifetimeMs = Math.min(deps.lifetimeMs, wish.maxMs ?? deps.lifetimeMs)
-      const expiresAt = clock.now() + lifetimeMs
-      const token = await tokens.mint({ id, userId: wish.userId, expiresAt })
-      const session = await store.transaction(async (tx) => {
-        const { userId, provider, identityId, connectionId, address } = wish
-        const agent = wish.agent?.slice(0, maxAgentLength)
-        const digest = tokenDigest(token)
-        const who = { userId, provider, identityId, connectionId, address, agent }
-        const started = await sessions.insert(tx, { id, digest, expiresAt, ...who })
-        // From now on somebody has been in this account: no e-mail address claims it any more.
-        await sessions.noteSeen(tx, { id, userId, at: tx.now, address })
-        await recordStart(tx, started, wish.requestId)
-        return started
-      })
-      return { token, session }
-    },
-    async holderOf(sessionId) {
-      const found = await sessions.find(store, sessionId)
-      const lives = found && found.endedAt === undefined && endsAt(found) > now()
-      const user = lives ? await users.find(store, found.userId) : undefined
-      return user && { userId: user.id, name: user.name }
-    },
-    list: async (userId, organizationId) => {
-      const living = await sessions.listLiving(store, userId, { nowMs: now(), organizationId })
-      return living.filter((session) => endsAt(session) > now())
-    },
-    async end(userId, which, why) {
-      const done = await store.transactionConfirmed(
-        async (tx) => await endSessions(tx, userId, which, why),
-      )
-      return { ended: done.result, confirmation: done.confirmation }
-    },
-    onChange: (change) => cache.onChange(change),
-    forget: async () =>
-      await store.transaction(async (tx) => await sessions.forget(tx, tx.now - keptMs)),
   }
 }
 
 /** Ends sessions in a transaction that does more; every node hears of it at its commit. */
 export async function endSessions(
   tx: Tx,
-  userId: UserId,
-  which: SessionChoice,
-  why: { by: string | undefined; reason: string },
+  { userId, which }: SessionsOf,
+  why: EndReason,
 ): Promise<SessionRecord[]> {
   const gone = await sessions.end(tx, { userId, which, why })
   for (const { id } of gone) {
@@ -252,23 +287,17 @@ export async function endSessions(
   return gone
 }
 
-/** A sign-in is news in every organization of the person. */
-async function recordStart(
-  tx: Tx,
-  session: SessionRecord,
-  requestId: string | undefined,
-): Promise<void> {
-  const { userId, address } = session
-  const user = await users.find(tx, userId)
-  for (const { organization, membership } of await memberships.listOfUser(tx, userId)) {
-    if (membership.deactivatedAt !== undefined) continue
-    record(tx, {
-      organizationId: organization.id,
-      actor: { kind: 'user', id: userId, name: user?.name, address, requestId },
-      action: 'session.started',
-      subject: { kind: 'session', id: session.id },
-      detail: { provider: session.provider },
-    })
+function signedIn(session: SessionWithUser): SignedIn {
+  return {
+    kind: 'user',
+    userId: session.userId,
+    sessionId: session.id,
+    name: session.userName,
+    email: session.userEmail,
+    provider: session.provider,
+    connectionId: session.connectionId,
+    signedInAt: session.signedInAt,
+    expiresAt: session.expiresAt,
   }
 }
 

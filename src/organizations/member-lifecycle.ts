@@ -228,12 +228,8 @@ async function endAll(
   const { reason } = why
   // What another organization's provider vouched for never reached this one, and is not this one's to end.
   const { organizationId } = member
-  const ended = await endSessions(
-    tx,
-    member.userId,
-    { organizationId },
-    { by: why.actor.id, reason },
-  )
+  const of = { userId: member.userId, which: { organizationId } }
+  const ended = await endSessions(tx, of, { by: why.actor.id, reason })
   announceEnded(tx, member, ended, reason)
   return ended.length
 }

@@ -1,4 +1,10 @@
-import { isRole, type Role, type Sessions, type SignedIn } from '../access/index.ts'
+import {
+  isRole,
+  organizationVouching,
+  type Role,
+  type Sessions,
+  type SignedIn,
+} from '../access/index.ts'
 import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
@@ -216,8 +222,11 @@ export function createMembers(deps: Needs): Members {
       const done = await store.transactionConfirmed(async (tx) => {
         const member = await getIn(tx, organizationId, id)
         const why = { by: actor.id, reason: 'ended_by_administrator' }
-        const reaching = { ...which, organizationId }
-        const ended = await deps.sessions.endIn(tx, member.userId, reaching, why)
+        const ended = await deps.sessions.endIn(
+          tx,
+          { userId: member.userId, which: { ...which, organizationId } },
+          why,
+        )
         if (which.id !== undefined && ended.length === 0) {
           throw new Problem('not_found', 'The member has no such living session.')
         }
@@ -252,15 +261,24 @@ export function createMembers(deps: Needs): Members {
     async noteSessionsEnded(userId, ended, actor) {
       if (ended.length === 0) return
       await store.transaction(async (tx) => {
+        const vouching = await Promise.all(
+          ended.map(async (session) => await organizationVouching(tx, session)),
+        )
         for (const { membership } of await memberships.listOfUser(tx, userId)) {
+          const { organizationId } = membership
+          const reaching = ended.filter((_, at) => {
+            const only = vouching[at]
+            return only === undefined || only === organizationId
+          })
+          if (reaching.length === 0) continue
           record(tx, {
-            organizationId: membership.organizationId,
+            organizationId,
             actor,
             action: 'session.ended',
             subject: { kind: 'user', id: userId },
-            detail: { sessions: ended.map(({ id }) => id) },
+            detail: { sessions: reaching.map(({ id }) => id) },
           })
-          announceEnded(tx, membership, ended, 'ended_by_owner')
+          announceEnded(tx, membership, reaching, 'ended_by_owner')
         }
       })
     },

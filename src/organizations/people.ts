@@ -1,4 +1,4 @@
-import type { Sessions } from '../access/index.ts'
+import { organizationVouching, type Sessions } from '../access/index.ts'
 import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
@@ -208,9 +208,12 @@ export function createPeople(deps: {
     async removeIdentity(userId, id, actor) {
       await store.transaction(async (tx) => {
         const all = await identities.listOf(tx, userId)
-        if (!all.some((identity) => identity.id === id)) {
-          throw new Problem('not_found', 'You have no such identity.')
-        }
+        const gone = all.find((identity) => identity.id === id)
+        if (!gone) throw new Problem('not_found', 'You have no such identity.')
+        // One that a company's provider vouches for concerns that organization alone.
+        const only = await organizationVouching(tx, {
+          connectionId: gone.connectionId === '' ? undefined : gone.connectionId,
+        })
         const living = await identities.listLiving(tx, userId)
         // What no longer signs anybody in can always go.
         if (living.length === 1 && living[0]?.id === id) {
@@ -218,6 +221,7 @@ export function createPeople(deps: {
         }
         await identities.remove(tx, userId, id)
         for (const { organization } of await memberships.listOfUser(tx, userId)) {
+          if (only !== undefined && only !== organization.id) continue
           record(tx, {
             organizationId: organization.id,
             actor,
@@ -226,7 +230,11 @@ export function createPeople(deps: {
             detail: { identity_id: id },
           })
         }
-        await deps.sessions.endIn(tx, userId, {}, { by: actor.id, reason: 'identity_removed' })
+        await deps.sessions.endIn(
+          tx,
+          { userId, which: {} },
+          { by: actor.id, reason: 'identity_removed' },
+        )
       })
     },
     async rename(person, { name, expectedVersion }, actor) {

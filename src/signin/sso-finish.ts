@@ -86,22 +86,25 @@ export class SsoFinishes {
     }
   }
 
-  /** The cookies of a session for somebody who was admitted. */
+  /** The cookies of a session for somebody who was admitted and still may come in; the `sso_…` problems. */
   async startSession(
     { connection, admitted, person }: Entry,
     visitor: Visitor,
   ): Promise<readonly string[]> {
-    const started = await this.#deps.sessions.start({
+    const { sso, sessions } = this.#deps
+    const input = {
       userId: admitted.user.id,
       provider: 'sso',
       identityId: admitted.identityId,
       connectionId: connection.id,
       maxMs: connection.settings.sessionMaximumMs,
-      address: visitor.address,
-      agent: visitor.agent,
+      ...{ address: visitor.address, agent: visitor.agent },
+    }
+    const actor = actorOf(visitor)
+    const started = await sessions.start(input, async (tx, session) => {
+      await sso.signIn.requireStanding(tx, connection, admitted)
+      await sso.outcomes.signedIn(tx, connection, { person, session, actor })
     })
-    const { session } = started
-    await this.#deps.sso.outcomes.signedIn(connection, { person, session }, actorOf(visitor))
     return sessionCookies(started)
   }
 

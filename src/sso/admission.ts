@@ -2,6 +2,7 @@ import { record } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
 import { createId, type Id, type UserId } from '../ids.ts'
 import {
+  connections,
   identities,
   memberships,
   users,
@@ -10,6 +11,7 @@ import {
   type IdentityRecord,
   type MembershipRecord,
   type Store,
+  type Tx,
   type UserRecord,
 } from '../store/index.ts'
 import {
@@ -74,6 +76,12 @@ export interface CompanySignIn {
     person: CompanyPerson,
     actor: Actor,
   ): Promise<Admitted | PendingLink>
+  /**
+   * Refuses in the transaction that starts the session what has changed since the admission, and keeps it as it is until
+   * that commits: the connection, the membership, the identity. Else a session would begin that a removal, a deactivation
+   * or a changed provider has just ended. The `sso_…` problems, `plan_required`.
+   */
+  requireStanding(tx: Tx, connection: Connection, admitted: Admitted): Promise<void>
   /** What `admit` would do, without doing it. */
   preview(connection: Connection, person: CompanyPerson): Promise<string>
   /** Links after the person confirmed from a living session of their own. The `sso_…` problems. */
@@ -163,6 +171,7 @@ export function createCompanySignIn(deps: {
 
   return {
     admit,
+    requireStanding,
     preview,
     confirm: async (connection, { link: pending, userId }, actor) =>
       await attempt({ connection, person: pending.person, actor }, async (at) => {
@@ -191,6 +200,24 @@ export function createCompanySignIn(deps: {
         return await link(at, user, { by: 'confirmation' })
       }),
   }
+}
+
+async function requireStanding(
+  tx: Tx,
+  connection: Connection,
+  { user, identityId }: Admitted,
+): Promise<void> {
+  const { organizationId } = connection
+  await connections.lock(tx, organizationId, connection.id)
+  await memberships.lock(tx, organizationId, { userId: user.id })
+  await requireEnterprise(tx, organizationId)
+  await requireUnchanged(tx, connection)
+  const membership = await memberships.findByUser(tx, organizationId, user.id)
+  const isMember = membership !== undefined && membership.deactivatedAt === undefined
+  const now = await users.find(tx, user.id)
+  if (!isMember || now === undefined || now.deactivatedAt !== undefined) throw ended()
+  const living = await identities.listLiving(tx, user.id)
+  if (!living.some(({ id }) => id === identityId)) throw ended()
 }
 
 /** Ends a transaction that must leave nothing behind, with what it would have done. */

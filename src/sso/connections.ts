@@ -332,6 +332,7 @@ export function createConnections(deps: Needs): Connections {
     async remove(organizationId, id, actor) {
       const before = await row(organizationId, id)
       await store.transactionConfirmed(async (tx) => {
+        await connections.lock(tx, organizationId, id)
         await endSessionsOf(tx, before, actor)
         await connections.remove(tx, organizationId, id)
         await keepWayIn(tx, organizationId)

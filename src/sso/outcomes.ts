@@ -9,6 +9,7 @@ import {
   type Actor,
   type SessionRecord,
   type Store,
+  type Tx,
 } from '../store/index.ts'
 import type { PendingLink } from './admission.ts'
 import type { CompanyPerson } from './connection-claims.ts'
@@ -17,10 +18,15 @@ import type { ProviderLogout } from './provider-logout.ts'
 
 /** What became of sign-ins: for the audit log and the page of the connection. */
 export interface SsoOutcomes {
+  /** Notes whose session at the provider it is, in the transaction that starts it. */
   signedIn(
+    tx: Tx,
     connection: Connection,
-    entry: { readonly person: CompanyPerson; readonly session: SessionRecord },
-    actor: Actor,
+    entry: {
+      readonly person: CompanyPerson
+      readonly session: SessionRecord
+      readonly actor: Actor
+    },
   ): Promise<void>
   /** Notes a refusal; beyond a budget per connection strangers cannot fill the log. */
   refused(connection: Connection, error: unknown, actor: Actor): Promise<void>
@@ -56,37 +62,35 @@ export function createSsoOutcomes(deps: {
   return {
     forget: async () =>
       await store.transaction(async (tx) => await providerSessions.forget(tx, tx.now)),
-    async signedIn(connection, { person, session }, actor) {
+    async signedIn(tx, connection, { person, session, actor }) {
       const { organizationId, id } = connection
-      await store.transaction(async (tx) => {
-        await providerSessions.insert(tx, {
-          sessionId: session.id,
-          connectionId: id,
-          userId: session.userId,
+      await providerSessions.insert(tx, {
+        sessionId: session.id,
+        connectionId: id,
+        userId: session.userId,
+        subject: person.subject,
+        providerSession: person.providerSession,
+        expiresAt: session.expiresAt,
+        idTokenSealed: connection.settings.endsProviderSession
+          ? logout.keep(id, session.id, person.idToken)
+          : undefined,
+      })
+      await connections.noteOutcome(tx, { organizationId, id, outcome: 'signed-in' })
+      const user = await users.find(tx, session.userId)
+      record(tx, {
+        organizationId,
+        actor: { ...actor, kind: 'user', id: session.userId, name: user?.name },
+        action: 'sso.signed_in',
+        subject: { kind: 'connection', id },
+        detail: {
+          session_id: session.id,
+          issuer: person.issuer,
           subject: person.subject,
-          providerSession: person.providerSession,
-          expiresAt: session.expiresAt,
-          idTokenSealed: connection.settings.endsProviderSession
-            ? logout.keep(id, session.id, person.idToken)
-            : undefined,
-        })
-        await connections.noteOutcome(tx, { organizationId, id, outcome: 'signed-in' })
-        const user = await users.find(tx, session.userId)
-        record(tx, {
-          organizationId,
-          actor: { ...actor, kind: 'user', id: session.userId, name: user?.name },
-          action: 'sso.signed_in',
-          subject: { kind: 'connection', id },
-          detail: {
-            session_id: session.id,
-            issuer: person.issuer,
-            subject: person.subject,
-            // Roles by groups stay as they are then.
-            ...(person.groups === undefined && connection.settings.groupRoles.length > 0
-              ? { groups: person.groupsLeftOut ? 'too_many' : 'not_sent' }
-              : {}),
-          },
-        })
+          // Roles by groups stay as they are then.
+          ...(person.groups === undefined && connection.settings.groupRoles.length > 0
+            ? { groups: person.groupsLeftOut ? 'too_many' : 'not_sent' }
+            : {}),
+        },
       })
     },
     async asked(connection, { person, candidates }, actor) {

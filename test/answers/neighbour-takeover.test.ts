@@ -56,6 +56,40 @@ describe('an administrator of a neighbouring organization', () => {
     }
   })
 
+  test('leaves no trace of sign-ins at one organization in the audit log of the other', async () => {
+    const came = await place.arrive(place.theirs.start, { sub: 'v', email })
+    const { id } = (await came.person.call('GET /me/sessions')).json.items.find(
+      (one: { current: boolean }) => one.current,
+    )
+    const ended = await came.person.call(`DELETE /me/sessions/${id}`)
+    assert.ok(ended.status < 300, ended.text)
+    const actions = async (person: Person, slug: string): Promise<string[]> => {
+      const { items } = (await person.call(`GET /organizations/${slug}/audit?limit=200`)).json
+      return items
+        .filter((entry: { action: string }) => entry.action.startsWith('session.'))
+        .filter((entry: object) => JSON.stringify(entry).includes(id))
+        .map((entry: { action: string }) => entry.action)
+    }
+    assert.deepEqual(await actions(place.owner, 'acme'), [])
+    const there = await actions(place.neighbour, 'evil')
+    assert.deepEqual(there.toSorted(), ['session.ended', 'session.started'])
+    // A sign-in of her own is news in both.
+    const own = await signedInByLink(place.product, email)
+    const started = async (person: Person, slug: string): Promise<number> => {
+      const { items } = (await person.call(`GET /organizations/${slug}/audit?limit=200`)).json
+      const links = items.filter(
+        (entry: { action: string; actor: { id: string | null }; detail: { provider?: string } }) =>
+          entry.action === 'session.started' &&
+          entry.actor.id === userId &&
+          entry.detail.provider === 'sign_in_link',
+      )
+      return links.length
+    }
+    assert.equal((await own.call('GET /me')).status, 200)
+    assert.equal(await started(place.neighbour, 'evil'), 1)
+    assert.equal(await started(place.owner, 'acme'), 2)
+  })
+
   test('sees no identity that others vouch for, and adds, removes or renames nothing of the account', async () => {
     const seen = (await puppet.call('GET /me')).json.identities as { provider: string }[]
     assert.deepEqual(

@@ -123,6 +123,21 @@ export async function list(db: Db, organizationId: string): Promise<ConnectionRe
   return rows.map(fromRow)
 }
 
+/**
+ * Keeps a connection as it is until the transaction's end: a sign-in that starts its session and a change that ends the
+ * connection's sessions come one after the other. SQLite has one writer anyway.
+ */
+export async function lock(tx: Tx, organizationId: string, id: string): Promise<void> {
+  if (tx.engine === 'sqlite') return
+  await tx.query
+    .selectFrom('connection')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .execute()
+}
+
 /** Changes what a person decides; undefined if there is no such connection at that version. */
 export async function update(
   tx: Tx,
