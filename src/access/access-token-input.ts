@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
 import { cidrIncludes, parseCidr } from './cidr.ts'
-import { permissions, type Permission } from './permissions.ts'
+import { permissions, type Permission } from './permissions/permissions.ts'
 
 const dayMs = 86_400_000
 const defaultLifetimeMs = 90 * dayMs

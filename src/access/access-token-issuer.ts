@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import type { OrganizationId, UserId } from '../ids.ts'
 import { accessTokens, type Actor, type Tx } from '../store/index.ts'
 import type { TokenMaker } from './access-token-input.ts'
-import { heldPermissions } from './actor-permissions.ts'
+import { heldPermissions } from './permissions/actor-permissions.ts'
 
 /** What somebody who issues a token may give it, and the member whose role bounds it from then on. */
 export async function issuerPower(

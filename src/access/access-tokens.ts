@@ -18,8 +18,8 @@ import { checkTokenInput, type AccessTokenInput } from './access-token-input.ts'
 import { issuerPower } from './access-token-issuer.ts'
 import { announceExpiring, announceIssued, endTokens } from './access-token-news.ts'
 import { cidrContains, parseCidr } from './cidr.ts'
-import type { Permission } from './permissions.ts'
-import { permissionsOfToken, tokenFault } from './token-permissions.ts'
+import type { Permission } from './permissions/permissions.ts'
+import { permissionsOfToken, tokenFault } from './permissions/token-permissions.ts'
 
 const { prefix } = credentialFormats.accessToken
 const maxActive = 100

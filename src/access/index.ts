@@ -1,6 +1,6 @@
 /** Who is calling (principal), by what credential, may they, until when. */
 export { createAccessTokens, type AccessTokens, type TokenPrincipal } from './access-tokens.ts'
-export { heldPermissions, permissionsNow } from './actor-permissions.ts'
+export { heldPermissions, permissionsNow } from './permissions/actor-permissions.ts'
 export { endTokensOf } from './access-token-news.ts'
 export { cidrContains, parseCidr, type Cidr } from './cidr.ts'
 export { readKey, type PresentedKey } from './credential.ts'
@@ -20,11 +20,11 @@ export {
   roles,
   type Permission,
   type Role,
-} from './permissions.ts'
+} from './permissions/permissions.ts'
 export type { KeyPrincipal } from './principal.ts'
 export { principalOf } from './trial-principal.ts'
 export { schemeOfKey, schemes, type Grant, type Quota, type Scheme } from './schemes.ts'
-export { openSigningKeys, type SigningKeys } from './signing-keys.ts'
+export { openSigningKeys, type SigningKeys } from './sessions/signing-keys.ts'
 export { checkMasterKey } from './master-key-check.ts'
 export { countSealed, resealAll, type SealedCounts } from './master-key-rotation.ts'
 export {
@@ -34,12 +34,12 @@ export {
   sessionCookieName,
   sessionCookies,
   sessionEndCookies,
-} from './session-cookie.ts'
-export { organizationVouching } from './session-news.ts'
+} from './sessions/session-cookie.ts'
+export { organizationVouching } from './sessions/session-news.ts'
 export {
   createSessions,
   endSessions,
   requireOwnSignIn,
   type Sessions,
   type SignedIn,
-} from './sessions.ts'
+} from './sessions/sessions.ts'

@@ -2,7 +2,6 @@ import { record } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
 import { createId, type Id, type UserId } from '../ids.ts'
 import {
-  connections,
   identities,
   memberships,
   users,
@@ -34,6 +33,7 @@ import {
 import type { CompanyPerson } from './connection-claims.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
 import type { Connection } from './connections.ts'
+import { requireStanding } from './standing.ts'
 import { isActiveOwner, requireEnterprise } from '../organizations/index.ts'
 
 /** Somebody who may come in. */
@@ -76,11 +76,7 @@ export interface CompanySignIn {
     person: CompanyPerson,
     actor: Actor,
   ): Promise<Admitted | PendingLink>
-  /**
-   * Refuses in the transaction that starts the session what has changed since the admission, and keeps it as it is until
-   * that commits: the connection, the membership, the identity. Else a session would begin that a removal, a deactivation
-   * or a changed provider has just ended. The `sso_…` problems, `plan_required`.
-   */
+  /** Refuses in the transaction that starts the session what has changed since the admission. The `sso_…` problems, `plan_required`. */
   requireStanding(tx: Tx, connection: Connection, admitted: Admitted): Promise<void>
   /** What `admit` would do, without doing it. */
   preview(connection: Connection, person: CompanyPerson): Promise<string>
@@ -200,24 +196,6 @@ export function createCompanySignIn(deps: {
         return await link(at, user, { by: 'confirmation' })
       }),
   }
-}
-
-async function requireStanding(
-  tx: Tx,
-  connection: Connection,
-  { user, identityId }: Admitted,
-): Promise<void> {
-  const { organizationId } = connection
-  await connections.lock(tx, organizationId, connection.id)
-  await memberships.lock(tx, organizationId, { userId: user.id })
-  await requireEnterprise(tx, organizationId)
-  await requireUnchanged(tx, connection)
-  const membership = await memberships.findByUser(tx, organizationId, user.id)
-  const isMember = membership !== undefined && membership.deactivatedAt === undefined
-  const now = await users.find(tx, user.id)
-  if (!isMember || now === undefined || now.deactivatedAt !== undefined) throw ended()
-  const living = await identities.listLiving(tx, user.id)
-  if (!living.some(({ id }) => id === identityId)) throw ended()
 }
 
 /** Ends a transaction that must leave nothing behind, with what it would have done. */

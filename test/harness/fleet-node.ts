@@ -1,4 +1,4 @@
-import { createSessionCache, type SessionCache } from '../../src/access/session-cache.ts'
+import { createSessionCache, type SessionCache } from '../../src/access/sessions/session-cache.ts'
 import type { Change, FeedMark } from '../../src/store/db/changes.ts'
 import { isWaitTooLong } from '../../src/store/engine/unavailable.ts'
 import { patiently } from '../../src/store/feed/patience.ts'

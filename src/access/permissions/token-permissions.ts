@@ -1,5 +1,5 @@
-import { Problem } from '../errors.ts'
-import type { KnownAccessToken } from '../store/index.ts'
+import { Problem } from '../../errors.ts'
+import type { KnownAccessToken } from '../../store/index.ts'
 import { permissionsOf, type Permission, type Role } from './permissions.ts'
 
 /** What an access token of an organization may do at this moment; nothing where it is refused. */

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts'
-import { Problem } from '../errors.ts'
-import { createId, type OrganizationId, type SessionId, type UserId } from '../ids.ts'
+import type { Clock } from '../../clock.ts'
+import { Problem } from '../../errors.ts'
+import { createId, type OrganizationId, type SessionId, type UserId } from '../../ids.ts'
 import {
   sessions,
   users,
@@ -9,7 +9,7 @@ import {
   type SessionWithUser,
   type Store,
   type Tx,
-} from '../store/index.ts'
+} from '../../store/index.ts'
 import { createSessionCache, type SessionCache } from './session-cache.ts'
 import { recordStart } from './session-news.ts'
 import {

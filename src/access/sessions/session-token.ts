@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts'
-import type { SessionId, UserId } from '../ids.ts'
-import { digest, randomToken, signToken, verifyToken } from '../secrets/index.ts'
+import type { Clock } from '../../clock.ts'
+import type { SessionId, UserId } from '../../ids.ts'
+import { digest, randomToken, signToken, verifyToken } from '../../secrets/index.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 export type SessionFormat = 'jwt' | 'opaque'

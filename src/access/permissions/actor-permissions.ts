@@ -1,5 +1,12 @@
-import type { OrganizationId, UserId } from '../ids.ts'
-import { accessTokens, memberships, users, type Actor, type Db, type Tx } from '../store/index.ts'
+import type { OrganizationId, UserId } from '../../ids.ts'
+import {
+  accessTokens,
+  memberships,
+  users,
+  type Actor,
+  type Db,
+  type Tx,
+} from '../../store/index.ts'
 import { permissions, permissionsOf, type Permission } from './permissions.ts'
 import { permissionsOfToken } from './token-permissions.ts'
 

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts'
-import { createId } from '../ids.ts'
-import { loadSigner, mintSigningKeyPair, type Sealer, type Signer } from '../secrets/index.ts'
-import { signingKeys, type Store } from '../store/index.ts'
+import type { Clock } from '../../clock.ts'
+import { createId } from '../../ids.ts'
+import { loadSigner, mintSigningKeyPair, type Sealer, type Signer } from '../../secrets/index.ts'
+import { signingKeys, type Store } from '../../store/index.ts'
 
 const dayMs = 24 * 3600 * 1000
 const rotateAfterMs = 30 * dayMs

@@ -1,5 +1,5 @@
-import { Problem } from '../errors.ts'
-import { cookieValues, hostCookie } from '../http/message/index.ts'
+import { Problem } from '../../errors.ts'
+import { cookieValues, hostCookie } from '../../http/message/index.ts'
 
 /** The cookie that holds a session's token. */
 export const sessionCookieName = '__Host-session'

@@ -1,5 +1,5 @@
-import { record } from '../audit/index.ts'
-import { connections, memberships, users, type SessionRecord, type Tx } from '../store/index.ts'
+import { record } from '../../audit/index.ts'
+import { connections, memberships, users, type SessionRecord, type Tx } from '../../store/index.ts'
 
 /** The organizations that sessions reach as far as who vouched for them decides it; undefined = all of the person's. */
 export async function organizationVouching(

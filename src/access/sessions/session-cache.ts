@@ -1,5 +1,5 @@
-import type { SessionId } from '../ids.ts'
-import { FeedCache, type Feed, type SessionWithUser } from '../store/index.ts'
+import type { SessionId } from '../../ids.ts'
+import { FeedCache, type Feed, type SessionWithUser } from '../../store/index.ts'
 
 /** Sessions in use, as the database last told of them; the change feed takes them out again. */
 export interface SessionCache {
