@@ -13,7 +13,7 @@ import {
   type RemoteFlags,
 } from './lib/remote-flags.ts'
 import { sentenceOf } from './lib/system-error.ts'
-import { processTerminal, type Terminal } from './lib/terminal.ts'
+import { printable, processTerminal, type Terminal } from './lib/terminal.ts'
 
 interface Noun {
   readonly about: string
@@ -262,7 +262,8 @@ function programOf({ program = 'intercept' }: Terminal): string {
 function show(answer: Answer | undefined, { wantsJson, terminal }: Output): void {
   if (answer === undefined) return
   const { data, text } = answer
-  terminal.print(wantsJson ? JSON.stringify(data) : pasteable(text, programOf(terminal)))
+  const said = wantsJson ? JSON.stringify(data) : pasteable(text, programOf(terminal))
+  terminal.print(printable(said))
 }
 
 /** Wrong use: what is wrong, then how it is used; with `--json` one object, as every other failure. */
@@ -274,7 +275,9 @@ function misuse(wrong: unknown, usage: readonly string[], out: Output): number {
     terminal.complain(JSON.stringify({ error: { code: 'usage', detail: sentence } }))
     return 2
   }
-  for (const line of [sentence, ...usage]) terminal.complain(pasteable(line, programOf(terminal)))
+  for (const line of [sentence, ...usage]) {
+    terminal.complain(printable(pasteable(line, programOf(terminal))))
+  }
   return 2
 }
 
@@ -293,7 +296,7 @@ function complain(error: unknown, { args }: Found, { wantsJson, terminal }: Outp
       ? [`\`intercept org set-plan ${args[0] ?? '<slug>'} enterprise\` adds it.`]
       : []
   for (const line of [...sentences, ...remedies]) {
-    terminal.complain(pasteable(line, programOf(terminal)))
+    terminal.complain(printable(pasteable(line, programOf(terminal))))
   }
 }
 

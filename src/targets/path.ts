@@ -18,7 +18,8 @@ export interface PathReadings {
 
 /**
  * The readings of a path that passed `pathAmbiguity`. Rarer ones: without the slash at the end, parameters cut off
- * before decoding, `%2F` as a letter of its segment, and `%25xx` decoded by a second reader. Case is never changed.
+ * before decoding, `%2F` as a letter of its segment, and what a second reader makes of the decoded path: `%25xx`
+ * decoded again, `?` and `#` as its end. Case is never changed.
  */
 export function readingsOf(path: string): PathReadings {
   if (!/[%;]|\/\/|.\/$/.test(path)) return { usual: [path], possible: [path] }
@@ -28,6 +29,7 @@ export function readingsOf(path: string): PathReadings {
     possible.add(decode(cutParameters(path)))
     possible.add(decode(path.replaceAll(/%2f/gi, '%252F')))
     for (const reading of [...possible]) possible.add(resolveDots(decode(reading)))
+    for (const reading of [...possible]) possible.add(reading.replace(/[?#].*$/s, ''))
     withoutParameters(possible)
   }
   for (const reading of possible) possible.add(withoutEndSlash(reading))

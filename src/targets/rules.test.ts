@@ -97,6 +97,11 @@ describe('rules', () => {
     '/secret;x%2Fy',
     '/secret%2F',
     '/secret%3Bx',
+    '/secret%3Fx',
+    '/secret/%3fx',
+    '/secret%23x',
+    '/secret%253Fx',
+    '/secret;a%3Fb/c',
   ]) {
     test(`P-deny: "deny /secret" and "deny /secret/" refuse ${path} whatever the upstream makes of it`, () => {
       assert.equal(ask(['deny * /secret', 'allow * /*'], 'GET', path).allowed, false)

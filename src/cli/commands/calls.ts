@@ -13,7 +13,7 @@ import { command, readWhole, type Say } from '../lib/command.ts'
 import { callsOf, organizationsOf } from '../lib/nouns.ts'
 import { withServices } from '../lib/services.ts'
 import { renderTable } from '../lib/table.ts'
-import type { Terminal } from '../lib/terminal.ts'
+import { printableInLine, type Terminal } from '../lib/terminal.ts'
 
 const maxListed = 1000
 const everyMs = 1000
@@ -127,7 +127,10 @@ function forget(seen: Set<string>, found: readonly NamedCall[]): void {
 }
 
 function lineOf(call: NamedCall) {
-  return { data: callData(call), text: callRow(call).filter(Boolean).join('  ') }
+  return {
+    data: callData(call),
+    text: callRow(call).filter(Boolean).map(printableInLine).join('  '),
+  }
 }
 
 function answerOf(found: readonly NamedCall[]) {

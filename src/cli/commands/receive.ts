@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { createOutbound, type Outbound } from '../../http/index.ts'
 import { verifyDelivery } from '../../webhooks/index.ts'
 import { command, readWhole, UsageError, type Answer } from '../lib/command.ts'
+import { printableInLine } from '../lib/terminal.ts'
 
 const maxBody = 1024 * 1024
 const forwardMs = 15_000
@@ -141,7 +142,7 @@ function told(
     },
     text: [
       lineOf(arrival, verdict, forwarded),
-      ...(showBody ? body.split('\n').map(printable) : []),
+      ...(showBody ? body.split('\n').map(printableInLine) : []),
     ].join('\n'),
   }
 }
@@ -151,7 +152,7 @@ function lineOf(arrival: Arrival, verdict: string, forwarded: number | undefined
   const type = typeOf(arrival.body)
   const id = arrival.headers['webhook-id'] ?? '–'
   const passed = forwarded === undefined ? '' : `  forwarded: ${forwarded}`
-  return printable(`${time}  ${type.padEnd(28)}${verdict}  ${id}${passed}`)
+  return printableInLine(`${time}  ${type.padEnd(28)}${verdict}  ${id}${passed}`)
 }
 
 function typeOf(body: Buffer): string {
@@ -161,11 +162,6 @@ function typeOf(body: Buffer): string {
   } catch {
     return '(no JSON)'
   }
-}
-
-/** What a stranger sends must not move a terminal's cursor. */
-function printable(text: string): string {
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?')
 }
 
 function firstLine(text: string): string {

@@ -1,3 +1,5 @@
+import { printableInLine } from './terminal.ts'
+
 /** Rows under their headings, in columns; what a person reads where `--json` gives a list. */
 export function renderTable(
   headings: readonly string[],
@@ -5,10 +7,12 @@ export function renderTable(
   whenEmpty: string,
 ): string {
   if (rows.length === 0) return whenEmpty
+  // Names are other people's words: none of them forges a row.
+  const shown = rows.map((row) => row.map(printableInLine))
   const widths = headings.map((heading, column) =>
-    Math.max(heading.length, ...rows.map((row) => (row[column] ?? '').length)),
+    Math.max(heading.length, ...shown.map((row) => (row[column] ?? '').length)),
   )
-  return [headings, ...rows]
+  return [headings, ...shown]
     .map((row) =>
       row
         .map((cell, column) => cell.padEnd(widths[column] ?? 0))

@@ -58,3 +58,23 @@ async function untilStopped(): Promise<void> {
     for (const signal of signals) process.on(signal, onSignal)
   })
 }
+
+/**
+ * Text that may be somebody else's, for a terminal: what would move its cursor, colour it or rename its window shows
+ * as an escape instead. JSON and quoted YAML read that escape as the same character.
+ */
+export function printable(text: string): string {
+  return text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, escaped)
+}
+
+/** The same for a value within a line: it begins no other line, and turns no direction of reading. */
+export function printableInLine(text: string): string {
+  return printable(text).replaceAll(
+    /[\t\n\r\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    escaped,
+  )
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}

@@ -17,7 +17,7 @@ export type ResponseHeaderFate = 'pass' | 'drop' | 'origin' | 'cors'
 /** Judges a caller's header by its folded name. */
 export const requestHeaderFate = remembered<RequestHeaderFate>((folded) => {
   if (folded === 'cookie') return 'cookie'
-  if (folded.startsWith('intercept-') || folded.startsWith('x-forwarded-')) return 'drop'
+  if (folded.startsWith('intercept-') || namesCaller.test(folded)) return 'drop'
   return droppedFromRequests.has(folded) ? 'drop' : 'pass'
 })
 
@@ -88,6 +88,13 @@ const reserved: ReadonlySet<string> = new Set([
   'x-forwarded-host',
   'traceparent',
 ])
+
+/**
+ * Names by which proxies and networks say who called, where and how: every vendor has one of its own, so they are known
+ * by their shape.
+ */
+const namesCaller =
+  /(?:^|-)(?:forwarded(?:-|$)|(?:client|connecting|connection|originating|real|remote|socket|src|user)-?(?:ip|addr)$|client-?cert|ssl-client-)/
 
 /** Folded names that no caller may say, beside `Intercept-…` and `X-Forwarded-…`. */
 export const droppedFromRequests: ReadonlySet<string> = new Set([
