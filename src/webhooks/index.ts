@@ -93,6 +93,8 @@ export interface WebhooksDeps {
   readonly maxEndpoints?: number | undefined
   /** How long a stop waits for receivers before it cuts them off; 16 s, a little more than an attempt may take. */
   readonly graceMs?: number | undefined
+  /** How long an attempt may take, the response's body included; 15 s. */
+  readonly attemptMs?: number | undefined
   readonly metrics?: Metrics | undefined
 }
 
@@ -128,6 +130,7 @@ class RunningWebhooks implements Webhooks {
       log,
       metrics,
       maxEndpoints,
+      attemptMs,
       random = Math.random,
     } = deps
     this.#deps = deps
@@ -144,7 +147,7 @@ class RunningWebhooks implements Webhooks {
     this.#dispatcher = new Dispatcher({
       ...{ clock, random, after, onError: this.#onError },
       work: createDeliveryWork({ store, clock, owner: this.#leaseOwner }),
-      send: createSend({ outbound, clock }),
+      send: createSend({ outbound, clock, attemptMs }),
       prepare: async (endpoint) => await this.endpoints.prepare(endpoint),
       onAttempt: metrics && measureAttempts(metrics),
     })

@@ -35,7 +35,12 @@ export interface TestWebhooks extends AsyncDisposable {
 /** Opens it all; `start: false` leaves the dispatcher asleep. */
 export async function webhooksForTests(
   engine: Engine,
-  options: { start?: boolean; deliveriesKeptMs?: number; graceMs?: number } = {},
+  options: {
+    start?: boolean
+    deliveriesKeptMs?: number
+    graceMs?: number
+    attemptMs?: number
+  } = {},
 ): Promise<TestWebhooks> {
   await using opened = new AsyncDisposableStack()
   const clock = steadyClock()
@@ -102,7 +107,7 @@ function roomOver(
   store: Store,
   clock: Clock,
   lines: string[],
-  options: { deliveriesKeptMs?: number; graceMs?: number },
+  options: { deliveriesKeptMs?: number; graceMs?: number; attemptMs?: number },
 ): Webhooks {
   const outbound = opened.use(createOutbound({ allowLoopback: true }))
   return opened.use(

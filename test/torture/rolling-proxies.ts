@@ -28,11 +28,11 @@ export const rollingProxies: Torture = {
     const absent = programs.filter((program) => findProgram(program) === undefined)
     return absent.length === 0 ? undefined : `${absent.join(' and ')} not installed here`
   },
-  async run({ short }) {
+  async run({ short, size = 30 }) {
     // Longer than two of HAProxy's looks, as docs/operate/upgrade.md says; containers have 5 s.
     const plan = short
       ? { nodes: 2, replaced: 1, perSecond: 150, lameDuck: '2200ms' }
-      : { nodes: 3, replaced: 30, perSecond: 500, lameDuck: '5s' }
+      : { nodes: 3, replaced: size, perSecond: 500, lameDuck: '5s' }
     const folder = mkdtempSync(join(tmpdir(), 'intercept-rolling-'))
     await using stack = new AsyncDisposableStack()
     stack.defer(() => rmSync(folder, { recursive: true }))

@@ -5,7 +5,7 @@ import type { DueDelivery } from '../../store/index.ts'
 import { parseRetryAfter } from './schedule.ts'
 import type { DeliverySigner } from '../signing/signatures.ts'
 
-const deadlineMs = 15_000
+const usualDeadlineMs = 15_000
 const readBytes = 64 * 1024
 const keptBytes = 16 * 1024
 
@@ -40,8 +40,12 @@ export type Send = (
 ) => Promise<SendResult>
 
 /** Sends deliveries over the guarded client: signed for this attempt, never redirected, 15 s with the answer's body. */
-export function createSend(deps: { outbound: Outbound; clock: Clock }): Send {
-  const { outbound, clock } = deps
+export function createSend(deps: {
+  readonly outbound: Outbound
+  readonly clock: Clock
+  readonly attemptMs?: number | undefined
+}): Send {
+  const { outbound, clock, attemptMs: deadlineMs = usualDeadlineMs } = deps
   return async (endpoint, delivery, signal) => {
     const startedAt = clock.now()
     const start = clock.monotonic()
