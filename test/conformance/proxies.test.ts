@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
+import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { WebSocket, WebSocketServer } from 'ws'
 import { freePort } from '../../src/http/index.ts'
 import { gatewayForTests, until, type IssuedKey, type TestGateway } from '../harness/gateway.ts'
@@ -191,6 +192,21 @@ for (const { name, program, asks, start } of cases) {
       assert.equal(said.get('x-forwarded-proto'), 'http')
       assert.match(said.get('x-forwarded-host') ?? '', /^called\.example/)
       assert.ok(!said.has('x-api-key') && !said.has('authorization'))
+    })
+
+    test(`P-samples: behind ${name}, the upstream can verify the assertion that it gets`, async () => {
+      await gateway.run('target', 'set', 'acme', 'orders', '--assertion')
+      gateway.upstream.seen.splice(0)
+      const forgedToo = { headers: { 'Intercept-Assertion': 'eyJhbGciOiJub25lIn0.e30.x' } }
+      assert.equal((await call('/assert', forgedToo)).status, 200)
+      const raw = gateway.upstream.seen.at(-1)?.rawHeaders ?? []
+      const heard = raw.filter((_, at) => raw[at - 1]?.toLowerCase() === 'intercept-assertion')
+      assert.equal(heard.length, 1)
+      const { baseUrl: issuer } = gateway.product
+      const keys = createRemoteJWKSet(new URL(`${issuer}/.well-known/jwks.json`))
+      const options = { issuer, audience: 'orders', algorithms: ['ES256'] }
+      const { payload } = await jwtVerify(heard[0] ?? '', keys, options)
+      assert.equal(payload.sub, gateway.xApiKey.id)
     })
 
     test(`P-samples: ${name} gives a refusal its own status and problem document`, async () => {

@@ -6,7 +6,7 @@ import { checkState, freshDashboard, visitDashboard } from '../harness/dashboard
 import { firstOwner, withLinks } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { command } from '../harness/sso.ts'
-import { commandLine, scimCall, userUrn } from '../conformance/scim/directory.ts'
+import { commandLine, patchUrn, scimCall, userUrn } from '../conformance/scim/directory.ts'
 
 const hourMs = 3_600_000
 
@@ -70,6 +70,33 @@ describe('the directory in the dashboard', { timeout: 120_000 }, () => {
     await checkState(visitor, 'directory-person-light')
     await page.getByRole('link', { name: 'History in the audit log' }).click()
     await page.locator('code', { hasText: 'directory_user.created' }).waitFor()
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('a directory that adopts and deactivates the only owner ends their sessions, and the page says who was kept', async () => {
+    const email = 'olga@acme.test'
+    const linked = async (): Promise<string> =>
+      await withLinks(product, async (links) => await links.signInLink(email))
+    const users = `${product.baseUrl}/scim/v2/Users`
+    const body = { schemas: [userUrn], userName: email, active: true }
+    const adopted = await scimCall(users, 'POST', { token, body })
+    assert.equal(adopted.status, 201, JSON.stringify(adopted.body))
+    const off = await scimCall(`${users}/${String(adopted.body.id)}`, 'PATCH', {
+      token,
+      body: { schemas: [patchUrn], Operations: [{ op: 'replace', path: 'active', value: false }] },
+    })
+    assert.deepEqual([off.status, off.body.active], [200, false])
+
+    await using visitor = await visitDashboard(browser, {
+      baseUrl: product.baseUrl,
+      link: await linked(),
+    })
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/sso?tab=directory`)
+    await page.getByText('The directory deactivated Olga Owner, the only owner').waitFor()
+    await checkState(visitor, 'directory-kept-owner-light')
+    await page.getByRole('link', { name: 'Olga Owner' }).first().click()
+    await page.getByText('As the directory keeps this person').waitFor()
     assert.deepEqual(visitor.findings, [])
   })
 
