@@ -4,6 +4,7 @@ import type { KeyId, OrganizationId } from '../ids.ts'
 import { digest } from '../secrets/index.ts'
 import { everything, FeedCache, keys, type Store } from '../store/index.ts'
 import { challenge, invalid, type PresentedKey } from './credential.ts'
+import { readOrganizationRate } from './organization-rate.ts'
 import type { KeyPrincipal } from './principal.ts'
 import type { Scheme } from './schemes.ts'
 
@@ -35,8 +36,8 @@ export function createKeyCache(deps: {
 }): KeyCache {
   const { store, clock, enabledSchemes } = deps
   const revoked = new WeakSet<KeyPrincipal>()
-  // One copy of an organization's names for all of its keys.
-  const namesOf = new Map<OrganizationId, { readonly id: OrganizationId; readonly slug: string }>()
+  // One copy of what an organization's keys have in common.
+  const commonOf = new Map<OrganizationId, Common>()
   // A clock that is set back revives no key that has ended, as little as it does a session (S6).
   let latestMs = 0
 
@@ -52,7 +53,7 @@ export function createKeyCache(deps: {
     },
   })
   cache.onChange((change) => {
-    if (change?.kind !== 'key') namesOf.clear()
+    if (change?.kind !== 'key') commonOf.clear()
   })
 
   function identify(
@@ -115,10 +116,28 @@ export function createKeyCache(deps: {
     }
   }
 
-  function fromRecords(keyDigest: string, { key, secret, organizationSlug }: Found): KeyPrincipal {
+  function commonFor({ key, organizationSlug, organizationSettings }: Found): Common {
+    const known = commonOf.get(key.organizationId)
+    if (known?.organizationSlug === organizationSlug && known.settings === organizationSettings) {
+      return known
+    }
+    const settings = JSON.parse(organizationSettings) as Record<string, unknown>
+    const common = {
+      organizationId: key.organizationId,
+      organizationSlug,
+      settings: organizationSettings,
+      organizationRate: readOrganizationRate(settings),
+    }
+    commonOf.set(key.organizationId, common)
+    return common
+  }
+
+  function fromRecords(keyDigest: string, found: Found): KeyPrincipal {
+    const { key, secret } = found
+    const { organizationId, organizationSlug, organizationRate } = commonFor(found)
     const principal = {
       kind: 'key',
-      organizationId: key.organizationId,
+      organizationId,
       organizationSlug,
       keyId: key.id,
       name: key.name,
@@ -129,17 +148,11 @@ export function createKeyCache(deps: {
       grants: key.grants,
       cidrs: key.cidrs,
       rateLimit: key.rateLimit,
+      organizationRate,
       quota: key.quota,
       personalUserId: key.personalUserId,
       expiresAt: earlier(key.expiresAt, secret.validUntil),
     } satisfies KeyPrincipal
-    const names = namesOf.get(key.organizationId)
-    if (names?.slug === organizationSlug) {
-      principal.organizationId = names.id
-      principal.organizationSlug = names.slug
-    } else {
-      namesOf.set(key.organizationId, { id: key.organizationId, slug: organizationSlug })
-    }
     if (key.revokedAt !== undefined || key.suspendedAt !== undefined) revoked.add(principal)
     return principal
   }
@@ -156,6 +169,14 @@ export function createKeyCache(deps: {
 }
 
 type Found = NonNullable<Awaited<ReturnType<typeof keys.findByDigest>>>
+
+interface Common extends Pick<
+  KeyPrincipal,
+  'organizationId' | 'organizationSlug' | 'organizationRate'
+> {
+  /** The settings that it was read from. */
+  readonly settings: string
+}
 
 function earlier(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)

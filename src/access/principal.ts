@@ -20,6 +20,8 @@ export interface KeyPrincipal {
   /** Undefined = every address. */
   readonly cidrs: readonly string[] | undefined
   readonly rateLimit: Rate | undefined
+  /** What all calls of the organization share. */
+  readonly organizationRate: Rate | undefined
   readonly quota: Quota | undefined
   readonly personalUserId: UserId | undefined
   /** Milliseconds since 1970 at which key and secret stop, whichever comes first. */

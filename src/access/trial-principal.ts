@@ -1,11 +1,13 @@
 import { Problem } from '../errors.ts'
+import type { OrganizationRecord } from '../store/index.ts'
 import type { Key } from './keys.ts'
+import { readOrganizationRate } from './organization-rate.ts'
 import type { KeyPrincipal } from './principal.ts'
 
 /** Who would be calling with the current secret of a key, or why the key would be refused; for trials, not for calls. */
 export function principalOf(
   key: Key,
-  organizationSlug: string,
+  organization: Pick<OrganizationRecord, 'slug' | 'settings'>,
   nowMs: number,
 ): KeyPrincipal | Problem {
   const [current] = key.secrets
@@ -18,7 +20,7 @@ export function principalOf(
   return {
     kind: 'key',
     organizationId: key.organizationId,
-    organizationSlug,
+    organizationSlug: organization.slug,
     keyId: key.id,
     name: key.name,
     hint: current.hint,
@@ -28,6 +30,7 @@ export function principalOf(
     grants: key.grants,
     cidrs: key.cidrs,
     rateLimit: key.rateLimit,
+    organizationRate: readOrganizationRate(organization.settings),
     quota: key.quota,
     personalUserId: key.personalUserId,
     expiresAt: key.expiresAt,

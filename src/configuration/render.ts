@@ -11,10 +11,15 @@ export function renderFile(state: State): string {
 /** The same as data. */
 export function toDocument(state: State): Record<string, unknown> {
   const [[slug, own] = ['', {}]] = state.entries.organization
-  const { key_defaults: keyDefaults, name, plan } = own
+  const { key_defaults: keyDefaults, rate_limit: rate, name, plan } = own
   const file: Record<string, unknown> = {
     version: 1,
-    organization: { slug, name, ...(plan === 'standard' ? {} : { plan }) },
+    organization: {
+      slug,
+      name,
+      ...(plan === 'standard' ? {} : { plan }),
+      ...(rate === null ? {} : { rate_limit: rate }),
+    },
     key_defaults: keyDefaults,
   }
   for (const key of sectionKeys) {

@@ -1,8 +1,15 @@
-import { checkKeyDefaults, readKeyDefaults, type KeyDefaults } from '../access/index.ts'
+import {
+  checkKeyDefaults,
+  checkOrganizationRate,
+  readKeyDefaults,
+  readOrganizationRate,
+  type KeyDefaults,
+} from '../access/index.ts'
 import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createId, type OrganizationId } from '../ids.ts'
+import type { Rate } from '../rate.ts'
 import {
   directoryCounts,
   organizations,
@@ -34,6 +41,8 @@ export interface OrganizationInput {
 export interface OrganizationChange {
   readonly name?: string | undefined
   readonly keyDefaults?: Partial<KeyDefaults> | undefined
+  /** What all of its calls share; null = no limit. */
+  readonly rateLimit?: Rate | null | undefined
 }
 
 /** Organizations: create, find, change, set the plan. */
@@ -82,10 +91,11 @@ export function createOrganizations(deps: { store: Store; clock: Clock }): Organ
     },
     async change(id, wish, actor, expectedVersion) {
       const name = wish.name === undefined ? undefined : nameOf(wish.name)
-      return await store.transaction(async (tx) => {
-        // Locked: the settings hold more than the keys' defaults, and somebody else may change that now.
+      // A tighter rate holds on every node once this has answered.
+      const { result } = await store.transactionConfirmed(async (tx) => {
+        // Locked: the settings are written as a whole, and somebody else may change another of them now.
         const before = await organizations.find(tx, id, true)
-        const settings = before && settingsOf(before, wish.keyDefaults)
+        const settings = before && settingsOf(before, wish)
         const changed = await organizations.update(tx, id, { name, settings, expectedVersion })
         if (!before || !changed) {
           throw new Problem('version_conflict', 'The organization was changed meanwhile.')
@@ -93,14 +103,21 @@ export function createOrganizations(deps: { store: Store; clock: Clock }): Organ
         if (changed.name !== before.name) {
           recordChange(tx, id, 'renamed', actor, { before: before.name, after: changed.name })
         }
-        if (settings !== undefined) {
+        if (wish.keyDefaults !== undefined) {
           recordChange(tx, id, 'key_defaults_changed', actor, {
             before: describeDefaults(before),
             after: describeDefaults(changed),
           })
         }
+        if (wish.rateLimit !== undefined) {
+          recordChange(tx, id, 'rate_limit_changed', actor, {
+            before: describeRate(before),
+            after: describeRate(changed),
+          })
+        }
         return changed
       })
+      return result
     },
     async remove(id, actor) {
       await store.transactionConfirmed(async (tx) => {
@@ -138,11 +155,23 @@ export function createOrganizations(deps: { store: Store; clock: Clock }): Organ
   }
 }
 
-/** An organization's settings with other defaults for its keys; undefined where none are given. */
-function settingsOf(before: OrganizationRecord, wish: Partial<KeyDefaults> | undefined) {
-  if (wish === undefined) return undefined
-  const keyDefaults = checkKeyDefaults({ ...readKeyDefaults(before.settings), ...wish })
-  return { ...before.settings, keyDefaults }
+/** An organization's settings as somebody wants them; undefined where nothing is said of any. */
+function settingsOf({ settings: before }: OrganizationRecord, input: OrganizationChange) {
+  const { keyDefaults, rateLimit } = input
+  if (keyDefaults === undefined && rateLimit === undefined) return undefined
+  const settings = { ...before }
+  if (keyDefaults !== undefined) {
+    settings['keyDefaults'] = checkKeyDefaults({ ...readKeyDefaults(before), ...keyDefaults })
+  }
+  if (rateLimit === null) delete settings['rateLimit']
+  else if (rateLimit !== undefined) settings['rateLimit'] = checkOrganizationRate(rateLimit)
+  return settings
+}
+
+function describeRate({ settings }: OrganizationRecord): Record<string, unknown> {
+  const { calls, perSeconds, burst } = readOrganizationRate(settings) ?? {}
+  if (calls === undefined) return { rate_limit: 'none' }
+  return { calls, per_seconds: perSeconds, ...(burst === undefined ? {} : { burst }) }
 }
 
 function describeDefaults({ settings }: OrganizationRecord): Record<string, unknown> {

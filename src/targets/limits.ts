@@ -5,7 +5,7 @@ import type { Rate, RateVerdict } from '../rate.ts'
 import type { GuardedTarget } from './guarded-target.ts'
 import type { Quotas, QuotaSubject, QuotaVerdict } from './quotas.ts'
 
-/** The limits and quotas of keys and targets. */
+/** The limits and quotas of keys, targets and organizations. */
 export interface Limits {
   /**
    * Asks all of them for one call and counts it if all admit it; with `spend` false nothing is counted.
@@ -74,6 +74,7 @@ class PlannedLimits implements Limits {
     const unlimited =
       principal.rateLimit === undefined &&
       principal.quota === undefined &&
+      principal.organizationRate === undefined &&
       settings.rateLimit === undefined &&
       settings.quota === undefined
     if (unlimited) return nothing
@@ -156,7 +157,7 @@ function planOf(principal: KeyPrincipal, target: GuardedTarget): Plan {
 }
 
 function ratesOf(principal: KeyPrincipal, target: GuardedTarget): Rated[] {
-  const { organizationId, keyId, rateLimit } = principal
+  const { organizationId, keyId, rateLimit, organizationRate } = principal
   const { settings } = target
   const rates: Rated[] = []
   if (rateLimit !== undefined) {
@@ -167,6 +168,10 @@ function ratesOf(principal: KeyPrincipal, target: GuardedTarget): Rated[] {
     const subject = { id: target.id, organizationId }
     const local = settings.rateScope === 'node'
     rates.push({ name: 'target', subject, rate: settings.rateLimit, local })
+  }
+  if (organizationRate !== undefined) {
+    const subject = { id: organizationId, organizationId }
+    rates.push({ name: 'organization', subject, rate: organizationRate, local: false })
   }
   return rates
 }

@@ -98,6 +98,30 @@ describe('the settings of an organization', () => {
     assert.deepEqual((await owner.call(`GET ${at}`)).json, before.json)
   })
 
+  test('the rate of all calls is set, kept beside the defaults, taken away, and written into the audit log', async () => {
+    assert.equal((await owner.call(`GET ${at}`)).json.rate_limit, null)
+    const rate = { calls: 500, per_seconds: 2, burst: 50 }
+    const set = await owner.call(`PATCH ${at}`, { rate_limit: rate })
+    assert.deepEqual(set.json.rate_limit, rate)
+    const defaults = { key_defaults: { scheme: 'x-api-key' } }
+    assert.deepEqual((await owner.call(`PATCH ${at}`, defaults)).json.rate_limit, rate)
+    const { json } = await owner.call(`GET ${at}/audit?action=organization.rate_limit_changed`)
+    assert.deepEqual(json.items[0].detail, { before: { rate_limit: 'none' }, after: rate })
+    for (const wrong of [
+      { calls: 0, per_seconds: 1 },
+      { calls: 1 },
+      { calls: 1, per_seconds: 0 },
+    ]) {
+      const refused = await owner.call(`PATCH ${at}`, { rate_limit: wrong })
+      assert.equal(refused.json.code, 'invalid_input', JSON.stringify(wrong))
+    }
+    assert.deepEqual(await byCommand('org', 'limits', 'acme'), { slug: 'acme', rate_limit: rate })
+    const changed = await byCommand('org', 'limits', 'acme', '--rate', '100/s')
+    assert.deepEqual(changed['rate_limit'], { calls: 100, per_seconds: 1 })
+    assert.equal((await byCommand('org', 'limits', 'acme', '--rate', 'none'))['rate_limit'], null)
+    assert.equal((await owner.call(`GET ${at}`)).json.rate_limit, null)
+  })
+
   test('T6: a viewer reads them and changes none', async () => {
     const viewer = await memberOf(product, 'acme', { email: 'vic@acme.test', role: 'viewer' })
     assert.equal((await viewer.call(`GET ${at}`)).status, 200)

@@ -122,7 +122,12 @@ export function fileOf(random: Random, slug: string): string {
   return stringify(
     {
       version: 1,
-      organization: { slug, name: some(() => pick('Acme', 'Acme Inc')), plan: 'enterprise' },
+      organization: {
+        slug,
+        name: some(() => pick('Acme', 'Acme Inc')),
+        plan: 'enterprise',
+        rate_limit: some(() => pick(null, rate())),
+      },
       key_defaults: some(() => ({
         scheme: some(() => pick('bearer', 'x-api-key')),
         expires_after_days: some(() => pick(null, 90)),

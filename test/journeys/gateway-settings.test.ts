@@ -40,6 +40,26 @@ describe('the gateway as it is set', () => {
     assert.ok(Number(refused.headers.get('retry-after')) >= 1)
   })
 
+  test('a rate of the organization is one for all of its keys, and each answer tells of it', async () => {
+    await using gateway = await gatewayForTests()
+    const other = await gateway.issue()
+    assert.equal((await gateway.call('/echo/x', other)).headers.get('ratelimit'), null)
+    await gateway.run('org', 'limits', 'acme', '--rate', '3/h')
+    const calls = [gateway.xApiKey, other, gateway.bearer, gateway.xApiKey, other]
+    const responses: Response[] = []
+    for (const key of calls) responses.push(await gateway.call('/echo/x', key))
+    assert.deepEqual(
+      responses.map(({ status }) => status),
+      [200, 200, 200, 429, 429],
+    )
+    assert.equal(responses[0]?.headers.get('ratelimit-policy'), '"organization";q=3;w=3600')
+    assert.match(responses[2]?.headers.get('ratelimit') ?? '', /^"organization";r=0;t=\d+$/)
+    assert.equal(responses[3]?.headers.get('intercept-refused'), 'rate_limited')
+    assert.ok(Number(responses[3]?.headers.get('retry-after')) > 1000)
+    const refusal = (await responses[3]?.json()) as { detail: string }
+    assert.equal(refusal.detail, 'The organization is limited to 3 calls per 3600 s.')
+  })
+
   test('KEY_SCHEMES: a scheme that is off lets nobody in', async () => {
     await using gateway = await gatewayForTests({ settings: { KEY_SCHEMES: 'bearer' } })
     assert.equal((await gateway.call('/echo/x', gateway.bearer)).status, 200)

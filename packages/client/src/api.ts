@@ -95,7 +95,7 @@ export type Operation = { "id": string; "kind": string; "state": "running" | "pa
 
 export type Organization = { "id": string; "slug": string; "name": string; "plan": string; "created_at": string; "version": number }
 
-export type OrganizationWithSettings = { "id": string; "slug": string; "name": string; "plan": string; "created_at": string; "version": number; "key_defaults": KeyDefaults; "retention": Retention }
+export type OrganizationWithSettings = { "id": string; "slug": string; "name": string; "plan": string; "created_at": string; "version": number; "key_defaults": KeyDefaults; "rate_limit": TargetRateLimit | null; "retention": Retention }
 
 export type OwnInvitation = { "id": string; "email": string; "role": "owner" | "admin" | "developer" | "viewer"; "expires_at": string; "organization": { "slug": string; "name": string } }
 
@@ -181,10 +181,10 @@ export interface Operations {
   listOrganizations: { input: Record<string, never>; output: { "items": (OwnOrganization)[] } }
   /** Make an organization and own it (where sign-up is open). */
   createOrganization: { input: { body: { "slug": string; "name"?: string } }; output: Organization }
-  /** One organization, the defaults of its keys, and how long things are kept. */
+  /** One organization, the defaults of its keys, its rate, and how long things are kept. */
   getOrganization: { input: { organization: string }; output: OrganizationWithSettings }
-  /** Change an organization's name or the defaults of its keys; what is left out stays. */
-  updateOrganization: { input: { organization: string; body?: { "name"?: string; "key_defaults"?: KeyDefaultsWish } }; output: OrganizationWithSettings }
+  /** Change an organization's name, its rate or the defaults of its keys; what is left out stays. */
+  updateOrganization: { input: { organization: string; body?: { "name"?: string; "key_defaults"?: KeyDefaultsWish; "rate_limit"?: TargetRateLimit | null } }; output: OrganizationWithSettings }
   /** Delete an organization; its keys are refused from now on. */
   deleteOrganization: { input: { organization: string; body: { "slug": string } }; output: undefined }
   /** Every organization, by slug. */
@@ -323,7 +323,7 @@ export interface Operations {
   tryTarget: { input: { organization: string; target: string; body: { "key_id"?: string; "method": string; "path": string; "address"?: string; "from_page"?: boolean } }; output: Tried }
   /** Replay the last 24 hours of calls through other rules; nothing is saved. */
   previewTargetRules: { input: { organization: string; target: string; body?: { "rules"?: (RuleWish)[]; "otherwise"?: "allow" | "refuse" | null } }; output: RulePreview }
-  /** How nodes share the rates of keys, targets and SCIM tokens now; empty while one runs alone. */
+  /** How nodes share the rates of keys, targets, the organization and SCIM tokens now; empty while one runs alone. */
   listRateShares: { input: { organization: string; query?: { subject?: string } }; output: { "items": (RateShare)[] } }
   /** Calls as they end, as server-sent events; ends with the session. */
   streamCalls: { input: { organization: string }; output: string }

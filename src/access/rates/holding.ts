@@ -4,7 +4,7 @@ import { whole } from './deal.ts'
 
 /** Whose rate it is. */
 export interface RateSubject {
-  /** A key, target or SCIM token. */
+  /** A key, target, organization or SCIM token. */
   readonly id: string
   readonly organizationId: string
 }

@@ -6,7 +6,7 @@ const whole = 1_000_000
 
 const RateShare = Type.Object(
   {
-    /** A key, a target or a SCIM token. */
+    /** A key, a target, the organization or a SCIM token. */
     subject_id: Type.String(),
     node_id: Type.String(),
     /** The part of the rate that the node may spend now, from 0 to 1. */
@@ -23,7 +23,7 @@ const RateShare = Type.Object(
 export const limitRoutes = {
   'GET /organizations/:organization/rate-shares': route({
     summary:
-      'How nodes share the rates of keys, targets and SCIM tokens now; empty while one runs alone',
+      'How nodes share the rates of keys, targets, the organization and SCIM tokens now; empty while one runs alone',
     permission: 'traffic.see',
     query: Type.Object(
       { subject: Type.Optional(Type.String({ maxLength: 100 })) },

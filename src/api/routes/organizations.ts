@@ -1,10 +1,11 @@
-import { readKeyDefaults, requireOwnSignIn } from '../../access/index.ts'
+import { readKeyDefaults, readOrganizationRate, requireOwnSignIn } from '../../access/index.ts'
 import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
 import type { OrganizationRecord } from '../../store/index.ts'
 import { route } from '../core/route.ts'
 import type { Services } from '../core/services.ts'
 import { input, nullable, oneOf, Role, Time, time } from '../core/schemas.ts'
+import { Rate } from './target-schema.ts'
 
 /** An organization as it is answered. */
 export const Organization = Type.Object(
@@ -31,6 +32,8 @@ const OrganizationWithSettings = Type.Object(
     ...Organization.properties,
     /** What a key that is issued without saying otherwise is like. */
     key_defaults: Type.Object(KeyDefaults, { title: 'KeyDefaults' }),
+    /** What all of its calls share, whatever their key or target; null = no limit. */
+    rate_limit: nullable(Rate),
     /** How long this Intercept keeps things, in seconds; the operator's settings. */
     retention: Type.Object(
       {
@@ -85,7 +88,7 @@ export const organizationRoutes = {
   }),
 
   'GET /organizations/:organization': route({
-    summary: 'One organization, the defaults of its keys, and how long things are kept',
+    summary: 'One organization, the defaults of its keys, its rate, and how long things are kept',
     permission: 'traffic.see',
     answer: OrganizationWithSettings,
     handle: async ({ organization }, services) =>
@@ -93,7 +96,8 @@ export const organizationRoutes = {
   }),
 
   'PATCH /organizations/:organization': route({
-    summary: "Change an organization's name or the defaults of its keys; what is left out stays",
+    summary:
+      "Change an organization's name, its rate or the defaults of its keys; what is left out stays",
     permission: 'organization.manage',
     managed: { section: 'organization', param: 'organization' },
     body: input({
@@ -108,12 +112,15 @@ export const organizationRoutes = {
           { title: 'KeyDefaultsWish', additionalProperties: false },
         ),
       ),
+      rate_limit: Type.Optional(nullable(Rate)),
     }),
     answer: OrganizationWithSettings,
     handle: async ({ organization, body, actor, expectedVersion }, services) => {
+      const { rate_limit: rate } = body
       const wish = {
         name: body.name,
         keyDefaults: body.key_defaults && toDefaults(body.key_defaults),
+        rateLimit: rate && { calls: rate.calls, perSeconds: rate.per_seconds, burst: rate.burst },
       }
       const { organizations } = services
       const changed = await organizations.change(organization.id, wish, actor, expectedVersion)
@@ -169,6 +176,7 @@ function withSettings(
   { retention }: Services,
 ): Static<typeof OrganizationWithSettings> {
   const { scheme, expiresAfterMs, cidrs } = readKeyDefaults(organization.settings)
+  const rate = readOrganizationRate(organization.settings)
   return {
     ...toOrganization(organization),
     key_defaults: {
@@ -176,6 +184,13 @@ function withSettings(
       expires_after_days: expiresAfterMs === undefined ? null : Math.round(expiresAfterMs / dayMs),
       cidrs: cidrs === undefined ? null : [...cidrs],
     },
+    rate_limit: rate
+      ? {
+          calls: rate.calls,
+          per_seconds: rate.perSeconds,
+          ...(rate.burst === undefined ? {} : { burst: rate.burst }),
+        }
+      : null,
     retention: {
       calls_seconds: Math.round(retention.callsMs / 1000),
       deliveries_seconds: Math.round(retention.deliveriesMs / 1000),

@@ -3,7 +3,8 @@ import type { RecordChoice as RecordChoiceText } from '../../record-choice.ts'
 import type { Target, TargetInput } from '../../targets/index.ts'
 import { nullable, oneOf, Time, time } from '../core/schemas.ts'
 
-const Rate = Type.Object(
+/** Calls in seconds, and how many may come at once. */
+export const Rate = Type.Object(
   {
     calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
     per_seconds: Type.Integer({ minimum: 1, maximum: 86_400 }),

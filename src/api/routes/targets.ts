@@ -207,7 +207,8 @@ async function principal(
 ) {
   if (keyId === undefined) return new Problem('credential_missing', 'The call carries no API key.')
   const key = await services.keys.get(organization.id, keyId)
-  return principalOf(key, organization.slug, services.clock.now())
+  const { slug, settings } = await services.organizations.get(organization.id)
+  return principalOf(key, { slug, settings }, services.clock.now())
 }
 
 async function ask(upstream: string, services: Services): Promise<number> {

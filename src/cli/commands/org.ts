@@ -1,6 +1,6 @@
-import { readKeyDefaults, type KeyDefaults } from '../../access/index.ts'
-import type { OrganizationRecord, Plan } from '../../store/index.ts'
-import { parseDuration } from '../../units.ts'
+import { readKeyDefaults, readOrganizationRate, type KeyDefaults } from '../../access/index.ts'
+import { snakeCased, type OrganizationRecord, type Plan } from '../../store/index.ts'
+import { parseCallsPerSeconds, parseDuration } from '../../units.ts'
 import { command, read, UsageError } from '../lib/command.ts'
 import { organizationsOf } from '../lib/nouns.ts'
 import { withServices } from '../lib/services.ts'
@@ -59,6 +59,29 @@ export const commands = {
         return { data: present(changed), text: `${changed.slug} is on the ${changed.plan} plan.` }
       }),
   }),
+  limits: command({
+    usage: '<slug> [--rate 500/s|none]',
+    about: 'what all calls of the organization share, over all nodes; shows it, or changes it',
+    options: {
+      rate: { type: 'string', value: 'RATE', about: 'such as 500/s or 6000/m, or none' },
+    },
+    examples: ['intercept org limits acme --rate 500/s'],
+    run: async ({ values: { rate: text }, positionals: [slug = ''] }, terminal) => {
+      const rateLimit =
+        text === undefined || text === 'none' ? null : read('--rate', text, parseCallsPerSeconds)
+      return await withServices(terminal, async (services) => {
+        const organizations = organizationsOf(services)
+        const found = await organizations.get(slug)
+        const changed =
+          text === undefined
+            ? found
+            : await organizations.change(found.id, { rateLimit }, services.actor)
+        const rate = readOrganizationRate(changed.settings)
+        const data = { slug: changed.slug, rate_limit: snakeCased(rate ?? null) }
+        return { data, text: `${changed.slug}: ${describeRate(rate)}.` }
+      })
+    },
+  }),
   'key-defaults': command({
     usage: '<slug> [--scheme x-api-key|bearer] [--expires 90d|never] [--cidr RANGE|any]…',
     about: 'show what new keys are like where nobody says otherwise, or change what is given',
@@ -114,6 +137,11 @@ function parseAfter(text: string): number | undefined {
   const ms = read('--expires', text, parseDuration)
   if (ms % dayMs !== 0) throw new UsageError('--expires must be whole days such as 90d, or never')
   return ms
+}
+
+function describeRate(rate: ReturnType<typeof readOrganizationRate>): string {
+  if (rate === undefined) return 'its calls share no rate'
+  return `all its calls share ${rate.calls} calls in ${rate.perSeconds} s`
 }
 
 function parsePlan(text: string): Plan {

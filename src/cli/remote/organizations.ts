@@ -1,5 +1,5 @@
 import type { Organizations } from '../../organizations/index.ts'
-import type { OrganizationRecord, Plan } from '../../store/index.ts'
+import { snakeCased, type OrganizationRecord, type Plan } from '../../store/index.ts'
 import type { Remote } from './connection.ts'
 import { msOf } from './values.ts'
 
@@ -10,6 +10,11 @@ interface OrganizationJson {
   readonly plan: string
   readonly created_at: string
   readonly version: number
+  readonly rate_limit?: {
+    readonly calls: number
+    readonly per_seconds: number
+    readonly burst?: number
+  } | null
   readonly key_defaults?: {
     readonly scheme: string
     readonly expires_after_days: number | null
@@ -29,7 +34,7 @@ export function remoteOrganizations(remote: Remote) {
       toRecord(await remote.call(`POST ${O}`, { slug, name, plan })),
     setPlan: async (slug, plan) =>
       toRecord(await remote.call(`PUT ${O}/${part(slug)}/plan`, { plan })),
-    async change(id, { name, keyDefaults: given }) {
+    async change(id, { name, keyDefaults: given, rateLimit }) {
       const defaults = given && {
         ...('scheme' in given ? { scheme: given.scheme } : {}),
         ...('expiresAfterMs' in given
@@ -40,7 +45,7 @@ export function remoteOrganizations(remote: Remote) {
           : {}),
         ...('cidrs' in given ? { cidrs: given.cidrs ?? null } : {}),
       }
-      const body = { name, key_defaults: defaults }
+      const body = { name, key_defaults: defaults, rate_limit: snakeCased(rateLimit) }
       return toRecord(await remote.call(`PATCH /organizations/${id}`, body))
     },
   } satisfies Partial<Organizations>
@@ -52,7 +57,7 @@ export function part(word: string): string {
 }
 
 function toRecord(json: OrganizationJson): OrganizationRecord {
-  const { key_defaults: defaults } = json
+  const { key_defaults: defaults, rate_limit: rate } = json
   const days = defaults?.expires_after_days ?? undefined
   return {
     id: json.id as OrganizationRecord['id'],
@@ -67,6 +72,9 @@ function toRecord(json: OrganizationJson): OrganizationRecord {
         expiresAfterMs: days === undefined ? undefined : days * dayMs,
         cidrs: defaults?.cidrs ?? undefined,
       },
+      ...(rate
+        ? { rateLimit: { calls: rate.calls, perSeconds: rate.per_seconds, burst: rate.burst } }
+        : {}),
     },
   }
 }

@@ -1,7 +1,9 @@
-import { readKeyDefaults } from '../../access/index.ts'
+import { readKeyDefaults, readOrganizationRate } from '../../access/index.ts'
 import { Problem } from '../../errors.ts'
+import type { Rate } from '../../rate.ts'
 import type { OrganizationRecord, Plan } from '../../store/index.ts'
-import { nameField, nullable, object, text, texts, whole, words } from './fields.ts'
+import { camelCased, snakeCasedMembers } from './casing.ts'
+import { nameField, nullable, object, rate, text, texts, whole, words } from './fields.ts'
 import { noSecrets, type Entry, type Section, type Thing } from './section.ts'
 
 const dayMs = 86_400_000
@@ -12,7 +14,7 @@ export const KeyDefaultsSchema = object({
   cidrs: nullable(texts(100, 'Addresses that new keys may come from; null = any.')),
 })
 
-/** Name, plan and what new keys are like. */
+/** Name, plan, rate and what new keys are like. */
 export const organizationSection: Section = {
   key: 'organization',
   noun: 'organization',
@@ -21,8 +23,9 @@ export const organizationSection: Section = {
     slug: text(40, 'What addresses call the organization.'),
     name: nameField('What people see.'),
     plan: words(['standard', 'enterprise'], 'Set by the operator only.'),
+    rate_limit: nullable(rate),
   }),
-  loose: ['name', 'plan', 'key_defaults'],
+  loose: ['name', 'plan', 'rate_limit', 'key_defaults'],
   secretPaths: () => [],
   defaults: () => ({}),
   tidy: ({ key_defaults: given, ...entry }) => ({
@@ -42,6 +45,7 @@ export const organizationSection: Section = {
     const change = {
       name: entry['name'] as string | undefined,
       keyDefaults: toDefaults(entry['key_defaults']),
+      rateLimit: camelCased(entry['rate_limit']) as Rate | null | undefined,
     }
     const differs = Object.values(change).some((value) => value !== undefined)
     if (differs) await services.organizations.change(id, change, actor)
@@ -57,7 +61,9 @@ function thingOf(organization: OrganizationRecord): Thing {
   const { scheme, expiresAfterMs, cidrs } = readKeyDefaults(settings)
   const days = expiresAfterMs === undefined ? null : expiresAfterMs / dayMs
   const keyDefaults = { scheme, expires_after_days: days, cidrs: cidrs ?? null }
-  return { id, name: slug, entry: { name, plan, key_defaults: keyDefaults }, secrets: noSecrets }
+  const rateLimit = snakeCasedMembers(readOrganizationRate(settings) ?? null)
+  const entry = { name, plan, rate_limit: rateLimit, key_defaults: keyDefaults }
+  return { id, name: slug, entry, secrets: noSecrets }
 }
 
 function toDefaults(given: unknown) {

@@ -55,6 +55,7 @@ export const auditWords: Translated<typeof English> = {
     'member.role_changed': (name) => `Rolle von ${name} geändert`,
     'member.sessions_ended': (name) => `Sitzungen von ${name} beendet`,
     'organization.created': (name) => `Organisation ${name} angelegt`,
+    'organization.rate_limit_changed': () => 'Rate aller Aufrufe geändert',
     'organization.key_defaults_changed': () => 'Vorgaben für neue Schlüssel geändert',
     'organization.plan_changed': () => 'Tarif geändert',
     'organization.renamed': (name) => `Organisation in ${name} umbenannt`,

@@ -23,6 +23,12 @@ export const settingsWords: Translated<typeof English> = {
   addresses: 'Erlaubte Adressen',
   addressesHint: 'CIDR-Bereiche, einer je Zeile. Leer heißt: jede Adresse.',
   keyDefaultsSaved: 'Vorgaben für neue Schlüssel geändert',
+  rate: 'Rate aller Aufrufe',
+  rateLead:
+    'Was alle Schlüssel und Ziele zusammen haben, über alle Knoten. Ihre eigenen Raten gelten daneben. Leer heißt: kein Limit.',
+  rateCalls: 'Aufrufe',
+  rateSeconds: 'In Sekunden',
+  rateSaved: 'Rate geändert',
   retention: 'Aufbewahrung',
   retentionLead:
     'Setzt der Betreiber für alle Organisationen (RETENTION_…). Was älter ist, wird gelöscht.',

@@ -54,6 +54,7 @@ const englishAuditWords = {
     'member.role_changed': (name) => `Changed the role of ${name}`,
     'member.sessions_ended': (name) => `Ended the sessions of ${name}`,
     'organization.created': (name) => `Created the organization ${name}`,
+    'organization.rate_limit_changed': () => 'Changed the rate of all calls',
     'organization.key_defaults_changed': () => 'Changed the defaults for new keys',
     'organization.renamed': (name) => `Renamed the organization to ${name}`,
     'organization.plan_changed': () => 'Changed the plan',

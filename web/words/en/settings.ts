@@ -23,6 +23,12 @@ const englishSettingsWords = {
   addresses: 'Allowed addresses',
   addressesHint: 'CIDR ranges, one per line. Empty means any address.',
   keyDefaultsSaved: 'Defaults for new keys changed',
+  rate: 'Rate of all calls',
+  rateLead:
+    'What all keys and targets share, over all nodes. Their own rates hold besides. Empty means no limit.',
+  rateCalls: 'Calls',
+  rateSeconds: 'In seconds',
+  rateSaved: 'Rate changed',
   retention: 'Retention',
   retentionLead:
     'Set by the operator for all organizations (RETENTION_…). Anything older is deleted.',

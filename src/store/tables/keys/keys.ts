@@ -282,11 +282,17 @@ export async function list(
 
 const expiringWithinMs = 7 * 24 * 3600 * 1000
 
+/** A key, the secret it was found by, and what its organization says of all keys. */
+export interface FoundKey {
+  readonly key: KeyRecord
+  readonly secret: KeySecretRecord
+  readonly organizationSlug: string
+  /** As JSON: most keys of an organization share one reading of it. */
+  readonly organizationSettings: string
+}
+
 /** The key and secret that a digest belongs to, whatever their state: the one look-up without an organization, for it finds it. */
-export async function findByDigest(
-  db: Db,
-  digest: string,
-): Promise<{ key: KeyRecord; secret: KeySecretRecord; organizationSlug: string } | undefined> {
+export async function findByDigest(db: Db, digest: string): Promise<FoundKey | undefined> {
   let text = lookUpTexts.get(db.engine)
   if (text === undefined) {
     text = lookUp(db, '').compile().sql
@@ -300,6 +306,7 @@ export async function findByDigest(
   return {
     key: fromRow(row),
     organizationSlug: row.organization_slug,
+    organizationSettings: row.organization_settings,
     secret: secretFromRow({
       digest: row.digest,
       lookup: row.lookup,
@@ -324,6 +331,7 @@ function lookUp(db: Db, digest: string) {
     .selectAll('api_key')
     .select([
       'organization.slug as organization_slug',
+      'organization.settings as organization_settings',
       'key_secret.digest',
       'key_secret.lookup',
       'key_secret.hint',

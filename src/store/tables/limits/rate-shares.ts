@@ -19,7 +19,7 @@ export interface RateNodeTable {
 
 /** What one node holds of a rate; `nodeId` is '' for the part that no node holds. */
 export interface RateShareRecord {
-  /** A key, target or SCIM token. */
+  /** A key, target, organization or SCIM token. */
   readonly subjectId: string
   readonly nodeId: string
   readonly organizationId: string

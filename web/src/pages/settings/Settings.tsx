@@ -18,8 +18,9 @@ import { span } from '../../parts/numbers.ts'
 import { Time } from '../../parts/Time.tsx'
 import { say } from '../../parts/Toasts.tsx'
 import { KeyDefaults } from './KeyDefaults.tsx'
+import { RateOfAll } from './RateOfAll.tsx'
 
-/** Name, plan, what new keys are like, what is kept how long, and the end of it all. */
+/** Name, plan, what new keys are like, the rate of all calls, what is kept how long, and the end of it all. */
 export function Settings() {
   const { slug, may, membership } = useOrganization()
   const organization = useQuery(organizationQuery(slug))
@@ -42,6 +43,7 @@ export function Settings() {
               <KeyDefaults it={organization.data} />
             </LockedWhile>
           </Columns>
+          <RateOfAll it={organization.data} />
           {may('tokens.manage') ? <TokensCard slug={slug} /> : undefined}
           <Retention it={organization.data} />
           {may('organization.delete') ? <Danger it={organization.data} /> : undefined}

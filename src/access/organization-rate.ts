@@ -1,0 +1,30 @@
+import { Problem } from '../errors.ts'
+import type { Rate } from '../rate.ts'
+
+const maxCalls = 1_000_000
+const maxSeconds = 86_400
+
+/** The rate that all calls of an organization share, in its settings; undefined = no limit. */
+export function readOrganizationRate(
+  settings: Readonly<Record<string, unknown>>,
+): Rate | undefined {
+  return settings['rateLimit'] as Rate | undefined
+}
+
+/** The rate as it may be kept; `invalid_input` for numbers that make no rate. */
+export function checkOrganizationRate(rate: Rate): Rate {
+  const { calls, perSeconds, burst } = rate
+  const isFine =
+    isCount(calls, maxCalls) &&
+    isCount(perSeconds, maxSeconds) &&
+    (burst === undefined || isCount(burst, maxCalls))
+  if (isFine) return { calls, perSeconds, ...(burst === undefined ? {} : { burst }) }
+  throw new Problem(
+    'invalid_input',
+    `An organization's rate has 1 to ${maxCalls} calls in 1 to ${maxSeconds} seconds, and perhaps a burst.`,
+  )
+}
+
+function isCount(value: number, max: number): boolean {
+  return Number.isSafeInteger(value) && value >= 1 && value <= max
+}
