@@ -2,9 +2,9 @@ import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { KeyId, OrganizationId } from '../ids.ts'
 import { digest } from '../secrets/index.ts'
-import { everything, FeedCache, keys, type Store } from '../store/index.ts'
+import { everything, FeedCache, keyLookUp, type Store } from '../store/index.ts'
 import { challenge, invalid, type PresentedKey } from './credential.ts'
-import { readOrganizationRate } from './organization-rate.ts'
+import { readOrganizationRate } from './rates/organization-rate.ts'
 import type { KeyPrincipal } from './principal.ts'
 import type { Scheme } from './schemes.ts'
 
@@ -105,7 +105,7 @@ export function createKeyCache(deps: {
 
   async function read(keyDigest: string): Promise<KeyPrincipal | undefined> {
     try {
-      const found = await keys.findByDigest(store, keyDigest)
+      const found = await keyLookUp.findByDigest(store, keyDigest)
       return found && fromRecords(keyDigest, found)
     } catch (cause) {
       throw new Problem(
@@ -168,7 +168,7 @@ export function createKeyCache(deps: {
   }
 }
 
-type Found = NonNullable<Awaited<ReturnType<typeof keys.findByDigest>>>
+type Found = keyLookUp.FoundKey
 
 interface Common extends Pick<
   KeyPrincipal,

@@ -5,6 +5,7 @@ import { createId, type KeyId, type OrganizationId, type UserId } from '../ids.t
 import { digest, mintCredential, type Secret } from '../secrets/index.ts'
 import {
   keyCallers,
+  keyLookUp,
   keyNames,
   keys,
   keySecrets,
@@ -213,7 +214,7 @@ export function createKeys(deps: { store: Store; clock: Clock }): Keys {
     async revokeLeaked(secret, finder) {
       // Shape and checksum first: what is no key of ours asks the database nothing.
       if (schemeOfKey(secret) === undefined) return
-      const found = await keys.findByDigest(store, digest(secret))
+      const found = await keyLookUp.findByDigest(store, digest(secret))
       if (!found || found.key.revokedAt !== undefined) return
       const { organizationId, id, name } = found.key
       const actor: Actor = { ...finder, kind: 'key', id, name }

@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { OrganizationRecord } from '../store/index.ts'
 import type { Key } from './keys.ts'
-import { readOrganizationRate } from './organization-rate.ts'
+import { readOrganizationRate } from './rates/organization-rate.ts'
 import type { KeyPrincipal } from './principal.ts'
 
 /** Who would be calling with the current secret of a key, or why the key would be refused; for trials, not for calls. */

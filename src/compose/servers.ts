@@ -154,11 +154,10 @@ function registerRoutes(
   const { clock, log, metrics, readiness, rates } = services
   const { baseUrl, authUrl, limits, signUp, retention } = config
   const { failedCredentials } = limits
-  const { part } = rates
   const translate = asStorageProblem
   const providers = openProviders(config, services)
   registerSignin(app, {
-    ...{ ...services, baseUrl, authUrl, providers, translate, part },
+    ...{ ...services, baseUrl, authUrl, providers, translate },
     failures: failedCredentials,
   })
   registerScim(app, {
@@ -172,7 +171,10 @@ function registerRoutes(
       targetCache: services.register,
       jsonDepth: limits.jsonDepth,
       maxScimTokens: limits.scimTokens,
-      findings: new FailedCredentials({ clock, failures: failedCredentials, part }),
+      findings: new FailedCredentials({
+        ...{ clock, failures: failedCredentials },
+        shared: { rates, kind: 'access_token' },
+      }),
       providers: providers.map(({ name }) => name),
     },
   })

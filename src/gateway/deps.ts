@@ -36,7 +36,7 @@ export interface GatewayDeps {
   readonly enabledSchemes: readonly Scheme[]
   /** Failed credentials that a source may send; undefined = any number. */
   readonly failedCredentials: Rate | undefined
-  readonly rates: Pick<SharedRates, 'part'>
+  readonly rates: SharedRates
   /** Which calls leave a record where no target says so. */
   readonly callRecords: RecordChoice
   /** How many targets have series of their own in the metrics. */

@@ -1,5 +1,6 @@
 import {
   FailedCredentials,
+  type SharedRates,
   readKey,
   type KeyPrincipal,
   type KeyCache,
@@ -31,16 +32,21 @@ export function createIdentify(deps: {
   clock: Clock
   /** How many failures a source may have; undefined = no limit. */
   failures: Rate | undefined
-  /** This node's part of that limit. */
-  part?: (() => number) | undefined
+  /** The other nodes, that keep the limit together with this one. */
+  rates?: SharedRates | undefined
 }): Identify {
-  const { keyCache, enabledSchemes } = deps
-  const failures = new FailedCredentials({ ...deps, spare: spareReads })
+  const { keyCache, enabledSchemes, rates } = deps
+  const shared = rates && { rates, kind: 'key' }
+  const failures = new FailedCredentials({ ...deps, shared, spare: spareReads })
 
-  function noteFailure(address: string, error: unknown): unknown {
-    if (!(error instanceof Problem) || !guesses.has(error.code)) return error
-    const retrySeconds = failures.failed(address)
-    return retrySeconds === undefined ? error : tooManyFailures(retrySeconds)
+  /** Tells a failure as what it is, or as one too many; at once, unless other nodes have to be asked. */
+  function refuse(address: string, error: unknown): Promise<never> {
+    if (!(error instanceof Problem) || !guesses.has(error.code)) throw error
+    const told = (retrySeconds: number | undefined): never => {
+      throw retrySeconds === undefined ? error : tooManyFailures(retrySeconds)
+    }
+    const counted = failures.failed(address)
+    return counted instanceof Promise ? counted.then(told) : told(counted)
   }
 
   // Called only for keys that this node does not remember.
@@ -49,30 +55,31 @@ export function createIdentify(deps: {
     if (retrySeconds !== undefined) throw tooManyFailures(retrySeconds)
   }
 
-  function present(head: Head, address: string): PresentedKey {
-    try {
-      return readKey(
-        {
-          xApiKey: valuesOf(head.apiKey, head.apiKeyCount),
-          authorization: valuesOf(head.authorization, head.authorizationCount),
-        },
-        enabledSchemes,
-      )
-    } catch (error) {
-      throw noteFailure(address, error)
-    }
+  function present(head: Head): PresentedKey {
+    return readKey(
+      {
+        xApiKey: valuesOf(head.apiKey, head.apiKeyCount),
+        authorization: valuesOf(head.authorization, head.authorizationCount),
+      },
+      enabledSchemes,
+    )
   }
 
   async function settle(found: Promise<KeyPrincipal>, address: string): Promise<KeyPrincipal> {
     try {
       return await found
     } catch (error) {
-      throw noteFailure(address, error)
+      return await refuse(address, error)
     }
   }
 
   return (head, address) => {
-    const presented = present(head, address)
+    let presented: PresentedKey
+    try {
+      presented = present(head)
+    } catch (error) {
+      return refuse(address, error)
+    }
     const found = keyCache.identify(presented, () => mayRead(address))
     return found instanceof Promise ? settle(found, address) : found
   }

@@ -31,7 +31,6 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const identify = createIdentify({
     ...deps,
     failures: deps.failedCredentials,
-    part: deps.rates.part,
   })
   const openCalls = createOpenCalls(deps)
   const origins = createOrigins(deps.upstreams)

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { FailedCredentials } from '../access/index.ts'
+import { FailedCredentials, type SharedRates } from '../access/index.ts'
 import type { Rate } from '../rate.ts'
 import { ScimError, tooMany } from './protocol/errors.ts'
 
@@ -16,10 +16,11 @@ export interface GuessLimit {
 export function createGuessLimit(deps: {
   readonly clock: Clock
   readonly failures: Rate | undefined
-  /** This node's part of that limit. */
-  readonly part?: (() => number) | undefined
+  /** The other nodes, that keep the limit together with this one. */
+  readonly rates?: SharedRates | undefined
 }): GuessLimit {
-  const failures = new FailedCredentials({ ...deps, spare: spareReads })
+  const shared = deps.rates && { rates: deps.rates, kind: 'scim' }
+  const failures = new FailedCredentials({ ...deps, shared, spare: spareReads })
   return {
     async watch(address, lookUp) {
       const refusedFor = failures.beforeLookUp(address)
@@ -28,7 +29,7 @@ export function createGuessLimit(deps: {
         return await lookUp()
       } catch (error) {
         if (!isGuess(error)) throw error
-        const retrySeconds = failures.failed(address)
+        const retrySeconds = await failures.failed(address)
         throw retrySeconds === undefined ? error : tooMany(retrySeconds)
       }
     },

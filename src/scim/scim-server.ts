@@ -69,7 +69,7 @@ export class ScimServer {
     this.#guesses = createGuessLimit({
       clock: deps.clock,
       failures: deps.failedCredentials,
-      part: deps.rates.part,
+      rates: deps.rates,
     })
     this.#base = `${deps.baseUrl}${prefix}`
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { FailedCredentials } from '../access/index.ts'
+import { FailedCredentials, type SharedRates } from '../access/index.ts'
 import type { Rate } from '../rate.ts'
 
 const spareEnds: Rate = { calls: 20, perSeconds: 1 }
@@ -22,10 +22,11 @@ export interface CallbackLimit {
 export function createCallbackLimit(deps: {
   readonly clock: Clock
   readonly failures: Rate | undefined
-  /** This node's part of that limit. */
-  readonly part?: (() => number) | undefined
+  /** The other nodes, that keep the limit together with this one. */
+  readonly rates?: SharedRates | undefined
 }): CallbackLimit {
-  const failures = new FailedCredentials({ ...deps, spare: spareEnds })
+  const shared = deps.rates && { rates: deps.rates, kind: 'sign_in' }
+  const failures = new FailedCredentials({ ...deps, shared, spare: spareEnds })
   return {
     async watch(address, open, finish) {
       try {
@@ -35,7 +36,7 @@ export function createCallbackLimit(deps: {
         return await finish(opened)
       } catch (error) {
         if (!isFailure(error)) throw error
-        const retrySeconds = failures.failed(address)
+        const retrySeconds = await failures.failed(address)
         throw retrySeconds === undefined ? error : tooMany(retrySeconds)
       }
     },

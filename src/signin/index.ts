@@ -1,5 +1,5 @@
 /** /api/v1/auth/… : GitHub, Google, enterprise OIDC; ends in a session. */
-import type { SigningKeys } from '../access/index.ts'
+import type { SharedRates, SigningKeys } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import { watchMethods, type App, type AppRequest } from '../http/index.ts'
 import { organizations } from '../store/index.ts'
@@ -29,8 +29,8 @@ const maxFormLength = 16 * 1024
 type SignInDependencies = Omit<SsoDeps, 'logins' | 'handOvers' | 'callbackLimit'> & {
   /** Failed ends of sign-ins per source; undefined = not limited. */
   readonly failures: Rate | undefined
-  /** This node's part of that limit. */
-  readonly part?: (() => number) | undefined
+  /** The other nodes, that keep the limit together with this one. */
+  readonly rates?: SharedRates | undefined
   readonly signingKeys: SigningKeys
   /** Turns what is thrown below into a refusal, if it is one. */
   readonly translate: (error: unknown) => Problem | undefined

@@ -1,7 +1,7 @@
 // Rates that nodes share through the database: what all of them admit together, whoever is asked.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { SharedRates } from '../../src/access/index.ts'
+import { FailedCredentials, SharedRates } from '../../src/access/index.ts'
 import type { Rate } from '../../src/rate.ts'
 import { systemClock } from '../../src/clock.ts'
 import { createId } from '../../src/ids.ts'
@@ -99,6 +99,69 @@ for (const engine of engines) {
         const mine = await rateShares.listShares(place.store.calls, subject)
         return mine.some(({ share }) => share === 1_000_000) || !survivor.rates.state().isShared
       }, 'the survivor has it all')
+    })
+
+    test('three nodes keep one limit of failed credentials for a source, wherever it fails', async () => {
+      await using place = await storeForTests(engine, systemClock)
+      await using nodes = await nodesOver([place.store, await place.another(), place.store])
+      // Refilled so slowly that nothing comes back during the test.
+      const failures = { calls: 1, perSeconds: 3600, burst: 100 }
+      const limits = nodes.list.map(
+        ({ rates }) =>
+          new FailedCredentials({ clock: systemClock, failures, shared: { rates, kind: 'key' } }),
+      )
+      const fail = async (node: number, address: string, times: number): Promise<number> => {
+        let told = 0
+        for (let at = 0; at < times; at++) {
+          if ((await limits[node]?.failed(address)) === undefined) told += 1
+        }
+        return told
+      }
+      const rowsOf = async (address: string) =>
+        await rateShares.listOf(place.store.calls, [`key_failures_of_${address}`])
+
+      for (const node of [0, 1, 2]) assert.equal(await fail(node, '192.0.2.1', 5), 5)
+      assert.deepEqual(await rowsOf('192.0.2.1'), [])
+
+      for (const [asked, atLeast] of [
+        [[0], 83],
+        [[0, 1, 2], 98],
+      ] as const) {
+        let round = 0
+        let told = 0
+        // A machine that stands still takes a node for dead, and what it held for spent: another source tries again.
+        await until(async () => {
+          const address = `10.0.${asked.length}.${round++ % 250}`
+          told = 0
+          for (let turn = 0; turn < 20 && told < atLeast; turn++) {
+            for (const node of asked) told += await fail(node, address, 10)
+          }
+          for (const node of [0, 1, 2]) told += await fail(node, address, 50)
+          assert.ok(told <= 100, `${told} failures of 100`)
+          if (told < atLeast) return false
+          assert.notEqual(limits[0]?.beforeLookUp(address), undefined)
+          return true
+        }, `a source that fails on ${asked.length} of the nodes has what no other node needs`)
+      }
+      assert.equal(limits[0]?.beforeLookUp('192.0.2.3'), undefined)
+    })
+
+    test('strangers with many addresses hold no more than a few shares and rows', async () => {
+      await using place = await storeForTests(engine, systemClock)
+      await using nodes = await nodesOver([place.store, await place.another()])
+      const failures = { calls: 1, perSeconds: 3600, burst: 2 }
+      const limits = nodes.list.map(
+        ({ rates }) =>
+          new FailedCredentials({ clock: systemClock, failures, shared: { rates, kind: 'key' } }),
+      )
+      await Promise.all(
+        Array.from({ length: 1000 }, async (_, at) =>
+          limits[at % 2]?.failed(`10.${Math.floor(at / 250)}.0.${at % 250}`),
+        ),
+      )
+      for (const { rates } of nodes.list) assert.ok(rates.state().subjects <= 256)
+      const { subjects } = await rateShares.countShares(place.store.calls)
+      assert.ok(subjects <= 512, `${subjects} subjects`)
     })
 
     test('a rate that counts on each node asks nobody', async () => {

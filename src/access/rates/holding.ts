@@ -4,9 +4,11 @@ import { whole } from './deal.ts'
 
 /** Whose rate it is. */
 export interface RateSubject {
-  /** A key, target, organization or SCIM token. */
+  /** A key, target, organization, SCIM token or source of failed credentials. */
   readonly id: string
   readonly organizationId: string
+  /** A stranger's: as many as strangers like, so that only some of them are held at once. */
+  readonly isSource?: boolean
 }
 
 const shortestWindowMs = 250

@@ -3,7 +3,8 @@ import { createId, type Id } from '../../ids.ts'
 import { RateLimiter, type Rate, type RateVerdict } from '../../rate.ts'
 import { rateShares, type Store } from '../../store/index.ts'
 import { deal, whole, type Dealt, type ShareRequest } from './deal.ts'
-import { Holding, type RateSubject } from './holding.ts'
+import type { Holding, RateSubject } from './holding.ts'
+import { Holdings } from './holdings.ts'
 
 const tickMs = 250
 // A node that dies or is cut off has nothing any more after this; the others take over what it had.
@@ -13,11 +14,12 @@ const leaseMarginMs = 100
 const lookBackMs = 2000
 const joinMs = 100
 const aloneAfterMs = 3000
-const maxHoldings = 200_000
+const maxLimited = 200_000
 const maxWaiting = 64
 const patienceTicks = 2
 const nothingForMs = 1000
 const keptMs = 3_600_000
+const sourceKeptMs = 60_000
 const forgetEveryMs = 60_000
 
 /** What varies. */
@@ -43,8 +45,8 @@ export interface SharedRatesState {
 export class SharedRates implements AsyncDisposable {
   readonly #deps: SharedRatesDeps
   readonly #nodeId: Id<'node'>
-  readonly #limiter = new RateLimiter(maxHoldings)
-  readonly #holdings = new Map<string, Holding>()
+  readonly #limiter = new RateLimiter(maxLimited)
+  readonly #holdings = new Holdings()
   readonly #tickEnds: (() => void)[] = []
   #isShared = false
   #nodes: ReadonlySet<string> = new Set()
@@ -98,7 +100,8 @@ export class SharedRates implements AsyncDisposable {
   ask(subject: RateSubject, rate: Rate, local = false): RateVerdict | Promise<void> {
     const monotonic = this.#deps.clock.monotonic()
     if (local || !this.#isShared) return this.#limiter.ask(subject.id, rate, monotonic, false)
-    const holding = this.#holdingOf(subject, rate, monotonic)
+    const holding = this.#holdings.of(subject, rate, monotonic)
+    if (holding === undefined) return nothingHere
     holding.noteAsked(monotonic)
     const share = monotonic < this.#leaseEndsAt ? holding.share : 0
     if (share >= holding.least) {
@@ -108,6 +111,20 @@ export class SharedRates implements AsyncDisposable {
       return this.#mayClaim(holding, monotonic) ? this.#claim(holding) : verdict
     }
     return this.#mayClaim(holding, monotonic) ? this.#claim(holding) : nothingHere
+  }
+
+  /** What this node's share says of a call, without asking for more; undefined where it holds nothing of the rate. */
+  known(subject: RateSubject, rate: Rate): RateVerdict | undefined {
+    const holding = this.#holdings.get(subject.id)
+    if (holding === undefined) return undefined
+    const monotonic = this.#deps.clock.monotonic()
+    if (monotonic >= this.#leaseEndsAt || holding.share < holding.least) return nothingHere
+    return this.#limiter.ask(subject.id, rate, monotonic, false, holding.share / whole)
+  }
+
+  /** Whether other nodes may be there. */
+  get isShared(): boolean {
+    return this.#isShared
   }
 
   /** The same for whoever need not answer in the same turn. */
@@ -175,22 +192,6 @@ export class SharedRates implements AsyncDisposable {
     this.#nodes = new Set([this.#nodeId])
     this.#tickedAt = this.#deps.clock.monotonic()
     this.#tickSoon(0)
-  }
-
-  #holdingOf(subject: RateSubject, rate: Rate, monotonic: number): Holding {
-    const known = this.#holdings.get(subject.id)
-    if (known !== undefined) {
-      known.rate = rate
-      return known
-    }
-    const holding = new Holding(subject, rate, monotonic)
-    // Full: the oldest goes; what it held comes back when this node's lease ends.
-    if (this.#holdings.size >= maxHoldings) {
-      const [oldest] = this.#holdings.keys()
-      if (oldest !== undefined) this.#holdings.delete(oldest)
-    }
-    this.#holdings.set(subject.id, holding)
-    return holding
   }
 
   #mayClaim(holding: Holding, monotonic: number): boolean {
@@ -334,7 +335,8 @@ export class SharedRates implements AsyncDisposable {
       const renewed = await rateShares.renewNode(tx, { id: nodeId, ttlMs: leaseMs })
       if (startedAt - this.#forgotAt > forgetEveryMs) {
         this.#forgotAt = startedAt
-        await rateShares.forgetOld(tx, renewed.now - keptMs)
+        const { now } = renewed
+        await rateShares.forgetOld(tx, { before: now - keptMs, sourcesBefore: now - sourceKeptMs })
       }
       const since = { now: this.#readFrom, nodeId }
       return { nodes: renewed, changed: await rateShares.listChanged(tx, since) }
@@ -350,11 +352,11 @@ export class SharedRates implements AsyncDisposable {
   #changes(): [Holding, ShareRequest][] {
     const monotonic = this.#deps.clock.monotonic()
     const requests: [Holding, ShareRequest][] = []
-    for (const [id, holding] of this.#holdings) {
+    for (const holding of this.#holdings.values()) {
       const change = holding.change(monotonic)
       if (change === undefined) {
         const isForgotten = holding.share === 0 && holding.demand === 0 && holding.waiting === 0
-        if (isForgotten && !holding.written.short) this.#holdings.delete(id)
+        if (isForgotten && !holding.written.short) this.#holdings.forget(holding)
         continue
       }
       if (holding.claiming !== undefined && change.want >= holding.share) continue

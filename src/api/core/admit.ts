@@ -91,7 +91,7 @@ async function identifyToken(
     return await services.accessTokens.identify(secret, presented)
   } catch (error) {
     if (error instanceof Problem && error.status === 401)
-      refuseAfter(services.findings.failed(address))
+      refuseAfter(await services.findings.failed(address))
     throw error
   }
 }

@@ -14,7 +14,7 @@ export const credentialRoutes = {
     body: input({ secret: Type.String({ minLength: 1, maxLength: 300 }) }),
     answer: Type.Object({ received: Type.Boolean() }),
     handle: async ({ body, actor, address, requestId }, services) => {
-      spendFinding(address, services)
+      await spendFinding(address, services)
       await services.keys.revokeLeaked(body.secret, { address, requestId })
       await services.directories.tokens.revokeSecret(body.secret, actor)
       await services.accessTokens.revokeSecret(body.secret, actor)
@@ -25,8 +25,8 @@ export const credentialRoutes = {
 }
 
 /** A found secret costs a look-up like a guessed one: a source has as many of them. 429 `rate_limited`. */
-function spendFinding(address: string, { findings }: Services): void {
-  const retrySeconds = findings.failed(address)
+async function spendFinding(address: string, { findings }: Services): Promise<void> {
+  const retrySeconds = await findings.failed(address)
   if (retrySeconds === undefined) return
   throw new Problem(
     'rate_limited',

@@ -1,9 +1,8 @@
-import { CompiledQuery, sql, type SqlBool } from 'kysely'
+import { sql, type SqlBool } from 'kysely'
 import type { KeyId, OrganizationId, UserId } from '../../../ids.ts'
 import type { Rate } from '../../../rate.ts'
 import type { MembershipRecord } from '../people/memberships.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { secretFromRow, type KeySecretRecord } from './key-secrets.ts'
 
 export interface KeyTable {
   id: string
@@ -282,69 +281,6 @@ export async function list(
 
 const expiringWithinMs = 7 * 24 * 3600 * 1000
 
-/** A key, the secret it was found by, and what its organization says of all keys. */
-export interface FoundKey {
-  readonly key: KeyRecord
-  readonly secret: KeySecretRecord
-  readonly organizationSlug: string
-  /** As JSON: most keys of an organization share one reading of it. */
-  readonly organizationSettings: string
-}
-
-/** The key and secret that a digest belongs to, whatever their state: the one look-up without an organization, for it finds it. */
-export async function findByDigest(db: Db, digest: string): Promise<FoundKey | undefined> {
-  let text = lookUpTexts.get(db.engine)
-  if (text === undefined) {
-    text = lookUp(db, '').compile().sql
-    lookUpTexts.set(db.engine, text)
-  }
-  type Row = Awaited<ReturnType<ReturnType<typeof lookUp>['executeTakeFirst']>>
-  const { rows } = await db.query.executeQuery(CompiledQuery.raw(text, [digest]))
-  // The text is that of the query whose type this is.
-  const [row] = rows as Row[]
-  if (!row) return undefined
-  return {
-    key: fromRow(row),
-    organizationSlug: row.organization_slug,
-    organizationSettings: row.organization_settings,
-    secret: secretFromRow({
-      digest: row.digest,
-      lookup: row.lookup,
-      hint: row.hint,
-      created_at: row.secret_created_at,
-      valid_until: row.valid_until,
-      last_used_at: row.secret_last_used_at,
-      last_used_address: row.secret_last_used_address,
-      last_used_agent: row.secret_last_used_agent,
-    }),
-  }
-}
-
-// Built once: building it would cost more than asking it.
-const lookUpTexts = new Map<Db['engine'], string>()
-
-function lookUp(db: Db, digest: string) {
-  return db.query
-    .selectFrom('key_secret')
-    .innerJoin('api_key', 'api_key.id', 'key_secret.key_id')
-    .innerJoin('organization', 'organization.id', 'api_key.organization_id')
-    .selectAll('api_key')
-    .select([
-      'organization.slug as organization_slug',
-      'organization.settings as organization_settings',
-      'key_secret.digest',
-      'key_secret.lookup',
-      'key_secret.hint',
-      'key_secret.created_at as secret_created_at',
-      'key_secret.valid_until',
-      'key_secret.last_used_at as secret_last_used_at',
-      'key_secret.last_used_address as secret_last_used_address',
-      'key_secret.last_used_agent as secret_last_used_agent',
-    ])
-    .where('key_secret.digest', '=', digest)
-    .where('organization.deleted_at', 'is', null)
-}
-
 /** Keys whose end has come and that nobody was told of yet; marks them as told. */
 export async function takeExpired(tx: Tx, limit: number): Promise<KeyRecord[]> {
   const rows = await tx.query
@@ -377,7 +313,8 @@ function editableColumns(
   }
 }
 
-function fromRow(row: KeyTable): KeyRecord {
+/** A key's row as a record. */
+export function fromRow(row: KeyTable): KeyRecord {
   return {
     id: row.id as KeyId,
     organizationId: row.organization_id as OrganizationId,

@@ -19,7 +19,7 @@ export interface RateNodeTable {
 
 /** What one node holds of a rate; `nodeId` is '' for the part that no node holds. */
 export interface RateShareRecord {
-  /** A key, target, organization or SCIM token. */
+  /** A key, target, organization, SCIM token or source of failed credentials. */
   readonly subjectId: string
   readonly nodeId: string
   readonly organizationId: string
@@ -70,13 +70,21 @@ export async function leaveNode(tx: Tx, nodeId: string): Promise<void> {
   await tx.query.deleteFrom('rate_node').where('node_id', '=', nodeId).execute()
 }
 
-/** Nodes that died, and rows of subjects that nobody has used for long. */
-export async function forgetOld(tx: Tx, before: number): Promise<void> {
+/** Nodes that died, and rows of subjects that nobody has used for long; those of strangers sooner. */
+export async function forgetOld(
+  tx: Tx,
+  { before, sourcesBefore }: { readonly before: number; readonly sourcesBefore: number },
+): Promise<void> {
   await tx.query.deleteFrom('rate_node').where('until', '<', before).execute()
   await tx.query
     .deleteFrom('rate_share')
-    .where('changed_at', '<', before)
-    .where('whole_at', '<', before)
+    .where('changed_at', '<', sourcesBefore)
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('changed_at', '<', before), eb('whole_at', '<', before)]),
+        eb.and([eb('organization_id', '=', 'system'), eb('whole_at', '<', sourcesBefore)]),
+      ]),
+    )
     .where((eb) =>
       eb.or([
         eb('node_id', '=', ''),

@@ -1,5 +1,5 @@
-import { Problem } from '../errors.ts'
-import type { Rate } from '../rate.ts'
+import { Problem } from '../../errors.ts'
+import type { Rate } from '../../rate.ts'
 
 const maxCalls = 1_000_000
 const maxSeconds = 86_400
