@@ -1,10 +1,11 @@
 // npm run bench -- calls [records] [sqlite|postgres]: lists, filters and charts over many call records, p95 of each.
 import { parseArgs } from 'node:util'
 import { createTraffic } from '../src/calls/index.ts'
-import { createId, type OrganizationId } from '../src/ids.ts'
+import { createId, timeOfId, type OrganizationId } from '../src/ids.ts'
 import {
   callPartitions,
   calls,
+  callSearch,
   traffic,
   type CallRecord,
   type Engine,
@@ -23,21 +24,25 @@ const addresses = Array.from({ length: 500 }, (_, at) => `192.0.${at >> 8}.${at 
 const stops = ['key', 'address', 'rules', 'limits'] as const
 const rare = { address: '198.51.100.7', path: '/api/v1/intercept/rare/path' }
 
-type Query = (store: Store, organizationId: OrganizationId) => Promise<unknown>
+/** Where a search stopped that would have looked at too much at once; undefined when the page is what there is. */
+type Query = (store: Store, organizationId: OrganizationId) => Promise<string | undefined>
 
 /** What the page of calls asks for: each filter alone, and the charts. */
 function queriesAt(now: number): Record<string, Query> {
   const list =
-    (filter: Partial<Parameters<typeof calls.list>[2]>): Query =>
+    (filter: Partial<callSearch.CallSearch>): Query =>
     async (store, organizationId) =>
-      await calls.list(store.slowCallReads, organizationId, { limit: 50, ...filter })
+      (await callSearch.search(store.slowCallReads, organizationId, { limit: 50, ...filter }))
+        .searchedTo
   const chart =
     (wish: { keyId?: string; targetId?: string; days: number }): Query =>
-    async (store, organizationId) =>
+    async (store, organizationId) => {
       await createTraffic({ store, clock: { now: () => now } }).rollup(organizationId, {
         ...wish,
         ...{ from: now - wish.days * dayMs, to: now, stepMs: (wish.days * dayMs) / 60 },
       })
+      return undefined
+    }
   return {
     newest: list({}),
     'older page': list({ before: createId('req', now - 20 * dayMs) }),
@@ -48,6 +53,10 @@ function queriesAt(now: number): Record<string, Query> {
     'a check': list({ stoppedAt: 'limits' }),
     'a method': list({ method: 'DELETE' }),
     'a path (common)': list({ path: '/api/v1/intercept/t3/' }),
+    'words of a path (none)': list({ words: { text: 'nowhere', keyIds: [] } }),
+    'upstream errors': list({ outcome: 'upstream_error' }),
+    'an address and 5xx': list({ address: addresses[3], statuses: [500, 600] }),
+    'an address': list({ address: addresses[3] }),
     'a path (1 in 1,000,000)': list({ path: rare.path }),
     'an address (1 in 1,000,000)': list({ address: rare.address }),
     'a day, a week ago': list({ from: now - 8 * dayMs, to: now - 7 * dayMs }),
@@ -73,16 +82,17 @@ async function measure(engine: Engine, total: number): Promise<boolean> {
   let isMet = true
   for (const [name, query] of Object.entries(queriesAt(now))) {
     const times: number[] = []
+    let searchedTo: string | undefined
     for (let round = 0; round < rounds; round++) {
       const begin = performance.now()
-      await query(store, organizationId)
+      searchedTo = await query(store, organizationId)
       times.push(performance.now() - begin)
     }
     const p95 = times.toSorted((a, b) => a - b)[Math.ceil(rounds * 0.95) - 1] ?? 0
     isMet &&= p95 <= maxP95Ms
     const against = p95 <= maxP95Ms ? 'met' : 'MISSED'
     console.log(
-      `  ${name.padEnd(30)}${p95.toFixed(1).padStart(9)} ms  (bar: ${maxP95Ms}: ${against})`,
+      `  ${name.padEnd(30)}${p95.toFixed(1).padStart(9)} ms  (bar: ${maxP95Ms}: ${against})${searchedTo === undefined ? '' : `, searched back ${((now - timeOfId(searchedTo)) / dayMs).toFixed(1)} days, then asks to go on`}`,
     )
   }
   await measureRetention(store, now)

@@ -55,6 +55,16 @@ export function idBound(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${timePart(Math.max(0, Math.floor(ms)))}`
 }
 
+/** When an id was made, in milliseconds since 1970. */
+export function timeOfId(id: string): number {
+  const start = id.indexOf('_') + 1
+  let time = 0
+  for (let at = start; at < start + timeDigits; at++) {
+    time = time * 32 + Math.max(0, alphabet.indexOf(id.charAt(at)))
+  }
+  return time
+}
+
 /** Whether a text has the shape of an id with this prefix; says nothing of its existence. */
 export function isId<P extends IdPrefix>(prefix: P, text: string): text is Id<P> {
   return (

@@ -96,6 +96,8 @@ const englishWords = {
   notRead: (what: string) => `${what} could not be read`,
   shown: (number: number) => `${many(number, 'row', 'rows')} shown`,
   showMore: 'Show more',
+  searchedBackTo: 'searched back to',
+  searchOn: 'Search further back',
   checks: 'Checks',
   forwarded: 'Forwarded',
   answered: 'Answered',

@@ -1,7 +1,7 @@
 import { createKeys } from '../../access/index.ts'
 import { Problem } from '../../errors.ts'
 import type { OrganizationId } from '../../ids.ts'
-import { calls, targets as targetTable, type CallFilter } from '../../store/index.ts'
+import { callSearch, targets as targetTable, type CallFilter } from '../../store/index.ts'
 import { gatewayPrefix, type CallList, type CallQuery } from './call-query.ts'
 import type { Services } from './services.ts'
 
@@ -17,7 +17,7 @@ export async function openCallList(
   const keys = createKeys(services)
   return async (page) => {
     const from = page.from ?? filter.from
-    const found = await calls.list(store.slowCallReads, organizationId, {
+    const found = await callSearch.searchOn(store.slowCallReads, organizationId, {
       ...filter,
       ...page,
       from,

@@ -9,6 +9,7 @@ import {
 import { words } from '../../words/en.ts'
 import { Button } from './Button.tsx'
 import { cx } from './cx.ts'
+import { Time } from './Time.tsx'
 import { Loading, NoneMatch, ProblemNotice } from './States.tsx'
 import classes from './table.module.css'
 
@@ -42,6 +43,8 @@ export interface ListState {
   readonly hasNextPage?: boolean
   readonly isFetchingNextPage?: boolean
   readonly fetchNextPage?: () => unknown
+  /** How far back a search has looked that goes on only when it is asked to. */
+  readonly searchedBackTo?: string | undefined
 }
 
 interface DataTableProps<Row> {
@@ -97,7 +100,8 @@ export function DataTable<Row>(table: DataTableProps<Row>) {
 }
 
 function NoRows<Row>({ table }: { readonly table: DataTableProps<Row> }) {
-  const { filtered, empty } = table
+  const { filtered, empty, list } = table
+  if (list.hasNextPage === true) return <Foot list={list} shown={0} />
   if (filtered === undefined || filtered.count === 0) return empty
   return <NoneMatch what={filtered.what} filters={filtered.count} clear={filtered.clear} />
 }
@@ -222,13 +226,21 @@ function Foot({ list, shown }: { readonly list: ListState; readonly shown: numbe
   if (list.hasNextPage !== true) return undefined
   return (
     <div className={classes.more}>
-      <span>{words.shown(shown)}</span>
+      <span>
+        {words.shown(shown)}
+        {list.searchedBackTo === undefined ? undefined : (
+          <>
+            {' · '}
+            {words.searchedBackTo} <Time at={list.searchedBackTo} form="row" />
+          </>
+        )}
+      </span>
       <Button
         small
         busy={list.isFetchingNextPage === true}
         onClick={() => void list.fetchNextPage?.()}
       >
-        {words.showMore}
+        {list.searchedBackTo === undefined ? words.showMore : words.searchOn}
       </Button>
     </div>
   )

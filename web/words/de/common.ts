@@ -95,6 +95,8 @@ export const words: Translated<typeof English> = {
   notRead: (what) => `${what}: Lesen nicht möglich`,
   shown: (number) => `${many(number, 'Zeile', 'Zeilen')} gezeigt`,
   showMore: 'Mehr zeigen',
+  searchedBackTo: 'durchsucht bis',
+  searchOn: 'Weiter zurück suchen',
   checks: 'Prüfungen',
   forwarded: 'Weitergeleitet',
   answered: 'Beantwortet',

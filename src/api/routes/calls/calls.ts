@@ -1,7 +1,8 @@
 import { Problem } from '../../../errors.ts'
 import type { KeyId } from '../../../ids.ts'
 import { Type } from '../../../http/index.ts'
-import { calls } from '../../../store/index.ts'
+import { timeOfId } from '../../../ids.ts'
+import { calls, callSearch } from '../../../store/index.ts'
 import { callFilterProperties, text, toCallFilter } from './filter.ts'
 import { Rollup, TopItem, toRollup } from './rollup-schema.ts'
 import { ApiCall, namesFor, toApiCall } from './call-schema.ts'
@@ -14,7 +15,11 @@ export const callRoutes = {
     summary: 'Calls, newest first; `newer` asks for what came after a call',
     permission: 'traffic.see',
     query: Type.Object({ ...pageQuery, newer: text(60), ...callFilterProperties }),
-    answer: pageOf(ApiCall),
+    answer: Type.Object({
+      ...pageOf(ApiCall).properties,
+      /** Where a search stopped that would have looked at too many calls at once; `next` goes on from there. */
+      searched_back_to: Type.Optional(Time),
+    }),
     handle: async ({ organization, query }, services) => {
       const page = {
         ...(await toCallFilter(organization, query, services)),
@@ -22,12 +27,19 @@ export const callRoutes = {
         after: query.newer,
         limit: limitOf(query) + 1,
       }
-      const found = await calls.list(services.store.slowCallReads, organization.id, page)
+      const { slowCallReads } = services.store
+      const { calls: found, searchedTo } = await callSearch.search(
+        slowCallReads,
+        organization.id,
+        page,
+      )
       const names = await namesFor(organization, found, services)
-      return toPage(query, found, {
+      const shown = toPage(query, found, {
         item: (call) => toApiCall(call, names),
         cursorOf: ({ id }) => id,
       })
+      if (searchedTo === undefined) return shown
+      return { ...shown, next: searchedTo, searched_back_to: time(timeOfId(searchedTo)) }
     },
   }),
 

@@ -1,6 +1,6 @@
 import { cell, record } from '../../../audit/index.ts'
 import { Type, type Static } from '../../../http/index.ts'
-import { calls } from '../../../store/index.ts'
+import { callSearch } from '../../../store/index.ts'
 import { callFilterProperties, toCallFilter } from './filter.ts'
 import { namesFor, toApiCall, type ApiCall } from './call-schema.ts'
 import { requireStillAllowed } from './live.ts'
@@ -61,14 +61,18 @@ async function* walk(
   for (let left = limit; left > 0;) {
     if (signal.aborted) return
     const page = { ...filter, before, limit: Math.min(pageSize, left) }
-    const found = await calls.list(services.store.slowCallReads, organization.id, page)
+    const { calls: found, searchedTo } = await callSearch.search(
+      services.store.slowCallReads,
+      organization.id,
+      page,
+    )
     const names = await namesFor(organization, found, services)
     // After the reading: nothing is told that was recorded once the membership had ended.
     await requireStillAllowed(request, services)
     yield found.map((call) => toApiCall(call, names))
-    if (found.length < page.limit) return
+    if (found.length < page.limit && searchedTo === undefined) return
     left -= found.length
-    before = found.at(-1)?.id
+    before = searchedTo ?? found.at(-1)?.id
   }
 }
 

@@ -1,4 +1,4 @@
-import { CompiledQuery } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { KeyId, OrganizationId, RequestId, TargetId } from '../../../ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { CallRecord } from './call-record.ts'
@@ -46,18 +46,31 @@ export async function list(
     readonly before?: string | undefined
     /** Ids above (newer than) this one. */
     readonly after?: string | undefined
+    /** Ids of this one and above. */
+    readonly downTo?: string | undefined
+    readonly index?: CallIndex | undefined
     readonly limit: number
   },
 ): Promise<CallRecord[]> {
   let query = db.query
-    .selectFrom('call')
+    .selectFrom(callsBy(db, page.index))
     .selectAll()
     .where(callsThat(db, organizationId, page))
     .orderBy('id', 'desc')
     .limit(page.limit)
   if (page.before !== undefined) query = query.where('id', '<', page.before)
   if (page.after !== undefined) query = query.where('id', '>', page.after)
+  if (page.downTo !== undefined) query = query.where('id', '>=', page.downTo)
   return (await query.execute()).map(fromRow)
+}
+
+/** Indexes of calls beside the order of lists. */
+export type CallIndex = 'call_address' | 'call_failed' | 'call_key'
+
+/** The table, read by an index: SQLite without statistics takes the primary key, and so would look at every call. */
+export function callsBy(db: Db, index: CallIndex | undefined) {
+  const by = index === undefined || db.engine === 'postgres' ? '' : ` indexed by ${index}`
+  return sql<CallTable>`call`.as<'call'>(sql.raw(`call${by}`))
 }
 
 /** What the rules of a target were asked about, newest first: calls that an earlier check had not refused. */

@@ -103,7 +103,7 @@ export function Calls() {
       <div onFocusCapture={tail.look} onBlurCapture={tail.lookAway}>
         <CallsTable
           calls={rows}
-          list={list}
+          list={{ ...list, searchedBackTo: list.data?.pages.at(-1)?.searched_back_to }}
           chosen={open}
           fresh={(call) => tail.isFresh(call.id)}
           onOpen={(call) => {

@@ -1,0 +1,122 @@
+// Searching many calls: pages are the same as if everything had been looked at, but no page looks at everything.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { CompiledQuery, sql } from 'kysely'
+import { createId, timeOfId } from '../../src/ids.ts'
+import { callFilter, calls, callSearch, type CallRecord } from '../../src/store/index.ts'
+import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
+
+const organizationId = createId('org')
+const neighbourId = createId('org')
+const keys = [createId('key'), createId('key'), createId('key')]
+const targets = [createId('tgt'), createId('tgt')]
+const count = 3000
+
+for (const engine of engines) {
+  describe(`searching calls on ${engine}`, { timeout: 120_000 }, () => {
+    const clock = steadyClock()
+    let place: TestStore
+    before(async () => {
+      place = await storeForTests(engine, clock)
+      for (let at = 0; at < count; at += 500) {
+        const batch = Array.from({ length: 500 }, (_, row) => callOf(at + row, clock.now()))
+        await place.store.transactionOnCalls(async (tx) => await calls.insert(tx, batch))
+      }
+    })
+    after(async () => await place[Symbol.asyncDispose]())
+
+    for (const [name, filter] of Object.entries(filters(clock.now()))) {
+      test(`${name}: pages of a search are those of the whole list, and each looks at a few calls only`, async () => {
+        const { store } = place
+        const whole = await calls.list(store.calls, organizationId, { ...filter, limit: count })
+        const found: CallRecord[] = []
+        let before: string | undefined
+        let pages = 0
+        do {
+          const page = { ...filter, before, limit: 40, maxLookedAt: 700 }
+          const part = await callSearch.search(store.calls, organizationId, page)
+          found.push(...part.calls)
+          const isFull = part.calls.length === 40
+          before = part.searchedTo ?? (isFull ? part.calls.at(-1)?.id : undefined)
+          if (part.searchedTo !== undefined) assert.ok(timeOfId(part.searchedTo) <= clock.now())
+          pages++
+        } while (before !== undefined)
+        assert.deepEqual(found, whole)
+        assert.ok(pages <= whole.length / 40 + count / 700 + 2, `${pages} pages`)
+      })
+    }
+
+    test('calls of an address, of a key and those that failed are found by an index, in the order of the list', async () => {
+      const { store } = place
+      if (engine === 'postgres') await sql`analyze call`.execute(store.calls.query)
+      for (const [filter, index] of [
+        [{ address: '198.51.100.7' }, 'call_address'],
+        [{ keyId: keys[2] }, 'call_key'],
+        [{ statuses: [500, 600] as const }, 'call_failed'],
+      ] as const) {
+        const where = callFilter.callsThat(store.calls, organizationId, filter)
+        const asked = store.calls.query
+          .selectFrom(calls.callsBy(store.calls, index))
+          .selectAll()
+          .where(where)
+          .orderBy('id', 'desc')
+          .limit(50)
+          .compile()
+        const explain = engine === 'postgres' ? 'explain' : 'explain query plan'
+        const text = `${explain} ${asked.sql}`
+        const { rows } = await store.calls.query.executeQuery(
+          CompiledQuery.raw(text, [...asked.parameters]),
+        )
+        const plan = JSON.stringify(rows)
+        assert.doesNotMatch(plan, /TEMP B-TREE|Seq Scan|SCAN/, plan)
+        if (engine === 'sqlite') assert.match(plan, new RegExp(index), plan)
+      }
+    })
+  })
+}
+
+function filters(now: number): Record<string, callFilter.CallFilter> {
+  return {
+    'no filter': {},
+    'a rare path': { path: '/api/v1/intercept/rare' },
+    'a path nobody called': { path: '/nowhere' },
+    'a common method': { method: 'GET' },
+    'a rare word': { words: { text: 'RARE', keyIds: [] } },
+    'an address': { address: '198.51.100.7' },
+    'an address and a rare path': { address: '192.0.2.1', path: '/api/v1/intercept/rare' },
+    'a key': { keyId: keys[2] },
+    'a key and a check': { keyId: keys[0], stoppedAt: 'limits' },
+    'failed calls': { statuses: [500, 600] },
+    'one status of failed calls': { statuses: [503, 504] },
+    'a status': { statuses: [403, 404] },
+    'a check': { stoppedAt: 'limits' },
+    'refused calls': { outcome: 'refused' },
+    'upstream errors': { outcome: 'upstream_error' },
+    'a target in a part of the time': {
+      ...{ targetId: targets[1], path: '/api/v1/intercept/rare' },
+      ...{ from: now - 2_500_000, to: now - 500_000 },
+    },
+  }
+}
+
+/** A call a second; every tenth is a neighbour's. */
+function callOf(row: number, now: number): CallRecord {
+  const at = now - (count - row) * 1000
+  const isRare = row % 487 === 3
+  const isRefused = row % 7 === 0
+  return {
+    ...{ id: createId('req', at), at },
+    organizationId: row % 10 === 0 ? neighbourId : organizationId,
+    keyId: keys[row % 100 === 9 ? 2 : row % 2] ?? 'key_',
+    targetId: targets[row % 2],
+    method: row % 50 === 1 ? 'DELETE' : 'GET',
+    path: `/api/v1/intercept/${isRare ? 'rare' : 'often'}/${row % 97}`,
+    status: isRefused ? 403 : row % 91 === 5 ? 502 : row % 401 === 8 ? 503 : 200,
+    refusal: isRefused ? 'rule_denied' : undefined,
+    stoppedAt: isRefused ? (row % 3 === 0 ? 'limits' : 'rules') : undefined,
+    ...{ ruleId: undefined, trialRuleId: undefined, bytesIn: 300, bytesOut: 2000 },
+    ...{ durationUs: 1000, upstreamUs: 900 },
+    address: isRare ? '198.51.100.7' : `192.0.2.${row % 5}`,
+    ...{ agent: 'test/1', capture: undefined },
+  }
+}
