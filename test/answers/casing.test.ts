@@ -79,6 +79,7 @@ describe('the command line', { timeout: 120_000 }, () => {
     await ask('org create acme')
     await ask('org set-plan acme enterprise')
     await ask('org key-defaults acme --expires 90d --cidr 10.0.0.0/8')
+    await ask('org limits acme --rate 500/s')
     await ask('org list')
     await ask('member add acme a@acme.test --role owner')
     await ask('member add acme b@acme.test --role viewer')

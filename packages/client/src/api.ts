@@ -328,7 +328,7 @@ export interface Operations {
   /** Calls as they end, as server-sent events; ends with the session. */
   streamCalls: { input: { organization: string }; output: string }
   /** Calls, newest first; `newer` asks for what came after a call. */
-  listCalls: { input: { organization: string; query?: { after?: string; limit?: number; newer?: string; q?: string; target?: string; key?: string; stopped_at?: string; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string } }; output: { "items": (Call)[]; "next": string | null } }
+  listCalls: { input: { organization: string; query?: { after?: string; limit?: number; newer?: string; q?: string; target?: string; key?: string; stopped_at?: string; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string } }; output: { "items": (Call)[]; "next": string | null; "searched_back_to"?: string } }
   /** One call. */
   getCall: { input: { organization: string; call: string }; output: Call }
   /** The keys and targets with the most calls, and the codes with the most refusals. */
