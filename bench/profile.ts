@@ -15,7 +15,7 @@ interface Profile {
 const skippedMs = 8000
 
 /** The functions in which the largest of the profiled threads spent its time, with their shares; waiting is left out. */
-export function topOf(folder: string, count = 10): string[] {
+export function topOf(folder: string, count = 45): string[] {
   const profiles = readdirSync(folder).map(
     (file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Profile,
   )

@@ -102,13 +102,16 @@ class TurnStories implements Stories {
     call.method = methods.length === 1 ? (methods[0] ?? method) : method
     call.path = `${gatewayPrefix}/${asked.slug}${asked.path}`
     const verdict = this.#judge(call, { asked, methods })
-    const goOn = (found: Verdict): void => this.#allow(call, mustBeAdmitted(call, found)) // 400 403 404 429
+    const goOn = (found: Verdict): void => {
+      if (this.#isAdmitted(call, found)) this.#allow(call, found) // 400 403 404 429
+    }
     if (verdict instanceof Promise) this.#goOnLater(call, verdict, goOn)
     else goOn(verdict)
   }
 
   #pass(call: Call, { asked }: Wanted, verdict: Verdict): void {
-    const { target } = mustBeAdmitted(call, verdict) // 400 403 404 429
+    if (!this.#isAdmitted(call, verdict)) return // 400 403 404 429
+    const { target } = verdict
     call.check = 'forward'
     // Revoked, or left, while the checks took their time.
     const isOver = call.exchange.gone || call.exchange.finished
@@ -145,6 +148,19 @@ class TurnStories implements Stories {
     })
   }
 
+  /** Keeps what the checks found; a call that stopped at one of them is refused, without a throw on its way. */
+  #isAdmitted(call: Call, verdict: Verdict): verdict is Admitted {
+    if (!verdict.isAdmitted) {
+      call.known = verdict.known
+      call.check = verdict.stoppedAt
+      this.#deps.ending.refuse(call, verdict.error)
+      return false
+    }
+    call.known = verdict
+    call.limitHeaders = verdict.limitHeaders
+    return true
+  }
+
   #allow(call: Call, admitted: Admitted | undefined): void {
     const target = admitted?.target
     // The proxy hands it to the upstream, as a forwarded call would.
@@ -176,14 +192,6 @@ function checkOrigin(call: Call): void {
     ...{ principal, address: arrival.address, signs: exchange.head, method, named: undefined },
   })
   if (refused !== undefined) stop(call, refused)
-}
-
-/** Keeps what the checks found; throws what a refusal says. */
-function mustBeAdmitted(call: Call, verdict: Verdict): Admitted {
-  call.known = verdict.isAdmitted ? verdict : verdict.known
-  if (!verdict.isAdmitted) stop(call, verdict)
-  call.limitHeaders = verdict.limitHeaders
-  return verdict
 }
 
 function stop(call: Call, { stoppedAt, error }: Refused): never {

@@ -1,8 +1,9 @@
 import type { KeyPrincipal } from '../access/index.ts'
+import { Problem } from '../errors.ts'
 import type { GuardedTarget } from './guarded-target.ts'
 import type { Limits } from './limits.ts'
 import type { Decision } from './rules.ts'
-import { askRulesOfAll, enforce } from './ask-rules.ts'
+import { askRulesOfAll, refusalOf } from './ask-rules.ts'
 import type { Asked, Check } from './asked.ts'
 import { checkReadable, findTarget } from './find-target.ts'
 import { checkAddress, checkBrowser, type BrowserSigns } from './call-origin.ts'
@@ -60,10 +61,13 @@ export function decisionOf(known: Located | Decided | undefined): Decision | und
   return known !== undefined && 'decision' in known ? known.decision : undefined
 }
 
-/** One check: it refuses by throwing, and gives the next one what that needs. */
+/**
+ * One check: it gives the next one what that needs, or refuses. The refusals that callers run into by the thousand are
+ * given back, since throwing one costs as much as all the checks together; the others are thrown.
+ */
 interface Step<Asks, Given, Found> {
   readonly name: Check
-  readonly ask: (question: Asks, given: Given) => Found | Promise<Found>
+  readonly ask: (question: Asks, given: Given) => Found | Problem | Promise<Found | Problem>
 }
 
 /** Where the request comes from, whatever it asks for. */
@@ -97,17 +101,15 @@ const ofCall = inOrder([
   },
   {
     name: 'rules',
-    ask: (_question: Question, decided: Decided): Decided => {
-      enforce(decided.decision, decided.target)
-      return decided
-    },
+    ask: (_question: Question, decided: Decided): Decided | Problem =>
+      refusalOf(decided.decision, decided.target) ?? decided,
   },
   {
     name: 'limits',
     ask: ({ limits, principal, spend }: Question, decided: Decided) => {
       const headers = limits.ask(principal, decided.target, spend)
       return headers instanceof Promise
-        ? headers.then((limitHeaders) => admitted(decided, limitHeaders))
+        ? headers.then((later) => admitted(decided, later))
         : admitted(decided, headers)
     },
   },
@@ -133,11 +135,11 @@ function run(steps: Steps, question: Caller): unknown {
     for (; at < steps.length; at++) {
       const next = steps[at]?.ask(question as never, found as never)
       if (next instanceof Promise) return settle(next, found)
+      if (next instanceof Problem) return refusedAt(steps[at], next, found)
       found = next
     }
   } catch (error) {
-    const stoppedAt = steps[at]?.name ?? 'address'
-    return { isAdmitted: false, stoppedAt, error, known: found }
+    return refusedAt(steps[at], error, found)
   }
   return found
 }
@@ -145,13 +147,29 @@ function run(steps: Steps, question: Caller): unknown {
 /** Only the last check may have to wait. */
 async function settle(last: Promise<unknown>, known: unknown): Promise<Verdict> {
   try {
-    return (await last) as Admitted
+    const settled = await last
+    return settled instanceof Problem ? refusedAt(atLimits, settled, known) : (settled as Admitted)
   } catch (error) {
-    return { isAdmitted: false, stoppedAt: 'limits', error, known: known as Decided }
+    return refusedAt(atLimits, error, known)
   }
 }
 
-function admitted({ target, decision }: Decided, limitHeaders: readonly string[]): Admitted {
+const atLimits = { name: 'limits' } as const
+
+function refusedAt(
+  step: { readonly name: Check } | undefined,
+  error: unknown,
+  known: unknown,
+): Refused {
+  const stoppedAt = step?.name ?? 'address'
+  return { isAdmitted: false, stoppedAt, error, known: known as Refused['known'] }
+}
+
+function admitted(
+  { target, decision }: Decided,
+  limitHeaders: readonly string[] | Problem,
+): Admitted | Problem {
+  if (limitHeaders instanceof Problem) return limitHeaders
   return { isAdmitted: true, target, decision, limitHeaders }
 }
 

@@ -30,11 +30,11 @@ export function askRulesOfAll(
   return decision ?? refusal
 }
 
-/** 403 `rule_denied` for a call that the rules do not allow. */
-export function enforce(decision: Decision, target: GuardedTarget): void {
-  if (decision.allowed) return
+/** 403 `rule_denied` for a call that the rules do not allow; undefined for one that they do. */
+export function refusalOf(decision: Decision, target: GuardedTarget): Problem | undefined {
+  if (decision.allowed) return undefined
   const { ruleId } = decision
-  throw new Problem(
+  return new Problem(
     'rule_denied',
     ruleId === undefined
       ? 'No rule of the target matches this method and path, and its last line is “otherwise: refuse”.'

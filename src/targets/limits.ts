@@ -5,17 +5,16 @@ import type { Rate, RateVerdict } from '../rate.ts'
 import type { GuardedTarget } from './guarded-target.ts'
 import type { Quotas, QuotaSubject, QuotaVerdict } from './quotas.ts'
 
+/** What a caller is told of limits. */
+type Told = readonly string[] | Problem
+
 /** The limits and quotas of keys, targets and organizations. */
 export interface Limits {
   /**
    * Asks all of them for one call and counts it if all admit it; with `spend` false nothing is counted.
-   * `rate_limited`, `quota_exhausted` (429). Returns the headers that tell the caller (flat list).
+   * Gives the headers that tell the caller (flat list), or the refusal: `rate_limited`, `quota_exhausted` (429).
    */
-  ask(
-    principal: KeyPrincipal,
-    target: GuardedTarget,
-    spend: boolean,
-  ): readonly string[] | Promise<readonly string[]>
+  ask(principal: KeyPrincipal, target: GuardedTarget, spend: boolean): Told | Promise<Told>
 }
 
 interface Rated {
@@ -65,11 +64,7 @@ class PlannedLimits implements Limits {
     this.#deps = deps
   }
 
-  ask(
-    principal: KeyPrincipal,
-    target: GuardedTarget,
-    spend: boolean,
-  ): readonly string[] | Promise<readonly string[]> {
+  ask(principal: KeyPrincipal, target: GuardedTarget, spend: boolean): Told | Promise<Told> {
     const { settings } = target
     const unlimited =
       principal.rateLimit === undefined &&
@@ -88,7 +83,7 @@ class PlannedLimits implements Limits {
   }
 
   /** Settles in one turn what nobody has to be waited for; else a promise after which to ask again. */
-  #attempt(plan: Plan, spend: boolean): readonly string[] | Promise<unknown> {
+  #attempt(plan: Plan, spend: boolean): Told | Promise<unknown> {
     const { rates, quotas, clock } = this.#deps
     let waits: Promise<unknown>[] | undefined
     let refusing: Refusing | undefined
@@ -114,18 +109,14 @@ class PlannedLimits implements Limits {
     }
     if (waits !== undefined) return Promise.all(waits)
     // Nothing is spent on a call that one of them refuses.
-    if (refusing !== undefined) throw refused(refusing, plan.policies, states)
+    if (refusing !== undefined) return refused(refusing, plan.policies, states)
     if (spend) this.#spendAll(plan, nowMs)
     return ['RateLimit-Policy', plan.policies, 'RateLimit', states]
   }
 
   // What is spent must have been there in this very turn: calls that waited together all saw the same rest.
-  async #askAgain(
-    waited: Promise<unknown>,
-    plan: Plan,
-    spend: boolean,
-  ): Promise<readonly string[]> {
-    let next: readonly string[] | Promise<unknown> = waited
+  async #askAgain(waited: Promise<unknown>, plan: Plan, spend: boolean): Promise<Told> {
+    let next: Told | Promise<unknown> = waited
     while (next instanceof Promise) {
       await next
       next = this.#attempt(plan, spend)

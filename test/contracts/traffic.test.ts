@@ -51,8 +51,8 @@ for (const engine of engines) {
         close: async () => await quotas[Symbol.asyncDispose](),
         async pass(key: KeyPrincipal): Promise<string> {
           try {
-            await limits.ask(key, target, true)
-            return 'passed'
+            const told = await limits.ask(key, target, true)
+            return told instanceof Problem ? told.code : 'passed'
           } catch (error) {
             if (!(error instanceof Problem)) throw error
             return error.code

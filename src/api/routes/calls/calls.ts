@@ -7,6 +7,7 @@ import { callFilterProperties, text, toCallFilter } from './filter.ts'
 import { Rollup, TopItem, toRollup } from './rollup-schema.ts'
 import { ApiCall, namesFor, toApiCall } from './call-schema.ts'
 import { route } from '../../core/route.ts'
+import type { Services } from '../../core/services.ts'
 import { limitOf, pageOf, pageQuery, Time, time, toPage } from '../../core/schemas.ts'
 
 /** Calls that passed through, and their sums. */
@@ -26,6 +27,7 @@ export const callRoutes = {
         before: query.after,
         after: query.newer,
         limit: limitOf(query) + 1,
+        hasTime: timeFrom(services.clock),
       }
       const { slowCallReads } = services.store
       const { calls: found, searchedTo } = await callSearch.search(
@@ -119,6 +121,13 @@ export const callRoutes = {
   }),
 }
 
+/** Whether a page may be searched for longer: whoever waits sees what was found so far, and goes on. */
+function timeFrom(clock: Services['clock']): () => boolean {
+  const endsAt = clock.monotonic() + searchMs
+  return () => clock.monotonic() < endsAt
+}
+
+const searchMs = 150
 const minuteMs = 60_000
 const dayMs = 86_400_000
 const maxPoints = 2000

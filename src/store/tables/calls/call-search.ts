@@ -14,6 +14,8 @@ export interface CallSearch extends CallFilter {
   readonly limit: number
   /** Records that may be looked at, about; left out: 50,000. */
   readonly maxLookedAt?: number
+  /** Asked between slices: whether the search may go on; left out: it may. */
+  readonly hasTime?: () => boolean
 }
 
 /** What a search has found so far. */
@@ -25,7 +27,7 @@ export interface CallsFound {
 
 // Most filters fill a page from a few thousand calls; a rare one is worth larger steps.
 const firstSlice = 2000
-const maxSlice = 16_000
+const maxSlice = 8000
 const usualLookedAt = 50_000
 
 /**
@@ -57,6 +59,7 @@ export async function search(
       return { calls: found, searchedTo: undefined }
     }
     before = end
+    if (page.hasTime?.() === false) break
   }
   return { calls: found, searchedTo: before }
 }
@@ -90,8 +93,8 @@ interface Index {
 
 /** The most selective first: an address or a key has fewer calls than an organization. */
 function indexOf(page: CallSearch): Index {
-  const { before: _before, after: _after, limit: _limit, maxLookedAt: _max, ...filter } = page
-  const { from, to, ...rest } = filter
+  const { before: _before, after: _after, limit: _limit, ...filter } = page
+  const { from, to, maxLookedAt: _max, hasTime: _hasTime, ...rest } = filter
   const named = Object.entries(rest).filter(([, value]) => value !== undefined)
   const isAlone = named.length <= 1
   const { id, address, keyId, statuses } = filter
