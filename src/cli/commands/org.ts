@@ -70,7 +70,7 @@ export const commands = {
       const rateLimit =
         text === undefined || text === 'none' ? null : read('--rate', text, parseCallsPerSeconds)
       return await withServices(terminal, async (services) => {
-        const organizations = organizationsOf(services)
+        const organizations = await organizationsOf(services)
         const found = await organizations.get(slug)
         const changed =
           text === undefined
