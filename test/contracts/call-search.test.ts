@@ -46,11 +46,10 @@ for (const engine of engines) {
       })
     }
 
-    test('calls of an address, of a key and those that failed are found by an index, in the order of the list', async () => {
+    test('calls of a key and those that failed are found by an index, in the order of the list', async () => {
       const { store } = place
       if (engine === 'postgres') await sql`analyze call`.execute(store.calls.query)
       for (const [filter, index] of [
-        [{ address: '198.51.100.7' }, 'call_address'],
         [{ keyId: keys[2] }, 'call_key'],
         [{ statuses: [500, 600] as const }, 'call_failed'],
       ] as const) {

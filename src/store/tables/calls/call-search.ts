@@ -39,7 +39,7 @@ export async function search(
   organizationId: OrganizationId,
   page: CallSearch,
 ): Promise<CallsFound> {
-  const index = indexOf(page)
+  const index = indexOf(page, db.engine)
   const { name } = index
   if (index.isWhole) {
     const all = await list(db, organizationId, { ...page, index: name })
@@ -92,15 +92,15 @@ interface Index {
 }
 
 /** The most selective first: an address or a key has fewer calls than an organization. */
-function indexOf(page: CallSearch): Index {
+function indexOf(page: CallSearch, engine: Db['engine']): Index {
   const { before: _before, after: _after, limit: _limit, ...filter } = page
   const { from, to, maxLookedAt: _max, hasTime: _hasTime, ...rest } = filter
   const named = Object.entries(rest).filter(([, value]) => value !== undefined)
   const isAlone = named.length <= 1
   const { id, address, keyId, statuses } = filter
   if (id !== undefined) return { name: undefined, filter: { id }, isWhole: true }
-  if (address !== undefined) {
-    return { name: 'call_address', filter: { address, from, to }, isWhole: isAlone }
+  if (address !== undefined && engine === 'postgres') {
+    return { name: undefined, filter: { address, from, to }, isWhole: isAlone }
   }
   if (keyId !== undefined) {
     return { name: 'call_key', filter: { keyId, from, to }, isWhole: isAlone }

@@ -65,7 +65,7 @@ export async function list(
 }
 
 /** Indexes of calls beside the order of lists. */
-export type CallIndex = 'call_address' | 'call_failed' | 'call_key'
+export type CallIndex = 'call_failed' | 'call_key'
 
 /** The table, read by an index: SQLite without statistics takes the primary key, and so would look at every call. */
 export function callsBy(db: Db, index: CallIndex | undefined) {
