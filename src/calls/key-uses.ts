@@ -40,7 +40,9 @@ export class KeyUses {
     try {
       for (let part = waiting.slice(0, usesInCommit); part.length > 0;) {
         const uses = part.map(([digest, entry]) => useOf(digest, entry))
-        await this.#store.transaction(async (tx) => await keySecrets.noteUses(tx, uses))
+        await this.#store.transactionThatMayBeLost(
+          async (tx) => await keySecrets.noteUses(tx, uses),
+        )
         waiting.splice(0, part.length)
         part = waiting.slice(0, usesInCommit)
       }

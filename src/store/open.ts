@@ -72,6 +72,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     pool: () => handle.pool?.(),
     status: () => link.status(),
     transaction: async (work) => (await transact(work)).result,
+    transactionThatMayBeLost: async (work) =>
+      (await transact(work, { lane: handle.mayBeLost })).result,
     accompanied: async (companion, work) => await companions.run(companion, work),
     transactionOnCalls: async (work) => await handle.transactCalls(work),
     insertCalls: async (rows) => await handle.insertCalls(rows),

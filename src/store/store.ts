@@ -29,6 +29,8 @@ export interface Store extends Db {
   readonly slowCallReads: Db
   /** Commits a work as a whole, with what it collected. Only the database may be awaited inside. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** The same for what a loss of power may take back, such as when a key was used last; nothing that anybody must hear. */
+  transactionThatMayBeLost<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
    * The same, and answers only when every live node has heard it, or trusts nothing any more (1 s); `isNeeded` says
    * whether a result has to be heard at all. Works of one `queue` run one after the other in this process, and those
@@ -69,6 +71,7 @@ export function storeWithin(store: Store, tx: Tx): Store {
       transaction: async (work) => await work(tx),
     },
     transaction: async (work) => await work(tx),
+    transactionThatMayBeLost: async (work) => await work(tx),
     async transactionConfirmed(work) {
       // Whoever opened the transaction waits for its confirmation.
       return { result: await work(tx), confirmation: unconfirmed }

@@ -46,10 +46,10 @@ for (const engine of engines) {
           if (areCallsAway) throw new Error('calls are away')
           return await place.store.transactionOnCalls(work)
         },
-        transaction: async (work) => {
+        transactionThatMayBeLost: async (work) => {
           usesTried.push(isMainAway ? 'away' : 'written')
           if (isMainAway) throw new Error('the main database is away')
-          return await place.store.transaction(work)
+          return await place.store.transactionThatMayBeLost(work)
         },
       }
       await using recorder = createRecorder({

@@ -176,8 +176,8 @@ describe('queues', () => {
     for (const code of ['ECONNRESET', 'ECONNABORTED', 'ENETDOWN', 'EPROTO', 'ERR_SSL_BAD_RECORD']) {
       const queues = new CommitQueues({
         ...deps,
-        async shared(works) {
-          await deps.shared(works)
+        async shared(works, mayBeLost) {
+          await deps.shared(works, mayBeLost)
           throw Object.assign(new Error('read'), { code })
         },
       })
@@ -240,6 +240,47 @@ test('when nothing can begin, all in the queue are refused, and the next one tri
   )
   isAway = false
   assert.equal((await queues.commit('a', async () => 4)).result, 4)
+})
+
+test('SQLite: only a commit that may be lost is spared the wait for the disk', async () => {
+  await using place = await emptyPlace('sqlite')
+  await using store = await place.open()
+  const levelOf = async (tx: Tx) => {
+    const { rows } = await sql<{ synchronous: number }>`pragma synchronous`.execute(tx.query)
+    return rows[0]?.synchronous
+  }
+  const [normal, full] = [1, 2]
+  assert.equal(await store.transactionThatMayBeLost(levelOf), normal)
+  assert.equal(await store.transaction(levelOf), full)
+  const failing = store.transactionThatMayBeLost(async () => {
+    throw new Error('not today')
+  })
+  await assert.rejects(failing, /not today/)
+  assert.equal(await store.transaction(levelOf), full)
+})
+
+test('what may be lost with the power shares commits, but none that waits for no disk holds what must be kept', async () => {
+  const commits: string[] = []
+  let names: string[] = []
+  const queues = new CommitQueues({
+    async shared(works, mayBeLost) {
+      names = []
+      const collected = { audits: [], events: [], changes: [] }
+      const nothing = async (): Promise<void> => undefined
+      await works({ transaction: {} as Tx, collected, mark: nothing, goBack: nothing })
+      commits.push(`${mayBeLost ? 'soon' : 'on disk'}: ${names.join(' ')}`)
+      return []
+    },
+    alone: () => assert.fail('nothing is run again'),
+    isWorthAnotherTry: () => false,
+    monotonic: () => 0,
+  })
+  const works = ['use 1', 'use 2', 'revocation', 'use 3', 'key', 'use 4'].map(
+    async (name) =>
+      await queues.commit('all', async () => void names.push(name), name.startsWith('use')),
+  )
+  await Promise.all(works)
+  assert.deepEqual(commits, ['soon: use 1 use 2', 'on disk: revocation use 3 key use 4'])
 })
 
 test('what the ledger adds to the changes of works is told once, by the first that succeeded', async () => {

@@ -32,6 +32,8 @@ export interface EngineHandle extends EngineLane {
   readonly background: EngineLane
   /** Connections for what ends access: it must not wait for those that publishers hold while they wait for each other. */
   readonly urgent: EngineLane
+  /** For what a loss of power may take back: on SQLite such a commit does not wait for the disk, and so holds up no call. */
+  readonly mayBeLost: EngineLane
   /** Where call records are. */
   readonly calls: Db
   /** For reads that may take seconds: they hold up nothing else in this process. */

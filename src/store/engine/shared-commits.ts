@@ -14,6 +14,8 @@ interface Committed<T> {
 
 interface Job {
   readonly work: (tx: Tx) => Promise<unknown>
+  /** A loss of power may take it back: it waits for no disk. */
+  readonly mayBeLost: boolean
   readonly resolve: (done: Committed<unknown>) => void
   readonly reject: (error: unknown) => void
   /** Refuses it unless its turn comes before. */
@@ -36,7 +38,7 @@ export interface SharedTransaction {
 /** What a database does for queued works. */
 export interface CommitDeps {
   /** Commits what `works` do, with one ledger for all; answers the changes in the order of their drafts. */
-  shared(works: (shared: SharedTransaction) => Promise<void>): Promise<Change[]>
+  shared(works: (shared: SharedTransaction) => Promise<void>, mayBeLost: boolean): Promise<Change[]>
   /** Commits one work by itself, tried again where that helps. */
   alone<T>(work: (tx: Tx) => Promise<T>): Promise<Committed<T>>
   /** Whether the same work may succeed when it is run again. */
@@ -60,9 +62,13 @@ export class CommitQueues {
     this.#deps = deps
   }
 
-  async commit<T>(name: string, work: (tx: Tx) => Promise<T>): Promise<Committed<T>> {
+  async commit<T>(
+    name: string,
+    work: (tx: Tx) => Promise<T>,
+    mayBeLost = false,
+  ): Promise<Committed<T>> {
     return await new Promise<Committed<T>>((resolve, reject) => {
-      const job: Job = { work, resolve: resolve as Job['resolve'], reject }
+      const job: Job = { work, mayBeLost, resolve: resolve as Job['resolve'], reject }
       const queue = this.#queues.get(name)
       if (queue !== undefined) return this.#wait(job, queue.waiting)
       const waiting: Job[] = [job]
@@ -100,6 +106,7 @@ export class CommitQueues {
     const taken: Job[] = []
     const settlements: Settle[] = []
     let collectedByWorks = 0
+    const mayBeLost = waiting[0]?.mayBeLost === true
     try {
       const changes = await this.#deps.shared(async (shared) => {
         const until = this.#deps.monotonic() + gatherMs
@@ -109,9 +116,11 @@ export class CommitQueues {
           settlements.push(await this.#run(shared, job, taken.length === 1))
           // Works that arrived while the last one ran join this commit.
           if (taken.length >= worksInCommit || this.#deps.monotonic() >= until) break
+          // What must not be lost has a commit that waits for the disk.
+          if (mayBeLost && waiting[0]?.mayBeLost === false) break
         }
         collectedByWorks = shared.collected.changes.length
-      })
+      }, mayBeLost)
       // What the ledger has added, deliveries, concerns all of them: the first tells this node.
       let added = changes.slice(collectedByWorks)
       for (const settle of settlements) added = settle(changes, added)

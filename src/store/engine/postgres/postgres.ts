@@ -72,6 +72,8 @@ export async function openPostgres(
     ...main,
     background,
     urgent,
+    // Whoever waits for the disk is another process: nothing is gained.
+    mayBeLost: main,
     calls,
     slowReads,
     slowCallReads: slowReads,

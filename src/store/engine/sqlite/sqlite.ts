@@ -56,6 +56,7 @@ export async function openSqlite(
     // One writer, whose commits are shared: a second lane would only wait for it.
     background: lane,
     urgent: lane,
+    mayBeLost: { query, transact: async (work) => await commits.transact(work, true) },
     ...calls.handle,
     slowReads: slowReads.connection,
     async hasForeignCommit() {
@@ -139,14 +140,20 @@ function createCommitQueue(
   writer: Db,
   clock: Pick<Clock, 'now' | 'monotonic'>,
 ): {
-  transact<T>(work: (tx: Tx) => Promise<T>): Promise<{ result: T; changes: Change[] }>
+  transact<T>(
+    work: (tx: Tx) => Promise<T>,
+    mayBeLost?: boolean,
+  ): Promise<{ result: T; changes: Change[] }>
   idle(): Promise<void>
 } {
   /** Runs works, then the ledger, then commits. */
   async function commit<T>(
     work: (tx: Tx, collected: Collected) => Promise<T>,
+    mayBeLost = false,
   ): Promise<{ result: T; changes: Change[] }> {
     const file = live()
+    // The next commit that waits for the disk takes this one along: what is lost is always the end.
+    if (mayBeLost) file.pragma('synchronous = NORMAL')
     file.exec('begin immediate')
     try {
       const { transaction, collected } = createTransaction(writer, clock.now())
@@ -158,6 +165,8 @@ function createCommitQueue(
       // A full disk and the like have ended it by themselves.
       if (file.inTransaction) file.exec('rollback')
       throw error
+    } finally {
+      if (mayBeLost) file.pragma('synchronous = FULL')
     }
   }
 
@@ -165,7 +174,7 @@ function createCommitQueue(
     alone: commit,
     isWorthAnotherTry: () => false,
     monotonic: () => clock.monotonic(),
-    async shared(works) {
+    async shared(works, mayBeLost) {
       const done = await commit(async (transaction, collected) => {
         let isMarked = false
         await works({
@@ -177,12 +186,12 @@ function createCommitQueue(
           },
           goBack: async () => void live().exec('rollback to work'),
         })
-      })
+      }, mayBeLost)
       return done.changes
     },
   })
   return {
-    transact: async (work) => await queues.commit('all', work),
+    transact: async (work, mayBeLost) => await queues.commit('all', work, mayBeLost),
     idle: async () => await queues.idle(),
   }
 }
