@@ -86,6 +86,7 @@ describe('the command line over the API', () => {
       'target list acme',
       'target show acme echo',
       'org key-defaults acme',
+      'org limits acme',
       'export acme',
       'webhook list acme',
       'webhook secret acme',
@@ -113,6 +114,7 @@ describe('the command line over the API', () => {
       ['target set acme second --idle 20s --disabled', /is changed/],
       ['target remove acme second', /is gone/],
       ['org key-defaults acme --expires 30d', /end after 30 days/],
+      ['org limits acme --rate 500/s', /share 500 calls in 1 s/],
     ] as const) {
       const done = await remote(words)
       assert.equal(done.code, 0, `${words}: ${done.err}`)
