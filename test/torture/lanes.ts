@@ -14,14 +14,16 @@ const shortMessages = 500
 const maxFindings = 20
 const sayEvery = 100_000
 
-/** The differential test of the two lanes; `--seed` repeats a run. */
+/** The differential test of the two lanes; `--seed` repeats a run, `--size` says how many mutated messages, `--minutes` ends it, `--short` leaves out the cuts. */
 export const lanes: Torture = {
   about: 'P1, P2: both lanes agree on the same bytes',
-  async run({ short, seed, say }) {
+  async run({ short, seed, minutes = Infinity, size, say }) {
     await using plain = new LaneObserver('plain')
     await using standard = new LaneObserver('standard')
     const findings: string[] = []
     const figures = { corpus: 0, mutated: 0 }
+    const endsAt = performance.now() + minutes * 60_000
+    const goesOn = (): boolean => findings.length < maxFindings && performance.now() < endsAt
 
     async function check(pieces: readonly Buffer[]): Promise<void> {
       const found = await disagreement({ plain, standard } satisfies Lanes, pieces)
@@ -30,7 +32,7 @@ export const lanes: Torture = {
 
     for (const place of short ? [] : places) {
       for (const [, bytes] of messagesTo(place)) {
-        for (let cut = 0; cut < bytes.length && findings.length < maxFindings; cut++) {
+        for (let cut = 0; cut < bytes.length && goesOn(); cut++) {
           await check(
             [bytes.subarray(0, cut), bytes.subarray(cut)].filter(({ length }) => length > 0),
           )
@@ -40,8 +42,8 @@ export const lanes: Torture = {
       say(`${place}: ${figures.corpus} cut messages, ${findings.length} findings`)
     }
     const random = randomFrom(seed)
-    const total = short ? shortMessages : mutatedMessages
-    while (figures.mutated < total && findings.length < maxFindings) {
+    const total = size ?? (short ? shortMessages : mutatedMessages)
+    while (figures.mutated < total && goesOn()) {
       await check(randomPieces(random))
       figures.mutated++
       if (figures.mutated % sayEvery === 0) say(`${figures.mutated} mutated messages`)
