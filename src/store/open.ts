@@ -32,16 +32,11 @@ export interface StoreOptions {
 
 /** Opens the database, brings its schema up to date and starts reading the change feed. */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { authenticator, isNode, onHistory } = options
+  const { authenticator, clock: machineClock, isNode, onHistory } = options
   const isDatabases = options.followsDatabaseClock === true && Boolean(options.databaseUrl)
-  const clock = sharedClock(options.clock, isDatabases)
+  const clock = sharedClock(machineClock, isDatabases)
   const handle = await openEngine(options, clock)
-  const link = await NodeLink.start(handle, {
-    machineClock: options.clock,
-    clock,
-    isNode,
-    onHistory,
-  })
+  const link = await NodeLink.start(handle, { machineClock, clock, isNode, onHistory })
   const companions = createCompanions()
 
   async function transact<T>(
