@@ -116,7 +116,10 @@ async function listen(
   }
   const { address, port } = await front.listen({ host: config.host, port: config.port })
   listening.defer(async () => {
-    await ending.begin(config.lameDuckMs)
+    ending.announce()
+    front.leave()
+    if (config.lameDuckMs > 0) await setTimeout(config.lameDuckMs)
+    ending.stop()
     gateway.endStreams()
     // Attempts under way take up to their own deadline: beside the requests, not behind them.
     webhooks.stopSending()
@@ -138,9 +141,11 @@ class Ending {
     return this.#stopping.signal
   }
 
-  async begin(lameDuckMs: number): Promise<void> {
+  announce(): void {
     this.isDraining = true
-    if (lameDuckMs > 0) await setTimeout(lameDuckMs)
+  }
+
+  stop(): void {
     this.#stopping.abort()
   }
 }

@@ -31,7 +31,7 @@ export const rollingProxies: Torture = {
   async run({ short, size = 30 }) {
     // Longer than two of HAProxy's looks, as docs/operate/upgrade.md says; containers have 5 s.
     const plan = short
-      ? { nodes: 2, replaced: 1, perSecond: 150, lameDuck: '2200ms' }
+      ? { nodes: 2, replaced: 1, perSecond: 150, lameDuck: '2600ms' }
       : { nodes: 3, replaced: size, perSecond: 500, lameDuck: '5s' }
     const folder = mkdtempSync(join(tmpdir(), 'intercept-rolling-'))
     await using stack = new AsyncDisposableStack()

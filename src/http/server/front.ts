@@ -29,6 +29,8 @@ export interface Front {
   connectionCount(): number
   /** Takes no new connections and lets open requests finish, for up to `graceMs`; then breaks what is left. */
   drain(graceMs: number): Promise<void>
+  /** From now on every response ends its connection; new ones are still taken. */
+  leave(): void
 }
 
 const lingerMs = 1000
@@ -57,6 +59,7 @@ class TwoLaneFront implements Front {
   readonly #plain: PlainLane
   readonly #sweep: NodeJS.Timeout
   /** Node's own listener, which reads a connection with node:http. */
+  #isLeaving = false
   readonly #readWithNode: ((socket: Socket) => void) | undefined
 
   constructor(deps: FrontDeps) {
@@ -90,8 +93,19 @@ class TwoLaneFront implements Front {
   }
 
   accept(socket: Socket): void {
-    if (this.#deps.lane === 'plain') this.#connections.add(this.#plain.open(socket))
-    else this.#takeOnStandardLane(socket)
+    if (this.#deps.lane !== 'plain') {
+      this.#takeOnStandardLane(socket)
+      return
+    }
+    const connection = this.#plain.open(socket)
+    this.#connections.add(connection)
+    if (this.#isLeaving) connection.drain()
+  }
+
+  // A balancer then keeps no connection on which its next request could be lost.
+  leave(): void {
+    this.#isLeaving = true
+    for (const connection of this.#connections) connection.drain()
   }
 
   connectionCount(): number {
@@ -103,7 +117,7 @@ class TwoLaneFront implements Front {
     const closed = new Promise<void>((resolve) => {
       NetServer.prototype.close.call(this.#server, () => resolve())
     })
-    for (const connection of this.#connections) connection.drain()
+    this.leave()
     const cut = setTimeout(() => {
       for (const connection of this.#connections) connection.destroy()
     }, graceMs)
@@ -173,6 +187,7 @@ class TwoLaneFront implements Front {
     this.#readWithNode?.(socket)
     const connection = new ClientConnection(socket, this.#connectionLimits)
     this.#connections.add(connection)
+    if (this.#isLeaving) connection.drain()
     socket.on('close', () => this.#connections.delete(connection))
   }
 
