@@ -9,8 +9,7 @@ export function accessTokensQuery(organization: string) {
   return listQuery(
     [organization, 'access-tokens'],
     'GET /organizations/:organization/access-tokens',
-    { organization },
-    {},
+    { path: { organization } },
   )
 }
 

@@ -14,12 +14,10 @@ export interface AuditFilter {
 
 /** Audit entries, newest first. */
 export function auditQuery(organization: string, filter: AuditFilter) {
-  return listQuery(
-    [organization, 'audit', 'list'],
-    'GET /organizations/:organization/audit',
-    { organization },
-    { ...filter, limit: 100 },
-  )
+  return listQuery([organization, 'audit', 'list'], 'GET /organizations/:organization/audit', {
+    path: { organization },
+    query: { ...filter, limit: 100 },
+  })
 }
 
 /** Whether every entry follows from the one before. */

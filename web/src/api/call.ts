@@ -48,9 +48,11 @@ export class Refused extends Error {
   constructor(
     status: number,
     code: string,
-    detail: string,
-    requestId?: string,
-    fields?: FieldError[],
+    {
+      detail,
+      requestId,
+      fields,
+    }: { detail: string; requestId?: string | undefined; fields?: FieldError[] | undefined },
   ) {
     super(detail)
     this.name = 'Refused'
@@ -136,7 +138,7 @@ async function send(address: string, head: RequestInit): Promise<Response> {
     return await fetch(address, head)
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
-    throw new Refused(0, 'offline', 'Intercept does not answer.')
+    throw new Refused(0, 'offline', { detail: 'Intercept does not answer.' })
   }
 }
 
@@ -158,17 +160,18 @@ function refusalOf(answer: Response, text: string): Refused {
       request_id?: string
       errors?: FieldError[]
     }
-    return new Refused(
-      answer.status,
-      body.code ?? 'internal_error',
-      body.detail ?? body.title ?? '',
-      body.request_id ?? requestId,
-      body.errors,
-    )
+    return new Refused(answer.status, body.code ?? 'internal_error', {
+      detail: body.detail ?? body.title ?? '',
+      requestId: body.request_id ?? requestId,
+      fields: body.errors,
+    })
   } catch {
     // Not our answer: what stands before Intercept answers in its place.
     const isProxy = answer.status >= 502 && answer.status <= 504
     const code = isProxy ? 'unanswered' : 'internal_error'
-    return new Refused(answer.status, code, `The answer was ${answer.status}.`, requestId)
+    return new Refused(answer.status, code, {
+      detail: `The answer was ${answer.status}.`,
+      requestId,
+    })
   }
 }

@@ -15,12 +15,10 @@ export function keysQuery(
   filter: { readonly search?: string | undefined; readonly state?: string | undefined },
 ) {
   return infiniteQueryOptions({
-    ...listQuery(
-      [organization, 'keys', 'list'],
-      'GET /organizations/:organization/keys',
-      { organization },
-      filter,
-    ),
+    ...listQuery([organization, 'keys', 'list'], 'GET /organizations/:organization/keys', {
+      path: { organization },
+      query: filter,
+    }),
     // A revocation by somebody else is seen at once; not in a tab that nobody looks at.
     refetchInterval: ({ state }) =>
       state.status !== 'error' && state.data?.pages.length === 1 ? watchMs : false,

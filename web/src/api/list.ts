@@ -10,8 +10,7 @@ type ListRoute = {
 export function listQuery<R extends ListRoute>(
   queryKey: readonly unknown[],
   route: R,
-  path: Record<string, string>,
-  query: object,
+  { path, query = {} }: { readonly path: Record<string, string>; readonly query?: object },
 ) {
   return infiniteQueryOptions({
     queryKey: [...queryKey, query],

@@ -23,12 +23,10 @@ export function memberListQuery(
   organization: string,
   filter: { readonly role?: string | undefined },
 ) {
-  return listQuery(
-    [organization, 'members', 'list'],
-    'GET /organizations/:organization/members',
-    { organization },
-    filter,
-  )
+  return listQuery([organization, 'members', 'list'], 'GET /organizations/:organization/members', {
+    path: { organization },
+    query: filter,
+  })
 }
 
 /** One member. */
@@ -59,10 +57,7 @@ export function memberSessionsQuery(organization: string, member: string) {
 
 /** Invitations, newest first. */
 export function invitationsQuery(organization: string) {
-  return listQuery(
-    [organization, 'invitations'],
-    'GET /organizations/:organization/invitations',
-    { organization },
-    {},
-  )
+  return listQuery([organization, 'invitations'], 'GET /organizations/:organization/invitations', {
+    path: { organization },
+  })
 }

@@ -6,50 +6,38 @@ import { copyLabel, useCopy } from './Copy.tsx'
 import { cx } from './cx.ts'
 import classes from './dialog.module.css'
 
-/**
- * Shows a secret the only time it can be shown. Escape, a click outside and leaving the page are held until it
- * was copied or the person says that it is stored. Live at page level, so that no reload of a list unmounts it.
- */
-export function SecretDialog({
-  secret,
-  name,
-  title,
-  lead,
-  onClose,
-  children,
-}: {
+interface SecretDialogProps {
   readonly secret: string
   readonly name: string
   readonly title: string
   readonly lead: ReactNode
   readonly onClose: () => void
   readonly children?: ReactNode
-}) {
+}
+
+/**
+ * Shows a secret the only time it can be shown. Escape, a click outside and leaving the page are held until it
+ * was copied or the person says that it is stored. Live at page level, so that no reload of a list unmounts it.
+ */
+export function SecretDialog(dialog: SecretDialogProps) {
+  const { secret, onClose } = dialog
   const node = useRef<HTMLElement>(null)
   const first = useRef<HTMLButtonElement>(null)
   const [outcome, copy] = useCopy(node)
   const [safe, setSafe] = useState(false)
   const [held, setHeld] = useState(false)
-
-  useEffect(() => {
-    if (safe) return undefined
-    const hold = (event: BeforeUnloadEvent) => event.preventDefault()
-    window.addEventListener('beforeunload', hold)
-    return () => window.removeEventListener('beforeunload', hold)
-  }, [safe])
-
-  function leave() {
-    if (safe) onClose()
-    else setHeld(true)
-  }
+  useHeldPage(!safe)
 
   return (
-    <Dialog.Root open onOpenChange={(next) => (next ? undefined : leave())}>
+    <Dialog.Root
+      open
+      onOpenChange={(next) => (next ? undefined : safe ? onClose() : setHeld(true))}
+    >
       <Dialog.Portal>
         <Dialog.Backdrop className={classes.veil} />
         <Dialog.Popup className={cx(classes.dialog, classes.wide)} initialFocus={first}>
-          <Dialog.Title>{title}</Dialog.Title>
-          <Dialog.Description>{lead}</Dialog.Description>
+          <Dialog.Title>{dialog.title}</Dialog.Title>
+          <Dialog.Description>{dialog.lead}</Dialog.Description>
           <div className={classes.secret}>
             <code ref={node} data-secret>
               {secret}
@@ -63,11 +51,11 @@ export function SecretDialog({
                   void copy(secret).then((copied) => (copied ? setSafe(true) : undefined))
                 }
               >
-                {copyLabel(outcome, words.copyName(name))}
+                {copyLabel(outcome, words.copyName(dialog.name))}
               </Button>
             </div>
           </div>
-          {children}
+          {dialog.children}
           <p role="status" className={held && !safe ? undefined : 'visually-hidden'}>
             {held && !safe ? (
               <strong>{words.secretHeld}</strong>
@@ -84,4 +72,13 @@ export function SecretDialog({
       </Dialog.Portal>
     </Dialog.Root>
   )
+}
+
+function useHeldPage(isHeld: boolean): void {
+  useEffect(() => {
+    if (!isHeld) return undefined
+    const hold = (event: BeforeUnloadEvent) => event.preventDefault()
+    window.addEventListener('beforeunload', hold)
+    return () => window.removeEventListener('beforeunload', hold)
+  }, [isHeld])
 }

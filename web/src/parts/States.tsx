@@ -91,7 +91,8 @@ export function ProblemNotice({
 /** The refusal inside any thrown thing. */
 export function asRefused(error: unknown): Refused {
   if (error instanceof Refused) return error
-  return new Refused(0, 'internal_error', error instanceof Error ? error.message : words.refused)
+  const detail = error instanceof Error ? error.message : words.refused
+  return new Refused(0, 'internal_error', { detail })
 }
 
 /** What the server says about one field of a form. */

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { CallFilter } from '../../api/calls.ts'
-import { rollupQuery } from '../../api/traffic.ts'
+import { rollupQuery, type Rollup } from '../../api/traffic.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
 import { ButtonLink } from '../../parts/Button.tsx'
 import { TimeChart } from '../../parts/chart/TimeChart.tsx'
@@ -12,44 +12,50 @@ import { Card, Columns, Pile } from '../../parts/Surface.tsx'
 import { latencySeries, partSeries, trafficSeries } from '../../parts/traffic-series.ts'
 import { Figures } from './Figures.tsx'
 
-/** The calls of one target or key over time: figures, how they ended, how long they took and where the time went. */
-export function TrafficPanel({
-  organization,
-  filter,
-  range,
-  onRange,
-}: {
+interface PanelProps {
   readonly organization: string
   readonly filter: CallFilter
   readonly range: RangeSearch
   readonly onRange: (range: RangeSearch) => void
-}) {
+}
+
+/** The calls of one target or key over time: figures, how they ended, how long they took and where the time went. */
+export function TrafficPanel(panel: PanelProps) {
+  const { organization, filter, range, onRange } = panel
   const rollup = useQuery(rollupQuery(organization, { range, filter, parts: true }))
-  const picker = <RangePicker search={range} onRange={onRange} />
-  if (rollup.data === undefined)
-    return (
-      <Pile>
-        {picker}
-        {rollup.isError ? (
-          <ProblemNotice error={rollup.error} retry={() => void rollup.refetch()} />
-        ) : (
-          <Loading />
-        )}
-      </Pile>
-    )
-  const { points, step_ms: stepMs } = rollup.data
-  const pick = (from: number, to: number) =>
+  return (
+    <Pile>
+      <RangePicker search={range} onRange={onRange} />
+      {rollup.data !== undefined ? (
+        <Charts {...panel} rollup={rollup.data} />
+      ) : rollup.isError ? (
+        <ProblemNotice error={rollup.error} retry={() => void rollup.refetch()} />
+      ) : (
+        <Loading />
+      )}
+    </Pile>
+  )
+}
+
+function Charts({
+  organization,
+  filter,
+  range,
+  rollup,
+  onRange,
+}: PanelProps & { readonly rollup: Rollup }) {
+  const { points, step_ms: stepMs } = rollup
+  const onPick = (from: number, to: number) =>
     onRange({
       range: undefined,
       from: new Date(from).toISOString(),
       to: new Date(to).toISOString(),
     })
-  const chart = { at: points.map((point) => point.at), stepMs, onPick: pick }
+  const chart = { at: points.map((point) => point.at), stepMs, onPick }
   return (
-    <Pile>
-      {picker}
+    <>
       <Card flush label={w.figures}>
-        <Figures rollup={rollup.data} />
+        <Figures rollup={rollup} />
       </Card>
       <Card label={w.traffic}>
         <TimeChart
@@ -82,6 +88,6 @@ export function TrafficPanel({
           <TimeChart {...chart} title={w.parts} series={partSeries(points)} format={duration} />
         </Card>
       </Columns>
-    </Pile>
+    </>
   )
 }

@@ -23,7 +23,7 @@ export function useKeyChoice(organization: string, given: string | undefined) {
     if (name === '' || name === noKey.label) return ''
     const { items } = await client.fetchQuery(keysFoundQuery(organization, name))
     const found = items.find((key) => key.name === name) ?? items[0]
-    if (found === undefined) throw new Refused(0, 'not_found', w.noSuchKey(name))
+    if (found === undefined) throw new Refused(0, 'not_found', { detail: w.noSuchKey(name) })
     return found.id
   }
   return {

@@ -34,69 +34,10 @@ export function Invitations({
       void client.invalidateQueries({ queryKey: [organization, 'invitations'] })
     },
   })
-  const columns: readonly Column<Invitation>[] = [
-    {
-      id: 'email',
-      head: w.columns.email,
-      wraps: true,
-      cell: (one) => (
-        <>
-          {one.email}
-          <span className={onPhone}>
-            {words.roles[one.role]}, {w.invitationStates[one.state]}
-          </span>
-        </>
-      ),
-    },
-    {
-      id: 'role',
-      head: w.columns.role,
-      width: '110px',
-      hide: 'phone',
-      cell: (one) => words.roles[one.role],
-    },
-    {
-      id: 'state',
-      head: w.columns.state,
-      width: '120px',
-      hide: 'phone',
-      cell: (one) => <Badge tone={tones[one.state]}>{w.invitationStates[one.state]}</Badge>,
-    },
-    {
-      id: 'invited',
-      head: w.columns.invited,
-      width: '130px',
-      hide: 'narrow',
-      cell: (one) => <Time at={one.created_at} form="relative" />,
-    },
-    {
-      id: 'expires',
-      head: w.columns.expires,
-      width: '130px',
-      hide: 'narrow',
-      cell: (one) => <Time at={one.expires_at} form="relative" />,
-    },
-    {
-      id: 'withdraw',
-      head: '',
-      width: '110px',
-      end: true,
-      cell: (one) =>
-        one.state === 'open' ? (
-          <Button
-            small
-            aria-label={`${w.withdraw} ${one.email}`}
-            onClick={() => withdraw.mutate(one.id)}
-          >
-            {w.withdraw}
-          </Button>
-        ) : undefined,
-    },
-  ]
   return (
     <DataTable
       label={w.invitations}
-      columns={columns}
+      columns={[...facts, withdrawal((invitation) => withdraw.mutate(invitation))]}
       rows={list.data?.pages.flatMap((page) => page.items) ?? []}
       rowId={(one) => one.id}
       list={list}
@@ -110,4 +51,63 @@ export function Invitations({
       }
     />
   )
+}
+
+const facts: readonly Column<Invitation>[] = [
+  {
+    id: 'email',
+    head: w.columns.email,
+    wraps: true,
+    cell: (one) => (
+      <>
+        {one.email}
+        <span className={onPhone}>
+          {words.roles[one.role]}, {w.invitationStates[one.state]}
+        </span>
+      </>
+    ),
+  },
+  {
+    id: 'role',
+    head: w.columns.role,
+    width: '110px',
+    hide: 'phone',
+    cell: (one) => words.roles[one.role],
+  },
+  {
+    id: 'state',
+    head: w.columns.state,
+    width: '120px',
+    hide: 'phone',
+    cell: (one) => <Badge tone={tones[one.state]}>{w.invitationStates[one.state]}</Badge>,
+  },
+  {
+    id: 'invited',
+    head: w.columns.invited,
+    width: '130px',
+    hide: 'narrow',
+    cell: (one) => <Time at={one.created_at} form="relative" />,
+  },
+  {
+    id: 'expires',
+    head: w.columns.expires,
+    width: '130px',
+    hide: 'narrow',
+    cell: (one) => <Time at={one.expires_at} form="relative" />,
+  },
+]
+
+function withdrawal(withdraw: (invitation: string) => void): Column<Invitation> {
+  return {
+    id: 'withdraw',
+    head: '',
+    width: '110px',
+    end: true,
+    cell: (one) =>
+      one.state === 'open' ? (
+        <Button small aria-label={`${w.withdraw} ${one.email}`} onClick={() => withdraw(one.id)}>
+          {w.withdraw}
+        </Button>
+      ) : undefined,
+  }
 }

@@ -10,28 +10,65 @@ import { say, sayRefused } from '../../parts/Toasts.tsx'
 
 const w = membersWords.member
 
-/** Deactivate (and back), or remove for good. */
-export function MemberActions({
-  organization,
-  it,
-}: {
+interface ActionProps {
   readonly organization: string
   readonly it: Member
-}) {
+}
+
+/** Deactivate (and back), or remove for good. */
+export function MemberActions(props: ActionProps) {
+  return (
+    <>
+      <Activity {...props} />
+      <Removal {...props} />
+    </>
+  )
+}
+
+function Activity({ organization, it }: ActionProps) {
   const client = useQueryClient()
-  const navigate = useNavigate()
-  const [asking, setAsking] = useState<'deactivate' | 'remove'>()
+  const [asking, setAsking] = useState(false)
   const path = { organization, member: it.id }
-  const active = it.deactivated_at === undefined
   const turn = useMutation({
     mutationFn: (on: boolean) =>
       call('PATCH /organizations/:organization/members/:member', { path, body: { active: on } }),
     onSuccess: (_, on) => {
-      setAsking(undefined)
-      say(on ? w.reactivated : w.deactivated)
+      setAsking(false)
+      say(on ? w.reactivated : w.deactivated, {
+        ...(on ? {} : { undo: () => turn.mutate(true, { onError: sayRefused }) }),
+      })
       void client.invalidateQueries({ queryKey: [organization, 'members'] })
     },
   })
+  return (
+    <>
+      {it.deactivated_at === undefined ? (
+        <Button onClick={() => setAsking(true)}>{w.deactivate}</Button>
+      ) : (
+        <Button busy={turn.isPending} onClick={() => turn.mutate(true, { onError: sayRefused })}>
+          {w.reactivate}
+        </Button>
+      )}
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={w.deactivateTitle(it.name)}
+        action={w.deactivate}
+        busy={turn.isPending}
+        error={turn.error}
+        onConfirm={() => turn.mutate(false)}
+      >
+        <p>{w.deactivateText}</p>
+      </ConfirmDialog>
+    </>
+  )
+}
+
+function Removal({ organization, it }: ActionProps) {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [asking, setAsking] = useState(false)
+  const path = { organization, member: it.id }
   const remove = useMutation({
     mutationFn: () => call('DELETE /organizations/:organization/members/:member', { path }),
     onSuccess: async (ended) => {
@@ -42,30 +79,12 @@ export function MemberActions({
   })
   return (
     <>
-      {active ? (
-        <Button onClick={() => setAsking('deactivate')}>{w.deactivate}</Button>
-      ) : (
-        <Button busy={turn.isPending} onClick={() => turn.mutate(true, { onError: sayRefused })}>
-          {w.reactivate}
-        </Button>
-      )}
-      <Button look="danger" onClick={() => setAsking('remove')}>
+      <Button look="danger" onClick={() => setAsking(true)}>
         {w.remove}
       </Button>
       <ConfirmDialog
-        open={asking === 'deactivate'}
-        onClose={() => setAsking(undefined)}
-        title={w.deactivateTitle(it.name)}
-        action={w.deactivate}
-        busy={turn.isPending}
-        error={turn.error}
-        onConfirm={() => turn.mutate(false)}
-      >
-        <p>{w.deactivateText}</p>
-      </ConfirmDialog>
-      <ConfirmDialog
-        open={asking === 'remove'}
-        onClose={() => setAsking(undefined)}
+        open={asking}
+        onClose={() => setAsking(false)}
         title={w.removeTitle(it.name)}
         action={w.remove}
         typed={it.email ?? it.name}

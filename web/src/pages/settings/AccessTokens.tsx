@@ -41,7 +41,10 @@ export function AccessTokens() {
       </PageHead>
       <DataTable
         label={w.title}
-        columns={columns({ slug, mayAudit: may('audit.see'), revoke: setRevoking })}
+        columns={[
+          ...factColumns,
+          actionColumn({ slug, mayAudit: may('audit.see'), revoke: setRevoking }),
+        ]}
         rows={list.data?.pages.flatMap((page) => page.items) ?? []}
         rowId={(token) => token.id}
         list={list}
@@ -116,7 +119,61 @@ function Revoke({
   )
 }
 
-function columns({
+const factColumns: readonly Column<AccessToken>[] = [
+  {
+    id: 'name',
+    head: w.columns.name,
+    wraps: true,
+    cell: (token) => (
+      <>
+        {token.name} <code className="muted small">{token.hint}</code>
+      </>
+    ),
+  },
+  {
+    id: 'may',
+    head: w.columns.may,
+    hide: 'medium',
+    wraps: true,
+    cell: (token) => <span className="small">{token.permissions.join(', ')}</span>,
+  },
+  {
+    id: 'used',
+    head: w.columns.used,
+    hide: 'narrow',
+    width: '190px',
+    wraps: true,
+    cell: (token) => (
+      <>
+        <Time at={token.last_used_at} form="relative" />{' '}
+        {token.last_used_address === undefined ? undefined : (
+          <span className="muted">{w.from(token.last_used_address)}</span>
+        )}
+      </>
+    ),
+  },
+  {
+    id: 'ends',
+    head: w.columns.ends,
+    width: '112px',
+    hide: 'narrow',
+    cell: (token) =>
+      token.expires_at === undefined ? (
+        <span className="muted">{w.never}</span>
+      ) : (
+        <Time at={token.expires_at} form="day" />
+      ),
+  },
+  {
+    id: 'state',
+    head: w.columns.state,
+    width: '110px',
+    hide: 'phone',
+    cell: (token) => <Badge tone={tones[token.state]}>{w.states[token.state]}</Badge>,
+  },
+]
+
+function actionColumn({
   slug,
   mayAudit,
   revoke,
@@ -124,85 +181,32 @@ function columns({
   readonly slug: string
   readonly mayAudit: boolean
   readonly revoke: (token: AccessToken) => void
-}): readonly Column<AccessToken>[] {
-  return [
-    {
-      id: 'name',
-      head: w.columns.name,
-      wraps: true,
-      cell: (token) => (
-        <>
-          {token.name} <code className="muted small">{token.hint}</code>
-        </>
-      ),
-    },
-    {
-      id: 'may',
-      head: w.columns.may,
-      hide: 'medium',
-      wraps: true,
-      cell: (token) => <span className="small">{token.permissions.join(', ')}</span>,
-    },
-    {
-      id: 'used',
-      head: w.columns.used,
-      hide: 'narrow',
-      width: '190px',
-      wraps: true,
-      cell: (token) => (
-        <>
-          <Time at={token.last_used_at} form="relative" />{' '}
-          {token.last_used_address === undefined ? undefined : (
-            <span className="muted">{w.from(token.last_used_address)}</span>
-          )}
-        </>
-      ),
-    },
-    {
-      id: 'ends',
-      head: w.columns.ends,
-      width: '112px',
-      hide: 'narrow',
-      cell: (token) =>
-        token.expires_at === undefined ? (
-          <span className="muted">{w.never}</span>
+}): Column<AccessToken> {
+  return {
+    id: 'actions',
+    head: '',
+    width: mayAudit ? '190px' : '96px',
+    end: true,
+    cell: (token) => (
+      <span className="row">
+        {mayAudit ? (
+          <Link
+            className="small"
+            to="/o/$organization/audit"
+            params={{ organization: slug }}
+            search={{ actor: token.id }}
+          >
+            {w.did}
+          </Link>
+        ) : undefined}
+        {token.state === 'revoked' ? (
+          <span className={onPhone}>{w.states.revoked}</span>
         ) : (
-          <Time at={token.expires_at} form="day" />
-        ),
-    },
-    {
-      id: 'state',
-      head: w.columns.state,
-      width: '110px',
-      hide: 'phone',
-      cell: (token) => <Badge tone={tones[token.state]}>{w.states[token.state]}</Badge>,
-    },
-    {
-      id: 'actions',
-      head: '',
-      width: mayAudit ? '190px' : '96px',
-      end: true,
-      cell: (token) => (
-        <span className="row">
-          {mayAudit ? (
-            <Link
-              className="small"
-              to="/o/$organization/audit"
-              params={{ organization: slug }}
-              search={{ actor: token.id }}
-            >
-              {w.did}
-            </Link>
-          ) : undefined}
-          {token.state === 'revoked' ? (
-            <span className={onPhone}>{w.states.revoked}</span>
-          ) : (
-            <Button small look="danger" onClick={() => revoke(token)}>
-              {w.revoke}
-            </Button>
-          )}
-        </span>
-      ),
-    },
-  ]
+          <Button small look="danger" onClick={() => revoke(token)}>
+            {w.revoke}
+          </Button>
+        )}
+      </span>
+    ),
+  }
 }

@@ -39,9 +39,6 @@ export function IssueAccessToken({
     onSuccess: (issued) => onIssued(issued.secret),
     gcTime: 0,
   })
-  const offered = everyPermission.filter(
-    (one) => may(one) && (isOwner || !onlyByOwners.includes(one)),
-  )
   const ends = Object.entries(w.endChoices).map(([value, label]) => ({ value, label }))
   return (
     <FormDialog
@@ -69,22 +66,7 @@ export function IssueAccessToken({
         options={isOwner ? [...ends, { value: '', label: w.never }] : ends}
         onValue={setDays}
       />
-      <fieldset className={classes.choices}>
-        <legend>{w.may}</legend>
-        {offered.map((one) => (
-          <Check
-            key={one}
-            label={w.permissions[one]}
-            hint={<code>{one}</code>}
-            checked={chosen.includes(one)}
-            onValue={(checked) =>
-              setChosen((before) =>
-                checked ? [...before, one] : before.filter((other) => other !== one),
-              )
-            }
-          />
-        ))}
-      </fieldset>
+      <Permissions chosen={chosen} onChosen={setChosen} />
       <Folded title={w.more}>
         <TextArea
           label={w.cidrs}
@@ -97,6 +79,37 @@ export function IssueAccessToken({
         />
       </Folded>
     </FormDialog>
+  )
+}
+
+/** What the program may do: never more than the person may give. */
+function Permissions({
+  chosen,
+  onChosen,
+}: {
+  readonly chosen: readonly Permission[]
+  readonly onChosen: (chosen: readonly Permission[]) => void
+}) {
+  const { may } = useOrganization()
+  const isOwner = may('owners.manage')
+  const offered = everyPermission.filter(
+    (one) => may(one) && (isOwner || !onlyByOwners.includes(one)),
+  )
+  return (
+    <fieldset className={classes.choices}>
+      <legend>{w.may}</legend>
+      {offered.map((one) => (
+        <Check
+          key={one}
+          label={w.permissions[one]}
+          hint={<code>{one}</code>}
+          checked={chosen.includes(one)}
+          onValue={(checked) =>
+            onChosen(checked ? [...chosen, one] : chosen.filter((other) => other !== one))
+          }
+        />
+      ))}
+    </fieldset>
   )
 }
 

@@ -17,16 +17,11 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
   const [scheme, setScheme] = useState(keyDefaults.scheme)
   const [days, setDays] = useState(String(keyDefaults.expires_after_days ?? ''))
   const [cidrs, setCidrs] = useState((keyDefaults.cidrs ?? []).join('\n'))
-  const ranges = cidrs.split(/[\s,]+/).filter(Boolean)
-  const wish = {
-    scheme,
-    expires_after_days: days === '' ? null : Number(days),
-    cidrs: ranges.length === 0 ? null : ranges,
-  }
+  const wish = wishOf({ scheme, days, cidrs })
   const isSame =
     wish.scheme === keyDefaults.scheme &&
     wish.expires_after_days === (keyDefaults.expires_after_days ?? null) &&
-    ranges.join() === (keyDefaults.cidrs ?? []).join()
+    (wish.cidrs ?? []).join() === (keyDefaults.cidrs ?? []).join()
   const save = useMutation({
     mutationFn: () =>
       call(
@@ -72,4 +67,17 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
       </SaveForm>
     </Card>
   )
+}
+
+function wishOf(draft: {
+  readonly scheme: Organization['key_defaults']['scheme']
+  readonly days: string
+  readonly cidrs: string
+}) {
+  const ranges = draft.cidrs.split(/[\s,]+/).filter(Boolean)
+  return {
+    scheme: draft.scheme,
+    expires_after_days: draft.days === '' ? null : Number(draft.days),
+    cidrs: ranges.length === 0 ? null : ranges,
+  }
 }

@@ -2,7 +2,12 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { webhookWords } from '../../../words/en/webhooks.ts'
-import { deliveryChoices, type Delivery } from '../../api/webhook-shapes.ts'
+import {
+  deliveryChoices,
+  type Delivery,
+  type DeliveryFilter,
+  type Endpoint,
+} from '../../api/webhook-shapes.ts'
 import { deliveriesQuery, endpointsQuery, eventTypesQuery } from '../../api/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button, buttonClass } from '../../parts/Button.tsx'
@@ -29,17 +34,11 @@ export function Deliveries() {
   const navigate = here.useNavigate()
   const [replaying, setReplaying] = useState(false)
   const endpoints = useQuery(endpointsQuery(slug)).data?.items ?? []
-  const types = useQuery(eventTypesQuery(slug)).data?.items ?? []
   const list = useInfiniteQuery(deliveriesQuery(slug, filter))
   const rows = list.data?.pages.flatMap((page) => page.items) ?? []
-  const filters = Object.values(filter).filter((value) => value !== undefined).length
-
-  function change(patch: Readonly<Record<string, string | undefined>>) {
+  const change = (patch: Patch) =>
     void navigate({ search: (before) => ({ ...before, ...patch }), replace: true })
-  }
-  function open(one: Delivery | undefined) {
-    change({ delivery: one?.id })
-  }
+  const open = (one: Delivery | undefined) => change({ delivery: one?.id })
 
   return (
     <>
@@ -49,51 +48,7 @@ export function Deliveries() {
         ) : undefined}
       </PageHead>
       <Sections />
-      <FilterBar
-        filters={[
-          {
-            id: 'endpoint',
-            label: w.filters.endpoint,
-            value: filter.endpoint,
-            options: endpoints.map((one) => ({ value: one.id, label: endpointName(one) })),
-          },
-          {
-            id: 'state',
-            label: w.filters.state,
-            value: filter.state,
-            options: deliveryChoices.map((state) => ({
-              value: state,
-              label: webhookWords.deliveryStates[state],
-            })),
-          },
-          {
-            id: 'type',
-            label: w.filters.type,
-            value: filter.type,
-            options: types.map(({ type }) => ({ value: type, label: type })),
-          },
-          { id: 'event', label: w.filters.event, value: filter.event },
-          {
-            id: 'from',
-            label: w.filters.from,
-            value: filter.from,
-            shown: shownTime(filter.from),
-          },
-          { id: 'to', label: w.filters.to, value: filter.to, shown: shownTime(filter.to) },
-        ]}
-        onChange={change}
-      >
-        <Select
-          auto
-          aria-label={w.since}
-          value=""
-          options={[
-            { value: '', label: w.since },
-            ...sinceLengths.map((length) => ({ value: length, label: w.sinceChoices[length] })),
-          ]}
-          onValue={(value) => change({ from: since(value), to: undefined })}
-        />
-      </FilterBar>
+      <DeliveryFilters filter={filter} endpoints={endpoints} onChange={change} />
       <DataTable
         label={w.title}
         columns={deliveryColumns(endpoints, true)}
@@ -104,25 +59,76 @@ export function Deliveries() {
         chosen={delivery}
         filtered={{
           what: w.what,
-          count: filters,
+          count: Object.values(filter).filter((value) => value !== undefined).length,
           clear: () => void navigate({ search: {}, replace: true }),
         }}
-        empty={
-          <Empty title={w.emptyTitle}>
-            <p>{w.emptyText}</p>
-            <Link
-              to="/o/$organization/webhooks"
-              params={{ organization: slug }}
-              className={buttonClass()}
-            >
-              {w.toEndpoints}
-            </Link>
-          </Empty>
-        }
+        empty={<NothingSent organization={slug} />}
       />
       <DeliveryDrawer id={delivery} endpoints={endpoints} onClose={() => open(undefined)} />
       {replaying ? <ReplayDialog start={filter} onClose={() => setReplaying(false)} /> : undefined}
     </>
+  )
+}
+
+type Patch = Readonly<Record<string, string | undefined>>
+
+function DeliveryFilters({
+  filter,
+  endpoints,
+  onChange,
+}: {
+  readonly filter: DeliveryFilter
+  readonly endpoints: readonly Endpoint[]
+  readonly onChange: (patch: Patch) => void
+}) {
+  const { slug } = useOrganization()
+  const types = useQuery(eventTypesQuery(slug)).data?.items ?? []
+  const { filters: label } = w
+  return (
+    <FilterBar
+      filters={[
+        {
+          ...{ id: 'endpoint', label: label.endpoint, value: filter.endpoint },
+          options: endpoints.map((one) => ({ value: one.id, label: endpointName(one) })),
+        },
+        { ...{ id: 'state', label: label.state, value: filter.state }, options: states },
+        {
+          ...{ id: 'type', label: label.type, value: filter.type },
+          options: types.map(({ type }) => ({ value: type, label: type })),
+        },
+        { id: 'event', label: label.event, value: filter.event },
+        { id: 'from', label: label.from, value: filter.from, shown: shownTime(filter.from) },
+        { id: 'to', label: label.to, value: filter.to, shown: shownTime(filter.to) },
+      ]}
+      onChange={onChange}
+    >
+      <Select
+        auto
+        aria-label={w.since}
+        value=""
+        options={[
+          { value: '', label: w.since },
+          ...sinceLengths.map((length) => ({ value: length, label: w.sinceChoices[length] })),
+        ]}
+        onValue={(value) => onChange({ from: since(value), to: undefined })}
+      />
+    </FilterBar>
+  )
+}
+
+const states = deliveryChoices.map((state) => ({
+  value: state,
+  label: webhookWords.deliveryStates[state],
+}))
+
+function NothingSent({ organization }: { readonly organization: string }) {
+  return (
+    <Empty title={w.emptyTitle}>
+      <p>{w.emptyText}</p>
+      <Link to="/o/$organization/webhooks" params={{ organization }} className={buttonClass()}>
+        {w.toEndpoints}
+      </Link>
+    </Empty>
   )
 }
 

@@ -55,57 +55,13 @@ function Detail({
   readonly endpoints: readonly Endpoint[]
 }) {
   const { slug, may } = useOrganization()
-  const client = useQueryClient()
-  const replay = useMutation({
-    mutationFn: () => replayDelivery(slug, delivery.id),
-    onSuccess: ({ state }) =>
-      state === 'held' ? say(w.replayedHeld, { text: w.replayedHeldText }) : say(w.replayed),
-    onError: sayRefused,
-    onSettled: () => void client.invalidateQueries({ queryKey: [slug, 'webhooks'] }),
-  })
-  const { body } = delivery
-  const last = delivery.attempt_list.at(-1)
   return (
     <div className="stack">
       <div className="row between">
         <DeliveryBadge delivery={delivery} />
-        {may('deliveries.replay') ? (
-          <Button busy={replay.isPending} onClick={() => replay.mutate()}>
-            {w.replay}
-          </Button>
-        ) : undefined}
+        {may('deliveries.replay') ? <Replay id={delivery.id} /> : undefined}
       </div>
-      <Facts
-        facts={[
-          [
-            w.facts.endpoint,
-            <Link
-              key="endpoint"
-              to="/o/$organization/webhooks/$endpoint"
-              params={{ organization: slug, endpoint: delivery.endpoint_id }}
-            >
-              {nameOfEndpoint(delivery, endpoints)}
-            </Link>,
-          ],
-          [w.facts.created, <Time key="created" at={delivery.created_at} />],
-          [
-            w.facts.next,
-            delivery.state === 'pending' && delivery.due_at !== undefined ? (
-              <Time key="next" at={delivery.due_at} form="relative" />
-            ) : undefined,
-          ],
-          [
-            w.facts.ended,
-            delivery.completed_at === undefined ? undefined : (
-              <Time key="ended" at={delivery.completed_at} />
-            ),
-          ],
-          [w.facts.skipped, skippedText(delivery.skipped_reason)],
-          [w.facts.event, <CopyText key="event" text={delivery.event_id} what={w.facts.event} />],
-          [w.facts.id, <CopyText key="id" text={delivery.id} what={w.facts.id} />],
-          [w.facts.sequence, delivery.event_sequence],
-        ]}
-      />
+      <Facts facts={factsOf(delivery, endpoints, slug)} />
       <Link
         to="/o/$organization/webhooks/deliveries"
         params={{ organization: slug }}
@@ -125,6 +81,62 @@ function Detail({
           </ol>
         )}
       </section>
+      <Body delivery={delivery} />
+    </div>
+  )
+}
+
+function Replay({ id }: { readonly id: string }) {
+  const { slug } = useOrganization()
+  const client = useQueryClient()
+  const replay = useMutation({
+    mutationFn: () => replayDelivery(slug, id),
+    onSuccess: ({ state }) =>
+      state === 'held' ? say(w.replayedHeld, { text: w.replayedHeldText }) : say(w.replayed),
+    onError: sayRefused,
+    onSettled: () => void client.invalidateQueries({ queryKey: [slug, 'webhooks'] }),
+  })
+  return (
+    <Button busy={replay.isPending} onClick={() => replay.mutate()}>
+      {w.replay}
+    </Button>
+  )
+}
+
+function factsOf(
+  delivery: DeliveryDetail,
+  endpoints: readonly Endpoint[],
+  organization: string,
+): Parameters<typeof Facts>[0]['facts'] {
+  const { due_at: dueAt, completed_at: completedAt, endpoint_id: endpoint } = delivery
+  const isDue = delivery.state === 'pending' && dueAt !== undefined
+  return [
+    [
+      w.facts.endpoint,
+      <Link
+        key="endpoint"
+        to="/o/$organization/webhooks/$endpoint"
+        params={{ organization, endpoint }}
+      >
+        {nameOfEndpoint(delivery, endpoints)}
+      </Link>,
+    ],
+    [w.facts.created, <Time key="created" at={delivery.created_at} />],
+    [w.facts.next, isDue ? <Time key="next" at={dueAt} form="relative" /> : undefined],
+    [w.facts.ended, completedAt === undefined ? undefined : <Time key="ended" at={completedAt} />],
+    [w.facts.skipped, skippedText(delivery.skipped_reason)],
+    [w.facts.event, <CopyText key="event" text={delivery.event_id} what={w.facts.event} />],
+    [w.facts.id, <CopyText key="id" text={delivery.id} what={w.facts.id} />],
+    [w.facts.sequence, delivery.event_sequence],
+  ]
+}
+
+/** The bytes that were sent, and how to check their signature by hand. */
+function Body({ delivery }: { readonly delivery: DeliveryDetail }) {
+  const { body } = delivery
+  const last = delivery.attempt_list.at(-1)
+  return (
+    <>
       <section className="stack-tight">
         <h3>{w.body}</h3>
         {body === undefined ? (
@@ -149,7 +161,7 @@ function Detail({
           />
         </Folded>
       )}
-    </div>
+    </>
   )
 }
 

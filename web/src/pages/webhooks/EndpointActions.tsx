@@ -13,49 +13,26 @@ import { endpointName } from './states.tsx'
 const w = webhookWords.endpoint
 const dayMs = 86_400_000
 
-/** What can be done with an endpoint; what is reversible happens at once and offers Undo. */
-export function EndpointActions({
-  endpoint,
-  locked,
-  onDialog,
-  onDone,
-}: {
+export type EndpointDialog = 'edit' | 'delete' | 'replay'
+
+interface ActionProps {
   readonly endpoint: Endpoint
   /** A file owns its settings; pinging, switching it and replaying stay free. */
   readonly locked: boolean
-  readonly onDialog: (dialog: 'edit' | 'delete' | 'replay') => void
+  readonly onDialog: (dialog: EndpointDialog) => void
   readonly onDone: () => void
-}) {
-  const { slug, may } = useOrganization()
-  const ping = useMutation({
-    mutationFn: () => sendPing(slug, endpoint.id),
-    onSuccess: () =>
-      endpoint.state === 'held'
-        ? say(w.pingWaits, { text: w.pingWaitsText })
-        : say(w.pinged, { text: w.pingedText }),
-    onError: sayRefused,
-    onSettled: onDone,
-  })
-  const on = endpoint.state !== 'disabled'
-  async function turn(next: boolean) {
-    try {
-      await switchEndpoint(slug, endpoint.id, next)
-      if (next) say(w.enabled, { undo: () => void turn(false) })
-      else say(w.disabled, { text: w.disabledText, undo: () => void turn(true) })
-    } catch (error) {
-      sayRefused(error)
-    }
-    onDone()
-  }
+}
+
+/** What can be done with an endpoint; what is reversible happens at once and offers Undo. */
+export function EndpointActions({ endpoint, locked, onDialog, onDone }: ActionProps) {
+  const { may } = useOrganization()
+  const turn = useSwitch(endpoint, onDone)
+  const isOn = endpoint.state !== 'disabled'
   const manages = may('webhooks.manage')
   return (
     <>
-      {manages && on ? (
-        <Button look="primary" busy={ping.isPending} onClick={() => ping.mutate()}>
-          {endpoint.state === 'held' ? w.tryNow : w.ping}
-        </Button>
-      ) : undefined}
-      {manages && !on ? (
+      {manages && isOn ? <Ping endpoint={endpoint} onDone={onDone} /> : undefined}
+      {manages && !isOn ? (
         <Button look="primary" onClick={() => void turn(true)}>
           {w.enable}
         </Button>
@@ -70,7 +47,7 @@ export function EndpointActions({
           <MenuItem onClick={() => onDialog('replay')}>{w.replayMissed}</MenuItem>
           {manages ? (
             <>
-              {on ? <MenuItem onClick={() => void turn(false)}>{w.disable}</MenuItem> : undefined}
+              {isOn ? <MenuItem onClick={() => void turn(false)}>{w.disable}</MenuItem> : undefined}
               <MenuLine />
               <MenuItem disabled={locked} onClick={() => onDialog('delete')}>
                 {w.delete}
@@ -80,6 +57,37 @@ export function EndpointActions({
         </Menu>
       ) : undefined}
     </>
+  )
+}
+
+function useSwitch(endpoint: Endpoint, onDone: () => void) {
+  const { slug } = useOrganization()
+  return async function turn(next: boolean): Promise<void> {
+    try {
+      await switchEndpoint(slug, endpoint.id, next)
+      if (next) say(w.enabled, { undo: () => void turn(false) })
+      else say(w.disabled, { text: w.disabledText, undo: () => void turn(true) })
+    } catch (error) {
+      sayRefused(error)
+    }
+    onDone()
+  }
+}
+
+function Ping({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onDone: () => void }) {
+  const { slug } = useOrganization()
+  const isHeld = endpoint.state === 'held'
+  const ping = useMutation({
+    mutationFn: () => sendPing(slug, endpoint.id),
+    onSuccess: () =>
+      isHeld ? say(w.pingWaits, { text: w.pingWaitsText }) : say(w.pinged, { text: w.pingedText }),
+    onError: sayRefused,
+    onSettled: onDone,
+  })
+  return (
+    <Button look="primary" busy={ping.isPending} onClick={() => ping.mutate()}>
+      {isHeld ? w.tryNow : w.ping}
+    </Button>
   )
 }
 

@@ -12,6 +12,27 @@ import classes from './webhooks.module.css'
 
 const w = webhookWords.form
 
+interface Draft {
+  readonly url: string
+  readonly description: string
+  /** Only these types; otherwise all. */
+  readonly some: boolean
+  readonly types: readonly string[]
+  /** New headers, as lines; what is stored is never shown. */
+  readonly headers: string
+  /** The stored headers are dropped. */
+  readonly bare: boolean
+  readonly rate: string
+  readonly ordered: boolean
+  readonly asymmetric: boolean
+}
+
+interface PartProps {
+  readonly draft: Draft
+  readonly error: unknown
+  readonly onPatch: (patch: Partial<Draft>) => void
+}
+
 /** Adds or edits an endpoint: the address first, everything else has a good default. */
 export function EndpointForm({
   organization,
@@ -26,34 +47,14 @@ export function EndpointForm({
   readonly send: (wish: EndpointChange) => Promise<Endpoint>
   readonly onSent: (endpoint: Endpoint) => void
 }) {
-  const [url, setUrl] = useState(endpoint?.url ?? '')
-  const [description, setDescription] = useState(endpoint?.description ?? '')
-  const [some, setSome] = useState(endpoint?.types !== undefined)
-  const [types, setTypes] = useState<readonly string[]>(endpoint?.types ?? [])
-  const [headers, setHeaders] = useState('')
-  const [bare, setBare] = useState(false)
-  const [rate, setRate] = useState(endpoint?.rate_per_second?.toString() ?? '')
-  const [ordered, setOrdered] = useState(endpoint?.ordered ?? false)
-  const [asymmetric, setAsymmetric] = useState(endpoint?.public_key !== undefined)
+  const [draft, setDraft] = useState(() => draftOf(endpoint))
   const sending = useMutation({ mutationFn: send, onSuccess: onSent })
-  const parsed = parseHeaders(headers)
-  const headersWrong = 'wrong' in parsed ? w.headersWrong(parsed.wrong) : undefined
-  const rateWrong = rate !== '' && !/^[1-9]\d{0,5}$/.test(rate.trim()) ? w.rateWrong : undefined
-
-  function submit() {
-    if ('wrong' in parsed || rateWrong !== undefined) return
-    sending.mutate({
-      url: url.trim(),
-      description: description.trim(),
-      types: some ? [...types] : null,
-      rate_per_second: rate === '' ? null : Number(rate),
-      ordered,
-      asymmetric,
-      ...(bare ? { headers: {} } : headers.trim() === '' ? {} : { headers: parsed.headers }),
-    })
+  const wish = wishOf(draft)
+  const part: PartProps = {
+    draft,
+    error: sending.error,
+    onPatch: (patch) => setDraft((before) => ({ ...before, ...patch })),
   }
-
-  const kept = endpoint?.header_names ?? []
   return (
     <FormDialog
       open
@@ -64,74 +65,141 @@ export function EndpointForm({
       busy={sending.isPending}
       error={sending.error}
       disabled={
-        url.trim() === '' ||
-        (some && types.length === 0) ||
-        (headersWrong ?? rateWrong) !== undefined
+        draft.url.trim() === '' || (draft.some && draft.types.length === 0) || wish === undefined
       }
-      onSubmit={submit}
+      onSubmit={() => (wish === undefined ? undefined : sending.mutate(wish))}
     >
-      <TextField
-        label={w.url}
-        hint={w.urlHint}
-        error={fieldError(sending.error, 'url')}
-        code
-        type="url"
-        required
-        placeholder="https://"
-        value={url}
-        onValue={setUrl}
-      />
-      <TextField
-        label={w.description}
-        hint={w.descriptionHint}
-        error={fieldError(sending.error, 'description')}
-        value={description}
-        onValue={setDescription}
-      />
+      <Address {...part} />
       <SelectField
         label={w.types}
         error={fieldError(sending.error, 'types')}
-        value={some ? 'some' : 'all'}
+        value={draft.some ? 'some' : 'all'}
         options={[
           { value: 'all', label: w.typesAll },
           { value: 'some', label: w.typesSome },
         ]}
-        onValue={(value) => setSome(value === 'some')}
+        onValue={(value) => part.onPatch({ some: value === 'some' })}
       />
-      {some ? (
-        <TypeChoice organization={organization} chosen={types} onChange={setTypes} />
+      {draft.some ? (
+        <TypeChoice
+          organization={organization}
+          chosen={draft.types}
+          onChange={(types) => part.onPatch({ types })}
+        />
       ) : undefined}
-      <Folded title={w.more} open={kept.length > 0 || rate !== '' || ordered || asymmetric}>
-        <TextArea
-          label={w.headers}
-          hint={kept.length === 0 ? w.headersHint : w.headersKept(kept.join(', '))}
-          error={headersWrong ?? fieldError(sending.error, 'headers')}
-          code
-          disabled={bare}
-          value={headers}
-          onValue={setHeaders}
-        />
-        {kept.length === 0 ? undefined : (
-          <Check label={w.headersDrop} checked={bare} onValue={setBare} />
-        )}
-        <TextField
-          label={w.rate}
-          hint={w.rateHint}
-          error={rateWrong ?? fieldError(sending.error, 'rate_per_second')}
-          inputMode="numeric"
-          value={rate}
-          onValue={setRate}
-        />
-        <Check label={w.ordered} hint={w.orderedHint} checked={ordered} onValue={setOrdered} />
-        <Check
-          label={w.asymmetric}
-          hint={w.asymmetricHint}
-          checked={asymmetric}
-          onValue={setAsymmetric}
-        />
-      </Folded>
+      <Sending {...part} kept={endpoint?.header_names ?? []} />
     </FormDialog>
   )
+}
+
+function Address({ draft, error, onPatch }: PartProps) {
+  return (
+    <>
+      <TextField
+        label={w.url}
+        hint={w.urlHint}
+        error={fieldError(error, 'url')}
+        code
+        type="url"
+        required
+        placeholder="https://"
+        value={draft.url}
+        onValue={(url) => onPatch({ url })}
+      />
+      <TextField
+        label={w.description}
+        hint={w.descriptionHint}
+        error={fieldError(error, 'description')}
+        value={draft.description}
+        onValue={(description) => onPatch({ description })}
+      />
+    </>
+  )
+}
+
+/** How deliveries are sent: with which headers, how fast, in which order, signed by what. */
+function Sending({
+  draft,
+  error,
+  kept,
+  onPatch,
+}: PartProps & { readonly kept: readonly string[] }) {
+  const { rate, ordered, asymmetric } = draft
+  return (
+    <Folded title={w.more} open={kept.length > 0 || rate !== '' || ordered || asymmetric}>
+      <TextArea
+        label={w.headers}
+        hint={kept.length === 0 ? w.headersHint : w.headersKept(kept.join(', '))}
+        error={headersWrong(draft) ?? fieldError(error, 'headers')}
+        code
+        disabled={draft.bare}
+        value={draft.headers}
+        onValue={(headers) => onPatch({ headers })}
+      />
+      {kept.length === 0 ? undefined : (
+        <Check label={w.headersDrop} checked={draft.bare} onValue={(bare) => onPatch({ bare })} />
+      )}
+      <TextField
+        label={w.rate}
+        hint={w.rateHint}
+        error={rateWrong(draft) ?? fieldError(error, 'rate_per_second')}
+        inputMode="numeric"
+        value={rate}
+        onValue={(next) => onPatch({ rate: next })}
+      />
+      <Check
+        label={w.ordered}
+        hint={w.orderedHint}
+        checked={ordered}
+        onValue={(next) => onPatch({ ordered: next })}
+      />
+      <Check
+        label={w.asymmetric}
+        hint={w.asymmetricHint}
+        checked={asymmetric}
+        onValue={(next) => onPatch({ asymmetric: next })}
+      />
+    </Folded>
+  )
+}
+
+function draftOf(endpoint: Endpoint | undefined): Draft {
+  return {
+    url: endpoint?.url ?? '',
+    description: endpoint?.description ?? '',
+    some: endpoint?.types !== undefined,
+    types: endpoint?.types ?? [],
+    headers: '',
+    bare: false,
+    rate: endpoint?.rate_per_second?.toString() ?? '',
+    ordered: endpoint?.ordered ?? false,
+    asymmetric: endpoint?.public_key !== undefined,
+  }
+}
+
+/** What is sent; undefined while something in it cannot be read. */
+function wishOf(draft: Draft): EndpointChange | undefined {
+  const parsed = parseHeaders(draft.headers)
+  if ('wrong' in parsed || rateWrong(draft) !== undefined) return undefined
+  const { bare, headers } = draft
+  return {
+    url: draft.url.trim(),
+    description: draft.description.trim(),
+    types: draft.some ? [...draft.types] : null,
+    rate_per_second: draft.rate === '' ? null : Number(draft.rate),
+    ordered: draft.ordered,
+    asymmetric: draft.asymmetric,
+    ...(bare ? { headers: {} } : headers.trim() === '' ? {} : { headers: parsed.headers }),
+  }
+}
+
+function headersWrong({ headers }: Draft): string | undefined {
+  const parsed = parseHeaders(headers)
+  return 'wrong' in parsed ? w.headersWrong(parsed.wrong) : undefined
+}
+
+function rateWrong({ rate }: Draft): string | undefined {
+  return rate !== '' && !/^[1-9]\d{0,5}$/.test(rate.trim()) ? w.rateWrong : undefined
 }
 
 function TypeChoice({

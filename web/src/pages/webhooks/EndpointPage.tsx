@@ -20,7 +20,7 @@ import { Time } from '../../parts/Time.tsx'
 import { say } from '../../parts/Toasts.tsx'
 import { deliveryColumns } from './delivery-columns.tsx'
 import { DeliveryDrawer } from './DeliveryDrawer.tsx'
-import { DeleteEndpoint, EndpointActions } from './EndpointActions.tsx'
+import { DeleteEndpoint, EndpointActions, type EndpointDialog } from './EndpointActions.tsx'
 import { EndpointFigures } from './EndpointFigures.tsx'
 import { EndpointForm } from './EndpointForm.tsx'
 import { HealthNotice } from './HealthNotice.tsx'
@@ -46,8 +46,7 @@ function Body({ endpoint }: { readonly endpoint: Endpoint }) {
   const { slug } = useOrganization()
   const client = useQueryClient()
   const managed = useManaged('endpoints', endpoint.id)
-  const [dialog, setDialog] = useState<'edit' | 'delete' | 'replay'>()
-  const close = () => setDialog(undefined)
+  const [dialog, setDialog] = useState<EndpointDialog>()
   const refresh = () => void client.invalidateQueries({ queryKey: [slug, 'webhooks'] })
 
   return (
@@ -88,26 +87,44 @@ function Body({ endpoint }: { readonly endpoint: Endpoint }) {
           <Facts facts={factsOf(endpoint)} />
         </Card>
       </Pile>
-      {dialog === 'edit' ? (
-        <EndpointForm
-          organization={slug}
+      {dialog === undefined ? undefined : (
+        <Dialog
+          open={dialog}
           endpoint={endpoint}
-          onClose={close}
-          send={(wish) => changeEndpoint(slug, endpoint.id, wish)}
-          onSent={() => {
-            close()
-            say(webhookWords.saved)
-            refresh()
-          }}
+          onClose={() => setDialog(undefined)}
+          onDone={refresh}
         />
-      ) : undefined}
-      {dialog === 'delete' ? (
-        <DeleteEndpoint endpoint={endpoint} onClose={close} onDone={refresh} />
-      ) : undefined}
-      {dialog === 'replay' ? (
-        <ReplayDialog start={{ endpoint: endpoint.id }} onClose={close} />
-      ) : undefined}
+      )}
     </>
+  )
+}
+
+function Dialog({
+  open,
+  endpoint,
+  onClose,
+  onDone,
+}: {
+  readonly open: EndpointDialog
+  readonly endpoint: Endpoint
+  readonly onClose: () => void
+  readonly onDone: () => void
+}) {
+  const { slug } = useOrganization()
+  if (open === 'delete') return <DeleteEndpoint {...{ endpoint, onClose, onDone }} />
+  if (open === 'replay') return <ReplayDialog start={{ endpoint: endpoint.id }} onClose={onClose} />
+  return (
+    <EndpointForm
+      organization={slug}
+      endpoint={endpoint}
+      onClose={onClose}
+      send={(wish) => changeEndpoint(slug, endpoint.id, wish)}
+      onSent={() => {
+        onClose()
+        say(webhookWords.saved)
+        onDone()
+      }}
+    />
   )
 }
 

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { webhookWords as w } from '../../../words/en/webhooks.ts'
 import type { Endpoint } from '../../api/webhook-shapes.ts'
 import { useManagedAmong, type Managed } from '../../api/managed.ts'
@@ -58,18 +59,12 @@ export function Endpoints() {
       <Sections />
       <DataTable
         label={w.sections.endpoints}
-        columns={columns(slug, managed)}
+        columns={[addressColumn(slug, managed), ...factColumns]}
         rows={rows}
         rowId={(endpoint) => endpoint.id}
         list={list}
         onOpen={open}
-        empty={
-          <Empty title={w.endpoints.emptyTitle}>
-            <p>{w.endpoints.emptyText}</p>
-            <Snippet text={w.endpoints.receive} label={w.endpoints.receiveName} />
-            {addButton}
-          </Empty>
-        }
+        empty={<NoEndpoints>{addButton}</NoEndpoints>}
       />
       {add === undefined ? undefined : (
         <EndpointForm
@@ -87,74 +82,85 @@ export function Endpoints() {
   )
 }
 
-function columns(
+function NoEndpoints({ children }: { readonly children: ReactNode }) {
+  return (
+    <Empty title={w.endpoints.emptyTitle}>
+      <p>{w.endpoints.emptyText}</p>
+      <Snippet text={w.endpoints.receive} label={w.endpoints.receiveName} />
+      {children}
+    </Empty>
+  )
+}
+
+function addressColumn(
   organization: string,
   managed: ReadonlyMap<string, Managed>,
-): readonly Column<Endpoint>[] {
-  return [
-    {
-      id: 'url',
-      head: w.endpoints.columns.url,
-      cell: (endpoint) => (
-        <>
-          <Link
-            to="/o/$organization/webhooks/$endpoint"
-            params={{ organization, endpoint: endpoint.id }}
-            className={rowName}
-            tabIndex={-1}
-          >
-            {endpoint.description === '' ? endpoint.url : endpoint.description}
-          </Link>{' '}
-          {endpoint.description === '' ? undefined : <span className="muted">{endpoint.url}</span>}{' '}
-          <ManagedTag by={managed.get(endpoint.id)} />
-        </>
-      ),
-    },
-    {
-      id: 'state',
-      head: w.endpoints.columns.state,
-      width: '118px',
-      cell: (endpoint) => <EndpointBadge state={endpoint.state} />,
-    },
-    {
-      id: 'deliveries',
-      head: w.endpoints.columns.deliveries,
-      width: '30%',
-      hide: 'narrow',
-      cell: ({ deliveries }) => (
-        <span className={classes.bookCell}>
-          {deliveries.committed === 0 ? (
-            w.nothingSent
-          ) : (
-            <>
-              <BooksBar books={deliveries} />
-              <span className={classes.wide}>
-                {w.books(
-                  deliveries.delivered,
-                  deliveries.pending + deliveries.held,
-                  deliveries.dead + deliveries.skipped,
-                )}
-              </span>
-            </>
-          )}
-        </span>
-      ),
-    },
-    {
-      id: 'types',
-      head: w.endpoints.columns.types,
-      width: '104px',
-      hide: 'medium',
-      cell: ({ types }) => (
-        <span className="muted">{types === undefined ? w.allTypes : w.types(types.length)}</span>
-      ),
-    },
-    {
-      id: 'success',
-      head: w.endpoints.columns.success,
-      width: '132px',
-      hide: 'medium',
-      cell: (endpoint) => <Time at={endpoint.last_success_at} form="relative" />,
-    },
-  ]
+): Column<Endpoint> {
+  return {
+    id: 'url',
+    head: w.endpoints.columns.url,
+    cell: (endpoint) => (
+      <>
+        <Link
+          to="/o/$organization/webhooks/$endpoint"
+          params={{ organization, endpoint: endpoint.id }}
+          className={rowName}
+          tabIndex={-1}
+        >
+          {endpoint.description === '' ? endpoint.url : endpoint.description}
+        </Link>{' '}
+        {endpoint.description === '' ? undefined : <span className="muted">{endpoint.url}</span>}{' '}
+        <ManagedTag by={managed.get(endpoint.id)} />
+      </>
+    ),
+  }
 }
+
+const factColumns: readonly Column<Endpoint>[] = [
+  {
+    id: 'state',
+    head: w.endpoints.columns.state,
+    width: '118px',
+    cell: (endpoint) => <EndpointBadge state={endpoint.state} />,
+  },
+  {
+    id: 'deliveries',
+    head: w.endpoints.columns.deliveries,
+    width: '30%',
+    hide: 'narrow',
+    cell: ({ deliveries }) => (
+      <span className={classes.bookCell}>
+        {deliveries.committed === 0 ? (
+          w.nothingSent
+        ) : (
+          <>
+            <BooksBar books={deliveries} />
+            <span className={classes.wide}>
+              {w.books(
+                deliveries.delivered,
+                deliveries.pending + deliveries.held,
+                deliveries.dead + deliveries.skipped,
+              )}
+            </span>
+          </>
+        )}
+      </span>
+    ),
+  },
+  {
+    id: 'types',
+    head: w.endpoints.columns.types,
+    width: '104px',
+    hide: 'medium',
+    cell: ({ types }) => (
+      <span className="muted">{types === undefined ? w.allTypes : w.types(types.length)}</span>
+    ),
+  },
+  {
+    id: 'success',
+    head: w.endpoints.columns.success,
+    width: '132px',
+    hide: 'medium',
+    cell: (endpoint) => <Time at={endpoint.last_success_at} form="relative" />,
+  },
+]

@@ -37,7 +37,7 @@ export function Operation() {
 
 function Body({ operation }: { readonly operation: OperationShape }) {
   const { slug } = useOrganization()
-  const { state, done, total } = operation
+  const { state } = operation
   const params = { organization: slug }
   return (
     <>
@@ -53,41 +53,14 @@ function Body({ operation }: { readonly operation: OperationShape }) {
         <Steering operation={operation} />
       </PageHead>
       <Pile>
-        <Card label={w.states[state]}>
-          <div className="stack-tight">
-            <div className="row between">
-              <span className={classes.big}>{w.progress(count(done), count(total))}</span>
-              <Badge tone={tones[state]}>{w.states[state]}</Badge>
-            </div>
-            <progress
-              className={cx(classes.progress, state === 'running' && classes.live)}
-              max={Math.max(1, total)}
-              value={total === 0 ? 1 : done}
-              aria-label={w.progress(count(done), count(total))}
-            />
-            <p className="muted">{rateText(operation)}</p>
-          </div>
-        </Card>
+        <Progress operation={operation} />
         {state === 'failed' ? (
           <Notice tone="refuse" title={w.failedTitle}>
             <p>{operation.error}</p>
           </Notice>
         ) : undefined}
         <Card>
-          <Facts
-            facts={[
-              [w.facts.by, operation.created_by_name],
-              [w.facts.started, <Time key="started" at={operation.created_at} />],
-              [w.facts.updated, <Time key="updated" at={operation.updated_at} />],
-              [
-                w.facts.ended,
-                operation.finished_at === undefined ? undefined : (
-                  <Time key="ended" at={operation.finished_at} />
-                ),
-              ],
-              [w.facts.id, <CopyText key="id" text={operation.id} what={w.facts.id} />],
-            ]}
-          />
+          <Facts facts={factsOf(operation)} />
         </Card>
         <div>
           <Link to="/o/$organization/webhooks/deliveries" params={params} className={buttonClass()}>
@@ -97,6 +70,39 @@ function Body({ operation }: { readonly operation: OperationShape }) {
       </Pile>
     </>
   )
+}
+
+function Progress({ operation }: { readonly operation: OperationShape }) {
+  const { state, done, total } = operation
+  const said = w.progress(count(done), count(total))
+  return (
+    <Card label={w.states[state]}>
+      <div className="stack-tight">
+        <div className="row between">
+          <span className={classes.big}>{said}</span>
+          <Badge tone={tones[state]}>{w.states[state]}</Badge>
+        </div>
+        <progress
+          className={cx(classes.progress, state === 'running' && classes.live)}
+          max={Math.max(1, total)}
+          value={total === 0 ? 1 : done}
+          aria-label={said}
+        />
+        <p className="muted">{rateText(operation)}</p>
+      </div>
+    </Card>
+  )
+}
+
+function factsOf(operation: OperationShape): Parameters<typeof Facts>[0]['facts'] {
+  const { finished_at: finishedAt } = operation
+  return [
+    [w.facts.by, operation.created_by_name],
+    [w.facts.started, <Time key="started" at={operation.created_at} />],
+    [w.facts.updated, <Time key="updated" at={operation.updated_at} />],
+    [w.facts.ended, finishedAt === undefined ? undefined : <Time key="ended" at={finishedAt} />],
+    [w.facts.id, <CopyText key="id" text={operation.id} what={w.facts.id} />],
+  ]
 }
 
 function Steering({ operation }: { readonly operation: OperationShape }) {

@@ -15,6 +15,13 @@ import { endpointName } from './states.tsx'
 
 const w = webhookWords.replay
 
+/** What is sent again: all that was missed, or what the list was narrowed to. */
+interface Draft {
+  readonly what: 'missed' | 'filtered'
+  readonly endpoint: string
+  readonly length: string
+}
+
 /** Asks what to send again, counts it first, then starts an operation that can be left alone. */
 export function ReplayDialog({
   start,
@@ -24,34 +31,15 @@ export function ReplayDialog({
   readonly onClose: () => void
 }) {
   const { slug } = useOrganization()
-  const navigate = useNavigate()
-  const client = useQueryClient()
   const narrow = Object.keys(start).some((name) => name !== 'endpoint')
-  const [what, setWhat] = useState<'missed' | 'filtered'>(narrow ? 'filtered' : 'missed')
-  const [endpoint, setEndpoint] = useState(start.endpoint ?? '')
-  const [length, setLength] = useState('')
-  const endpoints = useQuery(endpointsQuery(slug)).data?.items ?? []
-  const filter = useMemo<DeliveryFilter>(() => {
-    if (what === 'filtered') return start
-    const from = since(length)
-    return {
-      state: 'missed',
-      ...(endpoint === '' ? {} : { endpoint }),
-      ...(from === undefined ? {} : { from }),
-    }
-  }, [what, endpoint, length, start])
-  const counted = useQuery(replayCountQuery(slug, filter))
-  const replay = useMutation({
-    mutationFn: () => startReplay(slug, filter),
-    onSuccess: async (operation) => {
-      say(w.started)
-      void client.invalidateQueries({ queryKey: [slug, 'operations'] })
-      await navigate({
-        to: '/o/$organization/operations/$operation',
-        params: { organization: slug, operation: operation.id },
-      })
-    },
+  const [draft, setDraft] = useState<Draft>({
+    what: narrow ? 'filtered' : 'missed',
+    endpoint: start.endpoint ?? '',
+    length: '',
   })
+  const filter = useMemo(() => filterOf(draft, start), [draft, start])
+  const counted = useQuery(replayCountQuery(slug, filter))
+  const replay = useReplay(filter)
   return (
     <FormDialog
       open
@@ -67,36 +55,17 @@ export function ReplayDialog({
       {narrow ? (
         <SelectField
           label={w.what}
-          value={what}
+          value={draft.what}
           options={[
             { value: 'filtered', label: w.filtered },
             { value: 'missed', label: w.missed },
           ]}
-          onValue={(value) => setWhat(value === 'filtered' ? 'filtered' : 'missed')}
+          onValue={(value) =>
+            setDraft({ ...draft, what: value === 'filtered' ? 'filtered' : 'missed' })
+          }
         />
       ) : undefined}
-      {what === 'missed' ? (
-        <>
-          <SelectField
-            label={w.endpoint}
-            value={endpoint}
-            options={[
-              { value: '', label: w.everyEndpoint },
-              ...endpoints.map((one) => ({ value: one.id, label: endpointName(one) })),
-            ]}
-            onValue={setEndpoint}
-          />
-          <SelectField
-            label={w.since}
-            value={length}
-            options={['', ...sinceLengths].map((value) => ({
-              value,
-              label: w.sinceChoices[value as keyof typeof w.sinceChoices],
-            }))}
-            onValue={setLength}
-          />
-        </>
-      ) : undefined}
+      {draft.what === 'missed' ? <Missed draft={draft} onDraft={setDraft} /> : undefined}
       {counted.isError ? (
         <ProblemNotice error={counted.error} retry={() => void counted.refetch()} />
       ) : (
@@ -106,4 +75,64 @@ export function ReplayDialog({
       )}
     </FormDialog>
   )
+}
+
+function Missed({
+  draft,
+  onDraft,
+}: {
+  readonly draft: Draft
+  readonly onDraft: (draft: Draft) => void
+}) {
+  const { slug } = useOrganization()
+  const endpoints = useQuery(endpointsQuery(slug)).data?.items ?? []
+  return (
+    <>
+      <SelectField
+        label={w.endpoint}
+        value={draft.endpoint}
+        options={[
+          { value: '', label: w.everyEndpoint },
+          ...endpoints.map((one) => ({ value: one.id, label: endpointName(one) })),
+        ]}
+        onValue={(endpoint) => onDraft({ ...draft, endpoint })}
+      />
+      <SelectField
+        label={w.since}
+        value={draft.length}
+        options={['', ...sinceLengths].map((value) => ({
+          value,
+          label: w.sinceChoices[value as keyof typeof w.sinceChoices],
+        }))}
+        onValue={(length) => onDraft({ ...draft, length })}
+      />
+    </>
+  )
+}
+
+function useReplay(filter: DeliveryFilter) {
+  const { slug } = useOrganization()
+  const navigate = useNavigate()
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: () => startReplay(slug, filter),
+    onSuccess: async (operation) => {
+      say(w.started)
+      void client.invalidateQueries({ queryKey: [slug, 'operations'] })
+      await navigate({
+        to: '/o/$organization/operations/$operation',
+        params: { organization: slug, operation: operation.id },
+      })
+    },
+  })
+}
+
+function filterOf({ what, endpoint, length }: Draft, start: DeliveryFilter): DeliveryFilter {
+  if (what === 'filtered') return start
+  const from = since(length)
+  return {
+    state: 'missed',
+    ...(endpoint === '' ? {} : { endpoint }),
+    ...(from === undefined ? {} : { from }),
+  }
 }

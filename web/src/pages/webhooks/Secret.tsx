@@ -56,22 +56,7 @@ export function Secret() {
         {shown === undefined || shown.old.length === 0 ? undefined : (
           <OldSecrets shown={shown} onEnded={() => setShown({ ...shown, old: [] })} />
         )}
-        <Card title={w.verify} lead={w.verifyLead}>
-          <Tabs
-            inside
-            label={w.verify}
-            tabs={languages.map((language) => ({
-              id: language.id,
-              label: language.label,
-              content: (
-                <div className="stack-tight">
-                  <Snippet text={language.install} label={w.install(language.label)} />
-                  <Snippet text={language.code} label={w.code(language.label)} />
-                </div>
-              ),
-            }))}
-          />
-        </Card>
+        <Verifying />
       </Pile>
       {rotating ? (
         <Rotate
@@ -85,6 +70,27 @@ export function Secret() {
         />
       ) : undefined}
     </>
+  )
+}
+
+function Verifying() {
+  return (
+    <Card title={w.verify} lead={w.verifyLead}>
+      <Tabs
+        inside
+        label={w.verify}
+        tabs={languages.map((language) => ({
+          id: language.id,
+          label: language.label,
+          content: (
+            <div className="stack-tight">
+              <Snippet text={language.install} label={w.install(language.label)} />
+              <Snippet text={language.code} label={w.code(language.label)} />
+            </div>
+          ),
+        }))}
+      />
+    </Card>
   )
 }
 
