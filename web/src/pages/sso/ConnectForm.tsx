@@ -7,32 +7,77 @@ import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Check, TextField } from '../../parts/Field.tsx'
 import { Folded } from '../../parts/Folded.tsx'
+import { LeaveGuard } from '../../parts/LeaveGuard.tsx'
+import { useEdited } from '../../parts/leaving.ts'
 import { fieldError, ProblemNotice } from '../../parts/States.tsx'
 import { say } from '../../parts/Toasts.tsx'
 import { Discovery } from './Discovery.tsx'
 
 const w = ssoWords.connection
 
-/** The three fields that we need of a provider; what the issuer says of itself is shown while typing. */
-export function ConnectForm({
-  kind,
-  reservation,
-  onDone,
-}: {
+interface Draft {
+  readonly issuer: string
+  readonly clientId: string
+  readonly secret: string
+  readonly keyPair: boolean
+  readonly name: string
+}
+
+const nothing: Draft = { issuer: '', clientId: '', secret: '', keyPair: false, name: '' }
+
+interface ConnectProps {
   readonly kind: ConnectionKind
   /** What makes the connection keep the addresses that were shown. */
   readonly reservation: string | undefined
   readonly onDone: () => void
-}) {
+}
+
+/** The three fields that we need of a provider; what the issuer says of itself is shown while typing. */
+export function ConnectForm({ kind, reservation, onDone }: ConnectProps) {
+  const { isEdited, onInput, forget } = useEdited()
+  const [draft, setDraft] = useState<Draft>(() => ({
+    ...nothing,
+    issuer: kind === 'google' ? guides.google.issuerExample : '',
+  }))
+  const connecting = useConnecting({
+    kind,
+    reservation,
+    onDone: () => {
+      forget()
+      onDone()
+    },
+  })
+  const missing = missingIn(draft)
+  const begun = draft.issuer !== '' || draft.clientId !== '' || draft.secret !== ''
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (missing.length === 0) connecting.mutate(draft)
+  }
+  return (
+    <form className="form" onSubmit={submit} onInput={onInput}>
+      <LeaveGuard isDirty={isEdited} />
+      <Fields kind={kind} draft={draft} error={connecting.error} onDraft={setDraft} />
+      {connecting.error === null ? undefined : <ProblemNotice error={connecting.error} />}
+      <div>
+        <Button
+          type="submit"
+          look="primary"
+          busy={connecting.isPending}
+          disabled={missing.length > 0}
+        >
+          {w.connect}
+        </Button>
+      </div>
+      {begun && missing.length > 0 ? <p className="muted">{w.missing(missing)}</p> : undefined}
+    </form>
+  )
+}
+
+function useConnecting({ kind, reservation, onDone }: ConnectProps) {
   const { slug } = useOrganization()
   const client = useQueryClient()
-  const [issuer, setIssuer] = useState<string>(kind === 'google' ? guides.google.issuerExample : '')
-  const [clientId, setClientId] = useState('')
-  const [secret, setSecret] = useState('')
-  const [keyPair, setKeyPair] = useState(false)
-  const [name, setName] = useState('')
-  const connecting = useMutation({
-    mutationFn: () =>
+  return useMutation({
+    mutationFn: ({ issuer, clientId, secret, keyPair, name }: Draft) =>
       connect(slug, {
         kind,
         reservation,
@@ -48,67 +93,75 @@ export function ConnectForm({
       onDone()
     },
   })
-  const missing = [
+}
+
+function Fields({
+  kind,
+  draft,
+  error,
+  onDraft,
+}: {
+  readonly kind: ConnectionKind
+  readonly draft: Draft
+  readonly error: unknown
+  readonly onDraft: (draft: Draft) => void
+}) {
+  return (
+    <>
+      <TextField
+        label={w.issuer}
+        hint={w.issuerHint}
+        error={fieldError(error, 'issuer')}
+        code
+        inputMode="url"
+        placeholder={guides[kind].issuerExample}
+        value={draft.issuer}
+        onValue={(issuer) => onDraft({ ...draft, issuer })}
+      />
+      <Discovery issuer={draft.issuer} />
+      <TextField
+        label={w.clientId}
+        error={fieldError(error, 'client_id')}
+        code
+        value={draft.clientId}
+        onValue={(clientId) => onDraft({ ...draft, clientId })}
+      />
+      {draft.keyPair ? undefined : (
+        <TextField
+          label={w.clientSecret}
+          hint={w.clientSecretHint}
+          error={fieldError(error, 'client_secret')}
+          code
+          type="password"
+          autoComplete="off"
+          value={draft.secret}
+          onValue={(secret) => onDraft({ ...draft, secret })}
+        />
+      )}
+      <Folded title={w.claims}>
+        <Check
+          label={w.keyPair}
+          hint={w.keyPairHint}
+          checked={draft.keyPair}
+          onValue={(keyPair) => onDraft({ ...draft, keyPair })}
+        />
+        <TextField
+          label={w.name}
+          hint={w.nameHint}
+          error={fieldError(error, 'name')}
+          maxLength={100}
+          value={draft.name}
+          onValue={(name) => onDraft({ ...draft, name })}
+        />
+      </Folded>
+    </>
+  )
+}
+
+function missingIn({ issuer, clientId, secret, keyPair }: Draft): string[] {
+  return [
     ...(issuer.trim() === '' ? [w.issuer] : []),
     ...(clientId.trim() === '' ? [w.clientId] : []),
     ...(keyPair || secret.trim() !== '' ? [] : [w.clientSecret]),
   ]
-  const ready = missing.length === 0
-  const begun = issuer !== '' || clientId !== '' || secret !== ''
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    if (ready) connecting.mutate()
-  }
-  return (
-    <form className="form" onSubmit={submit}>
-      <TextField
-        label={w.issuer}
-        hint={w.issuerHint}
-        error={fieldError(connecting.error, 'issuer')}
-        code
-        inputMode="url"
-        placeholder={guides[kind].issuerExample}
-        value={issuer}
-        onValue={setIssuer}
-      />
-      <Discovery issuer={issuer} />
-      <TextField
-        label={w.clientId}
-        error={fieldError(connecting.error, 'client_id')}
-        code
-        value={clientId}
-        onValue={setClientId}
-      />
-      {keyPair ? undefined : (
-        <TextField
-          label={w.clientSecret}
-          hint={w.clientSecretHint}
-          error={fieldError(connecting.error, 'client_secret')}
-          code
-          type="password"
-          autoComplete="off"
-          value={secret}
-          onValue={setSecret}
-        />
-      )}
-      <Folded title={w.claims}>
-        <Check label={w.keyPair} hint={w.keyPairHint} checked={keyPair} onValue={setKeyPair} />
-        <TextField
-          label={w.name}
-          hint={w.nameHint}
-          error={fieldError(connecting.error, 'name')}
-          maxLength={100}
-          value={name}
-          onValue={setName}
-        />
-      </Folded>
-      {connecting.error === null ? undefined : <ProblemNotice error={connecting.error} />}
-      <div>
-        <Button type="submit" look="primary" busy={connecting.isPending} disabled={!ready}>
-          {w.connect}
-        </Button>
-      </div>
-      {begun && !ready ? <p className="muted">{w.missing(missing)}</p> : undefined}
-    </form>
-  )
 }

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type Dispatch, type SetStateAction } from 'react'
 import { ssoWords } from '../../../words/en/sso.ts'
 import { changeConnection, type Connection, type ConnectionChange } from '../../api/sso.ts'
 import { useOrganization } from '../../frame/membership.ts'
@@ -33,17 +33,7 @@ export function EditConnection({
       onClose()
     },
   })
-  const wrongHours =
-    draft.hours !== '' && !/^([1-9]|1\d|2[0-4])$/.test(draft.hours.trim())
-      ? w.sessionWrong
-      : undefined
-  function text(name: TextName) {
-    return {
-      value: draft[name],
-      onValue: (value: string) => setDraft((before) => ({ ...before, [name]: value })),
-      error: fieldError(saving.error, name),
-    }
-  }
+  const part: PartProps = { connection, draft, setDraft, error: saving.error }
   return (
     <FormDialog
       open
@@ -53,9 +43,49 @@ export function EditConnection({
       action={w.save}
       busy={saving.isPending}
       error={saving.error}
-      disabled={wrongHours !== undefined || draft.issuer.trim() === ''}
+      disabled={hoursWrong(draft) !== undefined || draft.issuer.trim() === ''}
       onSubmit={() => saving.mutate()}
     >
+      <Provider {...part} />
+      <Check
+        label={w.admits}
+        hint={w.admitsHint}
+        checked={draft.admits}
+        onValue={(admits) => setDraft((before) => ({ ...before, admits }))}
+      />
+      <Check
+        label={w.endsProvider}
+        hint={w.endsProviderHint}
+        checked={draft.endsProvider}
+        onValue={(endsProvider) => setDraft((before) => ({ ...before, endsProvider }))}
+      />
+      <Claims {...part} />
+    </FormDialog>
+  )
+}
+
+interface PartProps {
+  readonly connection: Connection
+  readonly draft: Draft
+  readonly setDraft: Dispatch<SetStateAction<Draft>>
+  readonly error: unknown
+}
+
+/** What a text field of the draft needs. */
+function textsOf({ draft, setDraft, error }: PartProps) {
+  return (name: TextName) => ({
+    value: draft[name],
+    onValue: (value: string) => setDraft((before) => ({ ...before, [name]: value })),
+    error: fieldError(error, name),
+  })
+}
+
+/** Where the provider is and who we are there; moving to another says what depends on this one. */
+function Provider(part: PartProps) {
+  const { connection, draft } = part
+  const text = textsOf(part)
+  return (
+    <>
       <TextField label={w.name} hint={w.nameHint} maxLength={100} {...text('name')} />
       <TextField label={w.issuer} code {...text('issuer')} />
       {draft.issuer.trim() === connection.issuer ? undefined : (
@@ -73,35 +103,33 @@ export function EditConnection({
           {...text('client_secret')}
         />
       ) : undefined}
-      <Check
-        label={w.admits}
-        hint={w.admitsHint}
-        checked={draft.admits}
-        onValue={(admits) => setDraft((before) => ({ ...before, admits }))}
-      />
-      <Check
-        label={w.endsProvider}
-        hint={w.endsProviderHint}
-        checked={draft.endsProvider}
-        onValue={(endsProvider) => setDraft((before) => ({ ...before, endsProvider }))}
-      />
-      <Folded title={w.claims}>
-        <TextField label={w.requiredGroup} hint={w.requiredGroupHint} {...text('required_group')} />
-        <TextField label={w.scopesName} hint={w.scopesHint} code {...text('scopes')} />
-        <TextField label={w.claimEmail} code {...text('email')} />
-        <TextField label={w.claimVerified} code {...text('email_verified')} />
-        <TextField label={w.claimName} code {...text('claimName')} />
-        <TextField label={w.claimGroups} code {...text('groups')} />
-        <TextField
-          label={w.sessionMaximum}
-          hint={w.sessionHint}
-          inputMode="numeric"
-          {...text('hours')}
-          error={wrongHours ?? fieldError(saving.error, 'session_maximum_seconds')}
-        />
-      </Folded>
-    </FormDialog>
+    </>
   )
+}
+
+function Claims(part: PartProps) {
+  const text = textsOf(part)
+  return (
+    <Folded title={w.claims}>
+      <TextField label={w.requiredGroup} hint={w.requiredGroupHint} {...text('required_group')} />
+      <TextField label={w.scopesName} hint={w.scopesHint} code {...text('scopes')} />
+      <TextField label={w.claimEmail} code {...text('email')} />
+      <TextField label={w.claimVerified} code {...text('email_verified')} />
+      <TextField label={w.claimName} code {...text('claimName')} />
+      <TextField label={w.claimGroups} code {...text('groups')} />
+      <TextField
+        label={w.sessionMaximum}
+        hint={w.sessionHint}
+        inputMode="numeric"
+        {...text('hours')}
+        error={hoursWrong(part.draft) ?? fieldError(part.error, 'session_maximum_seconds')}
+      />
+    </Folded>
+  )
+}
+
+function hoursWrong({ hours }: Draft): string | undefined {
+  return hours !== '' && !/^([1-9]|1\d|2[0-4])$/.test(hours.trim()) ? w.sessionWrong : undefined
 }
 
 function draftOf(connection: Connection) {

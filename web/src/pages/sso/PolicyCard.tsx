@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { ssoWords } from '../../../words/en/sso.ts'
 import { membersQuery } from '../../api/members.ts'
 import { policyQuery, setPolicy, type Connection, type SsoPolicy } from '../../api/sso.ts'
@@ -44,47 +44,16 @@ function Policy({
   readonly policy: SsoPolicy
   readonly connections: readonly Connection[]
 }) {
-  const { slug, may } = useOrganization()
-  const client = useQueryClient()
-  const mayChoose = policy.break_glass.length === 0 || may('owners.manage')
   const before = policy.break_glass.map((one) => one.user_id)
   const [chosen, setChosen] = useState<readonly string[]>(before)
   const [asking, setAsking] = useState(false)
-  const members = useQuery(membersQuery(slug))
-  const owners = (members.data?.items ?? []).filter((member) => member.role === 'owner')
-  const tested = connections.some(
-    (one) =>
-      Date.parse(one.tested_at ?? '') > Date.now() - freshMs && one.disabled_at === undefined,
-  )
   const changed = chosen.toSorted().join() !== before.toSorted().join()
-  const saving = useMutation({
-    mutationFn: (required: boolean) => setPolicy(slug, { required, break_glass: chosen }),
-    onSuccess: (after) => {
-      say(after.required === policy.required ? w.saved : after.required ? w.turnedOn : w.turnedOff)
-      setAsking(false)
-      void client.invalidateQueries({ queryKey: [slug, 'sso', 'policy'] })
-    },
-  })
+  const saving = useSaving({ policy, chosen, onSaved: () => setAsking(false) })
+  const tested = connections.some(isTested)
   const ready = policy.required || (tested && chosen.length > 0)
   return (
     <div className="stack">
-      <div className="stack-tight" role="group" aria-label={w.breakGlass}>
-        <h3>{w.breakGlass}</h3>
-        <p className="muted">{mayChoose ? w.breakGlassHint : w.breakGlassFixed}</p>
-        {owners.map((owner) => (
-          <Check
-            key={owner.user_id}
-            label={owner.name}
-            hint={owner.email}
-            checked={chosen.includes(owner.user_id)}
-            disabled={!mayChoose}
-            onValue={(on) =>
-              setChosen(
-                on ? [...chosen, owner.user_id] : chosen.filter((one) => one !== owner.user_id),
-              )
-            }
-          />
-        ))}
+      <BreakGlass policy={policy} chosen={chosen} onChosen={setChosen}>
         {policy.required && changed ? (
           <div>
             <Button
@@ -97,7 +66,7 @@ function Policy({
             </Button>
           </div>
         ) : undefined}
-      </div>
+      </BreakGlass>
       <SwitchRow
         label={w.switch}
         hint={hintOf(policy.required, tested, chosen.length)}
@@ -125,6 +94,67 @@ function Policy({
       </ConfirmDialog>
     </div>
   )
+}
+
+function useSaving({
+  policy,
+  chosen,
+  onSaved,
+}: {
+  readonly policy: SsoPolicy
+  readonly chosen: readonly string[]
+  readonly onSaved: () => void
+}) {
+  const { slug } = useOrganization()
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (required: boolean) => setPolicy(slug, { required, break_glass: chosen }),
+    onSuccess: (after) => {
+      say(after.required === policy.required ? w.saved : after.required ? w.turnedOn : w.turnedOff)
+      onSaved()
+      void client.invalidateQueries({ queryKey: [slug, 'sso', 'policy'] })
+    },
+  })
+}
+
+/** Owners who may sign in another way when the provider does not answer. */
+function BreakGlass({
+  policy,
+  chosen,
+  onChosen,
+  children,
+}: {
+  readonly policy: SsoPolicy
+  readonly chosen: readonly string[]
+  readonly onChosen: (chosen: readonly string[]) => void
+  readonly children: ReactNode
+}) {
+  const { slug, may } = useOrganization()
+  const mayChoose = policy.break_glass.length === 0 || may('owners.manage')
+  const members = useQuery(membersQuery(slug))
+  const owners = (members.data?.items ?? []).filter((member) => member.role === 'owner')
+  return (
+    <div className="stack-tight" role="group" aria-label={w.breakGlass}>
+      <h3>{w.breakGlass}</h3>
+      <p className="muted">{mayChoose ? w.breakGlassHint : w.breakGlassFixed}</p>
+      {owners.map(({ user_id: id, name, email }) => (
+        <Check
+          key={id}
+          label={name}
+          hint={email}
+          checked={chosen.includes(id)}
+          disabled={!mayChoose}
+          onValue={(on) => onChosen(on ? [...chosen, id] : chosen.filter((one) => one !== id))}
+        />
+      ))}
+      {children}
+    </div>
+  )
+}
+
+function isTested(connection: Connection): boolean {
+  const { tested_at: testedAt, disabled_at: disabledAt } = connection
+  return Date.parse(testedAt ?? '') > Date.now() - freshMs && disabledAt === undefined
 }
 
 function hintOf(required: boolean, tested: boolean, owners: number): string {

@@ -43,7 +43,6 @@ export function RolePreview({
     },
   })
   const people = preview.data?.items
-  const roleName = (name: string) => (words.roles as Readonly<Record<string, string>>)[name] ?? name
   return (
     <FormDialog
       open
@@ -60,27 +59,37 @@ export function RolePreview({
       ) : people === undefined ? (
         <Loading />
       ) : (
-        <div className="stack-tight" role="status">
-          <p>{w.preview(people.length)}</p>
-          <ul className={classes.lines}>
-            {people.slice(0, namesShown).map((one) => (
-              <li key={one.membership_id}>
-                <span />
-                <div>
-                  <strong>{one.name}</strong>{' '}
-                  <span className="muted">
-                    {w.change(roleName(one.before), roleName(one.after))}
-                  </span>
-                </div>
-              </li>
-            ))}
-          </ul>
-          {people.length > namesShown ? (
-            <p className="muted">{w.andMore(people.length - namesShown)}</p>
-          ) : undefined}
-          {people.length > 0 ? <p className="muted">{w.sessions}</p> : undefined}
-        </div>
+        <People people={people} />
       )}
     </FormDialog>
   )
+}
+
+type Changed = Awaited<ReturnType<typeof previewRole>>['items']
+
+function People({ people }: { readonly people: Changed }) {
+  return (
+    <div className="stack-tight" role="status">
+      <p>{w.preview(people.length)}</p>
+      <ul className={classes.lines}>
+        {people.slice(0, namesShown).map((one) => (
+          <li key={one.membership_id}>
+            <span />
+            <div>
+              <strong>{one.name}</strong>{' '}
+              <span className="muted">{w.change(roleName(one.before), roleName(one.after))}</span>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {people.length > namesShown ? (
+        <p className="muted">{w.andMore(people.length - namesShown)}</p>
+      ) : undefined}
+      {people.length > 0 ? <p className="muted">{w.sessions}</p> : undefined}
+    </div>
+  )
+}
+
+function roleName(name: string): string {
+  return (words.roles as Readonly<Record<string, string>>)[name] ?? name
 }

@@ -16,41 +16,14 @@ const w = ssoWords.test
 /** Walks the whole sign-in in another window and shows every check; nobody is signed in by it. */
 export function TestCard({ connection }: { readonly connection: Connection }) {
   const { slug } = useOrganization()
-  const client = useQueryClient()
-  const { test } = here.useSearch()
-  const navigate = here.useNavigate()
-  const [address, setAddress] = useState<string>()
-  const [blocked, setBlocked] = useState(false)
-  // The address bar keeps which test is shown, so that a reload finds its result.
-  const [testedId, testId] = (test ?? '').split('.')
-  const mine = testedId === connection.id ? testId : undefined
+  const { mine, starting, start, address, blocked } = useTest(connection)
   const result = useQuery({
     ...testQuery(slug, connection.id, mine ?? ''),
     enabled: mine !== undefined,
   })
-  const finished = result.data?.finished_at !== undefined
-  useEffect(() => {
-    if (finished) void client.invalidateQueries({ queryKey: [slug, 'sso', 'connections'] })
-  }, [finished, client, slug])
-
-  const starting = useMutation({
-    mutationFn: (_popup: Window | null) => startTest(slug, connection.id),
-    onSuccess: (started, popup) => {
-      setAddress(started.address)
-      setBlocked(popup === null)
-      if (popup !== null) popup.location.href = started.address
-      void navigate({
-        search: { tab: 'connection', test: `${connection.id}.${started.id}` },
-        replace: true,
-      })
-    },
-    onError: (_error, popup) => popup?.close(),
-  })
-  // Opened within the click: later a browser would block it.
-  const start = () =>
-    starting.mutate(window.open('', 'intercept-test', 'popup,width=560,height=720'))
-  const waiting = mine !== undefined && result.data !== undefined && !finished
-
+  const test = result.data
+  const finished = test?.finished_at !== undefined
+  useConnectionsAgain(finished)
   return (
     <Card
       title={w.title(connection.name)}
@@ -72,24 +45,77 @@ export function TestCard({ connection }: { readonly connection: Connection }) {
         {result.error === null ? undefined : (
           <ProblemNotice error={result.error} retry={() => void result.refetch()} />
         )}
-        {waiting ? (
-          <div className="stack-tight">
-            <p className="row">
-              <Lamp /> {w.waiting}
-            </p>
-            {address === undefined ? undefined : (
-              <p>
-                {blocked ? `${w.blocked} ` : undefined}
-                <a href={address} target="_blank" rel="noreferrer">
-                  {w.open}
-                </a>
-              </p>
-            )}
-          </div>
-        ) : undefined}
-        {finished && result.data !== undefined ? <Result test={result.data} /> : undefined}
+        {mine === undefined || test === undefined || finished ? undefined : (
+          <Waiting address={address} blocked={blocked} />
+        )}
+        {finished && test !== undefined ? <Result test={test} /> : undefined}
       </div>
     </Card>
+  )
+}
+
+/** The test of this connection that is shown, and the way to start one. */
+function useTest(connection: Connection) {
+  const { slug } = useOrganization()
+  const { test } = here.useSearch()
+  const navigate = here.useNavigate()
+  const [address, setAddress] = useState<string>()
+  const [blocked, setBlocked] = useState(false)
+  // The address bar keeps which test is shown, so that a reload finds its result.
+  const [testedId, testId] = (test ?? '').split('.')
+  const starting = useMutation({
+    mutationFn: (_popup: Window | null) => startTest(slug, connection.id),
+    onSuccess: (started, popup) => {
+      setAddress(started.address)
+      setBlocked(popup === null)
+      if (popup !== null) popup.location.href = started.address
+      void navigate({
+        search: { tab: 'connection', test: `${connection.id}.${started.id}` },
+        replace: true,
+      })
+    },
+    onError: (_error, popup) => popup?.close(),
+  })
+  return {
+    mine: testedId === connection.id ? testId : undefined,
+    starting,
+    // Opened within the click: later a browser would block it.
+    start: () => starting.mutate(window.open('', 'intercept-test', 'popup,width=560,height=720')),
+    address,
+    blocked,
+  }
+}
+
+/** A finished test has changed what its connection says of itself. */
+function useConnectionsAgain(finished: boolean): void {
+  const { slug } = useOrganization()
+  const client = useQueryClient()
+  useEffect(() => {
+    if (finished) void client.invalidateQueries({ queryKey: [slug, 'sso', 'connections'] })
+  }, [finished, client, slug])
+}
+
+function Waiting({
+  address,
+  blocked,
+}: {
+  readonly address: string | undefined
+  readonly blocked: boolean
+}) {
+  return (
+    <div className="stack-tight">
+      <p className="row">
+        <Lamp /> {w.waiting}
+      </p>
+      {address === undefined ? undefined : (
+        <p>
+          {blocked ? `${w.blocked} ` : undefined}
+          <a href={address} target="_blank" rel="noreferrer">
+            {w.open}
+          </a>
+        </p>
+      )}
+    </div>
   )
 }
 

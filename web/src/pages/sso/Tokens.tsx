@@ -47,15 +47,11 @@ export function Tokens({ atMost }: { readonly atMost: number }) {
         <DataTable
           bare
           label={w.title}
-          columns={columns(setRevoking)}
+          columns={[...factColumns, revokeColumn(setRevoking)]}
           rows={list.data?.items ?? []}
           rowId={(token) => token.id}
           list={list}
-          empty={
-            <Empty title={w.emptyTitle}>
-              <p>{w.emptyText}</p>
-            </Empty>
-          }
+          empty={noTokens}
         />
       </Card>
       {issuing ? (
@@ -85,6 +81,12 @@ export function Tokens({ atMost }: { readonly atMost: number }) {
     </>
   )
 }
+
+const noTokens = (
+  <Empty title={w.emptyTitle}>
+    <p>{w.emptyText}</p>
+  </Empty>
+)
 
 function Issue({
   onClose,
@@ -160,72 +162,73 @@ function Revoke({
   )
 }
 
-function columns(revoke: (token: DirectoryToken) => void): readonly Column<DirectoryToken>[] {
-  return [
-    {
-      id: 'name',
-      head: w.columns.name,
-      wraps: true,
-      cell: (token) => (
-        <>
-          {token.name}
-          <code className={onPhone}>{token.hint}</code>
-        </>
+const factColumns: readonly Column<DirectoryToken>[] = [
+  {
+    id: 'name',
+    head: w.columns.name,
+    wraps: true,
+    cell: (token) => (
+      <>
+        {token.name}
+        <code className={onPhone}>{token.hint}</code>
+      </>
+    ),
+  },
+  {
+    id: 'hint',
+    head: w.columns.hint,
+    hide: 'narrow',
+    cell: (token) => <code>{token.hint}</code>,
+  },
+  {
+    id: 'used',
+    head: w.columns.used,
+    hide: 'narrow',
+    cell: (token) => (
+      <>
+        <Time at={token.last_used_at} form="relative" />{' '}
+        <span className="muted">
+          {token.last_used_address === undefined ? undefined : w.from(token.last_used_address)}
+        </span>
+      </>
+    ),
+  },
+  {
+    id: 'created',
+    head: w.columns.created,
+    width: '112px',
+    hide: 'medium',
+    cell: (token) => <Time at={token.created_at} form="day" />,
+  },
+  {
+    id: 'state',
+    head: w.columns.state,
+    width: '110px',
+    hide: 'phone',
+    cell: (token) =>
+      token.issuer_left ? (
+        <Badge tone="caution">{w.issuerLeft}</Badge>
+      ) : (
+        <Badge tone={token.revoked_at === undefined ? 'pass' : 'plain'}>
+          {token.revoked_at === undefined ? w.active : w.revoked}
+        </Badge>
       ),
-    },
-    {
-      id: 'hint',
-      head: w.columns.hint,
-      hide: 'narrow',
-      cell: (token) => <code>{token.hint}</code>,
-    },
-    {
-      id: 'used',
-      head: w.columns.used,
-      hide: 'narrow',
-      cell: (token) => (
-        <>
-          <Time at={token.last_used_at} form="relative" />{' '}
-          <span className="muted">
-            {token.last_used_address === undefined ? undefined : w.from(token.last_used_address)}
-          </span>
-        </>
+  },
+]
+
+function revokeColumn(revoke: (token: DirectoryToken) => void): Column<DirectoryToken> {
+  return {
+    id: 'actions',
+    head: '',
+    width: '124px',
+    end: true,
+    cell: (token) =>
+      token.revoked_at === undefined ? (
+        <Button small look="danger" onClick={() => revoke(token)}>
+          {w.revoke}
+        </Button>
+      ) : (
+        <span className={onPhone}>{w.revoked}</span>
       ),
-    },
-    {
-      id: 'created',
-      head: w.columns.created,
-      width: '112px',
-      hide: 'medium',
-      cell: (token) => <Time at={token.created_at} form="day" />,
-    },
-    {
-      id: 'state',
-      head: w.columns.state,
-      width: '110px',
-      hide: 'phone',
-      cell: (token) =>
-        token.issuer_left ? (
-          <Badge tone="caution">{w.issuerLeft}</Badge>
-        ) : (
-          <Badge tone={token.revoked_at === undefined ? 'pass' : 'plain'}>
-            {token.revoked_at === undefined ? w.active : w.revoked}
-          </Badge>
-        ),
-    },
-    {
-      id: 'actions',
-      head: '',
-      width: '124px',
-      end: true,
-      cell: (token) =>
-        token.revoked_at === undefined ? (
-          <Button small look="danger" onClick={() => revoke(token)}>
-            {w.revoke}
-          </Button>
-        ) : (
-          <span className={onPhone}>{w.revoked}</span>
-        ),
-    },
-  ]
+  }
 }

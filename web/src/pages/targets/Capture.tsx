@@ -17,6 +17,14 @@ const neverKept: ReadonlySet<string> = new Set([
   'proxy-authorization',
 ])
 
+/** The form, as it is typed. */
+interface Draft {
+  readonly records: string
+  readonly headers: string
+  readonly bytes: string
+  readonly redact: string
+}
+
 /** What is kept of calls besides their record, with a preview in words. */
 export function Capture({
   organization,
@@ -27,77 +35,112 @@ export function Capture({
   readonly it: Target
   readonly editable: boolean
 }) {
-  const [names, setNames] = useState(it.capture.headers.join('\n'))
-  const [bytes, setBytes] = useState(String(it.capture.body_bytes))
-  const [hidden, setHidden] = useState(it.capture.redact.join('\n'))
-  const [records, setRecords] = useState(it.call_records)
+  const [draft, setDraft] = useState<Draft>({
+    records: it.call_records,
+    headers: it.capture.headers.join('\n'),
+    bytes: String(it.capture.body_bytes),
+    redact: it.capture.redact.join('\n'),
+  })
   const edit = useEdit(organization, it, w.saved)
-  const headers = listOf(names.toLowerCase())
-  const redact = listOf(hidden)
-  function onSave() {
-    edit.mutate({ call_records: records, capture: { headers, body_bytes: Number(bytes), redact } })
-  }
+  const headers = listOf(draft.headers.toLowerCase())
+  const redact = listOf(draft.redact)
+  const bodyBytes = Number(draft.bytes)
+  const capture = { headers, body_bytes: bodyBytes, redact }
   return (
     <Columns>
       <Card title={w.title} lead={w.lead}>
-        <SaveForm saving={edit} editable={editable} onSave={onSave}>
-          <TextField
-            label={w.records}
-            hint={w.recordsHint}
-            error={fieldError(edit.error, 'call_records')}
-            pattern="all|refused|none|sampled 1/[1-9][0-9]*"
-            patternWords={w.recordsWrong}
-            disabled={!editable}
-            value={records}
-            onValue={setRecords}
-          />
-          <TextArea
-            label={w.headers}
-            hint={w.headersHint}
-            error={fieldError(edit.error, 'capture.headers')}
-            code
-            disabled={!editable}
-            value={names}
-            onValue={setNames}
-          />
-          <TextField
-            label={w.bytes}
-            hint={w.bytesHint}
-            error={fieldError(edit.error, 'capture.body_bytes')}
-            inputMode="numeric"
-            pattern="[0-9]+"
-            disabled={!editable}
-            value={bytes}
-            onValue={setBytes}
-          />
-          <TextArea
-            label={w.redact}
-            hint={w.redactHint}
-            error={fieldError(edit.error, 'capture.redact')}
-            code
-            rows={2}
-            disabled={!editable}
-            value={hidden}
-            onValue={setHidden}
-          />
+        <SaveForm
+          saving={edit}
+          editable={editable}
+          onSave={() => edit.mutate({ call_records: draft.records, capture })}
+        >
+          <Fields draft={draft} error={edit.error} editable={editable} onDraft={setDraft} />
         </SaveForm>
       </Card>
-      <Card title={w.preview}>
-        {headers.length === 0 && Number(bytes) === 0 ? (
-          <p>{w.nothing}</p>
-        ) : (
-          <ul className="stack-tight mono">
-            {headers.map((name) => (
-              <li key={name}>{neverKept.has(name) ? w.neverKept(name) : `${name}: ${w.value}`}</li>
-            ))}
-            {Number(bytes) > 0 ? <li>{w.bodyPreview(bytes)}</li> : undefined}
-            {Number(bytes) > 0
-              ? redact.map((name) => <li key={`body ${name}`}>{`"${name}": "…"`}</li>)
-              : undefined}
-          </ul>
-        )}
-      </Card>
+      <Preview headers={headers} redact={redact} bytes={bodyBytes} />
     </Columns>
+  )
+}
+
+function Fields({
+  draft,
+  error,
+  editable,
+  onDraft,
+}: {
+  readonly draft: Draft
+  readonly error: unknown
+  readonly editable: boolean
+  readonly onDraft: (draft: Draft) => void
+}) {
+  const text = (name: keyof Draft) => ({
+    disabled: !editable,
+    value: draft[name],
+    onValue: (value: string) => onDraft({ ...draft, [name]: value }),
+  })
+  return (
+    <>
+      <TextField
+        label={w.records}
+        hint={w.recordsHint}
+        error={fieldError(error, 'call_records')}
+        pattern="all|refused|none|sampled 1/[1-9][0-9]*"
+        patternWords={w.recordsWrong}
+        {...text('records')}
+      />
+      <TextArea
+        label={w.headers}
+        hint={w.headersHint}
+        error={fieldError(error, 'capture.headers')}
+        code
+        {...text('headers')}
+      />
+      <TextField
+        label={w.bytes}
+        hint={w.bytesHint}
+        error={fieldError(error, 'capture.body_bytes')}
+        inputMode="numeric"
+        pattern="[0-9]+"
+        {...text('bytes')}
+      />
+      <TextArea
+        label={w.redact}
+        hint={w.redactHint}
+        error={fieldError(error, 'capture.redact')}
+        code
+        rows={2}
+        {...text('redact')}
+      />
+    </>
+  )
+}
+
+function Preview({
+  headers,
+  redact,
+  bytes,
+}: {
+  readonly headers: readonly string[]
+  readonly redact: readonly string[]
+  readonly bytes: number
+}) {
+  const hasBody = bytes > 0
+  return (
+    <Card title={w.preview}>
+      {headers.length === 0 && !hasBody ? (
+        <p>{w.nothing}</p>
+      ) : (
+        <ul className="stack-tight mono">
+          {headers.map((name) => (
+            <li key={name}>{neverKept.has(name) ? w.neverKept(name) : `${name}: ${w.value}`}</li>
+          ))}
+          {hasBody ? <li>{w.bodyPreview(String(bytes))}</li> : undefined}
+          {hasBody
+            ? redact.map((name) => <li key={`body ${name}`}>{`"${name}": "…"`}</li>)
+            : undefined}
+        </ul>
+      )}
+    </Card>
   )
 }
 

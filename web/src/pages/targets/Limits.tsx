@@ -14,6 +14,14 @@ import { useEdit } from './useEdit.ts'
 
 const w = targetsWords.limits
 
+interface Draft {
+  readonly calls: string
+  readonly seconds: string
+  readonly scope: Target['rate_scope']
+  readonly quota: string
+  readonly period: NonNullable<Target['quota']>['period']
+}
+
 /** The short window and the long one, for all keys together. */
 export function Limits({
   organization,
@@ -24,76 +32,23 @@ export function Limits({
   readonly it: Target
   readonly editable: boolean
 }) {
-  const [calls, setCalls] = useState(String(it.rate_limit?.calls ?? ''))
-  const [seconds, setSeconds] = useState(String(it.rate_limit?.per_seconds ?? 1))
-  const [scope, setScope] = useState<'all' | 'node'>(it.rate_scope)
-  const [quota, setQuota] = useState(String(it.quota?.calls ?? ''))
-  const [period, setPeriod] = useState<'day' | 'month'>(it.quota?.period ?? 'day')
+  const [draft, setDraft] = useState(() => draftOf(it))
   const used = useQuery({
     ...targetQuotaQuery(organization, it.slug),
     enabled: it.quota !== undefined,
   })
   const edit = useEdit(organization, it, w.saved)
-  function onSave() {
-    edit.mutate({
-      rate_limit: calls === '' ? null : { calls: Number(calls), per_seconds: Number(seconds) },
-      rate_scope: scope,
-      quota: quota === '' ? null : { calls: Number(quota), period },
-    })
+  const part: PartProps = {
+    draft,
+    editable,
+    error: edit.error,
+    onPatch: (patch) => setDraft({ ...draft, ...patch }),
   }
   return (
     <Card title={w.title} lead={w.lead}>
-      <SaveForm saving={edit} editable={editable} onSave={onSave}>
-        <div className={classes.three}>
-          <TextField
-            label={w.limit}
-            hint={w.limitHint}
-            error={fieldError(edit.error, 'rate_limit.calls')}
-            inputMode="numeric"
-            pattern="[0-9]*"
-            disabled={!editable}
-            value={calls}
-            onValue={setCalls}
-          />
-          <TextField
-            label={w.seconds}
-            error={fieldError(edit.error, 'rate_limit.per_seconds')}
-            inputMode="numeric"
-            pattern="[0-9]+"
-            disabled={!editable}
-            value={seconds}
-            onValue={setSeconds}
-          />
-          <SelectField
-            label={w.scope}
-            disabled={!editable}
-            value={scope}
-            options={(['all', 'node'] as const).map((value) => ({ value, label: w.scopes[value] }))}
-            onValue={(value) => setScope(value === 'node' ? 'node' : 'all')}
-          />
-        </div>
-        <div className={classes.three}>
-          <TextField
-            label={w.quota}
-            hint={w.quotaHint}
-            error={fieldError(edit.error, 'quota.calls')}
-            inputMode="numeric"
-            pattern="[0-9]*"
-            disabled={!editable}
-            value={quota}
-            onValue={setQuota}
-          />
-          <SelectField
-            label={w.period}
-            disabled={!editable}
-            value={period}
-            options={(['day', 'month'] as const).map((value) => ({
-              value,
-              label: w.periods[value],
-            }))}
-            onValue={(value) => setPeriod(value === 'month' ? 'month' : 'day')}
-          />
-        </div>
+      <SaveForm saving={edit} editable={editable} onSave={() => edit.mutate(wishOf(draft))}>
+        <RateFields {...part} />
+        <QuotaFields {...part} />
       </SaveForm>
       {it.rate_limit === undefined || it.rate_scope === 'node' ? undefined : (
         <RateShares organization={organization} subjectId={it.id} />
@@ -101,4 +56,86 @@ export function Limits({
       {used.data?.quota === undefined ? undefined : <QuotaGauge quota={used.data.quota} />}
     </Card>
   )
+}
+
+interface PartProps {
+  readonly draft: Draft
+  readonly editable: boolean
+  readonly error: unknown
+  readonly onPatch: (patch: Partial<Draft>) => void
+}
+
+function RateFields({ draft, editable, error, onPatch }: PartProps) {
+  return (
+    <div className={classes.three}>
+      <TextField
+        label={w.limit}
+        hint={w.limitHint}
+        error={fieldError(error, 'rate_limit.calls')}
+        inputMode="numeric"
+        pattern="[0-9]*"
+        disabled={!editable}
+        value={draft.calls}
+        onValue={(calls) => onPatch({ calls })}
+      />
+      <TextField
+        label={w.seconds}
+        error={fieldError(error, 'rate_limit.per_seconds')}
+        inputMode="numeric"
+        pattern="[0-9]+"
+        disabled={!editable}
+        value={draft.seconds}
+        onValue={(seconds) => onPatch({ seconds })}
+      />
+      <SelectField
+        label={w.scope}
+        disabled={!editable}
+        value={draft.scope}
+        options={(['all', 'node'] as const).map((value) => ({ value, label: w.scopes[value] }))}
+        onValue={(value) => onPatch({ scope: value === 'node' ? 'node' : 'all' })}
+      />
+    </div>
+  )
+}
+
+function QuotaFields({ draft, editable, error, onPatch }: PartProps) {
+  return (
+    <div className={classes.three}>
+      <TextField
+        label={w.quota}
+        hint={w.quotaHint}
+        error={fieldError(error, 'quota.calls')}
+        inputMode="numeric"
+        pattern="[0-9]*"
+        disabled={!editable}
+        value={draft.quota}
+        onValue={(quota) => onPatch({ quota })}
+      />
+      <SelectField
+        label={w.period}
+        disabled={!editable}
+        value={draft.period}
+        options={(['day', 'month'] as const).map((value) => ({ value, label: w.periods[value] }))}
+        onValue={(value) => onPatch({ period: value === 'month' ? 'month' : 'day' })}
+      />
+    </div>
+  )
+}
+
+function draftOf({ rate_limit: rate, rate_scope: scope, quota }: Target): Draft {
+  return {
+    calls: String(rate?.calls ?? ''),
+    seconds: String(rate?.per_seconds ?? 1),
+    scope,
+    quota: String(quota?.calls ?? ''),
+    period: quota?.period ?? 'day',
+  }
+}
+
+function wishOf({ calls, seconds, scope, quota, period }: Draft) {
+  return {
+    rate_limit: calls === '' ? null : { calls: Number(calls), per_seconds: Number(seconds) },
+    rate_scope: scope,
+    quota: quota === '' ? null : { calls: Number(quota), period },
+  }
 }

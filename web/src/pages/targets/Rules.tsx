@@ -29,18 +29,118 @@ interface RulesProps {
 
 /** The ordered rules: moved by buttons or Alt and arrows, saved together. */
 export function Rules({ organization, target, editable, decided, onUnsaved }: RulesProps) {
-  const client = useQueryClient()
-  const [draft, changeDraft] = useState<RuleDraft>()
+  const edit = useRules(target)
+  const { draft, rules, otherwise, said } = edit
+  const preview = useRulePreview(organization, target, draft)
+  const unsaved = draft !== undefined
+  useEffect(() => onUnsaved(unsaved), [unsaved, onUnsaved])
+  const save = useSave({ organization, target, preview, onSaved: edit.forget })
+  return (
+    <Card
+      flush
+      title={w.title}
+      lead={rules.length === 0 ? w.none[lastLineOf(rules, otherwise)] : w.lead}
+      actions={
+        editable ? (
+          <Button small icon="plus" onClick={edit.add}>
+            {w.add}
+          </Button>
+        ) : undefined
+      }
+    >
+      <LeaveGuard isDirty={() => unsaved} />
+      <RuleList edit={edit} editable={editable} decided={decided} />
+      <LastLine
+        rules={rules}
+        otherwise={otherwise}
+        editable={editable}
+        onOtherwise={edit.setOtherwise}
+      />
+      {unsaved ? (
+        <div role="status">
+          <RulePreview preview={preview.shown} pending={preview.isPending} />
+        </div>
+      ) : undefined}
+      {save.isError ? (
+        <div className="pad">
+          <ProblemNotice error={save.error} />
+        </div>
+      ) : undefined}
+      {unsaved ? (
+        <Unsaved
+          saving={save.isPending}
+          onDiscard={() => {
+            edit.forget()
+            save.reset()
+          }}
+          onSave={() => save.mutate(draft)}
+        />
+      ) : editable && rules.length > 1 ? (
+        <p className={cx(classes.foot, 'muted small')}>{w.keys}</p>
+      ) : undefined}
+      <p role="status" className="visually-hidden">
+        {said}
+      </p>
+    </Card>
+  )
+}
+
+/** The rules as they are or as somebody is changing them. */
+function useRules(target: Target) {
+  const [draft, setDraft] = useState<RuleDraft>()
   const [editing, setEditing] = useState<number>()
   const [said, setSaid] = useState('')
   const list = useRef<HTMLOListElement>(null)
   const saved = target.otherwise_set ? target.otherwise : undefined
   const { rules, otherwise } = draft ?? { rules: target.rules, otherwise: saved }
-  const preview = useRulePreview(organization, target, draft)
-  const unsaved = draft !== undefined
-  useEffect(() => onUnsaved(unsaved), [unsaved, onUnsaved])
+  function setRules(next: readonly DraftRule[]) {
+    setDraft({ rules: next, otherwise })
+  }
+  return {
+    ...{ draft, rules, otherwise, editing, said, list, setEditing },
+    setOtherwise: (next: Otherwise) => setDraft({ rules, otherwise: next }),
+    put: (index: number, rule: DraftRule) => setRules(rules.with(index, rule)),
+    remove(index: number) {
+      setRules(rules.toSpliced(index, 1))
+      setEditing(undefined)
+    },
+    move(from: number, step: number) {
+      const to = from + step
+      if (to < 0 || to >= rules.length) return
+      const next = [...rules]
+      next.splice(to, 0, ...next.splice(from, 1))
+      setRules(next)
+      setEditing(undefined)
+      setSaid(w.moved(to + 1))
+      window.requestAnimationFrame(() =>
+        list.current?.querySelectorAll<HTMLElement>('[data-rule]')[to]?.focus(),
+      )
+    },
+    add() {
+      setRules([...rules, { effect: 'deny', methods: [], path: '/', trial: false }])
+      setEditing(rules.length)
+    },
+    forget() {
+      setDraft(undefined)
+      setEditing(undefined)
+    },
+  }
+}
+type RulesEdit = ReturnType<typeof useRules>
 
-  const save = useMutation({
+function useSave({
+  organization,
+  target,
+  preview,
+  onSaved,
+}: {
+  readonly organization: string
+  readonly target: Target
+  readonly preview: ReturnType<typeof useRulePreview>
+  readonly onSaved: () => void
+}) {
+  const client = useQueryClient()
+  return useMutation({
     mutationFn: async (now: RuleDraft) => {
       // Nobody closes an API without having seen what that does.
       if (preview.shown === undefined) {
@@ -56,174 +156,145 @@ export function Rules({ organization, target, editable, decided, onUnsaved }: Ru
     onSuccess: async (isSaved) => {
       if (!isSaved) return
       await client.invalidateQueries({ queryKey: [organization, 'targets'] })
-      changeDraft(undefined)
-      setEditing(undefined)
+      onSaved()
       say(w.saved)
     },
   })
+}
 
-  function setDraft(next: readonly DraftRule[]) {
-    changeDraft({ rules: next, otherwise })
-  }
-  function setOtherwise(next: Otherwise) {
-    changeDraft({ rules, otherwise: next })
-  }
-  function move(from: number, step: number) {
-    const to = from + step
-    if (to < 0 || to >= rules.length) return
-    const next = [...rules]
-    next.splice(to, 0, ...next.splice(from, 1))
-    setDraft(next)
-    setEditing(undefined)
-    setSaid(w.moved(to + 1))
-    window.requestAnimationFrame(() =>
-      list.current?.querySelectorAll<HTMLElement>('[data-rule]')[to]?.focus(),
-    )
-  }
-  function onKeyDown(event: KeyboardEvent, index: number) {
+function RuleList({
+  edit,
+  editable,
+  decided,
+}: {
+  readonly edit: RulesEdit
+  readonly editable: boolean
+  readonly decided: string | undefined
+}) {
+  return (
+    <ol ref={edit.list}>
+      {edit.rules.map((rule, index) => (
+        <li key={rule.id ?? `new ${index}`}>
+          <RuleRow
+            rule={rule}
+            index={index}
+            edit={edit}
+            editable={editable}
+            decides={rule.id !== undefined && rule.id === decided}
+          />
+          {edit.editing === index ? (
+            <RuleEditor
+              rule={rule}
+              onRule={(next) => edit.put(index, next)}
+              onDone={() => edit.setEditing(undefined)}
+            />
+          ) : undefined}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function RuleRow({
+  rule,
+  index,
+  edit,
+  editable,
+  decides,
+}: {
+  readonly rule: DraftRule
+  readonly index: number
+  readonly edit: RulesEdit
+  readonly editable: boolean
+  readonly decides: boolean
+}) {
+  function onKeyDown(event: KeyboardEvent) {
     const step = { ArrowUp: -1, ArrowDown: 1 }[event.key]
     if (!editable || !event.altKey || step === undefined) return
     event.preventDefault()
-    move(index, step)
+    edit.move(index, step)
   }
-  function add() {
-    setDraft([...rules, { effect: 'deny', methods: [], path: '/', trial: false }])
-    setEditing(rules.length)
-  }
-
+  const name = `${index + 1}: ${rule.effect} ${methodsText(rule)} ${rule.path}`
+  const mark = rule.effect === 'deny' ? classes.decides : classes.decidesAllow
   return (
-    <Card
-      flush
-      title={w.title}
-      lead={rules.length === 0 ? w.none[lastLineOf(rules, otherwise)] : w.lead}
-      actions={
-        editable ? (
-          <Button small icon="plus" onClick={add}>
-            {w.add}
-          </Button>
-        ) : undefined
-      }
+    <div
+      className={cx(classes.rule, decides && mark)}
+      data-rule
+      tabIndex={editable ? 0 : undefined}
+      onKeyDown={onKeyDown}
+      role={editable ? 'group' : undefined}
+      aria-label={editable ? name : undefined}
     >
-      <LeaveGuard isDirty={() => unsaved} />
-      <ol ref={list}>
-        {rules.map((rule, index) => (
-          <li key={rule.id ?? `new ${index}`}>
-            <div
-              className={cx(
-                classes.rule,
-                rule.id !== undefined &&
-                  rule.id === decided &&
-                  (rule.effect === 'deny' ? classes.decides : classes.decidesAllow),
-              )}
-              data-rule
-              tabIndex={editable ? 0 : undefined}
-              onKeyDown={(event) => onKeyDown(event, index)}
-              role={editable ? 'group' : undefined}
-              aria-label={
-                editable
-                  ? `${index + 1}: ${rule.effect} ${methodsText(rule)} ${rule.path}`
-                  : undefined
-              }
-            >
-              <span className={classes.number}>{index + 1}</span>
-              <span className={classes[rule.effect]}>{w.effects[rule.effect]}</span>
-              <span className="mono break">{methodsText(rule)}</span>
-              <span className={cx('mono break', classes.path)}>
-                {rule.path} {rule.trial ? <Tag>{w.trialTag}</Tag> : undefined}
-              </span>
-              <span className={classes.hits}>
-                {rule.calls === undefined ? '' : w.hits(count(rule.calls))}
-              </span>
-              {editable ? (
-                <span className={classes.tools}>
-                  <Button
-                    small
-                    look="quiet"
-                    icon="up"
-                    aria-label={w.up(index + 1)}
-                    disabled={index === 0}
-                    onClick={() => move(index, -1)}
-                  />
-                  <Button
-                    small
-                    look="quiet"
-                    icon="down"
-                    aria-label={w.down(index + 1)}
-                    disabled={index === rules.length - 1}
-                    onClick={() => move(index, 1)}
-                  />
-                  <Button
-                    small
-                    look="quiet"
-                    icon="settings"
-                    aria-label={w.edit(index + 1)}
-                    aria-expanded={editing === index}
-                    onClick={() => setEditing(editing === index ? undefined : index)}
-                  />
-                  <Button
-                    small
-                    look="quiet"
-                    icon="close"
-                    aria-label={w.remove(index + 1)}
-                    onClick={() => {
-                      setDraft(rules.filter((_, other) => other !== index))
-                      setEditing(undefined)
-                    }}
-                  />
-                </span>
-              ) : undefined}
-            </div>
-            {editing === index ? (
-              <RuleEditor
-                rule={rule}
-                onRule={(next) =>
-                  setDraft(rules.map((one, other) => (other === index ? next : one)))
-                }
-                onDone={() => setEditing(undefined)}
-              />
-            ) : undefined}
-          </li>
-        ))}
-      </ol>
-      <LastLine
-        rules={rules}
-        otherwise={otherwise}
-        editable={editable}
-        onOtherwise={setOtherwise}
+      <span className={classes.number}>{index + 1}</span>
+      <span className={classes[rule.effect]}>{w.effects[rule.effect]}</span>
+      <span className="mono break">{methodsText(rule)}</span>
+      <span className={cx('mono break', classes.path)}>
+        {rule.path} {rule.trial ? <Tag>{w.trialTag}</Tag> : undefined}
+      </span>
+      <span className={classes.hits}>
+        {rule.calls === undefined ? '' : w.hits(count(rule.calls))}
+      </span>
+      {editable ? <Tools index={index} edit={edit} /> : undefined}
+    </div>
+  )
+}
+
+function Tools({ index, edit }: { readonly index: number; readonly edit: RulesEdit }) {
+  const isOpen = edit.editing === index
+  return (
+    <span className={classes.tools}>
+      <Button
+        small
+        look="quiet"
+        icon="up"
+        aria-label={w.up(index + 1)}
+        disabled={index === 0}
+        onClick={() => edit.move(index, -1)}
       />
-      {unsaved ? (
-        <div role="status">
-          <RulePreview preview={preview.shown} pending={preview.isPending} />
-        </div>
-      ) : undefined}
-      {save.isError ? (
-        <div className="pad">
-          <ProblemNotice error={save.error} />
-        </div>
-      ) : undefined}
-      {unsaved ? (
-        <div className={classes.foot}>
-          <strong className={classes.grow}>{w.unsaved}</strong>
-          <Button
-            onClick={() => {
-              changeDraft(undefined)
-              setEditing(undefined)
-              save.reset()
-            }}
-          >
-            {w.discard}
-          </Button>
-          <Button look="primary" busy={save.isPending} onClick={() => draft && save.mutate(draft)}>
-            {w.save}
-          </Button>
-        </div>
-      ) : editable && rules.length > 1 ? (
-        <p className={cx(classes.foot, 'muted small')}>{w.keys}</p>
-      ) : undefined}
-      <p role="status" className="visually-hidden">
-        {said}
-      </p>
-    </Card>
+      <Button
+        small
+        look="quiet"
+        icon="down"
+        aria-label={w.down(index + 1)}
+        disabled={index === edit.rules.length - 1}
+        onClick={() => edit.move(index, 1)}
+      />
+      <Button
+        small
+        look="quiet"
+        icon="settings"
+        aria-label={w.edit(index + 1)}
+        aria-expanded={isOpen}
+        onClick={() => edit.setEditing(isOpen ? undefined : index)}
+      />
+      <Button
+        small
+        look="quiet"
+        icon="close"
+        aria-label={w.remove(index + 1)}
+        onClick={() => edit.remove(index)}
+      />
+    </span>
+  )
+}
+
+function Unsaved({
+  saving,
+  onDiscard,
+  onSave,
+}: {
+  readonly saving: boolean
+  readonly onDiscard: () => void
+  readonly onSave: () => void
+}) {
+  return (
+    <div className={classes.foot}>
+      <strong className={classes.grow}>{w.unsaved}</strong>
+      <Button onClick={onDiscard}>{w.discard}</Button>
+      <Button look="primary" busy={saving} onClick={onSave}>
+        {w.save}
+      </Button>
+    </div>
   )
 }
 

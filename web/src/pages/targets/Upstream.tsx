@@ -15,80 +15,126 @@ import { useEdit } from './useEdit.ts'
 const w = targetsWords.upstream
 const bytesPerMiB = 1024 * 1024
 
-/** Where the API lives, its own credential, and what it lets through. */
-export function Upstream({
-  organization,
-  it,
-  editable,
-}: {
+interface PartProps {
   readonly organization: string
   readonly it: Target
   readonly editable: boolean
-}) {
+}
+
+/** Where the API lives, its own credential, and what it lets through. */
+export function Upstream(part: PartProps) {
+  return (
+    <Columns>
+      <Place {...part} />
+      <Passing {...part} />
+    </Columns>
+  )
+}
+
+function Place({ organization, it, editable }: PartProps) {
   const [upstream, setUpstream] = useState(it.upstream)
   const [name, setName] = useState(it.name)
-  const [header, setHeader] = useState(it.credential_header ?? '')
-  const [value, setValue] = useState('')
-  const [drop, setDrop] = useState(false)
+  const [credential, setCredential] = useState(() => credentialOf(it))
   const edit = useEdit(organization, it, w.saved)
   function onSave() {
-    const credential = drop
+    const { header, value, drop } = credential
+    const change = drop
       ? { credential: null }
       : value === ''
         ? {}
         : { credential: { header, value } }
-    edit.mutate({ name, upstream, ...credential }, { onSuccess: () => setValue('') })
+    edit.mutate(
+      { name, upstream, ...change },
+      { onSuccess: () => setCredential((before) => ({ ...before, value: '' })) },
+    )
   }
   return (
-    <Columns>
-      <Card title={w.title} lead={w.lead} actions={<Reach organization={organization} it={it} />}>
-        <SaveForm saving={edit} editable={editable} onSave={onSave}>
-          <TextField
-            label={w.address}
-            error={fieldError(edit.error, 'upstream')}
-            code
-            inputMode="url"
-            disabled={!editable}
-            value={upstream}
-            onValue={setUpstream}
-          />
-          <TextField
-            label={w.name}
-            error={fieldError(edit.error, 'name')}
-            disabled={!editable}
-            value={name}
-            onValue={setName}
-          />
-          {it.credential_header === undefined ? undefined : (
-            <Notice tone="pass">{w.stored(it.credential_header)}</Notice>
-          )}
-          <TextField
-            label={w.header}
-            hint={w.headerHint}
-            error={fieldError(edit.error, 'credential.header')}
-            code
-            disabled={!editable || drop}
-            value={header}
-            onValue={setHeader}
-          />
-          <TextField
-            label={w.value}
-            hint={w.valueHint}
-            error={fieldError(edit.error, 'credential.value')}
-            code
-            type="password"
-            autoComplete="new-password"
-            disabled={!editable || drop}
-            value={value}
-            onValue={setValue}
-          />
-          {it.credential_header === undefined ? undefined : (
-            <Check label={w.drop} checked={drop} disabled={!editable} onValue={setDrop} />
-          )}
-        </SaveForm>
-      </Card>
-      <Passing organization={organization} it={it} editable={editable} />
-    </Columns>
+    <Card title={w.title} lead={w.lead} actions={<Reach organization={organization} it={it} />}>
+      <SaveForm saving={edit} editable={editable} onSave={onSave}>
+        <TextField
+          label={w.address}
+          error={fieldError(edit.error, 'upstream')}
+          code
+          inputMode="url"
+          disabled={!editable}
+          value={upstream}
+          onValue={setUpstream}
+        />
+        <TextField
+          label={w.name}
+          error={fieldError(edit.error, 'name')}
+          disabled={!editable}
+          value={name}
+          onValue={setName}
+        />
+        <CredentialFields
+          stored={it.credential_header}
+          credential={credential}
+          editable={editable}
+          error={edit.error}
+          onCredential={setCredential}
+        />
+      </SaveForm>
+    </Card>
+  )
+}
+
+/** The target's own credential as it is typed: an empty value keeps what is stored. */
+interface Credential {
+  readonly header: string
+  readonly value: string
+  readonly drop: boolean
+}
+
+function credentialOf(it: Target): Credential {
+  return { header: it.credential_header ?? '', value: '', drop: false }
+}
+
+function CredentialFields({
+  stored,
+  credential,
+  editable,
+  error,
+  onCredential,
+}: {
+  readonly stored: string | undefined
+  readonly credential: Credential
+  readonly editable: boolean
+  readonly error: unknown
+  readonly onCredential: (credential: Credential) => void
+}) {
+  return (
+    <>
+      {stored === undefined ? undefined : <Notice tone="pass">{w.stored(stored)}</Notice>}
+      <TextField
+        label={w.header}
+        hint={w.headerHint}
+        error={fieldError(error, 'credential.header')}
+        code
+        disabled={!editable || credential.drop}
+        value={credential.header}
+        onValue={(header) => onCredential({ ...credential, header })}
+      />
+      <TextField
+        label={w.value}
+        hint={w.valueHint}
+        error={fieldError(error, 'credential.value')}
+        code
+        type="password"
+        autoComplete="new-password"
+        disabled={!editable || credential.drop}
+        value={credential.value}
+        onValue={(value) => onCredential({ ...credential, value })}
+      />
+      {stored === undefined ? undefined : (
+        <Check
+          label={w.drop}
+          checked={credential.drop}
+          disabled={!editable}
+          onValue={(drop) => onCredential({ ...credential, drop })}
+        />
+      )}
+    </>
   )
 }
 
@@ -123,15 +169,7 @@ const timeouts = [
   ['idle_ms', w.idle],
 ] as const
 
-function Passing({
-  organization,
-  it,
-  editable,
-}: {
-  readonly organization: string
-  readonly it: Target
-  readonly editable: boolean
-}) {
+function Passing({ organization, it, editable }: PartProps) {
   const edit = useEdit(organization, it, w.saved)
   const [times, setTimes] = useState(it.timeouts)
   const [mib, setMib] = useState(String(it.body_limit_bytes / bytesPerMiB))
