@@ -1,12 +1,18 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { call } from './call.ts'
+import { call, type Answer } from './call.ts'
+
+/** What Ctrl K reaches besides pages and keys. */
+export interface Things {
+  readonly targets: Answer<'GET /organizations/:organization/targets'>['items']
+  readonly endpoints: Answer<'GET /organizations/:organization/webhooks/endpoints'>['items']
+}
 
 /** The targets and endpoints that Ctrl K reaches; keys are searched for. */
 export function paletteQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'palette'],
     staleTime: 30_000,
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal }): Promise<Things> => {
       const path = { organization }
       const [targets, endpoints] = await Promise.all([
         call('GET /organizations/:organization/targets', { path }, { signal }),

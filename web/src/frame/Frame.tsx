@@ -1,5 +1,14 @@
 import { Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import {
+  lazy,
+  Suspense,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+  type ReactNode,
+  type RefObject,
+} from 'react'
 import { frameWords } from '../../words/en.ts'
 import { useMe, type Me } from '../api/me.ts'
 import { Button } from '../parts/Button.tsx'
@@ -10,7 +19,7 @@ import { useUtc } from '../parts/zone.ts'
 import classes from './frame.module.css'
 import { useKeptFocus } from './kept-focus.ts'
 import { lastOrganization, rememberOrganization } from './last-organization.ts'
-import { MembershipContext, may, membershipOf } from './membership.ts'
+import { MembershipContext, may, membershipOf, type Membership } from './membership.ts'
 import { Navigation, places, Switcher } from './Navigation.tsx'
 import { NotFound } from './NotFound.tsx'
 import { SignedOut, TroubleBanner } from './Presence.tsx'
@@ -64,17 +73,58 @@ function SignedIn({ me }: { readonly me: Me }) {
   useEffect(() => {
     if (here !== undefined) rememberOrganization(here.slug)
   }, [here])
-  const [floating, setFloating] = useState<'palette' | 'help' | 'menu'>()
-  // Once opened it stays, so that it can also slide out.
-  const [sheetSeen, setSheetSeen] = useState(false)
-  const close = useCallback(() => setFloating(undefined), [])
-  const navigate = useNavigate()
   const main = useRef<HTMLElement>(null)
   const [utc] = useUtc()
-  const zone = utc ? 'utc' : 'local'
   useKeptFocus(main)
-  const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
+  const { floating, float, close } = useFloating(membership)
+  const navigation = (
+    <Navigation
+      me={me}
+      membership={membership}
+      openPalette={() => float('palette')}
+      openHelp={() => float('help')}
+    />
+  )
+  const unknown = organization !== undefined && here === undefined
+  return (
+    <MembershipContext value={{ me, membership }}>
+      <Skip to={main} />
+      <div className={classes.frame}>
+        {navigation}
+        <header className={classes.top}>
+          <Button
+            look="quiet"
+            icon="menu"
+            aria-label={frameWords.openMenu}
+            onClick={() => float('menu')}
+          />
+          <Brand />
+          <Switcher me={me} membership={membership} />
+        </header>
+        <div>
+          <TroubleBanner />
+          <main id="main" ref={main} tabIndex={-1} className={classes.main}>
+            {/* Times are formatted where they stand: in another zone the page is drawn anew. */}
+            {unknown ? <NotFound /> : <Outlet key={utc ? 'utc' : 'local'} />}
+          </main>
+        </div>
+      </div>
+      <Floating floating={floating} membership={membership} onClose={close}>
+        {navigation}
+      </Floating>
+      <SignedOut />
+      <TimeTips />
+    </MembershipContext>
+  )
+}
 
+type FloatingName = 'palette' | 'help' | 'menu'
+
+/** What floats over the page: opened by buttons and shortcuts, closed by going elsewhere. */
+function useFloating(membership: Membership | undefined) {
+  const navigate = useNavigate()
+  const [floating, setFloating] = useState<FloatingName>()
+  const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
   useEffect(() => setFloating(undefined), [path])
   useShortcuts(
     useCallback(
@@ -92,65 +142,51 @@ function SignedIn({ me }: { readonly me: Me }) {
       [membership, navigate],
     ),
   )
+  return { floating, float: setFloating, close: useCallback(() => setFloating(undefined), []) }
+}
 
-  const navigation = (
-    <Navigation
-      me={me}
-      membership={membership}
-      openPalette={() => setFloating('palette')}
-      openHelp={() => setFloating('help')}
-    />
-  )
-  const unknown = organization !== undefined && here === undefined
+function Floating({
+  floating,
+  membership,
+  onClose,
+  children,
+}: {
+  readonly floating: FloatingName | undefined
+  readonly membership: Membership | undefined
+  readonly onClose: () => void
+  /** The navigation, which slides in on a phone. */
+  readonly children: ReactNode
+}) {
+  // Once opened it stays, so that it can also slide out.
+  const [sheetSeen, setSheetSeen] = useState(false)
+  if (floating === 'menu' && !sheetSeen) setSheetSeen(true)
   return (
-    <MembershipContext value={{ me, membership }}>
-      <a
-        href="#main"
-        className={classes.skip}
-        onClick={(event) => {
-          event.preventDefault()
-          main.current?.focus()
-        }}
-      >
-        {frameWords.skip}
-      </a>
-      <div className={classes.frame}>
-        {navigation}
-        <header className={classes.top}>
-          <Button
-            look="quiet"
-            icon="menu"
-            aria-label={frameWords.openMenu}
-            onClick={() => {
-              setSheetSeen(true)
-              setFloating('menu')
-            }}
-          />
-          <Brand />
-          <Switcher me={me} membership={membership} />
-        </header>
-        <div>
-          <TroubleBanner />
-          <main id="main" ref={main} tabIndex={-1} className={classes.main}>
-            {/* Times are formatted where they stand: in another zone the page is drawn anew. */}
-            {unknown ? <NotFound /> : <Outlet key={zone} />}
-          </main>
-        </div>
-      </div>
-      <Suspense fallback={undefined}>
-        {sheetSeen ? (
-          <Sheet open={floating === 'menu'} onClose={close}>
-            {navigation}
-          </Sheet>
-        ) : undefined}
-        {floating === 'palette' && membership !== undefined ? (
-          <Palette membership={membership} onClose={close} />
-        ) : undefined}
-        {floating === 'help' ? <Help onClose={close} /> : undefined}
-      </Suspense>
-      <SignedOut />
-      <TimeTips />
-    </MembershipContext>
+    <Suspense fallback={undefined}>
+      {sheetSeen ? (
+        <Sheet open={floating === 'menu'} onClose={onClose}>
+          {children}
+        </Sheet>
+      ) : undefined}
+      {floating === 'palette' && membership !== undefined ? (
+        <Palette membership={membership} onClose={onClose} />
+      ) : undefined}
+      {floating === 'help' ? <Help onClose={onClose} /> : undefined}
+    </Suspense>
+  )
+}
+
+function Skip({ to }: { readonly to: RefObject<HTMLElement | null> }) {
+  return (
+    <a
+      href="#main"
+      className={classes.skip}
+      onClick={(event) => {
+        event.preventDefault()
+        to.current?.focus()
+      }}
+    >
+      {frameWords.skip}
+    </a>
   )
 }
 

@@ -11,70 +11,70 @@ import { differences } from './differences.ts'
 import { sentenceOf } from './sentence.ts'
 import { SubjectLink } from './SubjectLink.tsx'
 
+interface EntryProps {
+  readonly organization: string
+  readonly entry: AuditEntry
+}
+
 /** One entry: who, what, on what, and the difference. */
 export function EntryDrawer({
   organization,
   entry,
   onClose,
-}: {
-  readonly organization: string
-  readonly entry: AuditEntry
-  readonly onClose: () => void
-}) {
-  const d = w.details
+}: EntryProps & { readonly onClose: () => void }) {
   return (
     <Drawer open onClose={onClose} title={sentenceOf(entry)}>
       <div className="stack">
-        <Facts
-          facts={[
-            [d.time, <CopyText key="time" text={entry.at} shown={exact(entry.at)} what={d.time} />],
-            [d.actor, actorName(entry)],
-            [
-              d.actorId,
-              entry.actor.id === undefined ? undefined : (
-                <CopyText key="actor" text={entry.actor.id} what={d.actorId} />
-              ),
-            ],
-            [d.action, <code key="action">{entry.action}</code>],
-            [d.subject, <CopyText key="subject" text={entry.subject.id} what={d.subject} />],
-            [
-              d.address,
-              entry.address === undefined ? undefined : <code key="address">{entry.address}</code>,
-            ],
-            [
-              d.request,
-              entry.request_id === undefined ? undefined : (
-                <CopyText key="request" text={entry.request_id} what={d.request} />
-              ),
-            ],
-            [d.sequence, String(entry.sequence)],
-            [d.hash, <code key="hash">{entry.hash}</code>],
-          ]}
-        />
+        <Facts facts={factsOf(entry)} />
         <Difference detail={entry.detail} />
-        <div className="row">
-          <SubjectLink organization={organization} entry={entry} />
-          <ButtonLink
-            small
-            to="/o/$organization/audit"
-            params={{ organization }}
-            search={{ subject: entry.subject.id }}
-          >
-            {w.ofThis}
-          </ButtonLink>
-          {entry.actor.id === undefined ? undefined : (
-            <ButtonLink
-              small
-              to="/o/$organization/audit"
-              params={{ organization }}
-              search={{ actor: entry.actor.id }}
-            >
-              {w.ofActor}
-            </ButtonLink>
-          )}
-        </div>
+        <Further organization={organization} entry={entry} />
       </div>
     </Drawer>
+  )
+}
+
+function factsOf(entry: AuditEntry): Parameters<typeof Facts>[0]['facts'] {
+  const d = w.details
+  const { address, request_id: request, actor, subject } = entry
+  const copied = (text: string | undefined, what: string) =>
+    text === undefined ? undefined : <CopyText text={text} what={what} />
+  return [
+    [d.time, <CopyText key="time" text={entry.at} shown={exact(entry.at)} what={d.time} />],
+    [d.actor, actorName(entry)],
+    [d.actorId, copied(actor.id, d.actorId)],
+    [d.action, <code key="action">{entry.action}</code>],
+    [d.subject, copied(subject.id, d.subject)],
+    [d.address, address === undefined ? undefined : <code key="address">{address}</code>],
+    [d.request, copied(request, d.request)],
+    [d.sequence, String(entry.sequence)],
+    [d.hash, <code key="hash">{entry.hash}</code>],
+  ]
+}
+
+/** The ways on: to the thing, to its other entries, to what its actor did. */
+function Further({ organization, entry }: EntryProps) {
+  return (
+    <div className="row">
+      <SubjectLink organization={organization} entry={entry} />
+      <ButtonLink
+        small
+        to="/o/$organization/audit"
+        params={{ organization }}
+        search={{ subject: entry.subject.id }}
+      >
+        {w.ofThis}
+      </ButtonLink>
+      {entry.actor.id === undefined ? undefined : (
+        <ButtonLink
+          small
+          to="/o/$organization/audit"
+          params={{ organization }}
+          search={{ actor: entry.actor.id }}
+        >
+          {w.ofActor}
+        </ButtonLink>
+      )}
+    </div>
   )
 }
 

@@ -114,71 +114,17 @@ function useTurning(
   }, [singleKeys, newer, older, onTurn])
 }
 
-function Details({ organization, call }: { readonly organization: string; readonly call: Call }) {
+interface DetailProps {
+  readonly organization: string
+  readonly call: Call
+}
+
+function Details({ organization, call }: DetailProps) {
   return (
     <div className="stack">
       <FullLine stoppedAt={call.stopped_at} />
       <Outcome call={call} />
-      <Facts
-        facts={[
-          [w.facts.id, <CopyText key="id" text={call.id} what={w.facts.id} />],
-          [
-            w.facts.time,
-            <CopyText
-              key="at"
-              text={new Date(call.at).toISOString()}
-              shown={exact(call.at)}
-              what={w.facts.time}
-            />,
-          ],
-          [
-            w.facts.key,
-            call.key_id === undefined ? (
-              w.unknownKey
-            ) : (
-              <Link
-                key="key"
-                to="/o/$organization/keys/$key"
-                params={{ organization, key: call.key_id }}
-              >
-                {call.key_name ?? call.key_id} <code>{call.key_hint}</code>
-              </Link>
-            ),
-          ],
-          [
-            w.facts.target,
-            call.target === undefined ? undefined : (
-              <Link
-                key="target"
-                to="/o/$organization/targets/$target"
-                params={{ organization, target: call.target }}
-              >
-                {call.target}
-              </Link>
-            ),
-          ],
-          [
-            w.facts.rule,
-            call.rule_id === undefined ? undefined : <code key="rule">{call.rule_id}</code>,
-          ],
-          [w.facts.status, <code key="status">{call.status}</code>],
-          [w.facts.address, <code key="address">{call.address}</code>],
-          [w.facts.agent, call.agent],
-          [w.facts.took, duration(call.duration_ms)],
-          [
-            w.facts.upstream,
-            call.upstream_ms === undefined ? undefined : duration(call.upstream_ms),
-          ],
-          [
-            w.facts.checks,
-            call.upstream_ms === undefined
-              ? undefined
-              : duration(Math.max(0, call.duration_ms - call.upstream_ms)),
-          ],
-          [w.facts.sent, size(call.request_bytes)],
-          [w.facts.received, size(call.answer_bytes)],
-        ]}
-      />
+      <Facts facts={[...who({ organization, call }), ...measures(call)]} />
       <div className="row">
         {call.target === undefined ? undefined : (
           <ButtonLink
@@ -205,6 +151,55 @@ function Details({ organization, call }: { readonly organization: string; readon
       )}
     </div>
   )
+}
+
+type FactList = Parameters<typeof Facts>[0]['facts']
+
+/** Which call it was: when, with which key, to what, from where. */
+function who({ organization, call }: DetailProps): FactList {
+  const time = new Date(call.at).toISOString()
+  return [
+    [w.facts.id, <CopyText key="id" text={call.id} what={w.facts.id} />],
+    [w.facts.time, <CopyText key="at" text={time} shown={exact(call.at)} what={w.facts.time} />],
+    [
+      w.facts.key,
+      call.key_id === undefined ? (
+        w.unknownKey
+      ) : (
+        <Link key="key" to="/o/$organization/keys/$key" params={{ organization, key: call.key_id }}>
+          {call.key_name ?? call.key_id} <code>{call.key_hint}</code>
+        </Link>
+      ),
+    ],
+    [
+      w.facts.target,
+      call.target === undefined ? undefined : (
+        <Link
+          key="target"
+          to="/o/$organization/targets/$target"
+          params={{ organization, target: call.target }}
+        >
+          {call.target}
+        </Link>
+      ),
+    ],
+    [w.facts.rule, call.rule_id === undefined ? undefined : <code key="rule">{call.rule_id}</code>],
+    [w.facts.status, <code key="status">{call.status}</code>],
+    [w.facts.address, <code key="address">{call.address}</code>],
+    [w.facts.agent, call.agent],
+  ]
+}
+
+/** How long it took and how much went through. */
+function measures(call: Call): FactList {
+  const { duration_ms: took, upstream_ms: upstream } = call
+  return [
+    [w.facts.took, duration(took)],
+    [w.facts.upstream, upstream === undefined ? undefined : duration(upstream)],
+    [w.facts.checks, upstream === undefined ? undefined : duration(Math.max(0, took - upstream))],
+    [w.facts.sent, size(call.request_bytes)],
+    [w.facts.received, size(call.answer_bytes)],
+  ]
 }
 
 function Outcome({ call }: { readonly call: Call }) {

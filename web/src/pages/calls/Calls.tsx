@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback, useRef, useState } from 'react'
+import { lazy, Suspense, useCallback, useRef, useState, type Ref, type RefObject } from 'react'
 import { callsQuery, type CallFilter } from '../../api/calls.ts'
 import { keyQuery } from '../../api/keys.ts'
 import { paletteQuery } from '../../api/palette.ts'
+import type { Call } from '../../api/shapes.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
 import { words } from '../../../words/en.ts'
 import { useOrganization } from '../../frame/membership.ts'
@@ -30,44 +31,21 @@ const loadDrawer = whole(async () => await import('./CallDrawer.tsx'))
 const CallDrawer = lazy(async () => ({ default: (await loadDrawer()).CallDrawer }))
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 
+type Patch = Readonly<Record<string, string | undefined>>
+
 /** Find one call, and why it ended so. */
 export function Calls() {
   const { slug } = useOrganization()
   const { call: open, live, ...filter } = here.useSearch()
-  const router = useRouter()
   const navigate = here.useNavigate()
   const list = useInfiniteQuery(callsQuery(slug, filter))
+  const newestKnown = list.data?.pages[0]?.items[0]?.id
+  const tail = useLive({ organization: slug, filter, on: live === 'on', newestKnown })
+  const rows = withTail(tail.rows, list.data)
+  const change = useChange()
+  const drawer = useDrawer(change)
   const liveButton = useRef<HTMLButtonElement>(null)
-  const tail = useLive(slug, filter, live === 'on', list.data?.pages[0]?.items[0]?.id)
-  const known = list.data?.pages.flatMap((page) => page.items) ?? []
-  // The list may be read again while the tail runs: a call that both know is shown once.
-  const listed = new Set(known.map((one) => one.id))
-  const rows = [...tail.rows.filter((one) => !listed.has(one.id)), ...known]
-  const openedHere = useRef(false)
-
-  /** Each change is a step of the browser's history; what is typed letter by letter is not. */
-  const change = useCallback(
-    (patch: Readonly<Record<string, string | undefined>>, replace = 'q' in patch) => {
-      void navigate({ search: (past) => ({ ...past, ...patch }), replace, resetScroll: false })
-    },
-    [navigate],
-  )
-  const toggleLive = useCallback(
-    // What is live ends with now: a range that has ended gives way.
-    () =>
-      change(live === 'on' ? { live: undefined } : { live: 'on', from: undefined, to: undefined }),
-    [change, live],
-  )
-  useShortcuts(useCallback((key: string) => key === 'l' && (toggleLive(), true), [toggleLive]))
   const filters = useFilters(slug, filter, change)
-  const { range: _range, from: _from, to: _to, ...narrowed } = filter
-  function close() {
-    // What was opened by a step into the history is closed by a step back.
-    if (openedHere.current) router.history.back()
-    else change({ call: undefined }, true)
-    openedHere.current = false
-  }
-
   return (
     <>
       <PageHead title={w.title} lead={w.lead}>
@@ -77,24 +55,9 @@ export function Calls() {
           onOpen={(search) => void navigate({ search })}
         />
         <ExportCalls organization={slug} filter={filter} />
-        <Button ref={liveButton} aria-pressed={live === 'on'} onClick={toggleLive}>
-          <Lamp on={live === 'on'} />
-          {w.live}
-        </Button>
+        <LiveButton ref={liveButton} isOn={live === 'on'} onChange={change} />
       </PageHead>
-      <div className={classes.ranges}>
-        <RangePicker
-          search={filter}
-          onRange={(range) => change({ ...range, live: undefined }, false)}
-        />
-      </div>
-      <CallsTop
-        organization={slug}
-        filter={filter}
-        onPick={(from, to) =>
-          change({ range: undefined, live: undefined, from: iso(from), to: iso(to) })
-        }
-      />
+      <Traffic organization={slug} filter={filter} onChange={change} />
       <FilterBar
         search={{ id: 'q', label: w.search, value: filter.q }}
         filters={filters}
@@ -106,54 +69,180 @@ export function Calls() {
           list={{ ...list, searchedBackTo: list.data?.pages.at(-1)?.searched_back_to }}
           chosen={open}
           fresh={(call) => tail.isFresh(call.id)}
-          onOpen={(call) => {
-            openedHere.current = true
-            change({ call: call.id })
-          }}
+          onOpen={(call) => drawer.open(call.id)}
           filtered={{
             what: w.what,
-            count: Object.values(narrowed).filter(Boolean).length,
+            count: narrowing(filter),
             clear: () => void navigate({ search: { range: filter.range } }),
           }}
-          empty={
-            rangeName(filter) === '24h' ? (
-              <NoCalls organization={slug} />
-            ) : (
-              <Empty title={w.noneInRange}>
-                <Button onClick={() => change({ range: '30d', from: undefined, to: undefined })}>
-                  {w.lookFurther}
-                </Button>
-              </Empty>
-            )
-          }
+          empty={<NoneHere organization={slug} filter={filter} onChange={change} />}
         />
       </div>
-      {tail.waiting > 0 ? (
-        <div className={classes.pause}>
-          <Button
-            look="primary"
-            onClick={() => {
-              tail.show()
-              // This button goes away, and the focus must not be lost with it.
-              liveButton.current?.focus()
-            }}
-          >
-            {w.newCalls(tail.waiting)}
-          </Button>
-        </div>
-      ) : undefined}
-      {open === undefined ? undefined : (
-        <Suspense fallback={undefined}>
-          <CallDrawer
-            organization={slug}
-            id={open}
-            calls={rows}
-            onTurn={(call) => change({ call }, true)}
-            onClose={close}
-          />
-        </Suspense>
-      )}
+      <Waiting calls={tail.waiting} onShow={tail.show} focus={liveButton} />
+      <OpenCall
+        organization={slug}
+        id={open}
+        calls={rows}
+        onChange={change}
+        onClose={drawer.close}
+      />
     </>
+  )
+}
+
+function OpenCall({
+  organization,
+  id,
+  calls,
+  onChange,
+  onClose,
+}: {
+  readonly organization: string
+  readonly id: string | undefined
+  readonly calls: readonly Call[]
+  readonly onChange: Change
+  readonly onClose: () => void
+}) {
+  if (id === undefined) return undefined
+  return (
+    <Suspense fallback={undefined}>
+      <CallDrawer
+        organization={organization}
+        id={id}
+        calls={calls}
+        onTurn={(call) => onChange({ call }, true)}
+        onClose={onClose}
+      />
+    </Suspense>
+  )
+}
+
+/** The list may be read again while the tail runs: a call that both know is shown once. */
+function withTail(
+  tail: readonly Call[],
+  list: { readonly pages: readonly { readonly items: readonly Call[] }[] } | undefined,
+): readonly Call[] {
+  const known = list?.pages.flatMap((page) => page.items) ?? []
+  const listed = new Set(known.map((one) => one.id))
+  return [...tail.filter((one) => !listed.has(one.id)), ...known]
+}
+
+/** How many filters narrow the list, besides its range. */
+function narrowing({ range: _range, from: _from, to: _to, ...narrowed }: CallFilter): number {
+  return Object.values(narrowed).filter(Boolean).length
+}
+
+/** Each change is a step of the browser's history; what is typed letter by letter is not. */
+function useChange() {
+  const navigate = here.useNavigate()
+  return useCallback(
+    (patch: Patch, replace = 'q' in patch) => {
+      void navigate({ search: (past) => ({ ...past, ...patch }), replace, resetScroll: false })
+    },
+    [navigate],
+  )
+}
+type Change = ReturnType<typeof useChange>
+
+/** What was opened by a step into the history is closed by a step back. */
+function useDrawer(change: Change) {
+  const router = useRouter()
+  const openedHere = useRef(false)
+  return {
+    open(call: string) {
+      openedHere.current = true
+      change({ call })
+    },
+    close() {
+      if (openedHere.current) router.history.back()
+      else change({ call: undefined }, true)
+      openedHere.current = false
+    },
+  }
+}
+
+function LiveButton({
+  ref,
+  isOn,
+  onChange,
+}: {
+  readonly ref: Ref<HTMLButtonElement>
+  readonly isOn: boolean
+  readonly onChange: Change
+}) {
+  const toggle = useCallback(
+    // What is live ends with now: a range that has ended gives way.
+    () => onChange(isOn ? { live: undefined } : { live: 'on', from: undefined, to: undefined }),
+    [onChange, isOn],
+  )
+  useShortcuts(useCallback((key: string) => key === 'l' && (toggle(), true), [toggle]))
+  return (
+    <Button ref={ref} aria-pressed={isOn} onClick={toggle}>
+      <Lamp on={isOn} />
+      {w.live}
+    </Button>
+  )
+}
+
+interface FilterProps {
+  readonly organization: string
+  readonly filter: CallFilter
+  readonly onChange: Change
+}
+
+function Traffic({ organization, filter, onChange }: FilterProps) {
+  return (
+    <>
+      <div className={classes.ranges}>
+        <RangePicker
+          search={filter}
+          onRange={(range) => onChange({ ...range, live: undefined }, false)}
+        />
+      </div>
+      <CallsTop
+        organization={organization}
+        filter={filter}
+        onPick={(from, to) =>
+          onChange({ range: undefined, live: undefined, from: iso(from), to: iso(to) })
+        }
+      />
+    </>
+  )
+}
+
+function NoneHere({ organization, filter, onChange }: FilterProps) {
+  if (rangeName(filter) === '24h') return <NoCalls organization={organization} />
+  return (
+    <Empty title={w.noneInRange}>
+      <Button onClick={() => onChange({ range: '30d', from: undefined, to: undefined })}>
+        {w.lookFurther}
+      </Button>
+    </Empty>
+  )
+}
+
+/** New calls that wait because somebody is looking at older ones. */
+function Waiting({
+  calls,
+  onShow,
+  focus,
+}: {
+  readonly calls: number
+  readonly onShow: () => void
+  readonly focus: RefObject<HTMLButtonElement | null>
+}) {
+  if (calls === 0) return undefined
+  function show() {
+    onShow()
+    // This button goes away, and the focus must not be lost with it.
+    focus.current?.focus()
+  }
+  return (
+    <div className={classes.pause}>
+      <Button look="primary" onClick={show}>
+        {w.newCalls(calls)}
+      </Button>
+    </div>
   )
 }
 

@@ -9,19 +9,23 @@ const freshMs = 1500
 const pageSize = 200
 const mostKept = 5000
 
+/** What the tail follows. */
+interface Followed {
+  readonly organization: string
+  readonly filter: CallFilter
+  readonly on: boolean
+  /** The newest call that the list knows. */
+  readonly newestKnown: string | undefined
+}
+
 /** The live tail: asks once a second while the tab is seen; waits while somebody looks at a row or has scrolled. */
-export function useLive(
-  organization: string,
-  filter: CallFilter,
-  on: boolean,
-  newestKnown: string | undefined,
-) {
+export function useLive({ organization, filter, on, newestKnown }: Followed) {
   const [rows, setRows] = useState<readonly Call[]>([])
   const [held, setHeld] = useState<readonly Call[]>([])
-  const newest = useRef<string>(undefined)
   const looking = useRef(false)
   const arrivedAt = useRef(new Map<string, number>())
   const filterText = JSON.stringify(filter)
+  const newest = useRef<string>(undefined)
 
   useEffect(() => {
     setRows([])
@@ -32,42 +36,17 @@ export function useLive(
   useEffect(() => {
     if (!on) return undefined
     const stop = new AbortController()
-    let failures = 0
-    async function ask(): Promise<void> {
-      if (document.visibilityState !== 'visible') return
+    void pollUntil(stop.signal, async () => {
       const after = newest.current ?? newestKnown
       const wanted = JSON.parse(filterText) as CallFilter
-      const answer = await call(
-        'GET /organizations/:organization/calls',
-        { path: { organization }, query: { ...askedCalls(wanted), limit: pageSize, newer: after } },
-        { signal: stop.signal, quiet: true },
-      )
-      failures = 0
-      const arrived = answer.items.filter((one) => after === undefined || one.id > after)
-      if (arrived.length === 0) return
-      newest.current = arrived.reduce(
-        (latest, one) => (one.id > latest ? one.id : latest),
-        after ?? '',
-      )
+      const arrived = await arrivedSince(after, { organization, wanted, signal: stop.signal })
+      if (arrived[0] === undefined) return
+      newest.current = arrived[0].id
       for (const one of arrived) arrivedAt.current.set(one.id, Date.now())
-      const sorted = [...arrived].sort((one, other) => (one.id < other.id ? 1 : -1))
-      const paused = looking.current || window.scrollY > 300
-      if (paused) setHeld((before) => [...sorted, ...before].slice(0, mostKept))
-      else setRows((before) => [...sorted, ...before].slice(0, mostKept))
-    }
-    async function loop(): Promise<void> {
-      while (!stop.signal.aborted) {
-        try {
-          await ask()
-        } catch (error) {
-          if (stop.signal.aborted) return
-          failures += 1
-          if (failures === 3) sayRefused(error)
-        }
-        await new Promise((resolve) => setTimeout(resolve, pollMs * Math.min(10, 1 + failures)))
-      }
-    }
-    void loop()
+      const isPaused = looking.current || window.scrollY > 300
+      const put = isPaused ? setHeld : setRows
+      put((before) => [...arrived, ...before].slice(0, mostKept))
+    })
     return () => stop.abort()
   }, [on, organization, filterText, newestKnown])
 
@@ -90,5 +69,44 @@ export function useLive(
       looking.current = false
     }, []),
     isFresh: (id: string) => Date.now() - (arrivedAt.current.get(id) ?? 0) < freshMs,
+  }
+}
+
+/** The calls that came after one, newest first. */
+async function arrivedSince(
+  after: string | undefined,
+  {
+    organization,
+    wanted,
+    signal,
+  }: {
+    readonly organization: string
+    readonly wanted: CallFilter
+    readonly signal: AbortSignal
+  },
+): Promise<readonly Call[]> {
+  const answer = await call(
+    'GET /organizations/:organization/calls',
+    { path: { organization }, query: { ...askedCalls(wanted), limit: pageSize, newer: after } },
+    { signal, quiet: true },
+  )
+  return answer.items
+    .filter((one) => after === undefined || one.id > after)
+    .toSorted((one, other) => (one.id < other.id ? 1 : -1))
+}
+
+/** Asks once a second while the tab is seen, more slowly while nothing answers; the third failure is told. */
+async function pollUntil(signal: AbortSignal, ask: () => Promise<void>): Promise<void> {
+  let failures = 0
+  while (!signal.aborted) {
+    try {
+      if (document.visibilityState === 'visible') await ask()
+      failures = 0
+    } catch (error) {
+      if (signal.aborted) return
+      failures += 1
+      if (failures === 3) sayRefused(error)
+    }
+    await new Promise((resolve) => setTimeout(resolve, pollMs * Math.min(10, 1 + failures)))
   }
 }

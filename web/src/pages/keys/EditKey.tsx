@@ -10,40 +10,21 @@ import { SelectField, TextField } from '../../parts/Field.tsx'
 import { fieldError } from '../../parts/States.tsx'
 import { say } from '../../parts/Toasts.tsx'
 import { KeyFields } from './KeyFields.tsx'
-import { startOfWish, wishOf } from './key-input.ts'
+import { startOfWish, wishOf, type WishDraft } from './key-input.ts'
 
 const asNow = 'now'
 
-/** Changes what a key may, in place: its id, scheme and secret stay. */
-export function EditKey({
-  organization,
-  it,
-  onDone,
-}: {
+interface EditProps {
   readonly organization: string
   readonly it: Key
   readonly onDone: () => void
-}) {
+}
+
+/** Changes what a key may, in place: its id, scheme and secret stay. */
+export function EditKey({ organization, it, onDone }: EditProps) {
   const [draft, setDraft] = useState(() => ({ ...draftOf(it), days: asNow }))
   const targets = useQuery(targetsQuery(organization))
-  const edit = useMutation({
-    mutationFn: () => {
-      const { expires_at: expiresAt, ...wish } = wishOf(draft, it.rate_limit?.per_seconds)
-      const ends = draft.days === asNow ? it.expires_at : expiresAt
-      return call(
-        'PUT /organizations/:organization/keys/:key',
-        {
-          path: { organization, key: it.id },
-          body: { ...wish, ...(ends === undefined ? {} : { expires_at: ends }) },
-        },
-        { version: it.version },
-      )
-    },
-    onSuccess: () => {
-      say(w.edit.done)
-      onDone()
-    },
-  })
+  const edit = useEditing({ organization, it, onDone })
   return (
     <FormDialog
       open
@@ -54,7 +35,7 @@ export function EditKey({
       busy={edit.isPending}
       error={edit.error}
       disabled={draft.name.trim() === ''}
-      onSubmit={() => edit.mutate()}
+      onSubmit={() => edit.mutate(draft)}
     >
       <TextField
         label={w.form.name}
@@ -82,6 +63,27 @@ export function EditKey({
       />
     </FormDialog>
   )
+}
+
+function useEditing({ organization, it, onDone }: EditProps) {
+  return useMutation({
+    mutationFn: (draft: WishDraft) => {
+      const { expires_at: expiresAt, ...wish } = wishOf(draft, it.rate_limit?.per_seconds)
+      const ends = draft.days === asNow ? it.expires_at : expiresAt
+      return call(
+        'PUT /organizations/:organization/keys/:key',
+        {
+          path: { organization, key: it.id },
+          body: { ...wish, ...(ends === undefined ? {} : { expires_at: ends }) },
+        },
+        { version: it.version },
+      )
+    },
+    onSuccess: () => {
+      say(w.edit.done)
+      onDone()
+    },
+  })
 }
 
 function draftOf(it: Key) {

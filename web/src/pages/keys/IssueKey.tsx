@@ -45,7 +45,6 @@ export function IssueKey({
   const defaults = known.data?.key_defaults
   const [typed, setTyped] = useState<Partial<Draft>>({})
   const draft = { ...startOf(defaults), ...typed }
-  const targets = useQuery(targetsQuery(organization))
   const issue = useMutation({
     mutationFn: () =>
       call('POST /organizations/:organization/keys', {
@@ -53,7 +52,6 @@ export function IssueKey({
         body: bodyOf(draft),
       }),
   })
-  const put = (patch: Partial<Draft>) => setTyped((before) => ({ ...before, ...patch }))
 
   if (issue.data !== undefined) {
     return (
@@ -78,20 +76,47 @@ export function IssueKey({
       disabled={draft.name.trim() === '' || defaults === undefined}
       onSubmit={() => issue.mutate()}
     >
+      <Fields
+        organization={organization}
+        defaults={defaults}
+        draft={draft}
+        error={issue.error}
+        onPatch={(patch) => setTyped((before) => ({ ...before, ...patch }))}
+      />
+    </FormDialog>
+  )
+}
+
+function Fields({
+  organization,
+  defaults,
+  draft,
+  error,
+  onPatch,
+}: {
+  readonly organization: string
+  readonly defaults: Organization['key_defaults'] | undefined
+  readonly draft: Draft
+  readonly error: unknown
+  readonly onPatch: (patch: Partial<Draft>) => void
+}) {
+  const targets = useQuery(targetsQuery(organization))
+  return (
+    <>
       <TextField
         label={w.form.name}
         hint={w.form.nameHint}
-        error={fieldError(issue.error, 'name')}
+        error={fieldError(error, 'name')}
         value={draft.name}
         maxLength={100}
         required
-        onValue={(name) => put({ name })}
+        onValue={(name) => onPatch({ name })}
       />
       <SelectField
         label={w.form.ends}
         value={draft.days}
         options={endChoices(defaults?.expires_after_days)}
-        onValue={(days) => put({ days })}
+        onValue={(days) => onPatch({ days })}
       />
       <Folded title={w.form.more}>
         <SelectField
@@ -102,23 +127,23 @@ export function IssueKey({
             value,
             label: w.scheme[value],
           }))}
-          onValue={(scheme) => put({ scheme: scheme === 'bearer' ? 'bearer' : 'x-api-key' })}
+          onValue={(scheme) => onPatch({ scheme: scheme === 'bearer' ? 'bearer' : 'x-api-key' })}
         />
         <KeyFields
           draft={draft}
-          error={issue.error}
+          error={error}
           perSeconds={1}
           slugs={(targets.data?.items ?? []).map((target) => target.slug)}
-          onPatch={put}
+          onPatch={onPatch}
         />
         <Check
           label={w.form.personal}
           hint={w.form.personalHint}
           checked={draft.personal}
-          onValue={(personal) => put({ personal })}
+          onValue={(personal) => onPatch({ personal })}
         />
       </Folded>
-    </FormDialog>
+    </>
   )
 }
 

@@ -4,21 +4,17 @@ import { Methods } from '../../parts/Methods.tsx'
 import { fieldError } from '../../parts/States.tsx'
 import type { WishDraft } from './key-input.ts'
 
-/** What a key may: grants, addresses, limit, quota. */
-export function KeyFields({
-  draft,
-  error,
-  perSeconds,
-  slugs,
-  onPatch,
-}: {
+interface FieldsProps {
   readonly draft: WishDraft
   readonly error: unknown
   /** What the limit counts by, in seconds. */
   readonly perSeconds: number
   readonly slugs: readonly string[]
   readonly onPatch: (patch: Partial<WishDraft>) => void
-}) {
+}
+
+/** What a key may: grants, addresses, limit, quota. */
+export function KeyFields({ draft, error, perSeconds, slugs, onPatch }: FieldsProps) {
   return (
     <>
       <SelectField
@@ -46,6 +42,14 @@ export function KeyFields({
         value={draft.cidrs}
         onValue={(cidrs) => onPatch({ cidrs })}
       />
+      <LimitFields draft={draft} error={error} perSeconds={perSeconds} onPatch={onPatch} />
+    </>
+  )
+}
+
+function LimitFields({ draft, error, perSeconds, onPatch }: Omit<FieldsProps, 'slugs'>) {
+  return (
+    <>
       <TextField
         label={w.form.limit}
         hint={w.form.limitHint(perSeconds)}

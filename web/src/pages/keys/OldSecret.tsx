@@ -12,23 +12,39 @@ import { exact, millis } from '../../parts/Time.tsx'
 import { say } from '../../parts/Toasts.tsx'
 import { Callers } from './Callers.tsx'
 
-/** While a rotation overlaps: who still uses the old secret, and the way to end it early. */
-export function OldSecret({
-  organization,
-  it,
-  allowed,
-  onDone,
-}: {
+interface OldSecretProps {
   readonly organization: string
   readonly it: Key
   readonly allowed: boolean
   readonly onDone: () => void
-}) {
-  const [asking, setAsking] = useState(false)
+}
+
+/** While a rotation overlaps: who still uses the old secret, and the way to end it early. */
+export function OldSecret({ organization, it, allowed, onDone }: OldSecretProps) {
   const old = it.secrets
     .slice(1)
     .find((secret) => secret.valid_until !== undefined && millis(secret.valid_until) > Date.now())
   const callers = useQuery(keyCallersQuery(organization, it.id))
+  if (old?.valid_until === undefined || it.state === 'revoked') return undefined
+  return (
+    <Card
+      flush
+      title={w.detail.stragglers}
+      lead={w.detail.stragglerLead(old.hint, exact(old.valid_until))}
+      actions={allowed ? <EndOld organization={organization} it={it} onDone={onDone} /> : undefined}
+    >
+      <Callers
+        label={w.detail.stragglers}
+        callers={callers.data?.stragglers ?? []}
+        list={callers}
+        empty={<p className="muted pad">{w.detail.noStragglers}</p>}
+      />
+    </Card>
+  )
+}
+
+function EndOld({ organization, it, onDone }: Omit<OldSecretProps, 'allowed'>) {
+  const [asking, setAsking] = useState(false)
   const end = useMutation({
     mutationFn: () =>
       call('POST /organizations/:organization/keys/:key/end-old-secret', {
@@ -42,26 +58,11 @@ export function OldSecret({
       onDone()
     },
   })
-  if (old?.valid_until === undefined || it.state === 'revoked') return undefined
   return (
-    <Card
-      flush
-      title={w.detail.stragglers}
-      lead={w.detail.stragglerLead(old.hint, exact(old.valid_until))}
-      actions={
-        allowed ? (
-          <Button small look="danger" onClick={() => setAsking(true)}>
-            {w.detail.endOld}
-          </Button>
-        ) : undefined
-      }
-    >
-      <Callers
-        label={w.detail.stragglers}
-        callers={callers.data?.stragglers ?? []}
-        list={callers}
-        empty={<p className="muted pad">{w.detail.noStragglers}</p>}
-      />
+    <>
+      <Button small look="danger" onClick={() => setAsking(true)}>
+        {w.detail.endOld}
+      </Button>
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
@@ -73,6 +74,6 @@ export function OldSecret({
       >
         <p>{w.endOldDialog.text}</p>
       </ConfirmDialog>
-    </Card>
+    </>
   )
 }

@@ -12,28 +12,17 @@ import { fieldError } from '../../parts/States.tsx'
 import { Notice } from '../../parts/Surface.tsx'
 import { RoleChoice } from './RoleChoice.tsx'
 
-/** An address and a role; then the link, once. */
-export function Invite({
-  organization,
-  onClose,
-}: {
+interface InviteProps {
   readonly organization: string
   readonly onClose: () => void
-}) {
+}
+
+/** An address and a role; then the link, once. */
+export function Invite({ organization, onClose }: InviteProps) {
   const client = useQueryClient()
-  const { may } = useOrganization()
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('developer')
-  const ways = useQuery({
-    queryKey: [organization, 'invitations', 'ways-in'],
-    queryFn: ({ signal }) =>
-      call(
-        'GET /organizations/:organization/invitations/ways-in',
-        { path: { organization } },
-        { signal },
-      ),
-  })
-  const hasNoWay = ways.data !== undefined && ways.data.providers.length === 0 && !ways.data.company
+  const { may } = useOrganization()
   const invite = useMutation({
     mutationFn: () =>
       call('POST /organizations/:organization/invitations', {
@@ -66,11 +55,7 @@ export function Invite({
       disabled={email.trim() === ''}
       onSubmit={() => invite.mutate()}
     >
-      {hasNoWay ? (
-        <Notice tone="caution" title={w.noWayIn}>
-          <p>{w.noWayInText}</p>
-        </Notice>
-      ) : undefined}
+      <NoWayIn organization={organization} />
       <TextField
         label={w.inviteDialog.email}
         hint={w.inviteDialog.emailHint}
@@ -89,5 +74,26 @@ export function Invite({
         shown={words.roles}
       />
     </FormDialog>
+  )
+}
+
+/** Said before somebody is invited whom no sign-in could let in. */
+function NoWayIn({ organization }: { readonly organization: string }) {
+  const ways = useQuery({
+    queryKey: [organization, 'invitations', 'ways-in'],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/invitations/ways-in',
+        { path: { organization } },
+        { signal },
+      ),
+  })
+  if (ways.data === undefined || ways.data.providers.length > 0 || ways.data.company) {
+    return undefined
+  }
+  return (
+    <Notice tone="caution" title={w.noWayIn}>
+      <p>{w.noWayInText}</p>
+    </Notice>
   )
 }

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { memberQuery } from '../../api/members.ts'
+import type { Member as MemberShape } from '../../api/shapes.ts'
 import { words } from '../../../words/en.ts'
 import { membersWords } from '../../../words/en/members.ts'
 import { useOrganization, usePerson } from '../../frame/membership.ts'
@@ -19,8 +21,7 @@ const here = getRouteApi('/frame/o/$organization/members/$member')
 
 /** One person in this organization. */
 export function Member() {
-  const { slug, may } = useOrganization()
-  const me = usePerson()
+  const { slug } = useOrganization()
   const { member: id } = here.useParams()
   const member = useQuery(memberQuery(slug, id))
   const back = (
@@ -28,20 +29,22 @@ export function Member() {
       {w.back}
     </Link>
   )
-  if (member.data === undefined) {
-    return (
-      <>
-        <PageHead title={membersWords.title} back={back} />
-        {member.isError ? (
-          <ProblemNotice error={member.error} retry={() => void member.refetch()} />
-        ) : (
-          <Loading />
-        )}
-      </>
-    )
-  }
-  const it = member.data
-  const self = it.user_id === me.id
+  if (member.data !== undefined) return <Shown it={member.data} back={back} />
+  return (
+    <>
+      <PageHead title={membersWords.title} back={back} />
+      {member.isError ? (
+        <ProblemNotice error={member.error} retry={() => void member.refetch()} />
+      ) : (
+        <Loading />
+      )}
+    </>
+  )
+}
+
+function Shown({ it, back }: { readonly it: MemberShape; readonly back: ReactNode }) {
+  const { slug, may } = useOrganization()
+  const self = it.user_id === usePerson().id
   return (
     <>
       <PageHead
@@ -62,28 +65,13 @@ export function Member() {
         {isManaged(it) ? <Notice>{w.directoryNote}</Notice> : undefined}
         <Columns>
           <Card title={w.facts}>
-            <Facts
-              facts={[
-                [w.id, <CopyText key="id" text={it.id} what={w.id} />],
-                [membersWords.role, words.roles[it.role]],
-                [w.source, w.sources[it.source] ?? it.source],
-                [membersWords.columns.joined, <Time key="joined" at={it.joined_at} />],
-                [
-                  membersWords.columns.seen,
-                  <Time key="seen" at={it.last_seen_at} form="relative" />,
-                ],
-                [
-                  membersWords.columns.state,
-                  it.deactivated_at === undefined ? membersWords.active : membersWords.deactivated,
-                ],
-              ]}
-            />
+            <Facts facts={factsOf(it)} />
           </Card>
           <MemberRole organization={slug} it={it} self={self} />
         </Columns>
-        <MemberSessions organization={slug} member={id} />
+        <MemberSessions organization={slug} member={it.id} />
         {isManaged(it) && may('sso.manage') ? (
-          <DirectoryPerson organization={slug} member={id} />
+          <DirectoryPerson organization={slug} member={it.id} />
         ) : undefined}
         <p>
           <Link
@@ -97,4 +85,19 @@ export function Member() {
       </Pile>
     </>
   )
+}
+
+function factsOf(it: MemberShape): Parameters<typeof Facts>[0]['facts'] {
+  const { columns } = membersWords
+  return [
+    [w.id, <CopyText key="id" text={it.id} what={w.id} />],
+    [membersWords.role, words.roles[it.role]],
+    [w.source, w.sources[it.source] ?? it.source],
+    [columns.joined, <Time key="joined" at={it.joined_at} />],
+    [columns.seen, <Time key="seen" at={it.last_seen_at} form="relative" />],
+    [
+      columns.state,
+      it.deactivated_at === undefined ? membersWords.active : membersWords.deactivated,
+    ],
+  ]
 }

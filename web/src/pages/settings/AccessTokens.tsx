@@ -48,11 +48,7 @@ export function AccessTokens() {
         rows={list.data?.pages.flatMap((page) => page.items) ?? []}
         rowId={(token) => token.id}
         list={list}
-        empty={
-          <Empty title={w.emptyTitle}>
-            <p>{w.emptyText}</p>
-          </Empty>
-        }
+        empty={noTokens}
       />
       {issue === undefined ? undefined : (
         <IssueAccessToken
@@ -81,6 +77,12 @@ export function AccessTokens() {
     </>
   )
 }
+
+const noTokens = (
+  <Empty title={w.emptyTitle}>
+    <p>{w.emptyText}</p>
+  </Empty>
+)
 
 function Revoke({
   token,

@@ -95,17 +95,13 @@ function useConnecting({ kind, reservation, onDone }: ConnectProps) {
   })
 }
 
-function Fields({
-  kind,
-  draft,
-  error,
-  onDraft,
-}: {
-  readonly kind: ConnectionKind
+interface FieldsProps {
   readonly draft: Draft
   readonly error: unknown
   readonly onDraft: (draft: Draft) => void
-}) {
+}
+
+function Fields({ kind, draft, error, onDraft }: FieldsProps & { readonly kind: ConnectionKind }) {
   return (
     <>
       <TextField
@@ -138,23 +134,29 @@ function Fields({
           onValue={(secret) => onDraft({ ...draft, secret })}
         />
       )}
-      <Folded title={w.claims}>
-        <Check
-          label={w.keyPair}
-          hint={w.keyPairHint}
-          checked={draft.keyPair}
-          onValue={(keyPair) => onDraft({ ...draft, keyPair })}
-        />
-        <TextField
-          label={w.name}
-          hint={w.nameHint}
-          error={fieldError(error, 'name')}
-          maxLength={100}
-          value={draft.name}
-          onValue={(name) => onDraft({ ...draft, name })}
-        />
-      </Folded>
+      <More draft={draft} error={error} onDraft={onDraft} />
     </>
+  )
+}
+
+function More({ draft, error, onDraft }: FieldsProps) {
+  return (
+    <Folded title={w.claims}>
+      <Check
+        label={w.keyPair}
+        hint={w.keyPairHint}
+        checked={draft.keyPair}
+        onValue={(keyPair) => onDraft({ ...draft, keyPair })}
+      />
+      <TextField
+        label={w.name}
+        hint={w.nameHint}
+        error={fieldError(error, 'name')}
+        maxLength={100}
+        value={draft.name}
+        onValue={(name) => onDraft({ ...draft, name })}
+      />
+    </Folded>
   )
 }
 

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
+import type { Me } from '../../api/me.ts'
 import { entryWords } from '../../../words/en/entry.ts'
 import { membersWords } from '../../../words/en/members.ts'
 import { usePerson } from '../../frame/membership.ts'
@@ -40,24 +41,11 @@ export function Identities() {
       ) : (
         <Items>
           {me.identities.map((identity) => (
-            <Item
+            <IdentityItem
               key={identity.id}
-              action={
-                <Button
-                  small
-                  aria-label={`${w.removeIdentity} ${providerName(identity.provider)}`}
-                  onClick={() => setRemoving(identity.id)}
-                >
-                  {w.removeIdentity}
-                </Button>
-              }
-            >
-              <strong>{providerName(identity.provider)}</strong>
-              <p className="muted">
-                {identity.email ?? identity.subject}, {membersWords.session.seen}{' '}
-                <Time at={identity.last_used_at} form="relative" />
-              </p>
-            </Item>
+              identity={identity}
+              onRemove={() => setRemoving(identity.id)}
+            />
           ))}
         </Items>
       )}
@@ -73,6 +61,34 @@ export function Identities() {
         <p>{w.removeIdentityText}</p>
       </ConfirmDialog>
     </Card>
+  )
+}
+
+function IdentityItem({
+  identity,
+  onRemove,
+}: {
+  readonly identity: Me['identities'][number]
+  readonly onRemove: () => void
+}) {
+  return (
+    <Item
+      action={
+        <Button
+          small
+          aria-label={`${w.removeIdentity} ${providerName(identity.provider)}`}
+          onClick={onRemove}
+        >
+          {w.removeIdentity}
+        </Button>
+      }
+    >
+      <strong>{providerName(identity.provider)}</strong>
+      <p className="muted">
+        {identity.email ?? identity.subject}, {membersWords.session.seen}{' '}
+        <Time at={identity.last_used_at} form="relative" />
+      </p>
+    </Item>
   )
 }
 

@@ -30,29 +30,64 @@ interface Cursor {
 
 /** The drawing: hover or arrow keys read values, dragging or Enter twice picks a range. */
 export function Plot(props: ChartProps) {
-  const { at, series, height = 168, title, format, onPick, stepMs } = props
+  const { at, height = 168, title, onPick } = props
   const [box, width] = useWidth()
-  const [cursor, setCursor] = useState<Cursor>()
+  const shape = shapeOf(props, width, height)
+  const { cursor, ...reading } = useReading(props, shape)
+  const last = at.length - 1
+  const isDrawn = width > 0 && at.length > 0
+  return (
+    <div ref={box} className={classes.box} style={{ minHeight: height }}>
+      {isDrawn ? (
+        <svg
+          className={cx(classes.plot, onPick !== undefined && classes.picks)}
+          height={height}
+          tabIndex={0}
+          role="slider"
+          aria-label={onPick === undefined ? title : words.chartPicks(title)}
+          aria-valuemin={0}
+          aria-valuemax={last}
+          aria-valuenow={cursor?.step ?? last}
+          aria-valuetext={said(props, cursor?.step)}
+          {...reading}
+        >
+          <Drawing {...props} shape={shape} />
+          {cursor === undefined ? undefined : <Mark shape={shape} cursor={cursor} />}
+        </svg>
+      ) : undefined}
+      {cursor === undefined || width === 0 ? undefined : (
+        <Tip {...props} step={cursor.step} x={shape.x(cursor.step)} width={width} />
+      )}
+    </div>
+  )
+}
+
+function shapeOf({ at, series }: ChartProps, width: number, height: number): Shape {
   const most = niceTop(highest(series, at.length))
   const step = at.length === 0 ? 0 : Math.max(0, width - left) / at.length
   const scale = (height - bottom - top) / most
-  const shape: Shape = {
+  return {
     ...{ width, height, step, most },
     x: (index) => left + index * step,
     y: (value) => height - bottom - value * scale,
   }
-  const last = at.length - 1
+}
 
+/** Where somebody reads, and what pointer and keyboard do about it. */
+function useReading({ at, onPick, stepMs }: ChartProps, { step }: Shape) {
+  const [cursor, setCursor] = useState<Cursor>()
+  const last = at.length - 1
+  const leave = () => setCursor(undefined)
   function stepAt(event: PointerEvent<SVGSVGElement>): number {
     const x = event.clientX - event.currentTarget.getBoundingClientRect().left - left
     return Math.max(0, Math.min(last, Math.floor(x / Math.max(1, step))))
   }
   function pick(one: number, other: number) {
-    setCursor(undefined)
+    leave()
     const from = millis(at[Math.min(one, other)] ?? '')
     onPick?.(from, millis(at[Math.max(one, other)] ?? '') + stepMs)
   }
-  function move(event: KeyboardEvent) {
+  function onKeyDown(event: KeyboardEvent) {
     const here = cursor?.step ?? last
     const jumps = { ArrowLeft: here - 1, ArrowRight: here + 1, Home: 0, End: last }
     if (event.key in jumps) {
@@ -66,59 +101,46 @@ export function Plot(props: ChartProps) {
     } else if (event.key === 'Escape' && cursor !== undefined) {
       event.preventDefault()
       event.stopPropagation()
-      setCursor(undefined)
+      leave()
     }
   }
+  return {
+    cursor,
+    onKeyDown,
+    onBlur: leave,
+    onPointerLeave: leave,
+    onPointerMove(event: PointerEvent<SVGSVGElement>) {
+      const here = stepAt(event)
+      setCursor((before) => ({ step: here, anchor: before?.anchor }))
+    },
+    onPointerDown(event: PointerEvent<SVGSVGElement>) {
+      if (onPick === undefined || event.button !== 0) return
+      event.currentTarget.setPointerCapture(event.pointerId)
+      setCursor({ step: stepAt(event), anchor: stepAt(event) })
+    },
+    onPointerUp(event: PointerEvent<SVGSVGElement>) {
+      const anchor = cursor?.anchor
+      const end = stepAt(event)
+      // A click alone is no range.
+      if (anchor === undefined || anchor === end) setCursor({ step: end, anchor: undefined })
+      else pick(anchor, end)
+    },
+  }
+}
 
+function Drawing({ at, series, format, stepMs, shape }: ChartProps & { readonly shape: Shape }) {
   return (
-    <div ref={box} className={classes.box} style={{ minHeight: height }}>
-      {width === 0 || at.length === 0 ? undefined : (
-        <svg
-          className={cx(classes.plot, onPick !== undefined && classes.picks)}
-          height={height}
-          tabIndex={0}
-          role="slider"
-          aria-label={onPick === undefined ? title : words.chartPicks(title)}
-          aria-valuemin={0}
-          aria-valuemax={last}
-          aria-valuenow={cursor?.step ?? last}
-          aria-valuetext={said(props, cursor?.step)}
-          onKeyDown={move}
-          onBlur={() => setCursor(undefined)}
-          onPointerMove={(event) => {
-            const here = stepAt(event)
-            setCursor((before) => ({ step: here, anchor: before?.anchor }))
-          }}
-          onPointerLeave={() => setCursor(undefined)}
-          onPointerDown={(event) => {
-            if (onPick === undefined || event.button !== 0) return
-            event.currentTarget.setPointerCapture(event.pointerId)
-            setCursor({ step: stepAt(event), anchor: stepAt(event) })
-          }}
-          onPointerUp={(event) => {
-            const anchor = cursor?.anchor
-            const end = stepAt(event)
-            // A click alone is no range.
-            if (anchor === undefined || anchor === end) setCursor({ step: end, anchor: undefined })
-            else pick(anchor, end)
-          }}
-        >
-          <Grid shape={shape} format={format} />
-          <Bars shape={shape} steps={at.length} series={series} />
-          {/* The first line lies on top: where two are the same, the less telling one is hidden. */}
-          {series
-            .toReversed()
-            .map((one) =>
-              one.kind === 'line' ? <Line key={one.id} shape={shape} series={one} /> : undefined,
-            )}
-          <Times shape={shape} at={at} stepMs={stepMs} />
-          {cursor === undefined ? undefined : <Mark shape={shape} cursor={cursor} />}
-        </svg>
-      )}
-      {cursor === undefined || width === 0 ? undefined : (
-        <Tip {...props} step={cursor.step} x={shape.x(cursor.step)} width={width} />
-      )}
-    </div>
+    <>
+      <Grid shape={shape} format={format} />
+      <Bars shape={shape} steps={at.length} series={series} />
+      {/* The first line lies on top: where two are the same, the less telling one is hidden. */}
+      {series
+        .toReversed()
+        .map((one) =>
+          one.kind === 'line' ? <Line key={one.id} shape={shape} series={one} /> : undefined,
+        )}
+      <Times shape={shape} at={at} stepMs={stepMs} />
+    </>
   )
 }
 
