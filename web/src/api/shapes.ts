@@ -1,20 +1,9 @@
 import type { Answer, Input } from './call.ts'
 
 export type Role = Member['role']
+/** What a person or a program may do. */
 export type Permission =
-  | 'traffic.see'
-  | 'keys.issue'
-  | 'keys.manage'
-  | 'deliveries.replay'
-  | 'targets.manage'
-  | 'webhooks.manage'
-  | 'members.manage'
-  | 'audit.see'
-  | 'organization.manage'
-  | 'tokens.manage'
-  | 'sso.manage'
-  | 'owners.manage'
-  | 'organization.delete'
+  Answer<'GET /organizations/:organization/access-tokens/:access_token'>['permissions'][number]
 
 export type Key = Answer<'GET /organizations/:organization/keys/:key'>
 export type KeyWish = Input<'POST /organizations/:organization/keys'>['body']

@@ -9,18 +9,6 @@ export type DeliveryCounts = Endpoint['deliveries']
 export type Delivery =
   Answer<'GET /organizations/:organization/webhooks/deliveries'>['items'][number]
 export type DeliveryState = Delivery['state']
-/** The states of deliveries in the order in which they are shown. */
-export const deliveryStates = ['delivered', 'pending', 'held', 'dead', 'skipped'] as const
-/** What a list of deliveries can be narrowed to: the states, and two that people look for. */
-export const deliveryChoices = [
-  'delivered',
-  'pending',
-  'retrying',
-  'held',
-  'dead',
-  'skipped',
-  'missed',
-] as const
 /** A delivery with its bytes and attempts. */
 export type DeliveryDetail =
   Answer<'GET /organizations/:organization/webhooks/deliveries/:delivery'>

@@ -1,12 +1,8 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { deliveryChoices } from './choices.ts'
 import { rangeName, spanOf, type RangeSearch } from '../parts/range.ts'
 import { call, type Answer } from './call.ts'
-import {
-  deliveryChoices,
-  type DeliveryFilter,
-  type EndpointChange,
-  type EndpointWish,
-} from './webhook-shapes.ts'
+import { type DeliveryFilter, type EndpointChange, type EndpointWish } from './webhook-shapes.ts'
 
 const deliveriesShown = 50
 const deliveryPollMs = 3000

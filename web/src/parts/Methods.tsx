@@ -1,9 +1,6 @@
 import { words } from '../../words/en.ts'
+import { methods, type Method } from '../api/choices.ts'
 import classes from './controls.module.css'
-
-/** HTTP methods that keys and rules name. */
-export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-export type Method = (typeof methods)[number]
 
 /** Any of the methods; none chosen means every one. */
 export function Methods({

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useRef, useState, type Ref, type RefObject } from 'react'
 import { callsQuery, type CallFilter } from '../../api/calls.ts'
+import { methods } from '../../api/choices.ts'
 import { keyQuery } from '../../api/keys.ts'
 import { paletteQuery } from '../../api/palette.ts'
 import type { Call } from '../../api/shapes.ts'
@@ -29,7 +30,6 @@ const here = getRouteApi('/frame/o/$organization/calls')
 // Most visits look at the list: the drawer comes with the first call that is opened.
 const loadDrawer = whole(async () => await import('./CallDrawer.tsx'))
 const CallDrawer = lazy(async () => ({ default: (await loadDrawer()).CallDrawer }))
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 
 type Patch = Readonly<Record<string, string | undefined>>
 

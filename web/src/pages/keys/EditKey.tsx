@@ -92,7 +92,7 @@ function draftOf(it: Key) {
     name: it.name,
     some: it.grants !== undefined,
     grants: Object.fromEntries(
-      (it.grants ?? []).map((grant) => [grant.target, grant.methods ?? []]),
+      (it.grants ?? []).map(({ target, methods = [] }) => [target, methods]),
     ),
     cidrs: (it.cidrs ?? []).join('\n'),
     limit: it.rate_limit === undefined ? '' : String(it.rate_limit.calls),

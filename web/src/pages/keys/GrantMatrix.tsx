@@ -1,9 +1,8 @@
+import { methods } from '../../api/choices.ts'
 import type { Key } from '../../api/shapes.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import classes from './grants.module.css'
-
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 /** Which methods a key may call on which target; without grants it may call everything. */
 export function GrantMatrix({ grants }: { readonly grants: NonNullable<Key['grants']> }) {

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call, type Input } from '../../api/call.ts'
+import { chosenOf, schemes } from '../../api/choices.ts'
 import { organizationQuery, type Organization } from '../../api/organizations.ts'
 import type { Key } from '../../api/shapes.ts'
 import { targetsQuery } from '../../api/targets.ts'
@@ -123,11 +124,11 @@ function Fields({
           label={w.form.scheme}
           hint={w.form.schemeHint}
           value={draft.scheme}
-          options={(['x-api-key', 'bearer'] as const).map((value) => ({
+          options={schemes.map((value) => ({
             value,
             label: w.scheme[value],
           }))}
-          onValue={(scheme) => onPatch({ scheme: scheme === 'bearer' ? 'bearer' : 'x-api-key' })}
+          onValue={(scheme) => onPatch({ scheme: chosenOf(schemes, scheme) })}
         />
         <KeyFields
           draft={draft}

@@ -1,3 +1,4 @@
+import { chosenOf, quotaPeriods } from '../../api/choices.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
 import { Check, Select, SelectField, TextArea, TextField } from '../../parts/Field.tsx'
 import { Methods } from '../../parts/Methods.tsx'
@@ -73,11 +74,11 @@ function LimitFields({ draft, error, perSeconds, onPatch }: Omit<FieldsProps, 's
           auto
           aria-label={w.form.quota}
           value={draft.period}
-          options={(['day', 'month'] as const).map((value) => ({
+          options={quotaPeriods.map((value) => ({
             value,
             label: w.form.per[value],
           }))}
-          onValue={(period) => onPatch({ period: period === 'month' ? 'month' : 'day' })}
+          onValue={(period) => onPatch({ period: chosenOf(quotaPeriods, period) })}
         />
       </div>
     </>

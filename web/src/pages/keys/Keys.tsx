@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
+import { keyStates } from '../../api/choices.ts'
 import { keysQuery } from '../../api/keys.ts'
 import { useManagedAmong } from '../../api/managed.ts'
 import type { Key } from '../../api/shapes.ts'
@@ -23,7 +24,6 @@ const IssueKey = lazy(async () => ({
 const BulkKeys = lazy(async () => ({
   default: (await whole(async () => await import('./BulkKeys.tsx'))()).BulkKeys,
 }))
-const states = ['active', 'expiring', 'unused', 'revoked', 'expired'] as const
 
 /** All keys: who may call what. */
 export function Keys() {
@@ -103,7 +103,7 @@ function Chosen(props: ChosenProps) {
   )
 }
 
-const stateOptions = states.map((state) => ({ value: state, label: w.states[state] }))
+const stateOptions = keyStates.map((state) => ({ value: state, label: w.states[state] }))
 
 /** Which of the shown keys are chosen; what is no longer shown is no longer chosen. */
 function useChoice(rows: readonly Key[]) {

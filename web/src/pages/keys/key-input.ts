@@ -1,6 +1,6 @@
 import type { Input } from '../../api/call.ts'
 import type { Grant } from '../../api/shapes.ts'
-import type { Method } from '../../parts/Methods.tsx'
+import type { Method, QuotaPeriod } from '../../api/choices.ts'
 
 const dayMs = 86_400_000
 type Wish = Input<'PUT /organizations/:organization/keys/:key'>['body']
@@ -15,7 +15,7 @@ export interface WishDraft {
   readonly cidrs: string
   readonly limit: string
   readonly quota: string
-  readonly period: 'day' | 'month'
+  readonly period: QuotaPeriod
 }
 
 export const startOfWish: WishDraft = {

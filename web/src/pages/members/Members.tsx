@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { roles } from '../../api/choices.ts'
 import { memberListQuery } from '../../api/members.ts'
 import type { Member } from '../../api/shapes.ts'
 import { words } from '../../../words/en.ts'
@@ -19,7 +20,6 @@ import { Invite } from './Invite.tsx'
 import { RolesExplained } from './RolesExplained.tsx'
 
 const here = getRouteApi('/frame/o/$organization/members')
-const roles = ['owner', 'admin', 'developer', 'viewer'] as const
 
 /** Who may do what here. */
 export function Members() {

@@ -1,9 +1,10 @@
 import { useId } from 'react'
+import { roles } from '../../api/choices.ts'
 import type { Role } from '../../api/shapes.ts'
 import { membersWords as w } from '../../../words/en/members.ts'
 import classes from './members.module.css'
 
-const roles = ['viewer', 'developer', 'admin', 'owner'] as const
+const fewestFirst = roles.toReversed()
 
 /** A role, each with what it may do. */
 export function RoleChoice({
@@ -23,7 +24,7 @@ export function RoleChoice({
   return (
     <fieldset className={classes.choices}>
       <legend>{label}</legend>
-      {roles.map((role) =>
+      {fewestFirst.map((role) =>
         role === 'owner' && !owners ? undefined : (
           <label key={role} className={classes.choice}>
             <input

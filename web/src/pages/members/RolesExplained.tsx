@@ -1,9 +1,8 @@
+import { roles } from '../../api/choices.ts'
 import { words } from '../../../words/en.ts'
 import { membersWords as w } from '../../../words/en/members.ts'
 import { Card } from '../../parts/Surface.tsx'
 import classes from './members.module.css'
-
-const roles = ['owner', 'admin', 'developer', 'viewer'] as const
 
 /** The table of roles, in words. */
 export function RolesExplained() {

@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { firstSteps } from '../../api/choices.ts'
 import { firstStepsQuery } from '../../api/traffic.ts'
 import { overviewWords as w } from '../../../words/en/overview.ts'
 import { Button, ButtonLink } from '../../parts/Button.tsx'
 import { Card, Item, Items } from '../../parts/Surface.tsx'
-
-const steps = ['target', 'key', 'call', 'endpoint', 'invited'] as const
 
 /** What a new organization does first; gone when all is done, or when somebody hides it. */
 export function FirstStepsCard({ organization }: { readonly organization: string }) {
@@ -13,8 +12,8 @@ export function FirstStepsCard({ organization }: { readonly organization: string
   const [hidden, setHidden] = useState(() => readHidden(organization))
   if (done.data === undefined || hidden) return undefined
   const facts = done.data
-  const finished = steps.filter((step) => facts[step]).length
-  if (finished === steps.length) return undefined
+  const finished = firstSteps.filter((step) => facts[step]).length
+  if (finished === firstSteps.length) return undefined
   function hide() {
     setHidden(true)
     try {
@@ -27,7 +26,7 @@ export function FirstStepsCard({ organization }: { readonly organization: string
     <Card
       flush
       title={w.firstSteps}
-      lead={w.stepsLead(finished, steps.length)}
+      lead={w.stepsLead(finished, firstSteps.length)}
       actions={
         <Button small look="quiet" onClick={hide}>
           {w.hide}
@@ -35,7 +34,7 @@ export function FirstStepsCard({ organization }: { readonly organization: string
       }
     >
       <Items>
-        {steps.map((step) => {
+        {firstSteps.map((step) => {
           const [title, text] = w.steps[step]
           return (
             <Item
@@ -60,7 +59,7 @@ function StepAction({
   step,
 }: {
   readonly organization: string
-  readonly step: (typeof steps)[number]
+  readonly step: (typeof firstSteps)[number]
 }) {
   const params = { organization }
   const label = w.steps[step][2]

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
+import { chosenOf, schemes } from '../../api/choices.ts'
 import type { Organization } from '../../api/organizations.ts'
 import { keysWords } from '../../../words/en/keys.ts'
 import { settingsWords as w } from '../../../words/en/settings.ts'
@@ -40,11 +41,11 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
         <SelectField
           label={w.scheme}
           value={scheme}
-          options={(['x-api-key', 'bearer'] as const).map((value) => ({
+          options={schemes.map((value) => ({
             value,
             label: keysWords.scheme[value],
           }))}
-          onValue={(value) => setScheme(value === 'bearer' ? 'bearer' : 'x-api-key')}
+          onValue={(value) => setScheme(chosenOf(schemes, value))}
         />
         <TextField
           label={w.ends}

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ssoWords } from '../../../words/en/sso.ts'
 import { guides } from '../../../words/en/sso-guides.ts'
+import { connectionKinds } from '../../api/choices.ts'
 import { connectionsQuery, reservationQuery, type ConnectionKind } from '../../api/sso.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -15,7 +16,6 @@ import { ConnectionGuide } from './guide.tsx'
 import { PolicyCard } from './PolicyCard.tsx'
 
 const w = ssoWords.connection
-const kinds = ['okta', 'entra', 'google', 'other'] as const
 
 /** The company's provider: connect it, test it, require it. */
 export function ConnectionTab() {
@@ -58,7 +58,7 @@ function NewConnection({ onDone }: { readonly onDone: () => void }) {
         <Segmented
           label={w.emptyLead}
           value={kind}
-          options={kinds.map((value) => ({ value, label: w.kinds[value] }))}
+          options={connectionKinds.map((value) => ({ value, label: w.kinds[value] }))}
           onValue={setKind}
         />
       </Card>

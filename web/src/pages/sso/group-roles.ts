@@ -1,2 +1,5 @@
+import { everyOf } from '../../api/choices.ts'
+import type { GroupRole } from '../../api/directory.ts'
+
 /** The roles that a group can give; owner is not among them. */
-export const groupRoles = ['admin', 'developer', 'viewer'] as const
+export const groupRoles = everyOf<GroupRole>({ admin: true, developer: true, viewer: true })

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { chosenOf, quotaPeriods, rateScopes, type QuotaPeriod } from '../../api/choices.ts'
 import type { Target } from '../../api/shapes.ts'
 import { targetQuotaQuery } from '../../api/targets.ts'
 import { targetsWords } from '../../../words/en/targets.ts'
@@ -19,7 +20,7 @@ interface Draft {
   readonly seconds: string
   readonly scope: Target['rate_scope']
   readonly quota: string
-  readonly period: NonNullable<Target['quota']>['period']
+  readonly period: QuotaPeriod
 }
 
 /** The short window and the long one, for all keys together. */
@@ -91,8 +92,8 @@ function RateFields({ draft, editable, error, onPatch }: PartProps) {
         label={w.scope}
         disabled={!editable}
         value={draft.scope}
-        options={(['all', 'node'] as const).map((value) => ({ value, label: w.scopes[value] }))}
-        onValue={(value) => onPatch({ scope: value === 'node' ? 'node' : 'all' })}
+        options={rateScopes.map((value) => ({ value, label: w.scopes[value] }))}
+        onValue={(value) => onPatch({ scope: chosenOf(rateScopes, value) })}
       />
     </div>
   )
@@ -115,8 +116,8 @@ function QuotaFields({ draft, editable, error, onPatch }: PartProps) {
         label={w.period}
         disabled={!editable}
         value={draft.period}
-        options={(['day', 'month'] as const).map((value) => ({ value, label: w.periods[value] }))}
-        onValue={(value) => onPatch({ period: value === 'month' ? 'month' : 'day' })}
+        options={quotaPeriods.map((value) => ({ value, label: w.periods[value] }))}
+        onValue={(value) => onPatch({ period: chosenOf(quotaPeriods, value) })}
       />
     </div>
   )

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { chosenOf, effects } from '../../api/choices.ts'
 import { targetsWords } from '../../../words/en/targets.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Check, SelectField, TextField } from '../../parts/Field.tsx'
@@ -27,11 +28,11 @@ export function RuleEditor({
         <SelectField
           label={w.effect}
           value={rule.effect}
-          options={(['allow', 'deny'] as const).map((value) => ({
+          options={effects.map((value) => ({
             value,
             label: w.effects[value],
           }))}
-          onValue={(effect) => onRule({ ...rule, effect: effect === 'allow' ? 'allow' : 'deny' })}
+          onValue={(effect) => onRule({ ...rule, effect: chosenOf(effects, effect) })}
         />
         <TextField
           label={w.path}

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
+import { methods } from '../../api/choices.ts'
 import { call } from '../../api/call.ts'
 import type { Target, Tried } from '../../api/shapes.ts'
 import { targetsWords } from '../../../words/en/targets.ts'
@@ -13,7 +14,6 @@ import { useKeyChoice } from '../keys/useKeyChoice.ts'
 import classes from './targets.module.css'
 
 const w = targetsWords.try
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 
 interface Start {
   readonly key?: string | undefined

@@ -1,13 +1,9 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { deliveryChoices } from '../../api/choices.ts'
 import { webhookWords } from '../../../words/en/webhooks.ts'
-import {
-  deliveryChoices,
-  type Delivery,
-  type DeliveryFilter,
-  type Endpoint,
-} from '../../api/webhook-shapes.ts'
+import { type Delivery, type DeliveryFilter, type Endpoint } from '../../api/webhook-shapes.ts'
 import { deliveriesQuery, endpointsQuery, eventTypesQuery } from '../../api/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button, buttonClass } from '../../parts/Button.tsx'

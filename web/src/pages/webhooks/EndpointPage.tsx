@@ -1,13 +1,9 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { deliveryStates } from '../../api/choices.ts'
 import { webhookWords } from '../../../words/en/webhooks.ts'
-import {
-  deliveryStates,
-  type Delivery,
-  type DeliveryCounts,
-  type Endpoint,
-} from '../../api/webhook-shapes.ts'
+import { type Delivery, type DeliveryCounts, type Endpoint } from '../../api/webhook-shapes.ts'
 import { changeEndpoint, deliveriesQuery, endpointQuery } from '../../api/webhooks.ts'
 import { ManagedNotice, ManagedTag, useManaged } from '../../frame/Managed.tsx'
 import { useOrganization } from '../../frame/membership.ts'

@@ -1,0 +1,88 @@
+import type { Answer, Input } from './call.ts'
+import type { DeliveryState } from './webhook-shapes.ts'
+import type { ConnectionKind } from './sso.ts'
+import type { Key, Role, Rule, Target } from './shapes.ts'
+
+/** The names of a type of the API in the order in which they are offered; one that is missing or wrong does not compile. */
+export function everyOf<Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] {
+  return Object.keys(names) as Name[]
+}
+
+export const roles = everyOf<Role>({ owner: true, admin: true, developer: true, viewer: true })
+
+export type Method = NonNullable<NonNullable<Key['grants']>[number]['methods']>[number]
+/** HTTP methods that keys and rules name. */
+export const methods = everyOf<Method>({
+  GET: true,
+  HEAD: true,
+  POST: true,
+  PUT: true,
+  PATCH: true,
+  DELETE: true,
+  OPTIONS: true,
+})
+
+export const schemes = everyOf<Key['scheme']>({ 'x-api-key': true, bearer: true })
+
+export const rateScopes = everyOf<Target['rate_scope']>({ all: true, node: true })
+
+export type QuotaPeriod = NonNullable<Target['quota']>['period']
+export const quotaPeriods = everyOf<QuotaPeriod>({ day: true, month: true })
+
+export const effects = everyOf<Rule['effect']>({ allow: true, deny: true })
+
+export const connectionKinds = everyOf<ConnectionKind>({
+  okta: true,
+  entra: true,
+  google: true,
+  other: true,
+})
+
+type KeyFilter = NonNullable<
+  NonNullable<Input<'GET /organizations/:organization/keys'>['query']>['state']
+>
+/** What a list of keys can be narrowed to. */
+export const keyStates = everyOf<KeyFilter>({
+  active: true,
+  expiring: true,
+  unused: true,
+  revoked: true,
+  expired: true,
+})
+
+export const deliveryStates = everyOf<DeliveryState>({
+  delivered: true,
+  pending: true,
+  held: true,
+  dead: true,
+  skipped: true,
+})
+
+type DeliveryFilter = NonNullable<
+  NonNullable<Input<'GET /organizations/:organization/webhooks/deliveries'>['query']>['state']
+>
+/** What a list of deliveries can be narrowed to: the states, and two that people look for. */
+export const deliveryChoices = everyOf<DeliveryFilter>({
+  delivered: true,
+  pending: true,
+  retrying: true,
+  held: true,
+  dead: true,
+  skipped: true,
+  missed: true,
+})
+
+type FirstStep = keyof Answer<'GET /organizations/:organization/first-steps'>
+/** What a new organization does first. */
+export const firstSteps = everyOf<FirstStep>({
+  target: true,
+  key: true,
+  call: true,
+  endpoint: true,
+  invited: true,
+})
+
+/** What is chosen out of a select, whose values are texts; the first where it is none of them. */
+export function chosenOf<Name extends string>(names: readonly Name[], text: string): Name {
+  return names.find((name) => name === text) ?? (names[0] as Name)
+}
