@@ -50,6 +50,30 @@ describe('habits of the dashboard', { timeout: 120_000 }, () => {
     assert.deepEqual(visitor.findings, [])
   })
 
+  test('Undo puts back what a form has saved, and the form shows what holds', async () => {
+    const target = { slug: 'undone', upstream: 'http://echo.intercept.internal/' }
+    assert.equal((await owner.call('POST /organizations/acme/targets', target)).status, 201)
+    const undo = async () => await page.getByRole('button', { name: 'Undo' }).first().click()
+    await open('/settings')
+    const name = page.getByLabel('Name', { exact: true })
+    const before = await name.inputValue()
+    await name.fill('Renamed by mistake')
+    await page.locator('form', { has: name }).getByRole('button', { name: 'Save' }).click()
+    await undo()
+    await page.getByText('Undone').waitFor()
+    assert.equal(await name.inputValue(), before)
+    await open('/targets/undone?tab=limits')
+    const limit = page.getByLabel('Calls', { exact: true })
+    await limit.fill('7')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await undo()
+    await page.getByText('Undone').waitFor()
+    assert.equal(await limit.inputValue(), '')
+    const { json } = await owner.call('GET /organizations/acme/targets/undone')
+    assert.equal(json.rate_limit, null)
+    assert.deepEqual(visitor.findings, [])
+  })
+
   test('a dialog with something typed in it asks before Esc or the back button throws it away', async () => {
     await open('/keys')
     await page.getByRole('button', { name: 'Issue key' }).first().click()

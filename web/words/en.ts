@@ -74,6 +74,7 @@ const englishWords = {
   close: 'Close',
   save: 'Save',
   undo: 'Undo',
+  undone: 'Undone',
   messages: 'Messages',
   none: 'none',
   never: 'never',

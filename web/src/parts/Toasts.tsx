@@ -28,6 +28,11 @@ export function say(title: string, more: { text?: string; undo?: () => void } = 
   show({ title, text, undo, type: 'pass' }, undo === undefined ? shownMs.pass : shownMs.undo)
 }
 
+/** Says what was done; Undo does the opposite and says when that was refused. */
+export function sayUndoable(title: string, undo: () => Promise<unknown>): void {
+  say(title, { undo: () => void undo().then(() => say(words.undone), sayRefused) })
+}
+
 /** Says that something was refused, with its code and request id. */
 export function sayRefused(error: unknown): void {
   const refusal = asRefused(error)

@@ -72,6 +72,7 @@ export const words: Translated<typeof English> = {
   close: 'Schließen',
   save: 'Speichern',
   undo: 'Rückgängig',
+  undone: 'Rückgängig gemacht',
   messages: 'Meldungen',
   none: 'keine',
   never: 'nie',

@@ -149,11 +149,11 @@ function useDrawer(change: Change) {
   const router = useRouter()
   const openedHere = useRef(false)
   return {
-    open(call: string) {
+    open: (call: string) => {
       openedHere.current = true
       change({ call })
     },
-    close() {
+    close: () => {
       if (openedHere.current) router.history.back()
       else change({ call: undefined }, true)
       openedHere.current = false

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { Key } from '../../api/shapes.ts'
@@ -8,9 +8,9 @@ import { keysWords as w } from '../../../words/en/keys.ts'
 import { FormDialog } from '../../parts/Dialogs.tsx'
 import { SelectField, TextField } from '../../parts/Field.tsx'
 import { fieldError } from '../../parts/States.tsx'
-import { say } from '../../parts/Toasts.tsx'
+import { sayUndoable } from '../../parts/Toasts.tsx'
 import { KeyFields } from './KeyFields.tsx'
-import { startOfWish, wishOf, type WishDraft } from './key-input.ts'
+import { bodyOf, startOfWish, wishOf, type KeyBody as Body, type WishDraft } from './key-input.ts'
 
 const asNow = 'now'
 
@@ -66,21 +66,25 @@ export function EditKey({ organization, it, onDone }: EditProps) {
 }
 
 function useEditing({ organization, it, onDone }: EditProps) {
+  const client = useQueryClient()
+  const put = async (body: Body, version: number) => {
+    const path = { organization, key: it.id }
+    const route = 'PUT /organizations/:organization/keys/:key'
+    const after = await call(route, { path, body }, { version })
+    void client.invalidateQueries({ queryKey: [organization, 'keys'] })
+    return after
+  }
   return useMutation({
-    mutationFn: (draft: WishDraft) => {
+    mutationFn: async (draft: WishDraft) => {
+      const before = bodyOf(it)
       const { expires_at: expiresAt, ...wish } = wishOf(draft, it.rate_limit?.per_seconds)
       const ends = draft.days === asNow ? it.expires_at : expiresAt
-      return call(
-        'PUT /organizations/:organization/keys/:key',
-        {
-          path: { organization, key: it.id },
-          body: { ...wish, ...(ends === undefined ? {} : { expires_at: ends }) },
-        },
-        { version: it.version },
-      )
+      const body = { ...wish, ...(ends === undefined ? {} : { expires_at: ends }) }
+      const { version } = await put(body, it.version)
+      return { before, version }
     },
-    onSuccess: () => {
-      say(w.edit.done)
+    onSuccess: ({ before, version }) => {
+      sayUndoable(w.edit.done, async () => await put(before, version))
       onDone()
     },
   })

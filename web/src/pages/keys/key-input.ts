@@ -1,9 +1,10 @@
 import type { Input } from '../../api/call.ts'
-import type { Grant } from '../../api/shapes.ts'
+import type { Grant, Key } from '../../api/shapes.ts'
 import type { Method, QuotaPeriod } from '../../api/choices.ts'
 
 const dayMs = 86_400_000
-type Wish = Input<'PUT /organizations/:organization/keys/:key'>['body']
+/** What a key may, as an edit says it: in full. */
+export type KeyBody = Input<'PUT /organizations/:organization/keys/:key'>['body']
 
 /** What somebody is typing about a key: texts, because half a number is none. */
 export interface WishDraft {
@@ -30,7 +31,7 @@ export const startOfWish: WishDraft = {
 }
 
 /** The wish as the API reads it; the limit counts per `perSeconds` seconds. */
-export function wishOf(draft: WishDraft, perSeconds = 1): Wish {
+export function wishOf(draft: WishDraft, perSeconds = 1): KeyBody {
   const cidrs = draft.cidrs.split(/[\s,]+/).filter(Boolean)
   return {
     name: draft.name.trim(),
@@ -48,4 +49,17 @@ export function wishOf(draft: WishDraft, perSeconds = 1): Wish {
 
 function grantOf([target, methods]: readonly [string, readonly Method[]]): Grant {
   return methods.length === 0 ? { target } : { target, methods: [...methods] }
+}
+
+/** What a key may now, as an edit would say it. */
+export function bodyOf(key: Key): KeyBody {
+  const { name, grants, cidrs, rate_limit: rateLimit, quota, expires_at: expiresAt } = key
+  return {
+    name,
+    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+    ...(grants === undefined ? {} : { grants: [...grants] as Grant[] }),
+    ...(cidrs === undefined ? {} : { cidrs: [...cidrs] }),
+    ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
+    ...(quota === undefined ? {} : { quota }),
+  }
 }

@@ -6,9 +6,10 @@ import { words } from '../../../words/en.ts'
 import { membersWords } from '../../../words/en/members.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
+import { LeaveGuard } from '../../parts/LeaveGuard.tsx'
 import { ProblemNotice } from '../../parts/States.tsx'
 import { Card } from '../../parts/Surface.tsx'
-import { say } from '../../parts/Toasts.tsx'
+import { sayUndoable } from '../../parts/Toasts.tsx'
 import { RoleChoice } from './RoleChoice.tsx'
 
 const w = membersWords.member
@@ -26,18 +27,22 @@ export function MemberRole({
   const client = useQueryClient()
   const { may } = useOrganization()
   const [role, setRole] = useState<Role>(it.role)
+  const give = async (next: Role, version: number) => {
+    const input = { path: { organization, member: it.id }, body: { role: next } }
+    const route = 'PATCH /organizations/:organization/members/:member'
+    const after = await call(route, input, { version })
+    setRole(after.role)
+    void client.invalidateQueries({ queryKey: [organization, 'members'] })
+    return after
+  }
   const change = useMutation({
-    mutationFn: () =>
-      call(
-        'PATCH /organizations/:organization/members/:member',
-        { path: { organization, member: it.id }, body: { role } },
-        { version: it.version },
-      ),
-    onSuccess: () => {
-      say(w.roleChanged)
-      void client.invalidateQueries({ queryKey: [organization, 'members'] })
-    },
+    mutationFn: async () => ({ before: it.role, after: await give(role, it.version) }),
+    onSuccess: ({ before, after }) =>
+      sayUndoable(w.roleChanged, async () => await give(before, after.version)),
   })
+  // What was saved last may be newer than what was read last.
+  const given = change.data?.after
+  const saved = given !== undefined && given.version > it.version ? given.role : it.role
   function submit(event: FormEvent) {
     event.preventDefault()
     change.mutate()
@@ -45,6 +50,7 @@ export function MemberRole({
   return (
     <Card title={w.role} lead={self ? w.ownRole : w.roleHint}>
       <form className="stack" onSubmit={submit}>
+        <LeaveGuard isDirty={() => role !== saved} />
         <RoleChoice
           label={membersWords.role}
           value={role}

@@ -16,7 +16,7 @@ import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card, Columns, Facts, PageHead, Pile } from '../../parts/Surface.tsx'
 import { span } from '../../parts/numbers.ts'
 import { Time } from '../../parts/Time.tsx'
-import { say } from '../../parts/Toasts.tsx'
+import { say, sayUndoable } from '../../parts/Toasts.tsx'
 import { KeyDefaults } from './KeyDefaults.tsx'
 import { RateOfAll } from './RateOfAll.tsx'
 
@@ -56,18 +56,18 @@ export function Settings() {
 function General({ it }: { readonly it: Organization }) {
   const client = useQueryClient()
   const [name, setName] = useState(it.name)
+  const rename = async (next: string, version: number) => {
+    const input = { path: { organization: it.slug }, body: { name: next } }
+    const after = await call('PATCH /organizations/:organization', input, { version })
+    setName(after.name)
+    void client.invalidateQueries({ queryKey: ['me'] })
+    void client.invalidateQueries({ queryKey: [it.slug, 'organization'] })
+    return after
+  }
   const save = useMutation({
-    mutationFn: () =>
-      call(
-        'PATCH /organizations/:organization',
-        { path: { organization: it.slug }, body: { name: name.trim() } },
-        { version: it.version },
-      ),
-    onSuccess: () => {
-      say(w.saved)
-      void client.invalidateQueries({ queryKey: ['me'] })
-      void client.invalidateQueries({ queryKey: [it.slug, 'organization'] })
-    },
+    mutationFn: async () => ({ before: it.name, after: await rename(name.trim(), it.version) }),
+    onSuccess: ({ before, after }) =>
+      sayUndoable(w.saved, async () => await rename(before, after.version)),
   })
   return (
     <Card title={w.general}>

@@ -19,9 +19,12 @@ export function DomainRoute({
   const client = useQueryClient()
   const connections = useQuery(connectionsQuery(slug)).data?.items ?? []
   const routing = useMutation({
-    mutationFn: (connection: string) =>
-      routeDomain(slug, domain.id, connection === '' ? undefined : connection),
-    onSuccess: () => say(w.routed),
+    mutationFn: async (connection: string) => {
+      const before = domain.connection_id ?? ''
+      await routeDomain(slug, domain.id, connection === '' ? undefined : connection)
+      return before
+    },
+    onSuccess: (before) => say(w.routed, { undo: () => routing.mutate(before) }),
     onError: sayRefused,
     onSettled: () => void client.invalidateQueries({ queryKey: [slug, 'sso', 'domains'] }),
   })

@@ -5,6 +5,7 @@ import { addDomain, domainsQuery, type Domain } from '../../api/sso.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { TextField } from '../../parts/Field.tsx'
+import { LeaveGuard } from '../../parts/LeaveGuard.tsx'
 import { fieldError, Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Card, Pile } from '../../parts/Surface.tsx'
 import { DomainCard } from './DomainCard.tsx'
@@ -47,6 +48,7 @@ function AddDomain({ first }: { readonly first: boolean }) {
   return (
     <Card title={first ? w.emptyTitle : w.add} lead={first ? w.emptyText : w.lead}>
       <form className="form" onSubmit={submit}>
+        <LeaveGuard isDirty={() => name.trim() !== ''} />
         <TextField
           label={w.name}
           hint={w.nameHint}

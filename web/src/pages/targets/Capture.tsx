@@ -35,13 +35,11 @@ export function Capture({
   readonly it: Target
   readonly editable: boolean
 }) {
-  const [draft, setDraft] = useState<Draft>({
-    records: it.call_records,
-    headers: it.capture.headers.join('\n'),
-    bytes: String(it.capture.body_bytes),
-    redact: it.capture.redact.join('\n'),
+  const [draft, setDraft] = useState(() => draftOf(it))
+  const edit = useEdit(organization, it, {
+    saved: w.saved,
+    onUndone: (target) => setDraft(draftOf(target)),
   })
-  const edit = useEdit(organization, it, w.saved)
   const headers = listOf(draft.headers.toLowerCase())
   const redact = listOf(draft.redact)
   const bodyBytes = Number(draft.bytes)
@@ -142,6 +140,15 @@ function Preview({
       )}
     </Card>
   )
+}
+
+function draftOf({ call_records: records, capture }: Target): Draft {
+  return {
+    records,
+    headers: capture.headers.join('\n'),
+    bytes: String(capture.body_bytes),
+    redact: capture.redact.join('\n'),
+  }
 }
 
 function listOf(text: string): string[] {

@@ -38,7 +38,10 @@ export function Limits({
     ...targetQuotaQuery(organization, it.slug),
     enabled: it.quota !== undefined,
   })
-  const edit = useEdit(organization, it, w.saved)
+  const edit = useEdit(organization, it, {
+    saved: w.saved,
+    onUndone: (target) => setDraft(draftOf(target)),
+  })
   const part: PartProps = {
     draft,
     editable,

@@ -9,7 +9,7 @@ import { count } from '../../parts/numbers.ts'
 import { LeaveGuard } from '../../parts/LeaveGuard.tsx'
 import { ProblemNotice } from '../../parts/States.tsx'
 import { Card, Tag } from '../../parts/Surface.tsx'
-import { say } from '../../parts/Toasts.tsx'
+import { sayUndoable } from '../../parts/Toasts.tsx'
 import type { DraftRule } from './draft-rule.ts'
 import { LastLine, lastLineOf, type Otherwise } from './LastLine.tsx'
 import { RuleEditor } from './RuleEditor.tsx'
@@ -91,8 +91,7 @@ function useRules(target: Target) {
   const [editing, setEditing] = useState<number>()
   const [said, setSaid] = useState('')
   const list = useRef<HTMLOListElement>(null)
-  const saved = target.otherwise_set ? target.otherwise : undefined
-  const { rules, otherwise } = draft ?? { rules: target.rules, otherwise: saved }
+  const { rules, otherwise } = draft ?? savedOf(target)
   function setRules(next: readonly DraftRule[]) {
     setDraft({ rules: next, otherwise })
   }
@@ -100,11 +99,11 @@ function useRules(target: Target) {
     ...{ draft, rules, otherwise, editing, said, list, setEditing },
     setOtherwise: (next: Otherwise) => setDraft({ rules, otherwise: next }),
     put: (index: number, rule: DraftRule) => setRules(rules.with(index, rule)),
-    remove(index: number) {
+    remove: (index: number) => {
       setRules(rules.toSpliced(index, 1))
       setEditing(undefined)
     },
-    move(from: number, step: number) {
+    move: (from: number, step: number) => {
       const to = from + step
       if (to < 0 || to >= rules.length) return
       const next = [...rules]
@@ -116,16 +115,24 @@ function useRules(target: Target) {
         list.current?.querySelectorAll<HTMLElement>('[data-rule]')[to]?.focus(),
       )
     },
-    add() {
+    add: () => {
       setRules([...rules, { effect: 'deny', methods: [], path: '/', trial: false }])
       setEditing(rules.length)
     },
-    forget() {
+    forget: () => {
       setDraft(undefined)
       setEditing(undefined)
     },
   }
 }
+/** The rules that hold. */
+function savedOf(target: Target): RuleDraft {
+  return {
+    rules: target.rules,
+    otherwise: target.otherwise_set ? target.otherwise : undefined,
+  }
+}
+
 type RulesEdit = ReturnType<typeof useRules>
 
 function useSave({
@@ -140,24 +147,28 @@ function useSave({
   readonly onSaved: () => void
 }) {
   const client = useQueryClient()
+  async function put(draft: RuleDraft) {
+    await call('PUT /organizations/:organization/targets/:target/rules', {
+      path: { organization, target: target.slug },
+      body: savedDraft(draft),
+    })
+    await client.invalidateQueries({ queryKey: [organization, 'targets'] })
+  }
   return useMutation({
     mutationFn: async (now: RuleDraft) => {
       // Nobody closes an API without having seen what that does.
       if (preview.shown === undefined) {
         const foreseen = await preview.ask(now)
-        if (foreseen !== undefined && foreseen.newly_refused > 0) return false
+        if (foreseen !== undefined && foreseen.newly_refused > 0) return undefined
       }
-      await call('PUT /organizations/:organization/targets/:target/rules', {
-        path: { organization, target: target.slug },
-        body: savedDraft(now),
-      })
-      return true
+      const before = savedOf(target)
+      await put(now)
+      return before
     },
-    onSuccess: async (isSaved) => {
-      if (!isSaved) return
-      await client.invalidateQueries({ queryKey: [organization, 'targets'] })
+    onSuccess: (before) => {
+      if (before === undefined) return
       onSaved()
-      say(w.saved)
+      sayUndoable(w.saved, async () => await put(before))
     },
   })
 }

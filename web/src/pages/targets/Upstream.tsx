@@ -35,7 +35,13 @@ function Place({ organization, it, editable }: PartProps) {
   const [upstream, setUpstream] = useState(it.upstream)
   const [name, setName] = useState(it.name)
   const [credential, setCredential] = useState(() => credentialOf(it))
-  const edit = useEdit(organization, it, w.saved)
+  const edit = useEdit(organization, it, {
+    saved: w.saved,
+    onUndone: (target) => {
+      setUpstream(target.upstream)
+      setName(target.name)
+    },
+  })
   function onSave() {
     const { header, value, drop } = credential
     const change = drop
@@ -170,7 +176,13 @@ const timeouts = [
 ] as const
 
 function Passing({ organization, it, editable }: PartProps) {
-  const edit = useEdit(organization, it, w.saved)
+  const edit = useEdit(organization, it, {
+    saved: w.saved,
+    onUndone: (target) => {
+      setTimes(target.timeouts)
+      setMib(String(target.body_limit_bytes / bytesPerMiB))
+    },
+  })
   const [times, setTimes] = useState(it.timeouts)
   const [mib, setMib] = useState(String(it.body_limit_bytes / bytesPerMiB))
   function onSave() {

@@ -1,23 +1,52 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { call, type Input } from '../../api/call.ts'
 import type { Target } from '../../api/shapes.ts'
-import { say } from '../../parts/Toasts.tsx'
+import { say, sayUndoable } from '../../parts/Toasts.tsx'
 
 type Body = NonNullable<Input<'PATCH /organizations/:organization/targets/:target'>['body']>
 
-/** Changes a target; refused if somebody else has changed it since it was read. */
-export function useEdit(organization: string, it: Target, saved: string) {
+/** Changes a target; refused if somebody else has changed it since it was read. Undo puts back what was there. */
+export function useEdit(
+  organization: string,
+  it: Target,
+  {
+    saved,
+    onUndone,
+  }: {
+    readonly saved: string
+    /** The form shows again what holds. */
+    readonly onUndone: (target: Target) => void
+  },
+) {
   const client = useQueryClient()
+  const patch = async (body: Body, version: number) => {
+    const path = { organization, target: it.slug }
+    const route = 'PATCH /organizations/:organization/targets/:target'
+    const after = await call(route, { path, body }, { version })
+    await client.invalidateQueries({ queryKey: [organization, 'targets'] })
+    return after
+  }
   return useMutation({
-    mutationFn: (body: Body) =>
-      call(
-        'PATCH /organizations/:organization/targets/:target',
-        { path: { organization, target: it.slug }, body },
-        { version: it.version },
-      ),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: [organization, 'targets'] })
-      say(saved)
+    mutationFn: async (body: Body) => {
+      // Taken now: when the answer is here, the target that is shown is the changed one.
+      const before = beforeOf(it, body)
+      const { version } = await patch(body, it.version)
+      return { before, version }
+    },
+    onSuccess: ({ before, version }) => {
+      if (before === undefined) say(saved)
+      else sayUndoable(saved, async () => onUndone(await patch(before, version)))
     },
   })
+}
+
+/** What puts the changed fields back; undefined for a credential, which nobody can read again. */
+function beforeOf(it: Target, body: Body): Body | undefined {
+  if ('credential' in body) return undefined
+  // Another origin drops the stored credential.
+  if (it.credential_header !== undefined && body.upstream !== it.upstream && 'upstream' in body) {
+    return undefined
+  }
+  const names = Object.keys(body) as (keyof Body & keyof Target)[]
+  return Object.fromEntries(names.map((name) => [name, it[name] ?? null]))
 }

@@ -109,16 +109,16 @@ function useReading({ at, onPick, stepMs }: ChartProps, { step }: Shape) {
     onKeyDown,
     onBlur: leave,
     onPointerLeave: leave,
-    onPointerMove(event: PointerEvent<SVGSVGElement>) {
+    onPointerMove: (event: PointerEvent<SVGSVGElement>) => {
       const here = stepAt(event)
       setCursor((before) => ({ step: here, anchor: before?.anchor }))
     },
-    onPointerDown(event: PointerEvent<SVGSVGElement>) {
+    onPointerDown: (event: PointerEvent<SVGSVGElement>) => {
       if (onPick === undefined || event.button !== 0) return
       event.currentTarget.setPointerCapture(event.pointerId)
       setCursor({ step: stepAt(event), anchor: stepAt(event) })
     },
-    onPointerUp(event: PointerEvent<SVGSVGElement>) {
+    onPointerUp: (event: PointerEvent<SVGSVGElement>) => {
       const anchor = cursor?.anchor
       const end = stepAt(event)
       // A click alone is no range.
