@@ -95,6 +95,8 @@ export async function slowVisit(page: Page, address: string) {
     downloadThroughput: slowLine.bytesPerSecond,
     uploadThroughput: slowLine.bytesPerSecond,
   })
+  // A first visit: no font is in the browser's cache.
+  await page.addInitScript(`localStorage.removeItem('fonts')`)
   await page.goto(address, { waitUntil: 'commit' })
   await page.locator('h1').first().waitFor({ timeout: waitMs })
   const headMs = await sinceStart(page)

@@ -13,7 +13,7 @@ export function compress(): Plugin {
     apply: 'build',
     writeBundle(options, bundle) {
       if (options.dir === undefined) return
-      for (const name of [...Object.keys(bundle), 'theme.js', 'favicon.svg']) {
+      for (const name of [...Object.keys(bundle), 'start.js', 'favicon.svg']) {
         if (!worthIt.test(name)) continue
         const file = join(options.dir, name)
         const bytes = readFileSync(file)

@@ -3,6 +3,35 @@ import { defineConfig } from 'vite'
 import { compress } from './vite-compress.ts'
 import { preloadApp } from './vite-preload.ts'
 
+/** Loaded only when somebody opens something: these stay files of their own. */
+const late =
+  /parts.(MenuParts|WindowedBody|LeaveQuestion|CustomRange)|frame.(Palette|palette-choices|Help|Sheet|SignedOutDialog|TakeOver)/
+/** What needs the library of dialogs and tabs. */
+const dialogs = /parts.(Dialogs|ConfirmDialog|SecretDialog|Tabs)\.tsx/
+/**
+ * Over a slow line each file costs a round trip, six at a time: what every page needs is a few files, not sixty. A
+ * group takes along what its modules import, unless one of a higher priority has it already.
+ */
+const groups = [
+  // With the app's, the first paint would wait for its styles.
+  { name: 'language', test: /words.(language|locale)\.ts/, priority: 4 },
+  {
+    name: 'react',
+    test: /node_modules.(react|react-dom|scheduler|@tanstack.(?!.*virtual).*)[\\/]/,
+    priority: 3,
+  },
+  {
+    name: 'app',
+    test: (id: string) =>
+      /web.(src.(api|frame|parts)|words.[a-z]+\.ts)/.test(id) &&
+      !late.test(id) &&
+      !dialogs.test(id),
+    minShareCount: 2,
+    priority: 2,
+  },
+  { name: 'dialogs', test: dialogs, priority: 1 },
+]
+
 // The page's policy allows nothing inline and no data: addresses, so nothing may be inlined here.
 export default defineConfig({
   root: import.meta.dirname,
@@ -16,6 +45,9 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: ['chrome123', 'firefox121', 'safari17.5'],
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: { codeSplitting: { groups } },
+    },
     chunkSizeWarningLimit: 600,
   },
   server: { port: 5173, strictPort: false },

@@ -15,7 +15,7 @@ const pages = [
   '/o/:organization',
   '/o/:organization/*',
 ]
-const rootFiles = ['/theme.js', '/favicon.svg']
+const rootFiles = ['/start.js', '/favicon.svg']
 const buildTimeoutMs = 120_000
 
 /** What a browser may do on our pages: nothing inline, nothing from elsewhere, no text turned into script. */

@@ -1,6 +1,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { Refused } from './api/call.ts'
+import { showFonts } from './parts/late-fonts.ts'
 import { Toasts } from './parts/Toasts.tsx'
 import { createAppRouter } from './router.tsx'
 
@@ -22,6 +23,20 @@ const client = new QueryClient({
   },
 })
 const router = createAppRouter()
+
+// The fonts wait until the first page has all that it asks for; a page that asks for nothing has them a little later.
+const quietMs = 500
+const fontsAtLastMs = 15_000
+let quiet = setTimeout(showFontsOnce, fontsAtLastMs)
+const stop = client.getQueryCache().subscribe(() => {
+  clearTimeout(quiet)
+  quiet = setTimeout(showFontsOnce, client.isFetching() === 0 ? quietMs : fontsAtLastMs)
+})
+
+function showFontsOnce(): void {
+  stop()
+  void showFonts().catch(() => undefined)
+}
 
 /** The whole dashboard. */
 export function App() {

@@ -133,13 +133,27 @@ function nullIsAbsent(_name: string, value: unknown): unknown {
   return value === null ? undefined : value
 }
 
+declare global {
+  interface Window {
+    /** What start.js has asked for before this code was there, by address. */
+    asked?: Record<string, Promise<Response> | undefined>
+  }
+}
+
 async function send(address: string, head: RequestInit): Promise<Response> {
   try {
-    return await fetch(address, head)
+    return await (takeAsked(address, head) ?? fetch(address, head))
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
     throw new Refused(0, 'offline', { detail: 'Intercept does not answer.' })
   }
+}
+
+/** An answer that is on its way already; it can be read only once. */
+function takeAsked(address: string, { method }: RequestInit): Promise<Response> | undefined {
+  const early = method === 'GET' ? window.asked?.[address] : undefined
+  if (early !== undefined) delete window.asked?.[address]
+  return early
 }
 
 function queryText(query: object = {}): string {

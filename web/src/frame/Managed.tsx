@@ -1,20 +1,22 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState, type ReactNode } from 'react'
+import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { managedWords as w } from '../../words/en/managed.ts'
 import {
-  takeOver,
   useManagedAmong,
   type Managed as ManagedThing,
   type ManagedSection,
 } from '../api/managed.ts'
 import type { Permission } from '../api/shapes.ts'
 import { Button } from '../parts/Button.tsx'
-import { ConfirmDialog } from '../parts/ConfirmDialog.tsx'
 import classes from '../parts/surface.module.css'
 import { Notice, Tag } from '../parts/Surface.tsx'
 import { Time } from '../parts/Time.tsx'
-import { say } from '../parts/Toasts.tsx'
+import { whole } from '../parts/upgrade.ts'
 import { useOrganization } from './membership.ts'
+
+// Few visits take something over: the question comes when somebody asks for it.
+const TakeOver = lazy(async () => ({
+  default: (await whole(async () => await import('./TakeOver.tsx'))()).TakeOver,
+}))
 
 /** Taking something over needs what changing it needs, besides the organization's own permission. */
 const permissionOf: Readonly<Record<ManagedSection, Permission>> = {
@@ -80,7 +82,11 @@ export function TakeOverButton({ by, name }: { readonly by: ManagedThing; readon
       <Button small aria-label={w.takeOverName(name)} onClick={() => setAsking(true)}>
         {w.takeOver}
       </Button>
-      {asking ? <TakeOver by={by} name={name} onClose={() => setAsking(false)} /> : undefined}
+      {asking ? (
+        <Suspense fallback={undefined}>
+          <TakeOver by={by} name={name} onClose={() => setAsking(false)} />
+        </Suspense>
+      ) : undefined}
     </div>
   )
 }
@@ -97,39 +103,5 @@ export function LockedWhile({
     <fieldset className={classes.bare} disabled={by !== undefined}>
       {children}
     </fieldset>
-  )
-}
-
-function TakeOver({
-  by,
-  name,
-  onClose,
-}: {
-  readonly by: ManagedThing
-  readonly name: string
-  readonly onClose: () => void
-}) {
-  const { slug } = useOrganization()
-  const client = useQueryClient()
-  const taking = useMutation({
-    mutationFn: () => takeOver(slug, { section: by.section, id: by.subject_id ?? by.name }),
-    onSuccess: async () => {
-      say(w.taken(by.label))
-      onClose()
-      await client.invalidateQueries({ queryKey: [slug] })
-    },
-  })
-  return (
-    <ConfirmDialog
-      open
-      onClose={onClose}
-      title={w.takeOverTitle(name)}
-      action={w.takeOver}
-      busy={taking.isPending}
-      error={taking.error}
-      onConfirm={() => taking.mutate()}
-    >
-      <p>{w.takeOverText(by.label)}</p>
-    </ConfirmDialog>
   )
 }

@@ -1,8 +1,18 @@
-import { LeaveQuestion } from './LeaveQuestion.tsx'
+import { lazy, Suspense } from 'react'
 import { useLeaving } from './leaving.ts'
+import { whole } from './upgrade.ts'
+
+const LeaveQuestion = lazy(async () => ({
+  default: (await whole(async () => await import('./LeaveQuestion.tsx'))()).LeaveQuestion,
+}))
 
 /** Asks before a page with unsaved changes is left. */
 export function LeaveGuard({ isDirty }: { readonly isDirty: () => boolean }) {
   const leaving = useLeaving(isDirty)
-  return <LeaveQuestion open={leaving.isAsked} onStay={leaving.stay} onLeave={leaving.leave} />
+  if (!leaving.isAsked) return undefined
+  return (
+    <Suspense fallback={undefined}>
+      <LeaveQuestion open onStay={leaving.stay} onLeave={leaving.leave} />
+    </Suspense>
+  )
 }

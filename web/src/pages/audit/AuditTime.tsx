@@ -3,7 +3,7 @@ import { auditWords as w } from '../../../words/en/audit.ts'
 import { words } from '../../../words/en.ts'
 import { Select } from '../../parts/Field.tsx'
 import { ranges, type RangeSearch } from '../../parts/range.ts'
-import { CustomRange } from '../../parts/RangePicker.tsx'
+import { CustomRange } from '../../parts/CustomRange.tsx'
 
 const offered = ['24h', '7d', '30d'] as const
 const custom = 'custom'

@@ -1,0 +1,64 @@
+import { useState } from 'react'
+import { words } from '../../words/en.ts'
+import { FormDialog } from './Dialogs.tsx'
+import { TextField } from './Field.tsx'
+import { spanOf, type RangeSearch } from './range.ts'
+import { useUtc, zoneName } from './zone.ts'
+
+/** Two moments, asked for in a dialog. */
+export function CustomRange({
+  search,
+  onRange,
+  onClose,
+}: {
+  readonly search: RangeSearch
+  readonly onRange: (search: RangeSearch) => void
+  readonly onClose: () => void
+}) {
+  const [utc] = useUtc()
+  const span = spanOf(search)
+  const [from, setFrom] = useState(() => toField(span.from, utc))
+  const [to, setTo] = useState(() => toField(span.to, utc))
+  const start = fromField(from, utc)
+  const end = fromField(to, utc)
+  const wrong = Number.isNaN(start) || Number.isNaN(end) || end <= start
+  const w = words.range
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title={w.customTitle}
+      lead={w.customLead(zoneName())}
+      action={w.apply}
+      busy={false}
+      disabled={wrong}
+      onSubmit={() => {
+        onClose()
+        onRange({
+          range: undefined,
+          from: new Date(start).toISOString(),
+          to: new Date(end).toISOString(),
+        })
+      }}
+    >
+      <TextField label={w.from} type="datetime-local" value={from} onValue={setFrom} />
+      <TextField
+        label={w.to}
+        type="datetime-local"
+        value={to}
+        onValue={setTo}
+        error={wrong ? w.wrong : undefined}
+      />
+    </FormDialog>
+  )
+}
+
+/** A moment as a field for dates takes it: without a zone. */
+function toField(ms: number, utc: boolean): string {
+  const shift = utc ? 0 : new Date(ms).getTimezoneOffset() * 60_000
+  return new Date(ms - shift).toISOString().slice(0, 16)
+}
+
+function fromField(text: string, utc: boolean): number {
+  return Date.parse(utc ? `${text}Z` : text)
+}

@@ -1,0 +1,14 @@
+const faces = ['400 1em "Instrument Sans"', '400 1em "IBM Plex Mono"', '500 1em "IBM Plex Mono"']
+
+/** Loads the fonts and shows them all at once; the next visit has them from its beginning. */
+export async function showFonts(): Promise<void> {
+  const { dataset } = document.documentElement
+  if (dataset['fonts'] !== undefined) return
+  await Promise.all(faces.map((face) => document.fonts.load(face)))
+  dataset['fonts'] = ''
+  try {
+    localStorage.setItem('fonts', 'loaded')
+  } catch {
+    // Storage is closed to this page: the next visit loads them late again.
+  }
+}
