@@ -13,8 +13,9 @@ const dialogs = /parts.(Dialogs|ConfirmDialog|SecretDialog|Tabs)\.tsx/
  * group takes along what its modules import, unless one of a higher priority has it already.
  */
 const groups = [
-  // With the app's, the first paint would wait for its styles.
-  { name: 'language', test: /words.(language|locale)\.ts/, priority: 4 },
+  // Beside the app's code it would bring that along: the first paint would wait for its styles, and a catalogue would
+  // come after modules that have read their words already.
+  { name: 'language', test: /words.(language|locale|plural)\.ts/, priority: 4 },
   {
     name: 'react',
     test: /node_modules.(react|react-dom|scheduler|@tanstack.(?!.*virtual).*)[\\/]/,

@@ -57,6 +57,8 @@ const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.m
 /** An animation of something that is not drawn never ends. */
 const maxAnimationMs = 150
 const tallestPicture = 1800
+const tabsAtOnce = 3
+const tabTimeoutMs = 15_000
 /** Runs in the page: buttons, links and fields that reach beyond what clips them. */
 const cutOff = `[...document.querySelectorAll('button, a[href], input, select, textarea')].flatMap((control) => {
   const box = control.getBoundingClientRect()
@@ -72,7 +74,10 @@ const cutOff = `[...document.querySelectorAll('button, a[href], input, select, t
   }
   return []
 })`
-const runAxe = `;axe.run(document, { resultTypes: ['violations'] }).then((report) =>
+/** Rules that a theme can break: everything else is the same in both. */
+const ofColours = ['color-contrast', 'link-in-text-block']
+const runAxe = (rules?: readonly string[]): string =>
+  `;axe.run(document, { resultTypes: ['violations'], ${rules === undefined ? '' : `runOnly: ${JSON.stringify(rules)}`} }).then((report) =>
   JSON.stringify(report.violations.map((one) => one.id + ': ' + one.nodes.map((node) => node.target.join(' ')).join(', '))))`
 
 /** What a state of a page must be: no accessibility violation, no sideways scrolling; keeps a picture of it. */
@@ -95,15 +100,34 @@ async function checkFits(page: Page, name: string): Promise<void> {
   assert.deepEqual(await page.evaluate(cutOff), [], `${name}: controls that are cut off`)
 }
 
+/** Walks through a list in several tabs of one browser: a page that waits leaves the processor to the others. */
+export async function inTabs<Item>(
+  visitor: Visitor,
+  items: readonly Item[],
+  walk: (tab: Visitor, item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = [...items]
+  const tabs = Array.from({ length: tabsAtOnce }, async (_, index) => {
+    const page = index === 0 ? visitor.page : await visitor.context.newPage()
+    page.setDefaultTimeout(tabTimeoutMs)
+    const tab: Visitor = { ...visitor, page }
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
+      await walk(tab, item)
+    }
+  })
+  await Promise.all(tabs)
+}
+
 /** The same of a page in light, dark and 320 px, without a picture and without loading it again. */
 export async function checkWithout(visitor: Visitor, name: string): Promise<void> {
   const { page } = visitor
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   await settle(page)
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await settle(page)
-    assert.deepEqual(await violations(visitor), [], `${name}, ${colorScheme}: accessibility`)
-  }
+  assert.deepEqual(await violations(visitor), [], `${name}, light: accessibility`)
+  assert.deepEqual(await namelessIn(visitor), [], `${name}: what a screen reader cannot name`)
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+  await settle(page)
+  assert.deepEqual(await violations(visitor, ofColours), [], `${name}, dark: accessibility`)
   const before = page.viewportSize() ?? { width: 1360, height: 850 }
   await page.setViewportSize({ width: 320, height: 844 })
   await settle(page)
@@ -125,16 +149,41 @@ async function takePicture(page: Page, path: string, whole: boolean): Promise<vo
 }
 
 // Through the debugger: the page's own policy would stop an injected script.
-async function violations(visitor: Visitor): Promise<string[]> {
-  const session = await visitor.context.newCDPSession(visitor.page)
+async function violations(
+  { page, context }: Visitor,
+  rules?: readonly string[],
+): Promise<string[]> {
+  const session = await context.newCDPSession(page)
+  const isThere = await page.evaluate(`typeof axe !== 'undefined'`)
   const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
-    expression: axeSource + runAxe,
+    expression: `${isThere === true ? '' : axeSource}${runAxe(rules)}`,
     awaitPromise: true,
     returnByValue: true,
   })
   await session.detach()
   if (exceptionDetails) throw new Error(`axe failed: ${exceptionDetails.text}`)
   return JSON.parse(String(result.value)) as string[]
+}
+
+/** What people work with, as the accessibility tree names it. */
+const worked = new Set([
+  ...['button', 'link', 'textbox', 'searchbox', 'combobox', 'checkbox', 'radio', 'switch'],
+  ...['slider', 'spinbutton', 'tab', 'menuitem', 'option', 'grid', 'dialog', 'alertdialog'],
+])
+
+/** What the browser's own accessibility tree has no name for, and a page without a heading or a main part. */
+async function namelessIn({ page, context }: Visitor): Promise<string[]> {
+  const session = await context.newCDPSession(page)
+  const { nodes } = await session.send('Accessibility.getFullAXTree')
+  await session.detach()
+  const roleOf = (node: (typeof nodes)[number]) => String(node.role?.value ?? '')
+  const seen = nodes.filter((node) => !node.ignored)
+  const nameless = seen
+    .filter((node) => worked.has(roleOf(node)) && String(node.name?.value ?? '').trim() === '')
+    .map((node) => `a ${roleOf(node)} without a name`)
+  const roles = new Set(seen.map(roleOf))
+  const missing = ['heading', 'main'].filter((role) => !roles.has(role) && !roles.has('dialog'))
+  return [...nameless, ...missing.map((role) => `no ${role}`)]
 }
 
 /** Waits until nothing moves and nothing is being read. */

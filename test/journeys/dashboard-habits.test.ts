@@ -249,7 +249,7 @@ describe('habits of the dashboard', { timeout: 120_000 }, () => {
     await page.getByText('Undone', { exact: true }).waitFor()
     assert.equal(await limit.inputValue(), '')
     const { json } = await owner.call('GET /organizations/acme/targets/undone')
-    assert.equal(json.rate_limit, null)
+    assert.equal(json.rate_limit ?? undefined, undefined)
     assert.deepEqual(visitor.findings, [])
   })
 })

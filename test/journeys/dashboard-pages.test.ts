@@ -1,7 +1,7 @@
 // Every page of the dashboard: in both themes and on the narrowest screen without a finding.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { checkWithout } from '../harness/dashboard.ts'
+import { checkWithout, inTabs } from '../harness/dashboard.ts'
 import { furnishedForTests, type Furnished } from '../harness/furnished.ts'
 
 describe('every page of the dashboard', { timeout: 120_000 }, () => {
@@ -11,12 +11,12 @@ describe('every page of the dashboard', { timeout: 120_000 }, () => {
   })
   after(async () => await parts[Symbol.asyncDispose]())
 
-  test('each page, light and dark, has no accessibility finding, no console line, no violation of the policy and fits 320 px', async () => {
+  test('each page, light and dark, has no accessibility finding and a name for all that people work with, no console line, no violation of the policy and fits 320 px', async () => {
     await using visitor = await parts.visit()
-    for (const [name, address] of parts.addresses) {
-      await parts.open(visitor, name, address)
-      await checkWithout(visitor, name)
-    }
+    await inTabs(visitor, parts.addresses, async (tab, [name, address]) => {
+      await parts.open(tab, name, address)
+      await checkWithout(tab, name)
+    })
     assert.deepEqual(visitor.findings, [])
   })
 })

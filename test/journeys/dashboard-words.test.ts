@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { inTabs } from '../harness/dashboard.ts'
 import { people } from '../harness/company.ts'
 import { furnishedForTests, type Furnished } from '../harness/furnished.ts'
 import { cutTexts, plainTexts, showMarked } from '../harness/pseudo.ts'
@@ -44,17 +45,18 @@ describe('the words of every page', { timeout: 120_000 }, () => {
         await using visitor = await parts.visit()
         await showMarked(visitor.context, folder, language)
         const wrong: Record<string, readonly string[]> = {}
-        for (const [name, address] of parts.addresses) {
-          await visitor.page.setViewportSize({ width: 1360, height: 850 })
-          await parts.open(visitor, name, address)
-          await visitor.page.getByText('⟦').first().waitFor()
-          await visitor.page.waitForSelector('p[role=status] > span', { state: 'detached' })
-          const found = (await plainTexts(visitor.page, data)).map((text) => `plain: ${text}`)
-          found.push(...(await cutTexts(visitor.page)).map((text) => `cut off: ${text}`))
-          await visitor.page.setViewportSize({ width: 390, height: 844 })
-          found.push(...(await cutTexts(visitor.page)).map((text) => `cut off at 390 px: ${text}`))
+        await inTabs(visitor, parts.addresses, async (tab, [name, address]) => {
+          const { page } = tab
+          await page.setViewportSize({ width: 1360, height: 850 })
+          await parts.open(tab, name, address)
+          await page.getByText('⟦').first().waitFor()
+          await page.waitForSelector('p[role=status] > span', { state: 'detached' })
+          const found = (await plainTexts(page, data)).map((text) => `plain: ${text}`)
+          found.push(...(await cutTexts(page)).map((text) => `cut off: ${text}`))
+          await page.setViewportSize({ width: 390, height: 844 })
+          found.push(...(await cutTexts(page)).map((text) => `cut off at 390 px: ${text}`))
           if (found.length > 0) wrong[name] = found
-        }
+        })
         assert.deepEqual(wrong, {})
         assert.equal(await visitor.page.evaluate('document.documentElement.lang'), language)
         assert.deepEqual(visitor.findings, [])
