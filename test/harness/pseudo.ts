@@ -23,7 +23,8 @@ export async function showMarked(
   execFileSync(process.execPath, [join(web, 'build-pseudo.ts'), folder, language], {
     timeout: buildTimeoutMs,
   })
-  await context.addInitScript(`localStorage.setItem('language', '${language}')`)
+  // A new tab is an empty page first, whose storage is closed.
+  await context.addInitScript(`try { localStorage.setItem('language', '${language}') } catch {}`)
   await context.route('**/assets/**', async (route) => {
     const { pathname } = new URL(route.request().url())
     const contentType = types[pathname.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
