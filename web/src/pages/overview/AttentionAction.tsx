@@ -13,15 +13,7 @@ export function AttentionAction({
   const params = { organization }
   switch (item.subject_kind) {
     case 'key':
-      return (
-        <ButtonLink
-          small
-          to="/o/$organization/keys/$key"
-          params={{ organization, key: item.subject_id }}
-        >
-          {w.open}
-        </ButtonLink>
-      )
+      return <ToKey organization={organization} id={item.subject_id} />
     case 'target':
       return (
         <ButtonLink
@@ -67,4 +59,12 @@ export function AttentionAction({
         </ButtonLink>
       )
   }
+}
+
+function ToKey({ organization, id }: { readonly organization: string; readonly id: string }) {
+  return (
+    <ButtonLink small to="/o/$organization/keys/$key" params={{ organization, key: id }}>
+      {w.open}
+    </ButtonLink>
+  )
 }
