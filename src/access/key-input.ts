@@ -1,27 +1,17 @@
 import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
-import { targets, type Db } from '../store/index.ts'
+import { isMethod, methods } from '../methods.ts'
+import { keys, targets, type Db, type Grant, type KeyEdit, type KeyInput } from '../store/index.ts'
 import { parseCidr } from './cidr.ts'
-import type { Rate } from '../rate.ts'
-import type { Grant, Quota } from './schemes.ts'
 
 const maxNameLength = 100
 const maxGrants = 100
 const maxCidrs = 100
 
-/** What a person decides about a key. */
-export interface KeyInput {
-  readonly name: string
-  readonly grants?: readonly Grant[] | undefined
-  readonly cidrs?: readonly string[] | undefined
-  readonly rateLimit?: Rate | undefined
-  readonly quota?: Quota | undefined
-  /** Milliseconds since 1970. */
-  readonly expiresAt?: number | undefined
-}
+export type { KeyInput } from '../store/index.ts'
 
 /** A wish as it may be kept; `invalid_input` for values that make no sense. */
-export function checkInput(wish: KeyInput, nowMs: number) {
+export function checkInput(wish: KeyInput, nowMs: number): KeyEdit {
   const name = wish.name.trim()
   if (name === '' || name.length > maxNameLength) {
     throw new Problem('invalid_input', `A key's name has 1 to ${maxNameLength} characters.`)
@@ -43,33 +33,16 @@ export function checkInput(wish: KeyInput, nowMs: number) {
   }
   for (const cidr of wish.cidrs ?? []) parseCidr(cidr)
   for (const grant of wish.grants ?? []) checkMethods(grant)
-  return {
-    name,
-    grants: wish.grants,
-    cidrs: wish.cidrs,
-    rateLimit: wish.rateLimit,
-    quota: wish.quota,
-    expiresAt: wish.expiresAt,
-  }
+  return keys.editOf({ ...wish, name })
 }
-
-const methods: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-])
 
 /** A grant of a method that no call has would allow nothing. */
 function checkMethods(grant: Grant): void {
-  const wrong = grant.methods?.find((method) => !methods.has(method))
+  const wrong = grant.methods?.find((method) => !isMethod(method))
   if (wrong === undefined) return
   throw new Problem(
     'invalid_input',
-    `"${wrong.slice(0, 20)}" is no method that can be granted; there are ${[...methods].join(', ')}.`,
+    `"${wrong.slice(0, 20)}" is no method that can be granted; there are ${methods.join(', ')}.`,
   )
 }
 

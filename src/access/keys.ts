@@ -9,7 +9,6 @@ import {
   keyNames,
   keys,
   keySecrets,
-  snakeCased,
   type Actor,
   type Confirmation,
   type KeyRecord,
@@ -142,12 +141,7 @@ export function createKeys(deps: { store: Store; clock: Clock }): Keys {
       const edited = await store.transactionConfirmed(async (tx) => {
         const before = await getLiving(tx, organizationId, id)
         await checkGrantedTargets(tx, organizationId, checked.grants, before.grants)
-        const key = await keys.update(tx, {
-          organizationId,
-          id: before.id,
-          key: checked,
-          expectedVersion,
-        })
+        const key = await keys.update(tx, before, { ...checked, expectedVersion })
         if (!key) throw new Problem('version_conflict', `Key ${id} was changed in the meantime.`)
         recordChange(tx, 'edited', key, actor, { before: describe(before), after: describe(key) })
         return key
@@ -345,15 +339,7 @@ function recordChange(
 }
 
 function describe(key: KeyRecord): Record<string, unknown> {
-  return {
-    name: key.name,
-    scheme: key.scheme,
-    grants: key.grants ?? 'all',
-    cidrs: key.cidrs ?? 'all',
-    rate_limit: snakeCased(key.rateLimit ?? null),
-    quota: key.quota ?? null,
-    expires_at: key.expiresAt === undefined ? null : new Date(key.expiresAt).toISOString(),
-  }
+  return { ...keys.describe(key), grants: key.grants ?? 'all', cidrs: key.cidrs ?? 'all' }
 }
 
 async function getAny(tx: Tx, organizationId: OrganizationId, id: string): Promise<KeyRecord> {

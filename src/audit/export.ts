@@ -1,3 +1,4 @@
+import { auditContentColumns } from '../store/index.ts'
 import type { AuditEntry } from './entries.ts'
 
 /** Entries as JSON lines. */
@@ -8,20 +9,7 @@ export async function* toJsonLines(entries: AsyncIterable<AuditEntry>): AsyncIte
   }
 }
 
-const columns = [
-  'sequence',
-  'at',
-  'actor_kind',
-  'actor_id',
-  'actor_name',
-  'action',
-  'subject_kind',
-  'subject_id',
-  'detail',
-  'address',
-  'request_id',
-  'hash',
-] as const
+const columns = ['sequence', 'at', ...auditContentColumns, 'hash'] as const
 
 /** Entries as CSV (RFC 4180). */
 export async function* toCsv(entries: AsyncIterable<AuditEntry>): AsyncIterable<string> {

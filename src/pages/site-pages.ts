@@ -2,7 +2,7 @@ import { Problem, problems, type ProblemCode } from '../errors.ts'
 import type { App, AppReply } from '../http/index.ts'
 import { layout, pageHeaders, type Shown } from './site/layout.ts'
 import type { Library, LibraryPage } from './site/library.ts'
-import { escapeHtml } from './site/render.ts'
+import { escapeHtml } from '../html.ts'
 import { searchPages } from './site/search.ts'
 import { siteStyle } from './site/style.ts'
 

@@ -1,3 +1,4 @@
+import { escapeHtml, htmlDocument } from '../html.ts'
 import { Problem, problems } from '../errors.ts'
 
 /** A page of the sign-in: everything it needs is its own. */
@@ -130,33 +131,9 @@ button { font: inherit; padding: 6px 16px; min-height: 34px; border: 0; border-r
 
 /** A page of our own around its parts, which are HTML. */
 export function page(title: string, head: string, body: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} · Intercept</title>
-<link rel="stylesheet" href="${stylePath}">
-${head}
-</head>
-<body>
-<main>
-${body}
-</main>
-</body>
-</html>
-`
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Text as HTML: nothing in it is markup. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
+  return htmlDocument({
+    title,
+    head: `<link rel="stylesheet" href="${stylePath}">\n${head}`,
+    body: `<main>\n${body}\n</main>`,
+  })
 }

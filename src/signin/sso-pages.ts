@@ -1,5 +1,6 @@
 import type { Connection, PendingLink } from '../sso/index.ts'
-import { escapeHtml, page, pageHeaders, type Page } from './pages.ts'
+import { escapeHtml } from '../html.ts'
+import { page, pageHeaders, type Page } from './pages.ts'
 
 const confirmPath = '/api/v1/auth/sso/confirm'
 const providerTitles: Readonly<Record<string, string>> = { github: 'GitHub', google: 'Google' }

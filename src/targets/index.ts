@@ -15,7 +15,7 @@ export { openCredential, type GuardedTarget } from './guarded-target.ts'
 export { createLimits, type Limits } from './limits.ts'
 export { createQuotas, quotaStanding, type Quotas } from './quotas.ts'
 export { createTargetCache, type TargetCache, type TargetsBySlug } from './target-cache.ts'
-export type { RulePreview } from './rule-preview.ts'
+export { previewJson, type RulePreview } from './rule-preview.ts'
 export { parseRule, renderRule, tidyRule } from './rule-text.ts'
 export type { LastLine } from './rules.ts'
 

@@ -207,3 +207,27 @@ function belowTarget(recorded: string): string {
   const end = recorded.indexOf('/', gatewayPrefix.length + 1)
   return end === -1 ? '/' : recorded.slice(end)
 }
+
+/** A preview as the API and `--json` tell it. */
+export function previewJson(preview: RulePreview) {
+  const iso = (ms: number): string => new Date(ms).toISOString()
+  return {
+    from: iso(preview.from),
+    calls: preview.calls,
+    refused: preview.refused,
+    newly_refused: preview.newlyRefused,
+    newly_allowed: preview.newlyAllowed,
+    complete: preview.complete,
+    otherwise: preview.lastLine,
+    items: preview.list.map((group) => ({
+      method: group.method,
+      path: group.path,
+      calls: group.calls,
+      rule: group.rule ?? null,
+      newly: group.isNew,
+      last_call_id: group.lastId,
+      last_at: iso(group.lastAt),
+    })),
+    others: preview.others,
+  }
+}

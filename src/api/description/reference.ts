@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../html.ts'
 import type { AnyRoute, RouteTable } from '../core/route.ts'
 
 /** The table of routes as one page to read: no script, nothing from elsewhere. */
@@ -64,17 +65,4 @@ function accessOf(route: AnyRoute): string {
   if (route.permission === 'anyone') return 'anyone'
   if (route.permission === 'signed-in') return 'anybody signed in'
   return `members with ${route.permission}`
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Text as HTML: nothing in it is markup. */
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }

@@ -1,8 +1,7 @@
-import { keyStateAt, type Key, type Keys } from '../../access/index.ts'
+import { keyStateAt, type Key, type KeyInput, type Keys } from '../../access/index.ts'
 import { Type, type Static } from '../../http/index.ts'
+import { methods } from '../../methods.ts'
 import { nullable, oneOf, Time, time, timeOrNull } from '../core/schemas.ts'
-
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 const Grant = Type.Object(
   {
@@ -38,6 +37,23 @@ export const keyWishProperties = {
   rate_limit: Type.Optional(nullable(RateLimit)),
   quota: Type.Optional(nullable(Quota)),
   expires_at: Type.Optional(nullable(Time)),
+}
+
+const KeyBody = Type.Object(keyWishProperties)
+
+/** What a body decides about a key. */
+export function toKeyInput(body: Static<typeof KeyBody>): KeyInput {
+  const { rate_limit: limit } = body
+  return {
+    name: body.name,
+    grants: body.grants ?? undefined,
+    cidrs: body.cidrs ?? undefined,
+    rateLimit: limit
+      ? { calls: limit.calls, perSeconds: limit.per_seconds, burst: limit.burst }
+      : undefined,
+    quota: body.quota ?? undefined,
+    expiresAt: body.expires_at == null ? undefined : Date.parse(body.expires_at),
+  }
 }
 
 const KeySecret = Type.Object(

@@ -1,7 +1,14 @@
-import { type Key, type KeyInput } from '../../access/index.ts'
+import type { Key } from '../../access/index.ts'
 import { Problem } from '../../errors.ts'
-import { Type, type Static } from '../../http/index.ts'
-import { ApiKey, KeyCallers, keyWishProperties, toApiKey, toKeyCallers } from './key-schema.ts'
+import { Type } from '../../http/index.ts'
+import {
+  ApiKey,
+  KeyCallers,
+  keyWishProperties,
+  toApiKey,
+  toKeyCallers,
+  toKeyInput,
+} from './key-schema.ts'
 import { callerId, isAllowed, personOf } from '../core/caller.ts'
 import { route, type RouteRequest } from '../core/route.ts'
 import type { Services } from '../core/services.ts'
@@ -57,7 +64,7 @@ export const keyRoutes = {
     answer: Type.Object({ key: ApiKey, secret: Type.String() }),
     handle: async ({ organization, body, caller, actor }, services) => {
       const wish = {
-        ...toInput(body),
+        ...toKeyInput(body),
         // What is left out is the organization's default; null is none at all.
         cidrs: body.cidrs,
         expiresAt: body.expires_at == null ? body.expires_at : Date.parse(body.expires_at),
@@ -98,7 +105,7 @@ export const keyRoutes = {
     handle: async (request, services) => {
       const { id } = await reach(request, services)
       const { organization, body, actor, expectedVersion } = request
-      const wish = toInput(body)
+      const wish = toKeyInput(body)
       const key = await services.keys.edit(organization.id, id, wish, actor, expectedVersion)
       return toApiKey(key, services.clock.now())
     },
@@ -166,18 +173,4 @@ async function reach(request: RouteRequest, services: Services): Promise<Key> {
       members: { permission: 'keys.manage', role: organization.role },
     },
   )
-}
-
-function toInput(body: Static<typeof Input>): KeyInput {
-  const { rate_limit: limit } = body
-  return {
-    name: body.name,
-    grants: body.grants ?? undefined,
-    cidrs: body.cidrs ?? undefined,
-    rateLimit: limit
-      ? { calls: limit.calls, perSeconds: limit.per_seconds, burst: limit.burst }
-      : undefined,
-    quota: body.quota ?? undefined,
-    expiresAt: body.expires_at == null ? undefined : Date.parse(body.expires_at),
-  }
 }

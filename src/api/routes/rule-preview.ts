@@ -1,7 +1,7 @@
-import { Type, type Static } from '../../http/index.ts'
-import type { RulePreview } from '../../targets/index.ts'
+import { Type } from '../../http/index.ts'
+import { previewJson } from '../../targets/index.ts'
 import { route } from '../core/route.ts'
-import { input, nullable, oneOf, Time, time } from '../core/schemas.ts'
+import { input, nullable, oneOf, Time } from '../core/schemas.ts'
 import { OtherwiseInput, RuleInputs } from './target-schema.ts'
 
 const ApiRulePreview = Type.Object(
@@ -51,7 +51,7 @@ export const rulePreviewRoutes = {
     body: input({ rules: Type.Optional(RuleInputs), otherwise: OtherwiseInput }),
     answer: ApiRulePreview,
     handle: async ({ organization, param, body, signal }, { targets }) =>
-      toApi(
+      previewJson(
         await targets.preview(
           { organizationId: organization.id, idOrSlug: param('target') },
           body,
@@ -59,26 +59,4 @@ export const rulePreviewRoutes = {
         ),
       ),
   }),
-}
-
-function toApi(preview: RulePreview): Static<typeof ApiRulePreview> {
-  return {
-    from: time(preview.from),
-    calls: preview.calls,
-    refused: preview.refused,
-    newly_refused: preview.newlyRefused,
-    newly_allowed: preview.newlyAllowed,
-    complete: preview.complete,
-    otherwise: preview.lastLine,
-    items: preview.list.map((group) => ({
-      method: group.method,
-      path: group.path,
-      calls: group.calls,
-      rule: group.rule ?? null,
-      newly: group.isNew,
-      last_call_id: group.lastId,
-      last_at: time(group.lastAt),
-    })),
-    others: preview.others,
-  }
 }

@@ -1,12 +1,18 @@
 import { snakeCased } from '../../store/index.ts'
 import { Problem } from '../../errors.ts'
-import { parseRule, type LastLine, type Target, type TargetInput } from '../../targets/index.ts'
+import {
+  parseRule,
+  previewJson,
+  type LastLine,
+  type Target,
+  type TargetInput,
+} from '../../targets/index.ts'
 import { parseCallsPerSeconds, parseDuration, parseSize } from '../../units.ts'
 import { command, need, read, UsageError } from '../lib/command.ts'
 import { baseUrlOf, organizationsOf, targetsOf } from '../lib/nouns.ts'
 import { withServices } from '../lib/services.ts'
 import { isoTime, renderTable } from '../lib/table.ts'
-import { previewData, previewText, rulesText, targetText } from '../lib/target-text.ts'
+import { previewText, rulesText, targetText } from '../lib/target-text.ts'
 
 export const commands = {
   set: command({
@@ -110,7 +116,7 @@ export const commands = {
           wish.rules === undefined && wish.otherwise === undefined
             ? undefined
             : await targets.preview({ organizationId: organization.id, idOrSlug: present.id }, wish)
-        const foreseen = preview && previewData(preview)
+        const foreseen = preview && previewJson(preview)
         if (values['dry-run'] === true) {
           const text = preview === undefined ? 'Its rules stay as they are.' : previewText(preview)
           return { data: { ...shown(present), preview: foreseen ?? null, saved: false }, text }

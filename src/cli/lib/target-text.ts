@@ -1,5 +1,5 @@
 import { renderRule, type RulePreview, type Target } from '../../targets/index.ts'
-import { isoTime, renderTable } from './table.ts'
+import { renderTable } from './table.ts'
 
 const maxListed = 20
 
@@ -62,29 +62,6 @@ export function previewText(preview: RulePreview): string {
   const listed = list.slice(0, maxListed).reduce((sum, group) => sum + group.calls, 0)
   const more = refused > listed ? `\nand ${count(refused - listed)} more` : ''
   return `${sentence}\n${table}${more}`
-}
-
-/** The same for `--json`. */
-export function previewData(preview: RulePreview): Record<string, unknown> {
-  return {
-    from: isoTime(preview.from),
-    calls: preview.calls,
-    refused: preview.refused,
-    newly_refused: preview.newlyRefused,
-    newly_allowed: preview.newlyAllowed,
-    complete: preview.complete,
-    otherwise: preview.lastLine,
-    items: preview.list.map((group) => ({
-      method: group.method,
-      path: group.path,
-      calls: group.calls,
-      rule: group.rule ?? null,
-      newly: group.isNew,
-      last_call_id: group.lastId,
-      last_at: isoTime(group.lastAt),
-    })),
-    others: preview.others,
-  }
 }
 
 function count(number: number): string {

@@ -6,6 +6,7 @@ import {
   createSecret,
   msOf,
   organizationFor,
+  recordOf,
   timeOf,
   toConfirmation,
   type Confirmed,
@@ -23,11 +24,7 @@ interface WhoAmIJson {
   }
 }
 
-interface KeyJson {
-  readonly [name: string]: unknown
-  readonly rate_limit: { calls: number; per_seconds: number; burst?: number } | null
-  readonly secrets: readonly { readonly hint: string }[]
-}
+type KeyJson = Readonly<Record<string, unknown>>
 
 /** What commands do with keys, over the API. */
 export function remoteKeys(remote: Remote) {
@@ -39,10 +36,9 @@ export function remoteKeys(remote: Remote) {
       (await remote.list<KeyJson>(at(organizationId), limit)).map(toKey),
     get: async (organizationId, id) => toKey(await remote.call(`GET ${at(organizationId, id)}`)),
     async issue(organizationId, input) {
-      const body = { ...bodyOf(input), scheme: input.scheme }
       const made = await remote.call<{ key: KeyJson; secret: string }>(
         `POST ${at(organizationId)}`,
-        body,
+        bodyOf(input),
       )
       return { key: toKey(made.key), secret: createSecret(made.secret) }
     },
@@ -78,45 +74,12 @@ export async function whoIs(remote: Remote, credential: Readonly<Record<string, 
 }
 
 /** What is undefined is left out: for a new key the default, for an edit no limit. */
-function bodyOf(input: KeyInput | IssueInput) {
-  const { name, grants, cidrs, rateLimit, quota, expiresAt } = input
-  return {
-    ...{ name, grants, cidrs, quota },
-    rate_limit: snakeCased(rateLimit),
-    expires_at: timeOf(expiresAt),
-  }
+function bodyOf({ expiresAt, ...input }: KeyInput | IssueInput) {
+  return { ...(snakeCased(input) as object), expires_at: timeOf(expiresAt) }
 }
 
 function toKey(json: KeyJson): Key {
-  const text = (name: string): string | undefined => (json[name] as string | null) ?? undefined
-  const { rate_limit: rate } = json
-  return {
-    id: json['id'],
-    organizationId: '',
-    name: json['name'],
-    scheme: json['scheme'],
-    createdAt: msOf(json['created_at']),
-    createdBy: text('created_by'),
-    personalUserId: text('personal_user_id'),
-    grants: json['grants'] ?? undefined,
-    cidrs: json['cidrs'] ?? undefined,
-    rateLimit: rate
-      ? {
-          calls: rate.calls,
-          perSeconds: rate.per_seconds,
-          ...(rate.burst === undefined ? {} : { burst: rate.burst }),
-        }
-      : undefined,
-    quota: json['quota'] ?? undefined,
-    expiresAt: msOf(json['expires_at']),
-    revokedAt: msOf(json['revoked_at']),
-    revokedBy: text('revoked_by'),
-    suspendedAt: json['state'] === 'suspended' ? 0 : undefined,
-    lastUsedAt: msOf(json['last_used_at']),
-    lastUsedAddress: text('last_used_address'),
-    lastUsedAgent: text('last_used_agent'),
-    lastUsedTargetId: text('last_used_target_id'),
-    version: json['version'],
-    secrets: json.secrets,
-  } as unknown as Key
+  // The API says that a key is suspended, not since when.
+  const suspendedAt = json['state'] === 'suspended' ? 0 : undefined
+  return { ...recordOf(json), organizationId: '', suspendedAt } as unknown as Key
 }

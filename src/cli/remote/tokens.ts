@@ -5,8 +5,8 @@ import type { Remote } from './connection.ts'
 import { part } from './organizations.ts'
 import {
   createSecret,
-  msOf,
   organizationFor,
+  recordOf,
   timeOf,
   toConfirmation,
   type Confirmed,
@@ -52,20 +52,8 @@ export function remoteTokens(remote: Remote) {
   } satisfies Partial<AccessTokens>
 }
 
-function toToken(json: TokenJson): AccessTokenRecord {
+function toToken({ created_by: creatorUserId, ...json }: TokenJson): AccessTokenRecord {
   return {
-    id: json['id'],
-    name: json['name'],
-    hint: json['hint'],
-    permissions: json['permissions'],
-    cidrs: json['cidrs'] ?? undefined,
-    createdAt: msOf(json['created_at']),
-    createdBy: undefined,
-    creatorUserId: json['created_by'] ?? undefined,
-    expiresAt: msOf(json['expires_at']),
-    lastUsedAt: msOf(json['last_used_at']),
-    lastUsedAddress: json['last_used_address'] ?? undefined,
-    lastUsedAgent: json['last_used_agent'] ?? undefined,
-    revokedAt: msOf(json['revoked_at']),
+    ...recordOf({ ...json, creator_user_id: creatorUserId }),
   } as unknown as AccessTokenRecord
 }

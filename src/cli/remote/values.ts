@@ -21,6 +21,25 @@ export function msOf(time: unknown): number | undefined {
   return typeof time === 'string' ? Date.parse(time) : undefined
 }
 
+/**
+ * An object of the API as the domain knows it: camelCase names, times in milliseconds, undefined for null. What a record
+ * has and the API does not tell is missing.
+ */
+export function recordOf(json: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(json).map(([name, value]) => [
+      name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      /_(at|until)$/.test(name) ? msOf(value) : valueOf(value),
+    ]),
+  )
+}
+
+function valueOf(value: unknown): unknown {
+  if (value === null) return undefined
+  if (Array.isArray(value)) return value.map(valueOf)
+  return typeof value === 'object' ? recordOf(value as Record<string, unknown>) : value
+}
+
 /** Milliseconds as a time of the API; undefined and null as they are. */
 export function timeOf(ms: number | null | undefined): string | null | undefined {
   return ms === undefined || ms === null ? ms : new Date(ms).toISOString()

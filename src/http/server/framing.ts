@@ -1,16 +1,6 @@
 import { Problem } from '../../errors.ts'
+import { isMethod, methods } from '../../methods.ts'
 import type { RequestHead } from '../message/head.ts'
-
-/** The methods that pass; CONNECT and TRACE never do (an open proxy, an echo of the injected credential). */
-export const methods: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-])
 
 /** The part of a request that framing is decided from. */
 export interface RequestLine {
@@ -29,9 +19,9 @@ export function checkFraming(
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     return new Problem('version_not_supported', 'Speak HTTP/1.1 or HTTP/1.0.')
   }
-  if (!methods.has(line.method)) {
+  if (!isMethod(line.method)) {
     return new Problem('method_not_allowed', `The method ${line.method} is not answered here.`, {
-      headers: { Allow: [...methods].join(', ') },
+      headers: { Allow: methods.join(', ') },
     })
   }
   if (line.url.length > urlBytes) {

@@ -1,7 +1,6 @@
 import { Problem } from '../../errors.ts'
+import { methods } from '../../methods.ts'
 import type { App } from './app.ts'
-
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
  * Watches which routes are registered on an app, or on a scope with an error format of its own. The function it returns

@@ -1,5 +1,5 @@
 import type { LibraryPage } from './library.ts'
-import { escapeHtml } from './render.ts'
+import { escapeHtml, htmlDocument } from '../../html.ts'
 
 /** The headers of our own pages: nothing on them needs a script or another host. */
 export const pageHeaders = {
@@ -24,16 +24,15 @@ export interface Shown {
 /** A page in the frame of the documentation: navigation, search, the pages before and after. */
 export function layout(shown: Shown, all: readonly LibraryPage[]): string {
   const { title, html, page, query = '' } = shown
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} · Intercept</title>
-<link rel="stylesheet" href="/docs.css">
-${page ? `<link rel="alternate" type="text/markdown" href="${page.address === '/docs' ? '/docs/index' : page.address}.md">\n` : ''}</head>
-<body>
-<a class="skip" href="#content">Skip to the content</a>
+  const markdown = page?.address === '/docs' ? '/docs/index' : page?.address
+  const alternate =
+    markdown === undefined
+      ? ''
+      : `\n<link rel="alternate" type="text/markdown" href="${markdown}.md">`
+  return htmlDocument({
+    title,
+    head: `<link rel="stylesheet" href="/docs.css">${alternate}`,
+    body: `<a class="skip" href="#content">Skip to the content</a>
 <header>
 <a class="mark" href="/docs">Intercept <span>documentation</span></a>
 <form role="search" action="/docs/search"><label for="q">Search the documentation</label>
@@ -48,10 +47,8 @@ ${navigation(all, page)}
 ${html}
 ${page ? neighbours(all, page) : ''}
 </main>
-</div>
-</body>
-</html>
-`
+</div>`,
+  })
 }
 
 function navigation(all: readonly LibraryPage[], open: LibraryPage | undefined): string {

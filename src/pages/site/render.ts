@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../html.ts'
 import { posix } from 'node:path'
 import type { Tokens } from 'marked'
 import { addressOf } from './navigation.ts'
@@ -76,17 +77,4 @@ function slugOf(text: string, before: readonly Heading[]): string {
     .replaceAll(/\s+/g, '-')
   const same = before.filter(({ id }) => id === slug || id.startsWith(`${slug}-`)).length
   return same === 0 ? slug : `${slug}-${same}`
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Text as HTML: nothing in it is markup. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }

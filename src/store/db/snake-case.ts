@@ -10,7 +10,8 @@ export function snakeCased(value: unknown): unknown {
   )
 }
 
-function snakeName(name: string): string {
+/** A camelCase name in snake_case. */
+export function snakeName(name: string): string {
   if (!/^[a-z][a-zA-Z0-9]*$/.test(name)) return name
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

@@ -159,13 +159,8 @@ const auditColumns = {
   hash: 'text',
 } as const
 
-/** The columns that an audit entry's hash covers, in their order. */
-export const hashedAuditColumns = [
-  'previous_hash',
-  'organization_id',
-  'sequence',
-  'id',
-  'at',
+/** Who did what to what, and from where: the columns of an audit entry that people read, in their order. */
+export const auditContentColumns = [
   'actor_kind',
   'actor_id',
   'actor_name',
@@ -175,6 +170,16 @@ export const hashedAuditColumns = [
   'detail',
   'address',
   'request_id',
+] as const
+
+/** The columns that an audit entry's hash covers, in their order. */
+export const hashedAuditColumns = [
+  'previous_hash',
+  'organization_id',
+  'sequence',
+  'id',
+  'at',
+  ...auditContentColumns,
 ] as const
 
 /** The hash of an audit entry: SHA-256 over its columns and the hash before it, as one JSON array. */

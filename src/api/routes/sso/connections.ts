@@ -175,39 +175,12 @@ export const connectionRoutes = {
       ),
   }),
 
-  [`POST ${one}/disable` as const]: route({
-    summary: 'Let nobody in through it; its sessions end, sign-ins under way fail',
-    permission: 'sso.manage',
-    freshSignIn: true,
-    status: 200,
-    answer: ConnectionSchema,
-    handle: async ({ organization, param, actor }, services) =>
-      toConnection(
-        await services.sso.connections.setDisabled(
-          organization.id,
-          param('connection'),
-          true,
-          actor,
-        ),
-      ),
-  }),
+  [`POST ${one}/disable` as const]: switchRoute(
+    'Let nobody in through it; its sessions end, sign-ins under way fail',
+    true,
+  ),
 
-  [`POST ${one}/enable` as const]: route({
-    summary: 'Let people in through it again',
-    permission: 'sso.manage',
-    freshSignIn: true,
-    status: 200,
-    answer: ConnectionSchema,
-    handle: async ({ organization, param, actor }, services) =>
-      toConnection(
-        await services.sso.connections.setDisabled(
-          organization.id,
-          param('connection'),
-          false,
-          actor,
-        ),
-      ),
-  }),
+  [`POST ${one}/enable` as const]: switchRoute('Let people in through it again', false),
 
   [`POST ${one}/tests` as const]: route({
     summary: 'Begin a test: open the address in a window; nobody is signed in by it',
@@ -245,4 +218,18 @@ export const connectionRoutes = {
       }
     },
   }),
+}
+
+function switchRoute(summary: string, isDisabled: boolean) {
+  return route({
+    summary,
+    permission: 'sso.manage',
+    freshSignIn: true,
+    status: 200,
+    answer: ConnectionSchema,
+    handle: async ({ organization, param, actor }, { sso }) => {
+      const id = param('connection')
+      return toConnection(await sso.connections.setDisabled(organization.id, id, isDisabled, actor))
+    },
+  })
 }

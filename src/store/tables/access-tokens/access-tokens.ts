@@ -1,48 +1,41 @@
 import type { Id, OrganizationId, UserId } from '../../../ids.ts'
+import { columns, json, maybe, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
-
-export interface AccessTokenTable {
-  id: string
-  organization_id: string | null
-  name: string
-  digest: string
-  hint: string
-  permissions: string
-  cidrs: string | null
-  created_at: number
-  created_by: string | null
-  creator_user_id: string | null
-  expires_at: number | null
-  expiring_announced_at: number | null
-  last_used_at: number | null
-  last_used_address: string | null
-  last_used_agent: string | null
-  revoked_at: number | null
-  revoked_by: string | null
-}
 
 export type AccessTokenId = Id<'tok'>
 
-/** An access token as stored: its digest and its hint, never itself. Times are milliseconds since 1970. */
-export interface AccessTokenRecord {
-  readonly id: AccessTokenId
+const declared = {
+  id: text<AccessTokenId>(),
   /** Undefined: the operator's. */
-  readonly organizationId: OrganizationId | undefined
-  readonly name: string
-  readonly hint: string
-  readonly permissions: readonly string[]
+  organizationId: maybe(text<OrganizationId>()),
+  name: text(),
+  hint: text(),
+  permissions: json<readonly string[]>(),
   /** Undefined = every address. */
-  readonly cidrs: readonly string[] | undefined
-  readonly createdAt: number
-  readonly createdBy: string | undefined
+  cidrs: maybe(json<readonly string[]>()),
+  createdAt: time(),
+  createdBy: maybe(text()),
   /** The member who made it and whose role bounds it; undefined for one made on the command line. */
-  readonly creatorUserId: UserId | undefined
-  readonly expiresAt: number | undefined
-  readonly lastUsedAt: number | undefined
-  readonly lastUsedAddress: string | undefined
-  readonly lastUsedAgent: string | undefined
-  readonly revokedAt: number | undefined
+  creatorUserId: maybe(text<UserId>()),
+  expiresAt: maybe(time()),
+  lastUsedAt: maybe(time()),
+  lastUsedAddress: maybe(text()),
+  lastUsedAgent: maybe(text()),
+  revokedAt: maybe(time()),
 }
+
+/** Columns that only queries use. */
+const hidden = {
+  digest: text(),
+  expiringAnnouncedAt: maybe(time()),
+  revokedBy: maybe(text()),
+}
+const { fromRow, toRow } = columns(declared, hidden)
+
+/** An access token as stored: its digest and its hint, never itself. Times are milliseconds since 1970. */
+export type AccessTokenRecord = RecordOf<typeof declared>
+export type AccessTokenTable = TableOf<typeof declared & typeof hidden>
 
 /** A token with what its permissions depend on at the moment. */
 export interface KnownAccessToken {
@@ -69,25 +62,7 @@ type NewToken = Pick<
 export async function insert(tx: Tx, token: NewToken): Promise<AccessTokenRecord> {
   const row = await tx.query
     .insertInto('access_token')
-    .values({
-      id: token.id,
-      organization_id: token.organizationId ?? null,
-      name: token.name,
-      digest: token.digest,
-      hint: token.hint,
-      permissions: JSON.stringify(token.permissions),
-      cidrs: token.cidrs === undefined ? null : JSON.stringify(token.cidrs),
-      created_at: tx.now,
-      created_by: token.createdBy ?? null,
-      creator_user_id: token.creatorUserId ?? null,
-      expires_at: token.expiresAt ?? null,
-      expiring_announced_at: null,
-      last_used_at: null,
-      last_used_address: null,
-      last_used_agent: null,
-      revoked_at: null,
-      revoked_by: null,
-    })
+    .values(toRow({ ...token, createdAt: tx.now }))
     .returningAll()
     .executeTakeFirstOrThrow()
   return fromRow(row)
@@ -230,11 +205,7 @@ export async function noteUse(
 ): Promise<void> {
   await tx.query
     .updateTable('access_token')
-    .set({
-      last_used_at: use.at,
-      last_used_address: use.address ?? null,
-      last_used_agent: use.agent ?? null,
-    })
+    .set(toRow({ lastUsedAt: use.at, lastUsedAddress: use.address, lastUsedAgent: use.agent }))
     .where('id', '=', use.id)
     .execute()
 }
@@ -319,24 +290,5 @@ function known(
     token: fromRow(row),
     organizationSlug: row.slug ?? undefined,
     creatorRole: isActive ? (row.role ?? undefined) : undefined,
-  }
-}
-
-function fromRow(row: AccessTokenTable): AccessTokenRecord {
-  return {
-    id: row.id as AccessTokenId,
-    organizationId: (row.organization_id ?? undefined) as OrganizationId | undefined,
-    name: row.name,
-    hint: row.hint,
-    permissions: JSON.parse(row.permissions) as string[],
-    cidrs: row.cidrs === null ? undefined : (JSON.parse(row.cidrs) as string[]),
-    createdAt: row.created_at,
-    createdBy: row.created_by ?? undefined,
-    creatorUserId: (row.creator_user_id ?? undefined) as UserId | undefined,
-    expiresAt: row.expires_at ?? undefined,
-    lastUsedAt: row.last_used_at ?? undefined,
-    lastUsedAddress: row.last_used_address ?? undefined,
-    lastUsedAgent: row.last_used_agent ?? undefined,
-    revokedAt: row.revoked_at ?? undefined,
   }
 }

@@ -1,6 +1,7 @@
 import { CompiledQuery, sql } from 'kysely'
 import type { KeyId, OrganizationId, RequestId, TargetId } from '../../../ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import { ownRow } from '../../db/own-rows.ts'
 import type { CallRecord } from './call-record.ts'
 import { insertRowsText, rowsOf, type CallRows } from './call-rows.ts'
 import { callsThat, idBefore, type CallFilter } from './call-filter.ts'
@@ -106,12 +107,7 @@ export async function find(
   organizationId: OrganizationId,
   id: string,
 ): Promise<CallRecord | undefined> {
-  const row = await db.query
-    .selectFrom('call')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await ownRow(db, 'call', { organizationId, id })
   return row && fromRow(row)
 }
 

@@ -48,20 +48,19 @@ export type DirectoryCondition =
 export type DirectoryTableName = 'directory_user' | 'directory_group'
 
 type Sql = RawBuilder<unknown>
+
+/** A condition, and whose rows of which table it is on. */
+interface On<Condition extends DirectoryCondition> {
+  readonly table: DirectoryTableName
+  readonly organizationId: string
+  readonly condition: Condition
+}
 const lastLetter = '\u{10ffff}'
 
 /** The condition as SQL on a table; every value is a parameter. */
 export function conditionSql(
   engine: Engine,
-  {
-    table,
-    organizationId,
-    condition,
-  }: {
-    readonly table: DirectoryTableName
-    readonly organizationId: string
-    readonly condition: DirectoryCondition
-  },
+  { table, organizationId, condition }: On<DirectoryCondition>,
 ): Sql {
   const inner = (each: DirectoryCondition): Sql =>
     conditionSql(engine, { table, organizationId, condition: each })
@@ -165,15 +164,7 @@ function compareSql(
 
 function someSql(
   engine: Engine,
-  {
-    table,
-    organizationId,
-    condition,
-  }: {
-    readonly table: DirectoryTableName
-    readonly organizationId: string
-    readonly condition: Extract<DirectoryCondition, { kind: 'some' }>
-  },
+  { table, organizationId, condition }: On<Extract<DirectoryCondition, { kind: 'some' }>>,
 ): Sql {
   const where =
     condition.where === undefined
@@ -198,15 +189,7 @@ function partSql(engine: Engine, field: { part: string; type: 'text' | 'number' 
 
 function relatedSql(
   engine: Engine,
-  {
-    table,
-    organizationId,
-    condition,
-  }: {
-    readonly table: DirectoryTableName
-    readonly organizationId: string
-    readonly condition: Extract<DirectoryCondition, { kind: 'related' }>
-  },
+  { table, organizationId, condition }: On<Extract<DirectoryCondition, { kind: 'related' }>>,
 ): Sql {
   const isUser = table === 'directory_user'
   const other = isUser ? 'directory_group' : 'directory_user'

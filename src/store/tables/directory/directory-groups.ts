@@ -1,6 +1,7 @@
 import type { Id, OrganizationId } from '../../../ids.ts'
 import { besideIds } from '../../db/beside-ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import { removeOwn, type OwnKey } from '../../db/own-rows.ts'
 import { addToCount, takePosition } from './directory-counts.ts'
 import { rowById, rowsByIds } from '../../db/rows-by-id.ts'
 
@@ -118,11 +119,7 @@ export async function countMemberLess(
 
 /** Deletes a group; its members must have been taken out before. */
 export async function remove(tx: Tx, group: DirectoryGroupRecord): Promise<void> {
-  await tx.query
-    .deleteFrom('directory_group')
-    .where('organization_id', '=', group.organizationId)
-    .where('id', '=', group.id)
-    .execute()
+  await removeOwn(tx, 'directory_group', group)
   await addToCount(tx, {
     table: 'directory_group',
     organizationId: group.organizationId,
@@ -134,15 +131,7 @@ export async function remove(tx: Tx, group: DirectoryGroupRecord): Promise<void>
 /** The group with this id in this organization; inside a transaction the row can be locked until its end. */
 export async function find(
   db: Db,
-  {
-    organizationId,
-    id,
-    lock = false,
-  }: {
-    readonly organizationId: OrganizationId
-    readonly id: string
-    readonly lock?: boolean | undefined
-  },
+  { organizationId, id, lock = false }: OwnKey & { readonly lock?: boolean | undefined },
 ): Promise<DirectoryGroupRecord | undefined> {
   const row = await rowById<Row>(db, {
     from: { table: 'directory_group', columns, lock },

@@ -10,21 +10,20 @@ export interface DirectoryMemberTable {
   organization_id: string
 }
 
+/** Users of the directory, and a group of theirs. */
+interface InGroup {
+  readonly organizationId: OrganizationId
+  readonly groupId: string
+  readonly ids: readonly string[]
+}
+
 /**
  * Puts users of the directory into a group: which of them were not in it, and the first that the directory does not
  * know, with whom the caller has to refuse the whole.
  */
 export async function add(
   tx: Tx,
-  {
-    organizationId,
-    groupId,
-    ids,
-  }: {
-    readonly organizationId: OrganizationId
-    readonly groupId: string
-    readonly ids: readonly string[]
-  },
+  { organizationId, groupId, ids }: InGroup,
 ): Promise<{ added: string[]; unknown: string | undefined }> {
   const added: string[] = []
   for (const part of inParts(ids)) {
@@ -42,18 +41,7 @@ interface Step {
   readonly entered: readonly string[]
 }
 
-async function addKnown(
-  tx: Tx,
-  {
-    organizationId,
-    groupId,
-    ids,
-  }: {
-    readonly organizationId: OrganizationId
-    readonly groupId: string
-    readonly ids: readonly string[]
-  },
-): Promise<Step> {
+async function addKnown(tx: Tx, { organizationId, groupId, ids }: InGroup): Promise<Step> {
   const users = await tx.query
     .selectFrom('directory_user')
     .select('id')
@@ -74,18 +62,7 @@ async function addKnown(
   return { known, entered: rows.map((row) => row.directory_user_id) }
 }
 
-async function addAtOnce(
-  tx: Tx,
-  {
-    organizationId,
-    groupId,
-    ids,
-  }: {
-    readonly organizationId: OrganizationId
-    readonly groupId: string
-    readonly ids: readonly string[]
-  },
-): Promise<Step> {
+async function addAtOnce(tx: Tx, { organizationId, groupId, ids }: InGroup): Promise<Step> {
   const { rows } = await sql<{ id: string; entered: boolean }>`
     with known as materialized (
       select id from directory_user
@@ -112,11 +89,7 @@ export async function remove(
     organizationId,
     groupId,
     ids,
-  }: {
-    readonly organizationId: OrganizationId
-    readonly groupId: string
-    readonly ids: readonly string[] | undefined
-  },
+  }: Omit<InGroup, 'ids'> & { readonly ids: readonly string[] | undefined },
 ): Promise<string[]> {
   const removed: string[] = []
   for (const part of ids === undefined ? [undefined] : inParts(ids)) {

@@ -1,35 +1,32 @@
 import type { Id, OrganizationId } from '../../../ids.ts'
+import { columns, maybe, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { Plan } from '../organizations/organizations.ts'
 
-export interface DirectoryTokenTable {
-  id: string
-  organization_id: string
-  name: string
-  digest: string
-  hint: string
-  created_at: number
-  created_by: string | null
-  last_used_at: number | null
-  last_used_address: string | null
-  last_used_agent: string | null
-  revoked_at: number | null
-  revoked_by: string | null
+const declared = {
+  id: text<Id<'tok'>>(),
+  organizationId: text<OrganizationId>(),
+  name: text(),
+  hint: text(),
+  createdAt: time(),
+  createdBy: maybe(text()),
+  lastUsedAt: maybe(time()),
+  lastUsedAddress: maybe(text()),
+  lastUsedAgent: maybe(text()),
+  revokedAt: maybe(time()),
 }
 
-/** A SCIM bearer token as stored: its digest and its hint, never itself. */
-export interface DirectoryTokenRecord {
-  readonly id: Id<'tok'>
-  readonly organizationId: OrganizationId
-  readonly name: string
-  readonly hint: string
-  readonly createdAt: number
-  readonly createdBy: string | undefined
-  readonly lastUsedAt: number | undefined
-  readonly lastUsedAddress: string | undefined
-  readonly lastUsedAgent: string | undefined
-  readonly revokedAt: number | undefined
+/** Columns that only queries use. */
+const hidden = {
+  digest: text(),
+  revokedBy: maybe(text()),
 }
+const { fromRow, toRow } = columns(declared, hidden)
+
+/** A SCIM bearer token as stored: its digest and its hint, never itself. */
+export type DirectoryTokenRecord = RecordOf<typeof declared>
+export type DirectoryTokenTable = TableOf<typeof declared & typeof hidden>
 
 /** Adds a token unless the organization has as many active ones already; undefined then. */
 export async function insert(
@@ -54,20 +51,7 @@ export async function insert(
   if (active >= maxActive) return undefined
   const row = await tx.query
     .insertInto('directory_token')
-    .values({
-      id: token.id,
-      organization_id: token.organizationId,
-      name: token.name,
-      digest: token.digest,
-      hint: token.hint,
-      created_at: tx.now,
-      created_by: token.createdBy ?? null,
-      last_used_at: null,
-      last_used_address: null,
-      last_used_agent: null,
-      revoked_at: null,
-      revoked_by: null,
-    })
+    .values(toRow({ ...token, createdAt: tx.now }))
     .returningAll()
     .executeTakeFirstOrThrow()
   return fromRow(row)
@@ -166,26 +150,7 @@ export async function noteUse(
 ): Promise<void> {
   await tx.query
     .updateTable('directory_token')
-    .set({
-      last_used_at: use.at,
-      last_used_address: use.address ?? null,
-      last_used_agent: use.agent ?? null,
-    })
+    .set(toRow({ lastUsedAt: use.at, lastUsedAddress: use.address, lastUsedAgent: use.agent }))
     .where('id', '=', use.id)
     .execute()
-}
-
-function fromRow(row: DirectoryTokenTable): DirectoryTokenRecord {
-  return {
-    id: row.id as Id<'tok'>,
-    organizationId: row.organization_id as OrganizationId,
-    name: row.name,
-    hint: row.hint,
-    createdAt: row.created_at,
-    createdBy: row.created_by ?? undefined,
-    lastUsedAt: row.last_used_at ?? undefined,
-    lastUsedAddress: row.last_used_address ?? undefined,
-    lastUsedAgent: row.last_used_agent ?? undefined,
-    revokedAt: row.revoked_at ?? undefined,
-  }
 }

@@ -1,5 +1,6 @@
 import type { Id, OrganizationId, UserId } from '../../../ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import { removeOwn, type OwnKey } from '../../db/own-rows.ts'
 import { addToCount, takePosition } from './directory-counts.ts'
 import { removeUser } from './directory-members.ts'
 import { rowById, rowsByIds } from '../../db/rows-by-id.ts'
@@ -137,11 +138,7 @@ export async function remove(tx: Tx, user: DirectoryUserRecord): Promise<string[
     .where('directory_user_id', '=', user.id)
     .execute()
   const groups = await removeUser(tx, user.organizationId, user.id)
-  await tx.query
-    .deleteFrom('directory_user')
-    .where('organization_id', '=', user.organizationId)
-    .where('id', '=', user.id)
-    .execute()
+  await removeOwn(tx, 'directory_user', user)
   await addToCount(tx, {
     table: 'directory_user',
     organizationId: user.organizationId,
@@ -154,15 +151,7 @@ export async function remove(tx: Tx, user: DirectoryUserRecord): Promise<string[
 /** The user with this id in this organization; inside a transaction the row stays locked until its end. */
 export async function find(
   db: Db,
-  {
-    organizationId,
-    id,
-    lock = false,
-  }: {
-    readonly organizationId: OrganizationId
-    readonly id: string
-    readonly lock?: boolean | undefined
-  },
+  { organizationId, id, lock = false }: OwnKey & { readonly lock?: boolean | undefined },
 ): Promise<DirectoryUserRecord | undefined> {
   const row = await rowById<Row>(db, {
     from: { table: 'directory_user', columns, lock },

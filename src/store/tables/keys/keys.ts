@@ -2,31 +2,10 @@ import { sql, type SqlBool } from 'kysely'
 import type { KeyId, OrganizationId, UserId } from '../../../ids.ts'
 import type { Rate } from '../../../rate.ts'
 import type { MembershipRecord } from '../people/memberships.ts'
+import { columns, json, maybe, number, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
-
-export interface KeyTable {
-  id: string
-  organization_id: string
-  name: string
-  scheme: string
-  created_at: number
-  created_by: string | null
-  personal_user_id: string | null
-  grants: string | null
-  cidrs: string | null
-  rate_limit: string | null
-  quota: string | null
-  expires_at: number | null
-  revoked_at: number | null
-  revoked_by: string | null
-  suspended_at: number | null
-  expiry_announced_at: number | null
-  last_used_at: number | null
-  last_used_address: string | null
-  last_used_agent: string | null
-  last_used_target_id: string | null
-  version: number
-}
+import { ownRow } from '../../db/own-rows.ts'
 
 export type Scheme = 'x-api-key' | 'bearer'
 
@@ -42,68 +21,63 @@ export interface Quota {
   readonly period: 'day' | 'month'
 }
 
-/** A key as stored; undefined grants reach every target, undefined CIDRs allow every address. */
-export interface KeyRecord {
-  readonly id: KeyId
-  readonly organizationId: OrganizationId
-  readonly name: string
-  readonly scheme: Scheme
-  readonly createdAt: number
-  readonly createdBy: string | undefined
-  readonly personalUserId: UserId | undefined
-  readonly grants: readonly Grant[] | undefined
-  readonly cidrs: readonly string[] | undefined
-  readonly rateLimit: Rate | undefined
-  readonly quota: Quota | undefined
-  readonly expiresAt: number | undefined
-  readonly revokedAt: number | undefined
-  readonly revokedBy: string | undefined
-  readonly suspendedAt: number | undefined
-  readonly lastUsedAt: number | undefined
-  readonly lastUsedAddress: string | undefined
-  readonly lastUsedAgent: string | undefined
-  readonly lastUsedTargetId: string | undefined
-  readonly version: number
+/** Undefined grants reach every target, undefined CIDRs allow every address. */
+const declared = {
+  id: text<KeyId>(),
+  organizationId: text<OrganizationId>(),
+  name: text(),
+  scheme: text<Scheme>(),
+  createdAt: time(),
+  createdBy: maybe(text()),
+  personalUserId: maybe(text<UserId>()),
+  grants: maybe(json<readonly Grant[]>()),
+  cidrs: maybe(json<readonly string[]>()),
+  rateLimit: maybe(json<Rate>()),
+  quota: maybe(json<Quota>()),
+  expiresAt: maybe(time()),
+  revokedAt: maybe(time()),
+  revokedBy: maybe(text()),
+  suspendedAt: maybe(time()),
+  lastUsedAt: maybe(time()),
+  lastUsedAddress: maybe(text()),
+  lastUsedAgent: maybe(text()),
+  lastUsedTargetId: maybe(text()),
+  version: number(),
 }
 
-/** A new key's data. */
-export interface NewKey {
-  readonly id: KeyId
-  readonly organizationId: OrganizationId
-  readonly name: string
-  readonly scheme: Scheme
-  readonly createdBy: string | undefined
-  readonly personalUserId: UserId | undefined
-  readonly grants: readonly Grant[] | undefined
-  readonly cidrs: readonly string[] | undefined
-  readonly rateLimit: Rate | undefined
-  readonly quota: Quota | undefined
-  readonly expiresAt: number | undefined
+/** Columns that only queries use. */
+const hidden = { expiryAnnouncedAt: maybe(time()) }
+const { fromRow, toRow, toJson } = columns(declared, hidden)
+export { fromRow }
+
+/** A key as stored. */
+export type KeyRecord = RecordOf<typeof declared>
+export type KeyTable = TableOf<typeof declared & typeof hidden>
+
+/** What a person decides about a key, at its issue and by each edit. */
+const editable = ['name', 'grants', 'cidrs', 'rateLimit', 'quota', 'expiresAt'] as const
+
+export type KeyEdit = Pick<KeyRecord, (typeof editable)[number]>
+export type KeyInput = Pick<KeyEdit, 'name'> & Partial<KeyEdit>
+
+/** What a person decides about a key and nothing else; what is left out is undefined: no limit, no end. */
+export function editOf(key: KeyInput): KeyEdit {
+  return Object.fromEntries(editable.map((name) => [name, key[name]])) as unknown as KeyEdit
 }
+
+/** What a person decided about a key, as the audit log tells it. */
+export function describe(key: KeyRecord): Record<string, unknown> {
+  return { ...toJson({ ...editOf(key), scheme: key.scheme }) }
+}
+
+type NewKey = KeyEdit &
+  Pick<KeyRecord, 'id' | 'organizationId' | 'scheme' | 'createdBy' | 'personalUserId'>
 
 /** Adds a key (without its secret). */
 export async function insert(tx: Tx, key: NewKey): Promise<KeyRecord> {
   const row = await tx.query
     .insertInto('api_key')
-    .values({
-      id: key.id,
-      organization_id: key.organizationId,
-      name: key.name,
-      scheme: key.scheme,
-      created_at: tx.now,
-      created_by: key.createdBy ?? null,
-      personal_user_id: key.personalUserId ?? null,
-      ...editableColumns(key),
-      revoked_at: null,
-      revoked_by: null,
-      suspended_at: null,
-      expiry_announced_at: null,
-      last_used_at: null,
-      last_used_address: null,
-      last_used_agent: null,
-      last_used_target_id: null,
-      version: 1,
-    })
+    .values(toRow({ ...key, createdAt: tx.now, version: 1 }))
     .returningAll()
     .executeTakeFirstOrThrow()
   return fromRow(row)
@@ -112,21 +86,12 @@ export async function insert(tx: Tx, key: NewKey): Promise<KeyRecord> {
 /** Replaces what an edit may change; undefined if there is no such living key at that version. */
 export async function update(
   tx: Tx,
-  {
-    organizationId,
-    id,
-    key,
-    expectedVersion,
-  }: {
-    readonly organizationId: OrganizationId
-    readonly id: KeyId
-    readonly key: Pick<NewKey, 'name' | 'grants' | 'cidrs' | 'rateLimit' | 'quota' | 'expiresAt'>
-    readonly expectedVersion?: number | undefined
-  },
+  { organizationId, id }: Pick<KeyRecord, 'organizationId' | 'id'>,
+  { expectedVersion, ...edit }: KeyEdit & { readonly expectedVersion?: number | undefined },
 ): Promise<KeyRecord | undefined> {
   let query = tx.query
     .updateTable('api_key')
-    .set((eb) => ({ ...editableColumns(key), name: key.name, version: eb('version', '+', 1) }))
+    .set((eb) => ({ ...toRow(editOf(edit)), version: eb('version', '+', 1) }))
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
@@ -204,12 +169,7 @@ export async function find(
   organizationId: OrganizationId,
   id: string,
 ): Promise<KeyRecord | undefined> {
-  const row = await db.query
-    .selectFrom('api_key')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await ownRow(db, 'api_key', { organizationId, id })
   return row && fromRow(row)
 }
 
@@ -299,47 +259,4 @@ export async function takeExpired(tx: Tx, limit: number): Promise<KeyRecord[]> {
     .returningAll()
     .execute()
   return rows.map(fromRow)
-}
-
-function editableColumns(
-  key: Pick<NewKey, 'grants' | 'cidrs' | 'rateLimit' | 'quota' | 'expiresAt'>,
-) {
-  return {
-    grants: key.grants ? JSON.stringify(key.grants) : null,
-    cidrs: key.cidrs ? JSON.stringify(key.cidrs) : null,
-    rate_limit: key.rateLimit ? JSON.stringify(key.rateLimit) : null,
-    quota: key.quota ? JSON.stringify(key.quota) : null,
-    expires_at: key.expiresAt ?? null,
-  }
-}
-
-/** A key's row as a record. */
-export function fromRow(row: KeyTable): KeyRecord {
-  return {
-    id: row.id as KeyId,
-    organizationId: row.organization_id as OrganizationId,
-    name: row.name,
-    scheme: row.scheme as Scheme,
-    createdAt: row.created_at,
-    createdBy: row.created_by ?? undefined,
-    personalUserId: (row.personal_user_id as UserId | null) ?? undefined,
-    grants: parseJson(row.grants) as readonly Grant[] | undefined,
-    cidrs: parseJson(row.cidrs) as readonly string[] | undefined,
-    rateLimit: parseJson(row.rate_limit) as Rate | undefined,
-    quota: parseJson(row.quota) as Quota | undefined,
-    expiresAt: row.expires_at ?? undefined,
-    revokedAt: row.revoked_at ?? undefined,
-    revokedBy: row.revoked_by ?? undefined,
-    suspendedAt: row.suspended_at ?? undefined,
-    lastUsedAt: row.last_used_at ?? undefined,
-    lastUsedAddress: row.last_used_address ?? undefined,
-    lastUsedAgent: row.last_used_agent ?? undefined,
-    lastUsedTargetId: row.last_used_target_id ?? undefined,
-    version: row.version,
-  }
-}
-
-// We wrote these columns ourselves, checked.
-function parseJson(text: string | null): unknown {
-  return text === null ? undefined : JSON.parse(text)
 }

@@ -1,17 +1,8 @@
 import { headParts, sealOf } from '../audit/seals.ts'
 import type { OrganizationId } from '../../../ids.ts'
+import { columns, json, maybe, number, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
-
-export interface OrganizationTable {
-  id: string
-  slug: string
-  name: string
-  plan: string
-  settings: string
-  version: number
-  created_at: number
-  deleted_at: number | null
-}
 
 export interface OrganizationHeadTable {
   organization_id: string
@@ -23,16 +14,25 @@ export interface OrganizationHeadTable {
 
 export type Plan = 'standard' | 'enterprise'
 
-/** An organization as stored. */
-export interface OrganizationRecord {
-  readonly id: OrganizationId
-  readonly slug: string
-  readonly name: string
-  readonly plan: Plan
-  readonly settings: Readonly<Record<string, unknown>>
-  readonly version: number
-  readonly createdAt: number
+const declared = {
+  id: text<OrganizationId>(),
+  slug: text(),
+  name: text(),
+  plan: text<Plan>(),
+  settings: json<Readonly<Record<string, unknown>>>(),
+  version: number(),
+  createdAt: time(),
 }
+
+/** Columns that only queries use. */
+const hidden = {
+  deletedAt: maybe(time()),
+}
+const { fromRow, toRow } = columns(declared, hidden)
+
+/** An organization as stored. */
+export type OrganizationRecord = RecordOf<typeof declared>
+export type OrganizationTable = TableOf<typeof declared & typeof hidden>
 
 /** Adds an organization with its head; undefined if the slug is taken. */
 export async function insert(
@@ -41,16 +41,7 @@ export async function insert(
 ): Promise<OrganizationRecord | undefined> {
   const row = await tx.query
     .insertInto('organization')
-    .values({
-      id: organization.id,
-      slug: organization.slug,
-      name: organization.name,
-      plan: organization.plan,
-      settings: '{}',
-      version: 1,
-      created_at: tx.now,
-      deleted_at: null,
-    })
+    .values(toRow({ ...organization, settings: {}, version: 1, createdAt: tx.now }))
     .onConflict((conflict) => conflict.column('slug').doNothing())
     .returningAll()
     .executeTakeFirst()
@@ -149,16 +140,4 @@ export async function remove(tx: Tx, id: string): Promise<OrganizationRecord | u
     .where('id', '=', id)
     .execute()
   return before
-}
-
-function fromRow(row: OrganizationTable): OrganizationRecord {
-  return {
-    id: row.id as OrganizationId,
-    slug: row.slug,
-    name: row.name,
-    plan: row.plan as Plan,
-    settings: JSON.parse(row.settings) as Record<string, unknown>,
-    version: row.version,
-    createdAt: row.created_at,
-  }
 }

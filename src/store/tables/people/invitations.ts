@@ -1,36 +1,33 @@
 import type { Id, OrganizationId, UserId } from '../../../ids.ts'
+import { columns, maybe, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { MembershipRole } from './memberships.ts'
 import { emailKey } from './users.ts'
 
-export interface InvitationTable {
-  id: string
-  organization_id: string
-  email: string
-  email_key: string
-  role: string
-  digest: string
-  created_at: number
-  created_by: string | null
-  expires_at: number
-  accepted_at: number | null
-  accepted_by: string | null
-  revoked_at: number | null
+const declared = {
+  id: text<Id<'inv'>>(),
+  organizationId: text<OrganizationId>(),
+  email: text(),
+  role: text<MembershipRole>(),
+  createdAt: time(),
+  createdBy: maybe(text()),
+  expiresAt: time(),
+  acceptedAt: maybe(time()),
+  acceptedBy: maybe(text<UserId>()),
+  revokedAt: maybe(time()),
 }
 
-/** An invitation as stored; its token is known by its digest only. */
-export interface InvitationRecord {
-  readonly id: Id<'inv'>
-  readonly organizationId: OrganizationId
-  readonly email: string
-  readonly role: MembershipRole
-  readonly createdAt: number
-  readonly createdBy: string | undefined
-  readonly expiresAt: number
-  readonly acceptedAt: number | undefined
-  readonly acceptedBy: UserId | undefined
-  readonly revokedAt: number | undefined
+/** Columns that only queries use. */
+const hidden = {
+  emailKey: text(),
+  digest: text(),
 }
+const { fromRow, toRow } = columns(declared, hidden)
+
+/** An invitation as stored; its token is known by its digest only. */
+export type InvitationRecord = RecordOf<typeof declared>
+export type InvitationTable = TableOf<typeof declared & typeof hidden>
 
 /** Adds an invitation. */
 export async function insert(
@@ -42,20 +39,7 @@ export async function insert(
 ): Promise<InvitationRecord> {
   const row = await tx.query
     .insertInto('invitation')
-    .values({
-      id: invitation.id,
-      organization_id: invitation.organizationId,
-      email: invitation.email,
-      email_key: emailKey(invitation.email),
-      role: invitation.role,
-      digest: invitation.digest,
-      created_at: tx.now,
-      created_by: invitation.createdBy ?? null,
-      expires_at: invitation.expiresAt,
-      accepted_at: null,
-      accepted_by: null,
-      revoked_at: null,
-    })
+    .values(toRow({ ...invitation, emailKey: emailKey(invitation.email), createdAt: tx.now }))
     .returningAll()
     .executeTakeFirstOrThrow()
   return fromRow(row)
@@ -216,19 +200,4 @@ export async function revokeMadeBy(
     .where('expires_at', '>', tx.now)
   if (made.role !== undefined) query = query.where('role', '=', made.role)
   return (await query.returningAll().execute()).map(fromRow)
-}
-
-function fromRow(row: InvitationTable): InvitationRecord {
-  return {
-    id: row.id as Id<'inv'>,
-    organizationId: row.organization_id as OrganizationId,
-    email: row.email,
-    role: row.role as MembershipRole,
-    createdAt: row.created_at,
-    createdBy: row.created_by ?? undefined,
-    expiresAt: row.expires_at,
-    acceptedAt: row.accepted_at ?? undefined,
-    acceptedBy: (row.accepted_by as UserId | null) ?? undefined,
-    revokedAt: row.revoked_at ?? undefined,
-  }
 }

@@ -1,19 +1,11 @@
 import type { Id, OrganizationId, UserId } from '../../../ids.ts'
 import { besideIds } from '../../db/beside-ids.ts'
+import { columns, maybe, number, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import { removeOwn } from '../../db/own-rows.ts'
 import type { OrganizationRecord, Plan } from '../organizations/organizations.ts'
 import { listByEmailKeys as listPeople } from './users.ts'
-
-export interface MembershipTable {
-  id: string
-  organization_id: string
-  user_id: string
-  role: string
-  source: string
-  created_at: number
-  deactivated_at: number | null
-  version: number
-}
 
 export type MembershipRole = 'owner' | 'admin' | 'developer' | 'viewer'
 /** How somebody came in; `directory` means that SCIM keeps the membership in step. */
@@ -25,17 +17,21 @@ export type MembershipSource =
   | 'sso'
   | 'directory'
 
-/** Somebody's membership in an organization. */
-export interface MembershipRecord {
-  readonly id: Id<'mem'>
-  readonly organizationId: OrganizationId
-  readonly userId: UserId
-  readonly role: MembershipRole
-  readonly source: MembershipSource
-  readonly createdAt: number
-  readonly deactivatedAt: number | undefined
-  readonly version: number
+const declared = {
+  id: text<Id<'mem'>>(),
+  organizationId: text<OrganizationId>(),
+  userId: text<UserId>(),
+  role: text<MembershipRole>(),
+  source: text<MembershipSource>(),
+  createdAt: time(),
+  deactivatedAt: maybe(time()),
+  version: number(),
 }
+const { fromRow, toRow } = columns(declared, {})
+
+/** Somebody's membership in an organization. */
+export type MembershipRecord = RecordOf<typeof declared>
+export type MembershipTable = TableOf<typeof declared>
 
 /** A membership with who it is. */
 export interface MemberRecord extends MembershipRecord {
@@ -53,16 +49,7 @@ export async function insert(
 ): Promise<MembershipRecord | undefined> {
   const row = await tx.query
     .insertInto('membership')
-    .values({
-      id: membership.id,
-      organization_id: membership.organizationId,
-      user_id: membership.userId,
-      role: membership.role,
-      source: membership.source,
-      created_at: tx.now,
-      deactivated_at: membership.deactivatedAt ?? null,
-      version: 1,
-    })
+    .values(toRow({ deactivatedAt: undefined, ...membership, createdAt: tx.now, version: 1 }))
     .onConflict((conflict) => conflict.columns(['organization_id', 'user_id']).doNothing())
     .returningAll()
     .executeTakeFirst()
@@ -265,12 +252,7 @@ export async function giveRole(
 
 /** Ends a membership; whether there was one. */
 export async function remove(tx: Tx, organizationId: OrganizationId, id: string): Promise<boolean> {
-  const result = await tx.query
-    .deleteFrom('membership')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return result.numDeletedRows > 0n
+  return await removeOwn(tx, 'membership', { organizationId, id })
 }
 
 /**
@@ -312,18 +294,5 @@ function memberFromRow(
     name: row.name,
     email: row.email ?? undefined,
     lastSeenAt: row.last_seen_at ?? undefined,
-  }
-}
-
-function fromRow(row: MembershipTable): MembershipRecord {
-  return {
-    id: row.id as Id<'mem'>,
-    organizationId: row.organization_id as OrganizationId,
-    userId: row.user_id as UserId,
-    role: row.role as MembershipRole,
-    source: row.source as MembershipSource,
-    createdAt: row.created_at,
-    deactivatedAt: row.deactivated_at ?? undefined,
-    version: row.version,
   }
 }

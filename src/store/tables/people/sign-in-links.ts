@@ -1,21 +1,25 @@
 import type { UserId } from '../../../ids.ts'
+import { columns, maybe, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 
-export interface SignInLinkTable {
-  digest: string
-  kind: string
-  user_id: string | null
-  created_at: number
-  expires_at: number
-  used_at: number | null
+const declared = {
+  kind: text<'setup' | 'sign_in'>(),
+  userId: maybe(text<UserId>()),
+  expiresAt: time(),
 }
 
-/** A link that the operator printed. */
-export interface SignInLinkRecord {
-  readonly kind: 'setup' | 'sign_in'
-  readonly userId: UserId | undefined
-  readonly expiresAt: number
+/** Columns that only queries use. */
+const hidden = {
+  digest: text(),
+  createdAt: time(),
+  usedAt: maybe(time()),
 }
+const { fromRow, toRow } = columns(declared, hidden)
+
+/** A link that the operator printed. */
+export type SignInLinkRecord = RecordOf<typeof declared>
+export type SignInLinkTable = TableOf<typeof declared & typeof hidden>
 
 /** Removes the unused setup links that end before this time; all of them for Infinity. */
 export async function removeSetUp(tx: Tx, endingBeforeMs: number): Promise<void> {
@@ -31,14 +35,7 @@ export async function removeSetUp(tx: Tx, endingBeforeMs: number): Promise<void>
 export async function insert(tx: Tx, link: SignInLinkRecord & { digest: string }): Promise<void> {
   await tx.query
     .insertInto('sign_in_link')
-    .values({
-      digest: link.digest,
-      kind: link.kind,
-      user_id: link.userId ?? null,
-      created_at: tx.now,
-      expires_at: link.expiresAt,
-      used_at: null,
-    })
+    .values(toRow({ ...link, createdAt: tx.now }))
     .execute()
 }
 
@@ -74,12 +71,4 @@ export async function use(
     .returningAll()
     .executeTakeFirst()
   return row && fromRow(row)
-}
-
-function fromRow(row: SignInLinkTable): SignInLinkRecord {
-  return {
-    kind: row.kind as SignInLinkRecord['kind'],
-    userId: (row.user_id as UserId | null) ?? undefined,
-    expiresAt: row.expires_at,
-  }
 }

@@ -1,40 +1,35 @@
 import type { OrganizationId, SessionId, UserId } from '../../../ids.ts'
+import { columns, maybe, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { MembershipRole } from '../people/memberships.ts'
 
-export interface SessionTable {
-  id: string
-  user_id: string
-  digest: string
-  provider: string
-  identity_id: string | null
-  connection_id: string | null
-  signed_in_at: number
-  expires_at: number
-  last_seen_at: number
-  address: string | null
-  agent: string | null
-  ended_at: number | null
-  ended_by: string | null
-  end_reason: string | null
+const declared = {
+  id: text<SessionId>(),
+  userId: text<UserId>(),
+  /** How the person signed in: github, google, sso, setup, sign_in_link. */
+  provider: text(),
+  identityId: maybe(text()),
+  connectionId: maybe(text()),
+  signedInAt: time(),
+  expiresAt: time(),
+  lastSeenAt: time(),
+  address: maybe(text()),
+  agent: maybe(text()),
+  endedAt: maybe(time()),
+  endReason: maybe(text()),
 }
 
-/** A session as stored; the row decides whether it lives. */
-export interface SessionRecord {
-  readonly id: SessionId
-  readonly userId: UserId
-  /** How the person signed in: github, google, sso, setup, sign_in_link. */
-  readonly provider: string
-  readonly identityId: string | undefined
-  readonly connectionId: string | undefined
-  readonly signedInAt: number
-  readonly expiresAt: number
-  readonly lastSeenAt: number
-  readonly address: string | undefined
-  readonly agent: string | undefined
-  readonly endedAt: number | undefined
-  readonly endReason: string | undefined
+/** Columns that only queries use. */
+const hidden = {
+  digest: text(),
+  endedBy: maybe(text()),
 }
+const { fromRow, toRow } = columns(declared, hidden)
+
+/** A session as stored; the row decides whether it lives. */
+export type SessionRecord = RecordOf<typeof declared>
+export type SessionTable = TableOf<typeof declared & typeof hidden>
 
 /** A session with whom it belongs to. */
 export interface SessionWithUser extends SessionRecord {
@@ -53,22 +48,7 @@ export async function insert(
 ): Promise<SessionRecord> {
   const row = await tx.query
     .insertInto('session')
-    .values({
-      id: session.id,
-      user_id: session.userId,
-      digest: session.digest,
-      provider: session.provider,
-      identity_id: session.identityId ?? null,
-      connection_id: session.connectionId ?? null,
-      signed_in_at: tx.now,
-      expires_at: session.expiresAt,
-      last_seen_at: tx.now,
-      address: session.address ?? null,
-      agent: session.agent ?? null,
-      ended_at: null,
-      ended_by: null,
-      end_reason: null,
-    })
+    .values(toRow({ ...session, signedInAt: tx.now, lastSeenAt: tx.now }))
     .returningAll()
     .executeTakeFirstOrThrow()
   return fromRow(row)
@@ -254,21 +234,4 @@ export async function noteSeen(
 /** Deletes sessions that ended or expired before a time. */
 export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('session').where('expires_at', '<', before).execute()
-}
-
-function fromRow(row: SessionTable): SessionRecord {
-  return {
-    id: row.id as SessionId,
-    userId: row.user_id as UserId,
-    provider: row.provider,
-    identityId: row.identity_id ?? undefined,
-    connectionId: row.connection_id ?? undefined,
-    signedInAt: row.signed_in_at,
-    expiresAt: row.expires_at,
-    lastSeenAt: row.last_seen_at,
-    address: row.address ?? undefined,
-    agent: row.agent ?? undefined,
-    endedAt: row.ended_at ?? undefined,
-    endReason: row.end_reason ?? undefined,
-  }
 }

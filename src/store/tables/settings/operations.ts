@@ -1,41 +1,31 @@
+import { columns, json, maybe, number, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
-
-export interface OperationTable {
-  id: string
-  organization_id: string
-  kind: string
-  state: string
-  parameters: string
-  total: number
-  done: number
-  cursor: string
-  error: string | null
-  created_at: number
-  created_by: string | null
-  created_by_name: string | null
-  updated_at: number
-  finished_at: number | null
-}
+import { ownRow } from '../../db/own-rows.ts'
 
 export type OperationState = 'running' | 'paused' | 'cancelled' | 'done' | 'failed'
 
-/** Long work with progress; where it has got to is in the row, so that a restart goes on from there. */
-export interface OperationRecord {
-  readonly id: `op_${string}`
-  readonly organizationId: string
-  readonly kind: string
-  readonly state: OperationState
-  readonly parameters: Readonly<Record<string, unknown>>
-  readonly total: number
-  readonly done: number
-  readonly cursor: string
-  readonly error: string | undefined
-  readonly createdAt: number
-  readonly createdBy: string | undefined
-  readonly createdByName: string | undefined
-  readonly updatedAt: number
-  readonly finishedAt: number | undefined
+const declared = {
+  id: text<`op_${string}`>(),
+  organizationId: text(),
+  kind: text(),
+  state: text<OperationState>(),
+  parameters: json<Readonly<Record<string, unknown>>>(),
+  total: number(),
+  done: number(),
+  cursor: text(),
+  error: maybe(text()),
+  createdAt: time(),
+  createdBy: maybe(text()),
+  createdByName: maybe(text()),
+  updatedAt: time(),
+  finishedAt: maybe(time()),
 }
+const { fromRow, toRow } = columns(declared, {})
+
+/** Long work with progress; where it has got to is in the row, so that a restart goes on from there. */
+export type OperationRecord = RecordOf<typeof declared>
+export type OperationTable = TableOf<typeof declared>
 
 /** Adds an operation that runs at once. */
 export async function insert(
@@ -52,20 +42,16 @@ export async function insert(
 ): Promise<OperationRecord> {
   const row = await tx.query
     .insertInto('operation')
-    .values({
-      id: operation.id,
-      organization_id: operation.organizationId,
-      kind: operation.kind,
-      state: 'running',
-      parameters: JSON.stringify(operation.parameters),
-      total: operation.total,
-      done: 0,
-      cursor: '',
-      created_at: tx.now,
-      created_by: operation.createdBy ?? null,
-      created_by_name: operation.createdByName ?? null,
-      updated_at: tx.now,
-    })
+    .values(
+      toRow({
+        ...operation,
+        state: 'running',
+        done: 0,
+        cursor: '',
+        createdAt: tx.now,
+        updatedAt: tx.now,
+      }),
+    )
     .returningAll()
     .executeTakeFirstOrThrow()
   return fromRow(row)
@@ -129,12 +115,7 @@ export async function find(
   organizationId: string,
   id: string,
 ): Promise<OperationRecord | undefined> {
-  const row = await db.query
-    .selectFrom('operation')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await ownRow(db, 'operation', { organizationId, id })
   return row && fromRow(row)
 }
 
@@ -167,24 +148,4 @@ export async function listRunning(db: Db, kind: string): Promise<OperationRecord
     .limit(100)
     .execute()
   return rows.map(fromRow)
-}
-
-// We wrote the parameters ourselves, checked.
-function fromRow(row: OperationTable): OperationRecord {
-  return {
-    id: row.id as `op_${string}`,
-    organizationId: row.organization_id,
-    kind: row.kind,
-    state: row.state as OperationState,
-    parameters: JSON.parse(row.parameters) as Record<string, unknown>,
-    total: row.total,
-    done: row.done,
-    cursor: row.cursor,
-    error: row.error ?? undefined,
-    createdAt: row.created_at,
-    createdBy: row.created_by ?? undefined,
-    createdByName: row.created_by_name ?? undefined,
-    updatedAt: row.updated_at,
-    finishedAt: row.finished_at ?? undefined,
-  }
 }

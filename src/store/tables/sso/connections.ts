@@ -1,52 +1,38 @@
 import type { Id, OrganizationId } from '../../../ids.ts'
+import { columns, flag, json, maybe, number, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
-
-export interface ConnectionTable {
-  id: string
-  organization_id: string
-  name: string
-  kind: string
-  issuer: string
-  client_id: string
-  credential_kind: string
-  credential_sealed: string
-  public_jwk: string | null
-  settings: string
-  is_default: number
-  disabled_at: number | null
-  created_at: number
-  tested_at: number | null
-  last_used_at: number | null
-  last_refusal: string | null
-  set_by_owner: number
-  version: number
-}
+import { ownRow, removeOwn } from '../../db/own-rows.ts'
 
 export type ConnectionId = Id<'con'>
 
-/** An organization's OpenID provider as stored; its rules know what the settings mean. */
-export interface ConnectionRecord {
-  readonly id: ConnectionId
-  readonly organizationId: OrganizationId
-  readonly name: string
-  readonly kind: string
-  readonly issuer: string
-  readonly clientId: string
-  readonly credentialKind: 'secret' | 'key'
-  readonly credentialSealed: string
-  readonly publicJwk: string | undefined
-  readonly settings: Readonly<Record<string, unknown>>
-  readonly isDefault: boolean
-  readonly disabledAt: number | undefined
-  readonly createdAt: number
+const declared = {
+  id: text<ConnectionId>(),
+  organizationId: text<OrganizationId>(),
+  name: text(),
+  kind: text(),
+  issuer: text(),
+  clientId: text(),
+  credentialKind: text<'secret' | 'key'>(),
+  credentialSealed: text(),
+  publicJwk: maybe(text()),
+  settings: json<Readonly<Record<string, unknown>>>(),
+  isDefault: flag(),
+  disabledAt: maybe(time()),
+  createdAt: time(),
   /** When a test last passed. */
-  readonly testedAt: number | undefined
-  readonly lastUsedAt: number | undefined
-  readonly lastRefusal: Readonly<Record<string, unknown>> | undefined
+  testedAt: maybe(time()),
+  lastUsedAt: maybe(time()),
+  lastRefusal: maybe(json<Readonly<Record<string, unknown>>>()),
   /** An owner or the operator saved it last, not an administrator. */
-  readonly setByOwner: boolean
-  readonly version: number
+  setByOwner: flag(),
+  version: number(),
 }
+const { fromRow, toRow } = columns(declared, {})
+
+/** An organization's OpenID provider as stored; its rules know what the settings mean. */
+export type ConnectionRecord = RecordOf<typeof declared>
+export type ConnectionTable = TableOf<typeof declared>
 
 /** What a person decides about a connection. */
 export type ConnectionDraft = Pick<
@@ -70,16 +56,14 @@ export async function insert(
   const row = await tx.query
     .insertInto('connection')
     .values({
-      id: connection.id,
-      organization_id: connection.organizationId,
       ...columnsOf(connection),
-      is_default: connection.isDefault ? 1 : 0,
-      disabled_at: null,
-      created_at: tx.now,
-      tested_at: null,
-      last_used_at: null,
-      last_refusal: null,
-      version: 1,
+      ...toRow({
+        id: connection.id,
+        organizationId: connection.organizationId,
+        isDefault: connection.isDefault,
+        createdAt: tx.now,
+        version: 1,
+      }),
     })
     .returningAll()
     .executeTakeFirstOrThrow()
@@ -92,12 +76,7 @@ export async function find(
   organizationId: string,
   id: string,
 ): Promise<ConnectionRecord | undefined> {
-  const row = await db.query
-    .selectFrom('connection')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await ownRow(db, 'connection', { organizationId, id })
   return row && fromRow(row)
 }
 
@@ -209,12 +188,7 @@ export async function remove(tx: Tx, organizationId: string, id: string): Promis
     .where('organization_id', '=', organizationId)
     .where('connection_id', '=', id)
     .execute()
-  const result = await tx.query
-    .deleteFrom('connection')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return result.numDeletedRows > 0n
+  return await removeOwn(tx, 'connection', { organizationId, id })
 }
 
 /** Notes how the last sign-in or test through a connection went; only a sign-in counts as use. */
@@ -248,41 +222,10 @@ export async function noteOutcome(
 }
 
 function columnsOf(draft: ConnectionDraft) {
-  return {
-    name: draft.name,
-    kind: draft.kind,
-    issuer: draft.issuer,
-    client_id: draft.clientId,
-    credential_kind: draft.credentialKind,
-    credential_sealed: draft.credentialSealed,
-    public_jwk: draft.publicJwk ?? null,
-    settings: JSON.stringify(draft.settings),
-    set_by_owner: draft.setByOwner ? 1 : 0,
-  }
-}
-
-function fromRow(row: ConnectionTable): ConnectionRecord {
-  return {
-    id: row.id as ConnectionId,
-    organizationId: row.organization_id as OrganizationId,
-    name: row.name,
-    kind: row.kind,
-    issuer: row.issuer,
-    clientId: row.client_id,
-    credentialKind: row.credential_kind as 'secret' | 'key',
-    credentialSealed: row.credential_sealed,
-    publicJwk: row.public_jwk ?? undefined,
-    settings: JSON.parse(row.settings) as Record<string, unknown>,
-    isDefault: row.is_default === 1,
-    disabledAt: row.disabled_at ?? undefined,
-    createdAt: row.created_at,
-    testedAt: row.tested_at ?? undefined,
-    lastUsedAt: row.last_used_at ?? undefined,
-    lastRefusal:
-      row.last_refusal === null
-        ? undefined
-        : (JSON.parse(row.last_refusal) as Record<string, unknown>),
-    setByOwner: row.set_by_owner === 1,
-    version: row.version,
-  }
+  const { name, kind, issuer, clientId, settings, setByOwner } = draft
+  const { credentialKind, credentialSealed, publicJwk } = draft
+  return toRow({
+    ...{ name, kind, issuer, clientId, settings, setByOwner },
+    ...{ credentialKind, credentialSealed, publicJwk },
+  })
 }

@@ -1,21 +1,9 @@
 import type { Id, OrganizationId } from '../../../ids.ts'
+import { columns, json, maybe, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import { removeOwn } from '../../db/own-rows.ts'
 import type { ConnectionId } from './connections.ts'
-
-export interface DomainTable {
-  id: string
-  organization_id: string
-  name: string
-  challenge: string
-  connection_id: string | null
-  created_at: number
-  verified_at: number | null
-  verified_by: string | null
-  lost_at: number | null
-  checked_at: number | null
-  next_check_at: number | null
-  seen: string | null
-}
 
 export interface DomainHolderTable {
   name: string
@@ -23,23 +11,27 @@ export interface DomainHolderTable {
   organization_id: string
 }
 
-/** A mail domain that an organization says is its own; verified only while it holds it. */
-export interface DomainRecord {
-  readonly id: Id<'dom'>
-  readonly organizationId: OrganizationId
+const declared = {
+  id: text<Id<'dom'>>(),
+  organizationId: text<OrganizationId>(),
   /** ASCII, lower case (IDNA). */
-  readonly name: string
-  readonly challenge: string
+  name: text(),
+  challenge: text(),
   /** Where people with addresses of this domain sign in; undefined means the organization's default. */
-  readonly connectionId: ConnectionId | undefined
-  readonly createdAt: number
-  readonly verifiedAt: number | undefined
-  readonly verifiedBy: 'dns' | 'operator' | undefined
-  readonly lostAt: number | undefined
-  readonly checkedAt: number | undefined
-  readonly nextCheckAt: number | undefined
-  readonly seen: Readonly<Record<string, unknown>> | undefined
+  connectionId: maybe(text<ConnectionId>()),
+  createdAt: time(),
+  verifiedAt: maybe(time()),
+  verifiedBy: maybe(text<'dns' | 'operator'>()),
+  lostAt: maybe(time()),
+  checkedAt: maybe(time()),
+  nextCheckAt: maybe(time()),
+  seen: maybe(json<Readonly<Record<string, unknown>>>()),
 }
+const { fromRow, toRow } = columns(declared, {})
+
+/** A mail domain that an organization says is its own; verified only while it holds it. */
+export type DomainRecord = RecordOf<typeof declared>
+export type DomainTable = TableOf<typeof declared>
 
 /** Adds a domain, not verified; undefined if the organization has it already. */
 export async function insert(
@@ -50,20 +42,7 @@ export async function insert(
 ): Promise<DomainRecord | undefined> {
   const row = await tx.query
     .insertInto('domain')
-    .values({
-      id: domain.id,
-      organization_id: domain.organizationId,
-      name: domain.name,
-      challenge: domain.challenge,
-      connection_id: domain.connectionId ?? null,
-      created_at: tx.now,
-      verified_at: null,
-      verified_by: null,
-      lost_at: null,
-      checked_at: null,
-      next_check_at: domain.nextCheckAt,
-      seen: null,
-    })
+    .values(toRow({ ...domain, createdAt: tx.now }))
     .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
     .returningAll()
     .executeTakeFirst()
@@ -195,11 +174,7 @@ export async function route(
 /** Deletes a domain and lets go of its name. */
 export async function remove(tx: Tx, domain: DomainRecord): Promise<void> {
   await release(tx, domain)
-  await tx.query
-    .deleteFrom('domain')
-    .where('organization_id', '=', domain.organizationId)
-    .where('id', '=', domain.id)
-    .execute()
+  await removeOwn(tx, 'domain', domain)
 }
 
 /** Takes domains whose check is due, and puts it off so that no other node takes them too. */
@@ -227,21 +202,4 @@ export async function takeDue(
     .returningAll()
     .execute()
   return rows.map(fromRow)
-}
-
-function fromRow(row: DomainTable): DomainRecord {
-  return {
-    id: row.id as Id<'dom'>,
-    organizationId: row.organization_id as OrganizationId,
-    name: row.name,
-    challenge: row.challenge,
-    connectionId: (row.connection_id ?? undefined) as ConnectionId | undefined,
-    createdAt: row.created_at,
-    verifiedAt: row.verified_at ?? undefined,
-    verifiedBy: (row.verified_by ?? undefined) as 'dns' | 'operator' | undefined,
-    lostAt: row.lost_at ?? undefined,
-    checkedAt: row.checked_at ?? undefined,
-    nextCheckAt: row.next_check_at ?? undefined,
-    seen: row.seen === null ? undefined : (JSON.parse(row.seen) as Record<string, unknown>),
-  }
 }

@@ -1,5 +1,6 @@
 import type { OrganizationId, RuleId, TargetId } from '../../../ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import { removeOwn } from '../../db/own-rows.ts'
 
 export interface TargetTable {
   id: string
@@ -152,12 +153,7 @@ export async function remove(
   id: TargetId,
 ): Promise<boolean> {
   await removeRules(tx, organizationId, id)
-  const { numDeletedRows } = await tx.query
-    .deleteFrom('target')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return await removeOwn(tx, 'target', { organizationId, id })
 }
 
 /** The target with this id or slug in this organization. */

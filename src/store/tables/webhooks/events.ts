@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../db/db.ts'
+import { ownRow } from '../../db/own-rows.ts'
 
 export interface EventTable {
   organization_id: string
@@ -43,12 +44,7 @@ export async function find(
   organizationId: string,
   id: string,
 ): Promise<EventRecord | undefined> {
-  const row = await db.query
-    .selectFrom('event')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await ownRow(db, 'event', { organizationId, id })
   return row && fromRow(row)
 }
 

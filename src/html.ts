@@ -1,0 +1,33 @@
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Text as HTML: nothing in it is markup. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
+}
+
+/** A whole document; `head` and `body` are HTML, the title is text. */
+export function htmlDocument(parts: {
+  readonly title: string
+  readonly head: string
+  readonly body: string
+}): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(parts.title)} · Intercept</title>
+${parts.head}
+</head>
+<body>
+${parts.body}
+</body>
+</html>
+`
+}

@@ -1,0 +1,108 @@
+import { snakeCased, snakeName } from './snake-case.ts'
+
+/** How a column's value is kept in the database, and what it is in a record. */
+interface Column<Value = unknown, Kept = unknown> {
+  read(kept: Kept): Value
+  write(value: Value): Kept
+  /** The value as JSON tells it outside: times as ISO texts, names in snake_case. */
+  show(value: Value): unknown
+}
+
+type Declared = Readonly<Record<string, Column>>
+
+type ValueOf<C> = C extends { read(kept: never): infer Value } ? Value : never
+type KeptOf<C> = C extends { write(value: never): infer Kept } ? Kept : never
+
+type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? Rest extends Uncapitalize<Rest>
+    ? `${Lowercase<First>}${Snake<Rest>}`
+    : `${Lowercase<First>}_${Snake<Rest>}`
+  : Name
+
+/** The record of a table, in camelCase; what the database keeps as null is undefined. */
+export type RecordOf<C extends Declared> = { readonly [Name in keyof C]: ValueOf<C[Name]> }
+
+/** The table's row, in snake_case. */
+export type TableOf<C extends Declared> = {
+  [Name in keyof C & string as Snake<Name>]: KeptOf<C[Name]>
+}
+
+/** Text, or one of the texts that a type allows: we wrote it ourselves, checked. */
+export function text<Text extends string = string>(): Column<Text, string> {
+  return { read: (kept) => kept as Text, write: (value) => value, show: (value) => value }
+}
+
+export function number(): Column<number, number> {
+  return { read: (kept) => kept, write: (value) => value, show: (value) => value }
+}
+
+/** True and false, kept as 1 and 0. */
+export function flag(): Column<boolean, number> {
+  return { read: (kept) => kept === 1, write: (value) => (value ? 1 : 0), show: (value) => value }
+}
+
+/** Milliseconds since 1970. */
+export function time(): Column<number, number> {
+  return { ...number(), show: (value) => new Date(value).toISOString() }
+}
+
+/** A value kept as JSON: we wrote it ourselves, checked. */
+export function json<Value>(): Column<Value, string> {
+  return {
+    read: (kept) => JSON.parse(kept) as Value,
+    write: (value) => JSON.stringify(value),
+    show: (value) => snakeCased(value),
+  }
+}
+
+/** A column that may be null; in a record that is undefined. */
+export function maybe<Value, Kept>(
+  column: Column<Value, Kept>,
+): Column<Value | undefined, Kept | null> {
+  return {
+    read: (kept) => (kept === null ? undefined : column.read(kept)),
+    write: (value) => (value === undefined ? null : column.write(value)),
+    show: (value) => (value === undefined ? null : column.show(value)),
+  }
+}
+
+/**
+ * Declares the columns of a table once: its row, its record and the ways between them follow. Hidden columns are
+ * written by their names too, but no record has them.
+ */
+export function columns<C extends Declared, H extends Declared>(declared: C, hidden: H) {
+  const listOf = (some: Declared) =>
+    Object.entries(some).map(([name, column]) => ({ name, column, inRow: snakeName(name) }))
+  const shown = listOf(declared)
+  const all = [...shown, ...listOf(hidden)]
+
+  function written(values: object, write: (column: Column, value: unknown) => unknown): object {
+    const given = values as Readonly<Record<string, unknown>>
+    return Object.fromEntries(
+      all
+        .filter(({ name }) => Object.hasOwn(given, name))
+        .map(({ name, column, inRow }) => [inRow, write(column, given[name])]),
+    )
+  }
+
+  return {
+    /** A row as a record. */
+    fromRow(row: TableOf<C>): RecordOf<C> {
+      const kept = row as Readonly<Record<string, unknown>>
+      const values = shown.map(({ name, column, inRow }) => [name, column.read(kept[inRow])])
+      return Object.fromEntries(values) as RecordOf<C>
+    },
+    /** The columns for values of a record: those that are given, undefined ones as null. */
+    toRow<Name extends keyof (C & H) & string>(
+      values: Pick<RecordOf<C & H>, Name>,
+    ): { [Each in Name as Snake<Each>]: KeptOf<(C & H)[Each]> } {
+      return written(values, (column, value) => column.write(value)) as never
+    },
+    /** Values of a record as JSON tells them outside, as in the audit log. */
+    toJson<Name extends keyof C & string>(
+      values: Pick<RecordOf<C>, Name>,
+    ): Record<string, unknown> {
+      return { ...written(values, (column, value) => column.show(value)) }
+    },
+  }
+}
