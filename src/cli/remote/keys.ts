@@ -1,5 +1,5 @@
 import type { Key, KeyInput, Keys } from '../../access/index.ts'
-import { snakeCased } from '../../store/index.ts'
+import { keys, snakeCased } from '../../store/index.ts'
 import type { Remote } from './connection.ts'
 import { part } from './organizations.ts'
 import {
@@ -38,7 +38,7 @@ export function remoteKeys(remote: Remote) {
     async issue(organizationId, input) {
       const made = await remote.call<{ key: KeyJson; secret: string }>(
         `POST ${at(organizationId)}`,
-        bodyOf(input),
+        { ...bodyOf(input), scheme: input.scheme },
       )
       return { key: toKey(made.key), secret: createSecret(made.secret) }
     },
@@ -74,8 +74,9 @@ export async function whoIs(remote: Remote, credential: Readonly<Record<string, 
 }
 
 /** What is undefined is left out: for a new key the default, for an edit no limit. */
-function bodyOf({ expiresAt, ...input }: KeyInput | IssueInput) {
-  return { ...(snakeCased(input) as object), expires_at: timeOf(expiresAt) }
+function bodyOf(input: KeyInput | IssueInput) {
+  const { expiresAt, ...edit } = keys.editOf(input as KeyInput)
+  return { ...(snakeCased(edit) as object), expires_at: timeOf(expiresAt) }
 }
 
 function toKey(json: KeyJson): Key {
