@@ -67,7 +67,7 @@ describe('settings', () => {
     [{ WORKERS: '0' }, /^WORKERS must be a whole number from 1 to 64/],
   ]
   for (const [env, sentence] of wrong) {
-    test(`R6: ${JSON.stringify(env)} is refused in one sentence`, () => {
+    test(`${JSON.stringify(env)} is refused in one sentence`, () => {
       const sentences = refusal(env)
       assert.equal(sentences.length, 1)
       assert.match(sentences[0] ?? '', sentence)
@@ -89,7 +89,7 @@ describe('settings', () => {
     ['INTERCEPT_COLOUR', /^INTERCEPT_COLOUR is not a setting; `intercept doctor` lists them all/],
   ]
   for (const [name, sentence] of misspelt) {
-    test(`R6: ${name} stops the start in one sentence that does not show its value`, () => {
+    test(`${name} stops the start in one sentence that does not show its value`, () => {
       const sentences = refusal({ [name]: '/canary' })
       assert.equal(sentences.length, 1, sentences.join())
       assert.match(sentences[0] ?? '', sentence)
@@ -103,7 +103,7 @@ describe('settings', () => {
     ['HOTS', /did you mean HOST/],
     ['WORKER', /did you mean WORKERS/],
   ] as const) {
-    test(`R6: ${name}, near a short name, is doubted and never refused`, () => {
+    test(`${name}, near a short name, is doubted and never refused`, () => {
       assert.match(suspicions({ [name]: '1' }).join(), sentence)
       assert.deepEqual(refusal({ [name]: '1' }), [])
     })
@@ -119,7 +119,7 @@ describe('settings', () => {
     // What the command line reads.
     ...['INTERCEPT_SERVER', 'INTERCEPT_TOKEN'],
   ]) {
-    test(`R6: ${name} is neither doubted nor refused`, () => {
+    test(`${name} is neither doubted nor refused`, () => {
       assert.deepEqual(suspicions({ [name]: '1' }), [])
       assert.deepEqual(refusal({ [name]: '1' }), [])
     })
@@ -163,7 +163,7 @@ describe('settings', () => {
     })
   })
 
-  test('R6: a Node below the security floor is refused', () => {
+  test('a Node below the security floor is refused', () => {
     assert.throws(() => readConfig({}, { nodeVersion: '24.20.3' }), ConfigError)
     assert.throws(() => readConfig({}, { nodeVersion: '22.99.0' }), ConfigError)
     assert.doesNotThrow(() => readConfig({}, { nodeVersion: '24.21.0' }))
@@ -174,7 +174,7 @@ describe('settings', () => {
     assert.equal(refusal({ PORT: 'x', WORKERS: 'x', BASE_URL: 'x' }).length, 3)
   })
 
-  test('A4: a list of the settings never shows a secret', () => {
+  test('a list of the settings never shows a secret', () => {
     const canary = 'postgres://intercept:canary-password@db/intercept'
     const lines = listSettings({ DATABASE_URL: canary, INTERCEPT_SECRET: canary })
     assert.doesNotMatch(JSON.stringify(lines), /canary/)

@@ -38,7 +38,7 @@ export function createKeyCache(deps: {
   const revoked = new WeakSet<KeyPrincipal>()
   // One copy of what an organization's keys have in common.
   const commonOf = new Map<OrganizationId, Common>()
-  // A clock that is set back revives no key that has ended, as little as it does a session (S6).
+  // A clock that is set back revives no key that has ended, as little as it does a session.
   let latestMs = 0
 
   // By digest, so that nothing secret is kept.

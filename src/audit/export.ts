@@ -33,7 +33,7 @@ export async function* toCsv(entries: AsyncIterable<AuditEntry>): AsyncIterable<
   }
 }
 
-/** One cell of CSV (RFC 4180, section 2). A spreadsheet takes a cell that begins so for a formula: an apostrophe keeps it text (A2). */
+/** One cell of CSV (RFC 4180, section 2). A spreadsheet takes a cell that begins so for a formula: an apostrophe keeps it text. */
 export function cell(text: string): string {
   const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

@@ -66,7 +66,7 @@ describe('command line', () => {
     assert.match(revoked.err, /credential_revoked/)
   })
 
-  test('K6: a secret is in the answer of its issuing and in nothing else', async () => {
+  test('a secret is in the answer of its issuing and in nothing else', async () => {
     const { secret = '' } = await answerOf('key issue acme --name canary')
     for (const words of ['key list acme', 'key list acme --json', 'org list --json']) {
       assert.ok(!(await intercept(words)).out.includes(secret))
@@ -81,7 +81,7 @@ describe('command line', () => {
     assert.match((await intercept('org create acme --json')).err, /"code":"conflict"/)
   })
 
-  test('R6: there is one setup link, until there is somebody; then sign-in links for known people', async () => {
+  test('there is one setup link, until there is somebody; then sign-in links for known people', async () => {
     assert.match((await answerOf('setup-link'))['url'] ?? '', /\/setup\?token=.{40,}/)
     assert.equal((await intercept('sign-in-link ada@acme.test')).code, 1)
     await answerOf('member add acme ada@acme.test --role owner --name Ada')
@@ -94,7 +94,7 @@ describe('command line', () => {
     assert.equal((await intercept('member add acme bob@acme.test --role king')).code, 2)
   })
 
-  test('A2: a changed audit entry shows', async () => {
+  test('a changed audit entry shows', async () => {
     assert.equal((await intercept('audit verify')).code, 0)
     const file = new Database(join(folder, 'intercept.db'))
     file.exec("update audit_entry set detail = '{}' where sequence = 2")

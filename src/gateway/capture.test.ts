@@ -17,11 +17,11 @@ function kept(pieces: readonly string[], more: Partial<typeof settings> = {}): s
   return request.body ?? ''
 }
 
-test('A5: a target that captures nothing keeps nothing', () => {
+test('a target that captures nothing keeps nothing', () => {
   assert.equal(createCapture(['X-Note', 'x'], undefined), undefined)
 })
 
-test('A5: the headers that are kept are those of the list, and no credential of ours in them', () => {
+test('the headers that are kept are those of the list, and no credential of ours in them', () => {
   const key = mintCredential('svc_live_').secret.reveal()
   const capture = createCapture(
     [
@@ -72,19 +72,19 @@ const hidings: Readonly<Record<string, string>> = {
   'an object that is cut off': `{"password":{"value":"${secret}`,
 }
 for (const [name, body] of Object.entries(hidings)) {
-  test(`A5: the value of a named field is blacked out in ${name}`, () => {
+  test(`the value of a named field is blacked out in ${name}`, () => {
     assert.ok(!kept([body]).includes(secret), kept([body]))
     // In pieces it is the same text.
     assert.equal(kept(body.split('')), kept([body]))
   })
 }
 
-test('A5: what is not named stays readable', () => {
+test('what is not named stays readable', () => {
   const body = '{"user":"ada","passwords":"x","note":"a=b","n":1}'
   assert.equal(kept([body]), body)
 })
 
-test('A5: at most so many bytes are kept, compressed bodies not at all, and all are counted', () => {
+test('at most so many bytes are kept, compressed bodies not at all, and all are counted', () => {
   const capture = createCapture([], { ...settings, bodyBytes: 10 })
   for (let at = 0; at < 1000; at++) capture?.body(Buffer.alloc(1000, 'x'))
   const { answer } = JSON.parse(capture?.text() ?? '{}') as {
@@ -99,7 +99,7 @@ test('A5: at most so many bytes are kept, compressed bodies not at all, and all 
 })
 
 // In how many steps is counted in test/steps.test.ts.
-test('L7: hostile bodies are blacked out', () => {
+test('hostile bodies are blacked out', () => {
   for (const unit of [
     '"',
     '\\',

@@ -50,7 +50,7 @@ function unknownKey(): string {
   return mintCredential('svc_live_').secret.reveal()
 }
 
-test('K13: over its limit an address costs at most 200 look-ups a second on this node, and is told 429', async () => {
+test('over its limit an address costs at most 200 look-ups a second on this node, and is told 429', async () => {
   const { ask, reads, pass } = identifyForTests()
   const answers: string[] = []
   for (let call = 0; call < 1000; call++) answers.push(await ask(unknownKey()))
@@ -65,7 +65,7 @@ test('K13: over its limit an address costs at most 200 look-ups a second on this
   assert.ok(reads() <= 301 + 10 + 1, `${reads()} look-ups`)
 })
 
-test('K13: a remembered key keeps working from an address over its limit, without a look-up', async () => {
+test('a remembered key keeps working from an address over its limit, without a look-up', async () => {
   const { ask, reads } = identifyForTests()
   for (let call = 0; call < 1000; call++) await ask('svc_live_nope')
   assert.equal(await ask('svc_live_nope'), 'rate_limited')
@@ -74,7 +74,7 @@ test('K13: a remembered key keeps working from an address over its limit, withou
   assert.equal(reads(), before)
 })
 
-test('K13: what no key can look like costs no look-up at all, below the limit and above', async () => {
+test('what no key can look like costs no look-up at all, below the limit and above', async () => {
   const { ask, reads } = identifyForTests()
   for (let call = 0; call < 500; call++) await ask(`${known.slice(0, -1)}!`)
   assert.equal(reads(), 0)

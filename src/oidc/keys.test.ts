@@ -56,7 +56,7 @@ describe('published keys', () => {
     assert.equal(state.asked, 2)
   })
 
-  test('O7: unknown kids cannot make us ask without end; the budget grows back', async () => {
+  test('unknown kids cannot make us ask without end; the budget grows back', async () => {
     const { state, keys } = provider('a')
     await find(keys, 'a')
     for (let turn = 0; turn < 100; turn++) await assert.rejects(find(keys, `x${turn}`), isUnknown)

@@ -35,7 +35,7 @@ describe('what is known of providers', () => {
     assert.equal(state.asked, 2)
   })
 
-  test('L6: a provider that is down is not asked again by everybody who tries', async () => {
+  test('a provider that is down is not asked again by everybody who tries', async () => {
     const { state, relyingParty } = party()
     state.down = true
     for (let turn = 0; turn < 50; turn++) {
@@ -54,7 +54,7 @@ describe('what is known of providers', () => {
     assert.equal(state.asked, 2)
   })
 
-  test('O14: without loopback, http is no issuer at all', async () => {
+  test('without loopback, http is no issuer at all', async () => {
     const { relyingParty } = party()
     for (const bad of [
       'http://127.0.0.1/',

@@ -288,7 +288,7 @@ async function noteRefused(
   })
 }
 
-/** No way back in for somebody who was deactivated, everywhere or in all they belonged to (O12). */
+/** No way back in for somebody who was deactivated, everywhere or in all they belonged to. */
 async function refuseDeactivated(tx: Tx, user: UserRecord): Promise<void> {
   const joined = await memberships.listOfUser(tx, user.id)
   const nowhere =

@@ -20,7 +20,7 @@ import { checksum } from './mint.ts'
 
 const prefix = 'svc_live_'
 
-test('K5: a minted key carries 256 random bits, a public id and a checksum', () => {
+test('a minted key carries 256 random bits, a public id and a checksum', () => {
   const { secret, lookup } = mintCredential(prefix)
   const text = secret.reveal()
   assert.match(text, /^svc_live_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/)
@@ -48,7 +48,7 @@ test('one changed character anywhere in a key is noticed without any look-up', (
   }
 })
 
-test('A4: a secret prints and serialises as its hint', () => {
+test('a secret prints and serialises as its hint', () => {
   const { secret } = mintCredential(prefix)
   const value = secret.reveal()
   for (const text of [
@@ -63,7 +63,7 @@ test('A4: a secret prints and serialises as its hint', () => {
   assert.ok(secret instanceof Secret)
 })
 
-test('E1: a sealed text opens in its own place only', () => {
+test('a sealed text opens in its own place only', () => {
   const sealer = createSealer(['a master key of more than 32 characters'])
   const sealed = sealer.seal('the upstream’s password', ['org_1', 'tgt_1', 'credential'])
   assert.equal(sealer.open(sealed, ['org_1', 'tgt_1', 'credential']), 'the upstream’s password')
@@ -79,7 +79,7 @@ test('E1: a sealed text opens in its own place only', () => {
   assert.notEqual(sealer.seal('x', ['a']), sealer.seal('x', ['a']))
 })
 
-test('E2: an older master key opens and is replaced; an unknown one opens nothing', () => {
+test('an older master key opens and is replaced; an unknown one opens nothing', () => {
   const old = createSealer(['the old master key, long enough to be one'])
   const sealed = old.seal('x', ['a'])
   const both = createSealer([
@@ -95,7 +95,7 @@ test('E2: an older master key opens and is replaced; an unknown one opens nothin
   )
 })
 
-test('E2: the first start makes a master key that only its owner can read, later ones find it', () => {
+test('the first start makes a master key that only its owner can read, later ones find it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-test-'))
   try {
     const [first] = loadMasterSecrets(undefined, join(folder, 'data'))
@@ -107,7 +107,7 @@ test('E2: the first start makes a master key that only its owner can read, later
   }
 })
 
-test('S3: a token is believed only from our key, of its type, for its audience, in its time', async () => {
+test('a token is believed only from our key, of its type, for its audience, in its time', async () => {
   const pair = await mintSigningKeyPair()
   const signer = await loadSigner('k1', pair.privateJwk)
   const nowMs = 1_800_000_000_000

@@ -31,7 +31,7 @@ function limitForTests(rate: typeof failures | undefined = failures) {
   return { end, costs: () => costs, at }
 }
 
-test('K13: a source whose sign-ins fail is told so a hundred times, then 429, and costs little more', async () => {
+test('a source whose sign-ins fail is told so a hundred times, then 429, and costs little more', async () => {
   const { end, costs, at } = limitForTests()
   const answers: string[] = []
   for (let n = 0; n < 1000; n++) answers.push(await end('192.0.2.1', 'idp_token_refused'))
@@ -43,7 +43,7 @@ test('K13: a source whose sign-ins fail is told so a hundred times, then 429, an
   assert.equal(await end('192.0.2.1', 'callback_invalid'), 'callback_invalid')
 })
 
-test('K13: a company behind one address signs in as often as it likes, also beside somebody who floods it', async () => {
+test('a company behind one address signs in as often as it likes, also beside somebody who floods it', async () => {
   const { end } = limitForTests()
   for (let n = 0; n < 1000; n++) assert.equal(await end('192.0.2.1', 'good'), 'good')
   for (let n = 0; n < 1000; n++) await end('192.0.2.1', 'no transaction')

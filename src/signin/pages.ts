@@ -24,7 +24,7 @@ export const pageHeaders = {
 
 /**
  * The end of a sign-in: a page of our own that moves on by itself. A redirect from here would still count as the
- * provider's, and the Strict cookie would not be sent on it (F1).
+ * provider's, and the Strict cookie would not be sent on it.
  */
 export function landingPage(path: string): Page {
   const to = `/api/v1/auth/landed?return_to=${encodeURIComponent(path).replaceAll('%2F', '/')}`

@@ -233,7 +233,7 @@ export async function sendPage(reply: AppReply, page: Page): Promise<AppReply> {
   return await reply.code(page.status).headers(page.headers).send(page.html)
 }
 
-/** The redirect address of a provider: from the settings alone, never from a header (O5). */
+/** The redirect address of a provider: from the settings alone, never from a header. */
 function redirectUri(deps: SignInDeps, name: string): string {
   return `${deps.authUrl}/api/v1/auth/${name}/callback`
 }

@@ -155,7 +155,7 @@ export class SsoFinishes {
     await logins.finish(login, query)
     const signal = AbortSignal.timeout(budgetMs)
     const provider = await relyingParty.provider(connection.issuer)
-    // The connection as it was when this browser left (O4, O13).
+    // The connection as it was when this browser left.
     if (provider.issuer !== login.issuer || provider.tokenEndpoint !== login.tokenEndpoint) {
       throw new Problem(
         'sso_connection_disabled',

@@ -41,7 +41,7 @@ export function createPendingConfirmations<Input>(
         context,
       )
       const cookie = hostCookie(cookieName, sealed, {
-        // The person comes back from another provider's page (F3).
+        // The person comes back from another provider's page.
         sameSite: 'Lax',
         maxAgeSeconds: lifetimeMs / 1000,
       })

@@ -70,7 +70,7 @@ export class SsoStarts {
     }
     const connection = await sso.routing.open(id)
     const issuer = single(query, 'iss')
-    // Whoever starts it may only name the provider that is ours already (O17).
+    // Whoever starts it may only name the provider that is ours already.
     if (issuer !== undefined && issuer !== connection.issuer) {
       throw new Problem('callback_issuer_mismatch', 'This connection belongs to another issuer.')
     }

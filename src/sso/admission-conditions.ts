@@ -104,7 +104,7 @@ export function requireGroup(at: Attempt): void {
   )
 }
 
-/** The membership of somebody who is in; `sso_membership_ended` for who was deactivated (O12), undefined for no member. */
+/** The membership of somebody who is in; `sso_membership_ended` for who was deactivated, undefined for no member. */
 export async function membershipOf(
   at: Attempt,
   user: UserRecord,

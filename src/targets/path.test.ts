@@ -64,19 +64,19 @@ const legal = [
 
 describe('paths', () => {
   for (const path of always) {
-    test(`P6: ${JSON.stringify(path)} is ambiguous for every target`, () => {
+    test(`${JSON.stringify(path)} is ambiguous for every target`, () => {
       assert.notEqual(pathAmbiguity(path, 'canonical'), undefined)
       assert.notEqual(pathAmbiguity(path, 'verbatim'), undefined)
     })
   }
   for (const path of verbatimOnly) {
-    test(`P6: ${path} passes for verbatim targets only`, () => {
+    test(`${path} passes for verbatim targets only`, () => {
       assert.notEqual(pathAmbiguity(path, 'canonical'), undefined)
       assert.equal(pathAmbiguity(path, 'verbatim'), undefined)
     })
   }
   for (const path of legal) {
-    test(`P7: ${path} is legal`, () => {
+    test(`${path} is legal`, () => {
       assert.equal(pathAmbiguity(path, 'canonical'), undefined)
     })
   }
@@ -89,7 +89,7 @@ describe('paths', () => {
     '/%2e%2e%2fa',
     '/a%2f.;x%2fb',
   ]) {
-    test(`P6: ${path}: a dot segment stays refused behind an encoded slash of a verbatim target`, () => {
+    test(`${path}: a dot segment stays refused behind an encoded slash of a verbatim target`, () => {
       assert.notEqual(pathAmbiguity(path, 'verbatim'), undefined)
     })
   }

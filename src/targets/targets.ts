@@ -187,7 +187,7 @@ class StoredTargets implements Targets {
       input.upstream === undefined
         ? before.upstream
         : checkUpstream(input.upstream, this.#deps.guard)
-    // Whoever may not read a credential must not send it to a host of his choice (P15).
+    // Whoever may not read a credential must not send it to a host of his choice.
     const moved = new URL(upstream).origin !== new URL(before.upstream).origin
     const keeps = input.credential === undefined && !moved
     const credential = keeps

@@ -19,7 +19,7 @@ const canaries = [
 
 describe('log', () => {
   for (const [text, secret] of canaries) {
-    test(`A4: ${text.slice(0, 14)}… is in no line, wherever it stands`, () => {
+    test(`${text.slice(0, 14)}… is in no line, wherever it stands`, () => {
       for (const pretty of [false, true]) {
         const { log, lines } = capture(pretty)
         log.info({ deep: { deeper: [text] }, path: text }, `message ${text}`)
@@ -36,7 +36,7 @@ describe('log', () => {
     assert.equal(redact(`key svc_live_${body} refused`), 'key svc_live_k3x9Qa2P_… refused')
   })
 
-  test('A3: no text can forge a line: each call is one line of JSON', () => {
+  test('no text can forge a line: each call is one line of JSON', () => {
     const forged = 'a\r\n{"level":"fatal"}\u001B[2J\u2028\u2029\u0085\u009B31m\u007Fb'
     const { log, lines } = capture(false)
     log.info({ agent: forged }, forged)
@@ -46,7 +46,7 @@ describe('log', () => {
     assert.equal((JSON.parse(text) as { agent: string }).agent, forged)
   })
 
-  test('A3: on a terminal control characters are shown, not obeyed', () => {
+  test('on a terminal control characters are shown, not obeyed', () => {
     const { log, lines } = capture(true)
     log.info({ agent: 'x\u001B[2J\r\ny\u009B31m' }, 'a\nb')
     const text = lines.join('')

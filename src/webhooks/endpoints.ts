@@ -96,7 +96,7 @@ export class Endpoints {
     const before = await this.get(organizationId, id)
     // A key pair that is there stays: receivers have its public half.
     const asymmetric = input.asymmetric && before.publicKey ? undefined : input.asymmetric
-    // Headers may hold a receiver's secret: they do not follow the endpoint to another host (P15).
+    // Headers may hold a receiver's secret: they do not follow the endpoint to another host.
     const moved = input.url !== undefined && originOf(input.url) !== originOf(before.url)
     const headers = moved ? (input.headers ?? {}) : input.headers
     const subject = { organizationId, id }

@@ -57,14 +57,14 @@ describe('the health of an endpoint', () => {
     return after
   }
 
-  test('W8: 20 failures in a row hold it, not 19, and a success starts the count afresh', () => {
+  test('20 failures in a row hold it, not 19, and a success starts the count afresh', () => {
     const nearly = fail(freshHealth, 19, 0)
     assert.equal(nearly.state, 'active')
     assert.equal(fail(healthAfter(nearly, succeeded, 1), 19, 2).state, 'active')
     assert.equal(fail(nearly, 1, 0).state, 'held')
   })
 
-  test('W8: probes come after 1, 2, 4 … 60 minutes, and the first success resumes', () => {
+  test('probes come after 1, 2, 4 … 60 minutes, and the first success resumes', () => {
     let health = fail(freshHealth, 20, 0)
     const waits: number[] = []
     let now = 0
@@ -78,7 +78,7 @@ describe('the health of an endpoint', () => {
     assert.deepEqual(resumed, { ...freshHealth, lastSuccessAt: now })
   })
 
-  test('W8: a probe that somebody asks for does not lengthen the wait, however often it fails', () => {
+  test('a probe that somebody asks for does not lengthen the wait, however often it fails', () => {
     const first = fail(freshHealth, 20, 0)
     let health = healthAfter(first, failed, first.probeAt!)
     let now = first.probeAt!
@@ -93,7 +93,7 @@ describe('the health of an endpoint', () => {
     assert.equal(probedNow(freshHealth, now), freshHealth)
   })
 
-  test('W8: it is disabled by 410, by its own wish, and by five days without success; then nothing moves it', () => {
+  test('it is disabled by 410, by its own wish, and by five days without success; then nothing moves it', () => {
     assert.equal(healthAfter(freshHealth, { ...failed, gone: true }, 0).disabledReason, 'gone')
     const asked = healthAfter(freshHealth, { ...succeeded, asksToDisable: true }, 0)
     assert.equal(asked.disabledReason, 'receiver_asked')

@@ -9,7 +9,7 @@ import { productForTests } from '../harness/product.ts'
 import { engines, storeForTests, type TestStore } from '../harness/store.ts'
 
 for (const engine of engines) {
-  describe(`A2: the audit chain on ${engine}`, () => {
+  describe(`the audit chain on ${engine}`, () => {
     let opened: TestStore
     let store: Store
     let id: OrganizationId
@@ -155,7 +155,7 @@ for (const engine of engines) {
   })
 }
 
-describe('A1, A2: the log as people get it', () => {
+describe('the log as people get it', () => {
   test('a cell that a spreadsheet would take for a formula stays text', async () => {
     async function* entries() {
       for (const name of ['=cmd()', '+1', '-1', '@x', '\tx', '"q",\r\n']) {
@@ -208,7 +208,7 @@ describe('A1, A2: the log as people get it', () => {
     assert.equal(chain.json.intact, true, chain.text)
   })
 
-  test('A1: what turns out later to be an owner’s or somebody else’s is a denial too', async () => {
+  test('what turns out later to be an owner’s or somebody else’s is a denial too', async () => {
     await using product = await productForTests()
     const owner = await firstOwner(product)
     const admin = await memberOf(product, 'acme', { email: 'adm@x.test', role: 'admin' })

@@ -25,7 +25,7 @@ describe('many sign-ins of one address that fail', () => {
       }),
   }
   for (const [what, call] of Object.entries(ends)) {
-    test(`K13: ${what} is told 429 on a page, and a good sign-in from there still gets in`, async () => {
+    test(`${what} is told 429 on a page, and a good sign-in from there still gets in`, async () => {
       let last = await call()
       let tries = 1
       while (last.status === 400 && tries++ < 100) {

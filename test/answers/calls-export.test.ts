@@ -102,7 +102,7 @@ describe('calls as a file, and what was captured of them', () => {
     assert.equal(wrong.json.code, 'invalid_input')
   })
 
-  test('A2: CSV has a head and a line per call, and a name that begins a formula stays text', async () => {
+  test('CSV has a head and a line per call, and a name that begins a formula stays text', async () => {
     const answer = await owner.call(`POST ${at}/calls/export`, { format: 'csv' })
     assert.match(answer.headers.get('content-disposition') ?? '', /filename="calls-acme.csv"/)
     const [head = '', ...rows] = answer.text.trimEnd().split('\r\n')
@@ -120,7 +120,7 @@ describe('calls as a file, and what was captured of them', () => {
     assert.equal(audit.json.items[0].actor.kind, 'user')
   })
 
-  test('S5: a file whose session ends on the way is a broken download, never a short file', async () => {
+  test('a file whose session ends on the way is a broken download, never a short file', async () => {
     const reader = await memberOf(product, 'acme', { email: 'slow@acme.test', role: 'viewer' })
     const organization = await owner.call(`GET ${at}`)
     await fillPaths(organization.json.id)

@@ -29,7 +29,7 @@ test('a found SCIM token is dead once it was presented', async () => {
   assert.equal(await ask(), 401)
 })
 
-test('K13: found secrets cost a source as much as guessed ones: beyond the limit nothing is looked up', async () => {
+test('found secrets cost a source as much as guessed ones: beyond the limit nothing is looked up', async () => {
   await using gateway = await gatewayForTests({ settings: { LIMIT_FAILED_CREDENTIALS: '1/s' } })
   const statuses = new Set<number>()
   let refused: Response | undefined

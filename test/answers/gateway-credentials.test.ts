@@ -14,7 +14,7 @@ describe('credentials of the guarded area', () => {
   after(async () => gateway[Symbol.asyncDispose]())
 
   for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-    test(`K1: ${method} without a credential is 401 on every path, and the upstream sees nothing`, async () => {
+    test(`${method} without a credential is 401 on every path, and the upstream sees nothing`, async () => {
       const before = gateway.upstream.seen.length
       const bodies = new Set<string>()
       for (const path of [
@@ -39,7 +39,7 @@ describe('credentials of the guarded area', () => {
     })
   }
 
-  test('K4: the scheme is case-insensitive, blanks around the key are trimmed, other letters are not', async () => {
+  test('the scheme is case-insensitive, blanks around the key are trimmed, other letters are not', async () => {
     const ask = async (line: string) =>
       gateway.raw(
         `GET ${prefix}/echo/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${line}\r\n\r\n`,
@@ -64,7 +64,7 @@ describe('credentials of the guarded area', () => {
     }
   })
 
-  test('K7: malformed and unknown keys get the same answer', async () => {
+  test('malformed and unknown keys get the same answer', async () => {
     const other = await gatewayForTests()
     const foreign = other.xApiKey
     await other[Symbol.asyncDispose]()

@@ -42,7 +42,7 @@ describe('the decision for a proxy that appends the path', () => {
 })
 
 describe('headers by another name', () => {
-  test('P4: no trailer is called like the credential that the target injects, or named in Connection', async () => {
+  test('no trailer is called like the credential that the target injects, or named in Connection', async () => {
     await using upstream = await rawUpstream((socket, text) => {
       if (text.includes('0\r\n')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
     })
@@ -59,7 +59,7 @@ describe('headers by another name', () => {
     assert.doesNotMatch(upstream.received(), /theirs/)
   })
 
-  test('P5: a trailer says nothing that a header may not say', async () => {
+  test('a trailer says nothing that a header may not say', async () => {
     await using upstream = await rawUpstream((socket, text) => {
       if (text.includes('0\r\n')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
     })
@@ -77,7 +77,7 @@ describe('headers by another name', () => {
     assert.doesNotMatch(upstream.received(), /trailing/)
   })
 
-  test('P5: nobody but a trusted proxy says where a call comes from, in any usual spelling', async () => {
+  test('nobody but a trusted proxy says where a call comes from, in any usual spelling', async () => {
     await using gateway = await gatewayForTests()
     const names = ['Client-IP', 'X-Forwarded', 'X_Client_IP', 'X-Original-Forwarded-For']
     const lines = names.map((name) => `${name}: 6.6.6.6\r\n`).join('')
@@ -138,7 +138,7 @@ describe('headers by another name', () => {
     assert.doesNotMatch(upstream.received(), /trailing/)
   })
 
-  test("P5: of what a trusted proxy appends to a caller's list, only its own element names protocol and host", async () => {
+  test("of what a trusted proxy appends to a caller's list, only its own element names protocol and host", async () => {
     await using gateway = await gatewayForTests({ settings: { TRUSTED_PROXIES: '1' } })
     const said = async (lines: string): Promise<(string | undefined)[]> => {
       await gateway.raw(`GET {prefix}/x HTTP/1.1\r\nHost: called.example\r\n{key}\r\n${lines}\r\n`)
@@ -156,7 +156,7 @@ describe('headers by another name', () => {
     assert.deepEqual(await said(senseless), ['http', 'called.example'])
   })
 
-  test('P5: FORWARDED_HOST=host takes the called host from Host, for a proxy that leaves X-Forwarded-Host to callers', async () => {
+  test('FORWARDED_HOST=host takes the called host from Host, for a proxy that leaves X-Forwarded-Host to callers', async () => {
     await using gateway = await gatewayForTests({
       settings: { TRUSTED_PROXIES: '1', FORWARDED_HOST: 'host' },
     })
@@ -168,7 +168,7 @@ describe('headers by another name', () => {
     assert.equal(raw[raw.indexOf('X-Forwarded-Proto') + 1], 'https')
   })
 
-  test('K4: only blanks around a key are trimmed, no other white space', async () => {
+  test('only blanks around a key are trimmed, no other white space', async () => {
     await using gateway = await gatewayForTests()
     const { secret } = gateway.xApiKey
     for (const [value, status] of [
@@ -183,7 +183,7 @@ describe('headers by another name', () => {
     }
   })
 
-  test('P5: a header that the target injects comes from the target alone, spelled with "_" or "-"', async () => {
+  test('a header that the target injects comes from the target alone, spelled with "_" or "-"', async () => {
     for (const injected of ['X_Token', 'X-Token']) {
       await using gateway = await gatewayForTests({ target: ['--header', `${injected}: ours`] })
       for (const sent of ['X_Token', 'X-Token', 'x_tOKEN']) {
@@ -198,7 +198,7 @@ describe('headers by another name', () => {
   })
 })
 
-test('K8: a call that was cut while its assertion was signed reaches no upstream', async () => {
+test('a call that was cut while its assertion was signed reaches no upstream', async () => {
   const exchange = { finished: false, gone: false, rawHeaders: [] }
   const call = { exchange }
   const forwarding = { target: { settings: { assertion: true } } }

@@ -96,7 +96,7 @@ describe('the order of checks', () => {
         key = gateway[scheme]
       })
 
-      test('K2: a good key is let through', async () => {
+      test('a good key is let through', async () => {
         const response = await call('/echo/hello?x=1')
         assert.equal(response.status, 200)
         assert.equal(await response.text(), 'ok')
@@ -140,7 +140,7 @@ describe('the order of checks', () => {
         assert.match(problem.detail, scheme === 'bearer' ? /Authorization/ : /X-API-Key/)
       })
 
-      test('K2: a key in query, cookie, Basic or path is not read', async () => {
+      test('a key in query, cookie, Basic or path is not read', async () => {
         for (const place of [
           async () => bare(`/echo/x?api_key=${key.secret}&X-API-Key=${key.secret}`),
           async () => bare(`/${key.secret}/x`),
@@ -156,7 +156,7 @@ describe('the order of checks', () => {
         )
       })
 
-      test('K3: two credentials are 400 credential_ambiguous, whichever is good', async () => {
+      test('two credentials are 400 credential_ambiguous, whichever is good', async () => {
         const [name, value] = credential(key)
         const other = scheme === 'bearer' ? gateway.xApiKey : gateway.bearer
         await refused(
@@ -170,7 +170,7 @@ describe('the order of checks', () => {
         }
       })
 
-      test('2 K8: a revoked key is 401 credential_revoked on the next request', async () => {
+      test('a revoked key is 401 credential_revoked on the next request', async () => {
         const gone = await issue()
         assert.equal((await call('/echo/x', {}, gone)).status, 200)
         await gateway.run('key', 'revoke', gone.id)
@@ -196,7 +196,7 @@ describe('the order of checks', () => {
         assert.equal((await call('/echo/x', {}, near)).status, 200)
       })
 
-      test('3 P5: X-Forwarded-For does not help a stranger', async () => {
+      test('X-Forwarded-For does not help a stranger', async () => {
         const far = await issue('--cidr', '10.0.0.0/8')
         const headers = {
           'X-Forwarded-For': '10.1.2.3',
@@ -222,7 +222,7 @@ describe('the order of checks', () => {
         assert.match(await gateway.raw(page), /^HTTP\/1\.1 200 /)
       })
 
-      test('4 P14: a CORS preflight with a key is 403, and no answer has CORS headers', async () => {
+      test('a CORS preflight with a key is 403, and no answer has CORS headers', async () => {
         const [name, value] = credential(key)
         const text = `OPTIONS ${prefix}/echo/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${name}: ${value}\r\nOrigin: https://a.example\r\nAccess-Control-Request-Method: GET\r\n\r\n`
         const transcript = await gateway.raw(text)
@@ -230,7 +230,7 @@ describe('the order of checks', () => {
         assert.doesNotMatch(transcript, /access-control-/i)
       })
 
-      test('5 K10: a missing target, one without a grant and one of another organization are the same 404', async () => {
+      test('a missing target, one without a grant and one of another organization are the same 404', async () => {
         const narrow = await issue('--grant', 'pages:GET')
         const answers = [
           await refused(await call('/missing/x'), 404, 'target_not_found'),
@@ -267,7 +267,7 @@ describe('the order of checks', () => {
         assert.equal((await call('/echo/odd/x')).status, 200)
       })
 
-      test('5 P6: an ambiguous path is 400 path_ambiguous and reaches nobody', async () => {
+      test('an ambiguous path is 400 path_ambiguous and reaches nobody', async () => {
         const before = gateway.upstream.seen.length
         const [name, value] = credential(key)
         for (const path of [

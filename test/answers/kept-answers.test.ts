@@ -77,7 +77,7 @@ describe('an answer kept for an Idempotency-Key', () => {
     })
   }
 
-  test('S9: the link of an owner’s invitation is given again only to a sign-in of the last hour', async () => {
+  test('the link of an owner’s invitation is given again only to a sign-in of the last hour', async () => {
     const owner = await memberOf(product, 'acme', { email: 'late@acme.test', role: 'owner' })
     const wish = { email: 'new@acme.test', role: 'owner' }
     const first = await owner.call(`POST ${at}/invitations`, wish, once)
@@ -89,7 +89,7 @@ describe('an answer kept for an Idempotency-Key', () => {
     assert.equal(late.json.code, 'sign_in_too_old')
   })
 
-  test('T6: and to nobody who is an owner no more', async () => {
+  test('and to nobody who is an owner no more', async () => {
     const owner = await memberOf(product, 'acme', { email: 'then@acme.test', role: 'owner' })
     const wish = { email: 'other@acme.test', role: 'owner' }
     assert.equal((await owner.call(`POST ${at}/invitations`, wish, once)).status, 201)
@@ -98,7 +98,7 @@ describe('an answer kept for an Idempotency-Key', () => {
     assert.equal(later.json.code, 'permission_required')
   })
 
-  test('T6: the secret of somebody else’s key is given again only to who may still rotate it', async () => {
+  test('the secret of somebody else’s key is given again only to who may still rotate it', async () => {
     const maker = await memberOf(product, 'acme', { email: 'maker@acme.test', role: 'developer' })
     const { id } = (await maker.call(`POST ${at}/keys`, { name: 'k' })).json.key
     const admin = await memberOf(product, 'acme', { email: 'adm@acme.test', role: 'admin' })

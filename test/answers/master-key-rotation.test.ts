@@ -20,7 +20,7 @@ const oldKey = 'the-old-master-key-of-these-tests-0000'
 const newKey = 'the-new-master-key-of-these-tests-1111'
 
 for (const engine of ['sqlite', 'postgres'] satisfies Engine[]) {
-  describe(`E2: the master key is replaced on ${engine}`, () => {
+  describe(`the master key is replaced on ${engine}`, () => {
     let product: TestProduct
     let idp: HostileIdp
     let owner: Person

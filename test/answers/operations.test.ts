@@ -50,7 +50,7 @@ describe('operations', () => {
     assert.equal(unknown.status, 404)
   })
 
-  test('O1: so does every address that does more, in its own form: JSON, or a page where people sign in', async () => {
+  test('so does every address that does more, in its own form: JSON, or a page where people sign in', async () => {
     const problem = 'application/problem+json'
     const page = 'text/html; charset=utf-8'
     const all = [
@@ -72,7 +72,7 @@ describe('operations', () => {
     }
   })
 
-  test('R4: liveness and readiness answer on both listeners and reveal nothing', async () => {
+  test('liveness and readiness answer on both listeners and reveal nothing', async () => {
     for (const base of [running.baseUrl, metricsUrl]) {
       const alive = await fetch(`${base}/healthz`)
       assert.deepEqual([alive.status, await alive.text()], [200, 'ok\n'])
@@ -96,7 +96,7 @@ describe('operations', () => {
     assert.ok(!lines.some((line) => line.includes('the database does not answer')))
   })
 
-  test('R4: metrics are on the separate listener only', async () => {
+  test('metrics are on the separate listener only', async () => {
     const scrape = await fetch(`${metricsUrl}/metrics`)
     assert.equal(scrape.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
     assert.match(await scrape.text(), /^process_resident_memory_bytes \d+$/m)

@@ -122,7 +122,7 @@ describe('the settings of an organization', () => {
     assert.equal((await owner.call(`GET ${at}`)).json.rate_limit, null)
   })
 
-  test('T6: a viewer reads them and changes none', async () => {
+  test('a viewer reads them and changes none', async () => {
     const viewer = await memberOf(product, 'acme', { email: 'vic@acme.test', role: 'viewer' })
     assert.equal((await viewer.call(`GET ${at}`)).status, 200)
     const refused = await viewer.call(`PATCH ${at}`, { key_defaults: { scheme: 'bearer' } })

@@ -34,7 +34,7 @@ describe('whose keys a developer may change', () => {
     return statuses
   }
 
-  test('T6: keys of their own making, all of it; keys of others, nothing', async () => {
+  test('keys of their own making, all of it; keys of others, nothing', async () => {
     const own = await developer.call(`POST ${at}`, { name: 'own' })
     assert.deepEqual(await attempts(developer, own.json.key.id), [200, 201, 200, 200])
     const others = await owner.call(`POST ${at}`, { name: 'others' })
@@ -71,7 +71,7 @@ describe('whose keys a developer may change', () => {
     assert.deepEqual(found.json.items, [])
   })
 
-  test('K11: a member who leaves takes personal keys along; the organization’s keys stay', async () => {
+  test('a member who leaves takes personal keys along; the organization’s keys stay', async () => {
     const leaver = await memberOf(product, 'acme', { email: 'leaver@acme.test', role: 'developer' })
     const shared = await leaver.call(`POST ${at}`, { name: 'shared' })
     const personal = await leaver.call(`POST ${at}`, { name: 'personal', personal: true })

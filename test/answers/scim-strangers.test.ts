@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { productForTests } from '../harness/product.ts'
 import { exchangeRaw } from '../harness/raw.ts'
 
-test("D1: a stranger is refused before any of the body is awaited, in SCIM's words", async () => {
+test("a stranger is refused before any of the body is awaited, in SCIM's words", async () => {
   await using product = await productForTests()
   for (const line of ['', 'Authorization: Bearer svc_scim_wrong\r\n']) {
     const answer = await exchangeRaw(

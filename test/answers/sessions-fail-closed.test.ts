@@ -8,7 +8,7 @@ import { users } from '../../src/store/index.ts'
 import { steadyClock, storeForTests } from '../harness/store.ts'
 
 for (const format of ['jwt', 'opaque'] as const) {
-  test(`R3, Logto 1.39: a ${format} session is refused with 503 when the database does not answer, remembered or not`, async () => {
+  test(`Logto 1.39: a ${format} session is refused with 503 when the database does not answer, remembered or not`, async () => {
     const clock = steadyClock()
     await using opened = await storeForTests('sqlite', clock)
     const store = await opened.another()

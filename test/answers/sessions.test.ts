@@ -56,7 +56,7 @@ describe('session tokens under attack', () => {
     assert.equal(key?.['d'], undefined)
   })
 
-  test('S3: alg none, HS256 with the public key, and every other alg are 401 (Hono CVE-2026-22817)', async () => {
+  test('alg none, HS256 with the public key, and every other alg are 401 (Hono CVE-2026-22817)', async () => {
     const { header, claims } = parts()
     const jwks = await fetch(`${product.baseUrl}/.well-known/jwks.json`)
     const { keys } = (await jwks.json()) as { keys: Record<string, unknown>[] }
@@ -75,7 +75,7 @@ describe('session tokens under attack', () => {
     }
   })
 
-  test('S3: a key of somebody’s own, by kid, jwk, jku or x5u, signs nothing', async () => {
+  test('a key of somebody’s own, by kid, jwk, jku or x5u, signs nothing', async () => {
     const { header, claims } = parts()
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const jwk = publicKey.export({ format: 'jwk' })
@@ -102,7 +102,7 @@ describe('session tokens under attack', () => {
     }
   })
 
-  test('S3: changed claims, a changed signature, doubled members and stray parts are 401', async () => {
+  test('changed claims, a changed signature, doubled members and stray parts are 401', async () => {
     const { header, claims } = parts()
     const [, , signature] = (owner.cookie ?? '').split('.')
     const head = encoded(header)
@@ -168,7 +168,7 @@ describe('session tokens under attack', () => {
     })
   })
 
-  test('K9, T6: mass assignment is refused', async () => {
+  test('mass assignment is refused', async () => {
     const victim = 'usr_00000000000000000000000000'
     for (const [route, body] of [
       ['POST /organizations/acme/keys', { name: 'x', userId: victim }],
@@ -203,7 +203,7 @@ describe('session tokens under attack', () => {
     }
   })
 
-  test('L2: deep, wide and odd JSON is refused at once', async () => {
+  test('deep, wide and odd JSON is refused at once', async () => {
     const post = async (body: string) => {
       const startedAt = performance.now()
       const answer = await fetch(`${product.baseUrl}/api/v1/organizations/acme/keys`, {
@@ -228,7 +228,7 @@ describe('session tokens under attack', () => {
     assert.equal((await post(`{"name":"${'x'.repeat(300_000)}"}`)).status, 413)
   })
 
-  test('S9: sensitive requests need a sign-in of the last hour', async () => {
+  test('sensitive requests need a sign-in of the last hour', async () => {
     const admin = await memberOf(product, 'acme', { email: 'late@acme.test', role: 'owner' })
     product.clock.forward(hourMs + 1000)
     const reply = await admin.call('DELETE /organizations/acme', { slug: 'acme' })
@@ -254,7 +254,7 @@ for (const format of ['jwt', 'opaque'] as const) {
       })
       after(async () => await product[Symbol.asyncDispose]())
 
-      test('S5: role change, deactivation and removal end every session at once, on every node', async () => {
+      test('role change, deactivation and removal end every session at once, on every node', async () => {
         const owner = await signedInByLink(product, 'olga@acme.test')
         const node = await product.anotherNode()
         const steps = [
@@ -278,7 +278,7 @@ for (const format of ['jwt', 'opaque'] as const) {
         await node.stop()
       })
 
-      test('S7, S10: own sessions are listed and ended one by one; an administrator ends a member’s; all of it audited', async () => {
+      test('own sessions are listed and ended one by one; an administrator ends a member’s; all of it audited', async () => {
         const owner = await signedInByLink(product, 'olga@acme.test')
         const email = 's7@x.test'
         const one = await memberOf(product, 'acme', { email, role: 'viewer' })
@@ -305,7 +305,7 @@ for (const format of ['jwt', 'opaque'] as const) {
         }
       })
 
-      test('S4, S6: a session is over after its time, and a clock that is set back revives nothing', async () => {
+      test('a session is over after its time, and a clock that is set back revives nothing', async () => {
         const person = await signedInByLink(product, 'olga@acme.test')
         assert.equal((await person.call('GET /me')).status, 200)
         if (format === 'opaque') {

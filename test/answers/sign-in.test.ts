@@ -22,7 +22,7 @@ describe('attacks on the sign-in', () => {
   for (const provider of ['github', 'google']) {
     const login = () => `${base}/api/v1/auth/${provider}/login`
 
-    test(`O1: ${provider}: 302 with fresh state, PKCE S256, exact redirect_uri, not cached`, async () => {
+    test(`${provider}: 302 with fresh state, PKCE S256, exact redirect_uri, not cached`, async () => {
       const seen = new Set<string>()
       for (let time = 0; time < 3; time++) {
         const answer = await fetch(login(), { redirect: 'manual' })
@@ -45,7 +45,7 @@ describe('attacks on the sign-in', () => {
       assert.equal(seen.size, 6)
     })
 
-    test(`O1: ${provider}: other methods are 405`, async () => {
+    test(`${provider}: other methods are 405`, async () => {
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'HEAD']) {
         const answer = await fetch(login(), { method, redirect: 'manual' })
         assert.equal(answer.status, 405, method)
@@ -53,7 +53,7 @@ describe('attacks on the sign-in', () => {
       }
     })
 
-    test(`O2: ${provider}: the transaction's cookie is __Host-, HttpOnly, Secure, Lax, ten minutes`, async () => {
+    test(`${provider}: the transaction's cookie is __Host-, HttpOnly, Secure, Lax, ten minutes`, async () => {
       const answer = await fetch(login(), { redirect: 'manual' })
       const [cookie = ''] = answer.headers.getSetCookie()
       assert.match(cookie, /^__Host-sign-in-[\w-]{16}=/)
@@ -63,7 +63,7 @@ describe('attacks on the sign-in', () => {
       assert.ok(!cookie.includes('verifier'))
     })
 
-    test(`O5: ${provider}: Host and forwarding headers change no address`, async () => {
+    test(`${provider}: Host and forwarding headers change no address`, async () => {
       const answer = await fetch(login(), {
         redirect: 'manual',
         headers: {
@@ -78,7 +78,7 @@ describe('attacks on the sign-in', () => {
     })
   }
 
-  test('O3: login CSRF: an answer without the transaction, or in another browser, starts no session', async () => {
+  test('login CSRF: an answer without the transaction, or in another browser, starts no session', async () => {
     const attacker = new Jar()
     const callback = await atGithub(attacker, parts, 'ada')
     await refused(parts, async () => await fetch(callback), {
@@ -93,7 +93,7 @@ describe('attacks on the sign-in', () => {
     })
   })
 
-  test('O3: a wrong, missing, doubled or listed state is refused before the code is sent anywhere', async () => {
+  test('a wrong, missing, doubled or listed state is refused before the code is sent anywhere', async () => {
     for (const change of [
       (url: URL) => url.searchParams.set('state', 'x'.repeat(43)),
       (url: URL) => url.searchParams.delete('state'),
@@ -114,7 +114,7 @@ describe('attacks on the sign-in', () => {
     }
   })
 
-  test('O3: an answer counts once (replay), in the same browser too', async () => {
+  test('an answer counts once (replay), in the same browser too', async () => {
     const jar = new Jar()
     const callback = await atGithub(jar, parts, 'ada')
     const kept = jar.signIn()
@@ -130,7 +130,7 @@ describe('attacks on the sign-in', () => {
     })
   })
 
-  test('O3: a transaction is over after ten minutes, and an altered or doubled cookie is none', async () => {
+  test('a transaction is over after ten minutes, and an altered or doubled cookie is none', async () => {
     const late = new Jar()
     const callback = await atGithub(late, parts, 'ada')
     parts.product.clock.forward(601_000)
@@ -156,7 +156,7 @@ describe('attacks on the sign-in', () => {
     )
   })
 
-  test('O4: mix-up: one provider’s transaction ends at no other provider’s callback', async () => {
+  test('mix-up: one provider’s transaction ends at no other provider’s callback', async () => {
     const jar = new Jar()
     const callback = await atGithub(jar, parts, 'ada')
     await refused(parts, async () => await jar.fetch(callback.replace('/github/', '/google/')), {
@@ -165,7 +165,7 @@ describe('attacks on the sign-in', () => {
     })
   })
 
-  test('O4: mix-up: an answer that names another issuer is refused (RFC 9207)', async () => {
+  test('mix-up: an answer that names another issuer is refused (RFC 9207)', async () => {
     const jar = new Jar()
     const url = new URL(await atGithub(jar, parts, 'ada'))
     url.searchParams.set('iss', 'https://evil.test')
@@ -199,7 +199,7 @@ describe('attacks on the sign-in', () => {
     })
   })
 
-  test('O6: return_to leads nowhere but to paths of our own', async () => {
+  test('return_to leads nowhere but to paths of our own', async () => {
     const corpus = [
       '//evil.test',
       '///evil.test',
@@ -248,7 +248,7 @@ describe('attacks on the sign-in', () => {
     assert.equal(landed.headers.get('location'), '/o/acme/calls?status=4xx#x')
   })
 
-  test('O15: what a provider says of an error is shown as text; the page sends its address nowhere', async () => {
+  test('what a provider says of an error is shown as text; the page sends its address nowhere', async () => {
     const jar = new Jar()
     const start = await jar.fetch(`${base}/api/v1/auth/github/login`)
     const state = new URL(start.headers.get('location') ?? '').searchParams.get('state') ?? ''

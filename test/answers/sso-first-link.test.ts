@@ -48,7 +48,7 @@ describe('the first sign-in of somebody who is here already', () => {
       return rows.length
     })
 
-  test('O3: an answer without the state of the browser’s sign-in writes nothing and asks the provider nothing', async () => {
+  test('an answer without the state of the browser’s sign-in writes nothing and asks the provider nothing', async () => {
     const jar = new Jar()
     const start = await jar.fetch(acme.initiate_login_uri)
     const back = await fetch(start.headers.get('location') ?? '', { redirect: 'manual' })
@@ -94,7 +94,7 @@ describe('the first sign-in of somebody who is here already', () => {
     assert.equal(after.lastUsedAt, before.lastUsedAt)
   })
 
-  test('D4: a provider that an administrator has set does not become an owner’s sign-in unasked', async () => {
+  test('a provider that an administrator has set does not become an owner’s sign-in unasked', async () => {
     await save(admin)
     const shown = await owner.call(`GET /organizations/acme/connections/${acme.id}`)
     assert.equal(shown.json.owners_confirm, true)
@@ -105,7 +105,7 @@ describe('the first sign-in of somebody who is here already', () => {
     assert.equal(adam.status, 200, await adam.text())
   })
 
-  test('D4: an administrator’s SCIM token does not lead to an owner’s account either', async () => {
+  test('an administrator’s SCIM token does not lead to an owner’s account either', async () => {
     await save(owner)
     const issue = async (person: Person): Promise<{ id: string; secret: string }> => {
       const issued = await person.call('POST /organizations/acme/directory/tokens', { name: 'x' })

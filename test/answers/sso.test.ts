@@ -68,7 +68,7 @@ describe('the answers of the company sign-in', () => {
     assert.ok(!answer.headers.getSetCookie().some((line) => line.startsWith('__Host-session=')))
   }
 
-  test('O1: login redirects with fresh state, nonce and PKCE, without naming anything from the request', async () => {
+  test('login redirects with fresh state, nonce and PKCE, without naming anything from the request', async () => {
     const seen = new Set<string>()
     for (const login of [at('/login?organization=acme'), at('/login?email=x@acme.test')]) {
       const answer = await fetch(login, {
@@ -133,14 +133,14 @@ describe('the answers of the company sign-in', () => {
     })
   }
 
-  test('O17: a provider that starts a sign-in must be the connection’s own', async () => {
+  test('a provider that starts a sign-in must be the connection’s own', async () => {
     const answer = await fetch(`${acme.initiate_login_uri}?iss=https://evil.example`, {
       redirect: 'manual',
     })
     await refused(answer, 'callback_issuer_mismatch')
   })
 
-  test('O17: a provider may start a sign-in by a form too, with the same checks', async () => {
+  test('a provider may start a sign-in by a form too, with the same checks', async () => {
     const post = async (form: Record<string, string>) =>
       await fetch(acme.initiate_login_uri, {
         method: 'POST',
@@ -161,7 +161,7 @@ describe('the answers of the company sign-in', () => {
     assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, POST'])
   })
 
-  test('O3: a callback counts once, in the browser that started, with its own state, within ten minutes', async () => {
+  test('a callback counts once, in the browser that started, with its own state, within ten minutes', async () => {
     const tokens = (): number => idp.asked('honest', 'token')
     const jar = new Jar()
     const callback = await callbackOf(jar)
@@ -182,7 +182,7 @@ describe('the answers of the company sign-in', () => {
     await refused(await jar.fetch(callback), 'callback_invalid')
   })
 
-  test('O4: an answer for one connection does not count at another', async () => {
+  test('an answer for one connection does not count at another', async () => {
     const jar = new Jar()
     const callback = new URL(await callbackOf(jar))
     const asked = idp.asked('honest', 'token')
@@ -192,7 +192,7 @@ describe('the answers of the company sign-in', () => {
     assert.notEqual(acme.redirect_uri, other.redirect_uri)
   })
 
-  test('O13: a connection that is disabled while somebody is at the provider lets nobody in', async () => {
+  test('a connection that is disabled while somebody is at the provider lets nobody in', async () => {
     const jar = new Jar()
     const callback = await callbackOf(jar)
     const path = `/organizations/acme/connections/${acme.id}`
@@ -346,7 +346,7 @@ describe('the answers of the company sign-in', () => {
     assert.ok(tookMs < 60_000, `${tookMs} ms`)
   })
 
-  test('T2: connections and domains of another organization are not there', async () => {
+  test('connections and domains of another organization are not there', async () => {
     for (const route of [
       'GET /organizations/other/connections',
       `GET /organizations/acme/connections/${other.id}`,
@@ -361,7 +361,7 @@ describe('the answers of the company sign-in', () => {
     assert.equal((await owner.call('POST /organizations/acme/domains', domain)).status, 404)
   })
 
-  test('K6: no answer of the API holds the client secret', async () => {
+  test('no answer of the API holds the client secret', async () => {
     const secret = 'it is: secret/+e'
     for (const path of [
       'connections',

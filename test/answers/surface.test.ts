@@ -4,7 +4,7 @@ import { firstOwner } from '../harness/person.ts'
 import { productForTests } from '../harness/product.ts'
 import { exchangeRaw } from '../harness/raw.ts'
 
-test('H1: pages and answers carry their policies; HSTS where the base address is https', async () => {
+test('pages and answers carry their policies; HSTS where the base address is https', async () => {
   await using product = await productForTests({
     settings: { BASE_URL: 'https://intercept.test', AUTH_URL: 'https://intercept.test' },
   })
@@ -27,7 +27,7 @@ test('H1: pages and answers carry their policies; HSTS where the base address is
   }
 })
 
-test('H3, H4: no CORS, no state change on GET or HEAD, refusals in RFC 9457 without insides', async () => {
+test('no CORS, no state change on GET or HEAD, refusals in RFC 9457 without insides', async () => {
   await using product = await productForTests()
   const owner = await firstOwner(product)
   const preflight = await fetch(`${product.baseUrl}/api/v1/organizations/acme/keys`, {

@@ -20,7 +20,7 @@ const product: TestProduct = await productForTests()
 const owner = await firstOwner(product)
 const operations = await readOperations(product.baseUrl)
 
-describe('T1: every route of the OpenAPI document, for every principal', () => {
+describe('every route of the OpenAPI document, for every principal', () => {
   const people = new Map<Role, Person>()
   let outsider: Person
   let apiKey: string
@@ -64,7 +64,7 @@ describe('T1: every route of the OpenAPI document, for every principal', () => {
       continue
     }
 
-    test(`C9, K2: ${name} is 401 for anonymous, for an API key in either header, for a SCIM token, for odd cookies`, async () => {
+    test(`${name} is 401 for anonymous, for an API key in either header, for a SCIM token, for odd cookies`, async () => {
       const anonymous = personWith(product.baseUrl)
       const url = urlOf(operation, 'acme')
       const attempts = [
@@ -87,7 +87,7 @@ describe('T1: every route of the OpenAPI document, for every principal', () => {
 
     if (permission === 'signed-in') continue
     if (permission === 'operator') {
-      test(`T6: ${name} is refused to everybody but the operator's token`, async () => {
+      test(`${name} is refused to everybody but the operator's token`, async () => {
         for (const person of people.values()) {
           const answer = await person.call(urlOf(operation, 'acme'), operation.body)
           assert.equal(answer.status, 403, answer.text)
@@ -97,7 +97,7 @@ describe('T1: every route of the OpenAPI document, for every principal', () => {
       continue
     }
 
-    test(`T2: ${name} of another organization is 404, the same as of none`, async () => {
+    test(`${name} of another organization is 404, the same as of none`, async () => {
       const there = await outsider.call(urlOf(operation, 'acme'), operation.body)
       const nowhere = await outsider.call(urlOf(operation, 'no-such'), operation.body)
       assert.equal(there.status, 404, there.text)
@@ -105,7 +105,7 @@ describe('T1: every route of the OpenAPI document, for every principal', () => {
     })
 
     if ((operation.path.match(/\{/g) ?? []).length > 1) {
-      test(`T2: ${name} with an id of another organization changes and shows nothing`, async () => {
+      test(`${name} with an id of another organization changes and shows nothing`, async () => {
         const answer = await outsider.call(urlOf(operation, 'rival'), operation.body)
         assert.equal(answer.status, 404, answer.text)
       })
@@ -114,7 +114,7 @@ describe('T1: every route of the OpenAPI document, for every principal', () => {
     for (const role of roles) {
       // The last one would end what the others need.
       if (may(role, permission as Permission)) continue
-      test(`T6: ${name} is refused to a ${role}, who lacks ${permission}`, async () => {
+      test(`${name} is refused to a ${role}, who lacks ${permission}`, async () => {
         const answer = await people.get(role)!.call(urlOf(operation, 'acme'), operation.body)
         assert.equal(answer.status, 403, answer.text)
         assert.equal(answer.json.code, 'permission_required')
@@ -123,7 +123,7 @@ describe('T1: every route of the OpenAPI document, for every principal', () => {
 
     if (operation.method === 'GET') {
       for (const role of roles.filter((one) => may(one, permission as Permission))) {
-        test(`T6: ${name} is answered to a ${role}, who has ${permission}`, async () => {
+        test(`${name} is answered to a ${role}, who has ${permission}`, async () => {
           const person = people.get(role)!
           if (operation.streams) {
             await checkStream(person, urlOf(operation, 'acme'))
@@ -135,7 +135,7 @@ describe('T1: every route of the OpenAPI document, for every principal', () => {
         })
       }
     } else {
-      test(`H2: ${name} is refused from another origin, and with a body that is not JSON`, async () => {
+      test(`${name} is refused from another origin, and with a body that is not JSON`, async () => {
         const url = urlOf(operation, 'acme')
         const foreign = [
           { origin: 'http://evil.test' },

@@ -113,7 +113,7 @@ describe('traces', () => {
     assert.ok(!bodies.join('').includes('/echo/unsampled'))
   })
 
-  test('A4: no span holds a key or a query, and a collector that is away disturbs no call', async () => {
+  test('no span holds a key or a query, and a collector that is away disturbs no call', async () => {
     isAway = true
     assert.equal((await gateway.call('/echo/away?q=canary', gateway.xApiKey)).status, 200)
     const deadline = performance.now() + 10_000

@@ -59,7 +59,7 @@ describe('webhooks by the JSON API', { timeout: 60_000 }, () => {
     const elsewhere = await answer(`PATCH ${E}`, {
       url: `${receiver.url.replace('127.0.0.1', 'localhost')}/`,
     })
-    assert.deepEqual(elsewhere.header_names, [], 'P15: headers do not follow to another origin')
+    assert.deepEqual(elsewhere.header_names, [], 'headers do not follow to another origin')
 
     assert.equal((await answer(`POST ${E}/disable`)).state, 'disabled')
     await answer(`POST ${E}/ping`, {}, 409)

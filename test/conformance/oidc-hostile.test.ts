@@ -154,7 +154,7 @@ describe('a provider that lies is refused at the check that its lie concerns', (
   }
 
   for (const [name, { stops }] of Object.entries(lies)) {
-    test(`O7, O14: ${name} is refused at ${stops.join('.')}`, async () => {
+    test(`${name} is refused at ${stops.join('.')}`, async () => {
       const error = await signIn(partyOf(), idp.issuerOf(name)).then(
         () => assert.fail('it was believed'),
         (reason: unknown) => reason,

@@ -1,4 +1,4 @@
-// What upstreams can answer, and what of it may reach a caller (P10–P13).
+// What upstreams can answer, and what of it may reach a caller.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
@@ -87,7 +87,7 @@ describe('answers of upstreams', () => {
   }
 
   for (const [name, text] of broken) {
-    test(`P10: ${name} is 502 upstream_invalid`, async () => {
+    test(`${name} is 502 upstream_invalid`, async () => {
       answer = text
       end = true
       const transcript = await ask()
@@ -97,7 +97,7 @@ describe('answers of upstreams', () => {
   }
 
   for (const [name, text] of truncated) {
-    test(`P10: ${name} breaks the connection instead of ending it cleanly`, async () => {
+    test(`${name} breaks the connection instead of ending it cleanly`, async () => {
       answer = text
       end = true
       const transcript = await ask()
@@ -110,13 +110,13 @@ describe('answers of upstreams', () => {
     })
   }
 
-  test('P10: an upstream that closes without a word is 502', async () => {
+  test('an upstream that closes without a word is 502', async () => {
     answer = ''
     end = true
     assert.match(await ask(), /^HTTP\/1\.1 502 /)
   })
 
-  test('P10: surplus bytes after an answer, or a body after 204, never answer the next caller', async () => {
+  test('surplus bytes after an answer, or a body after 204, never answer the next caller', async () => {
     const poison = 'HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\npoisoned'
     end = false
     for (const first of [
@@ -134,7 +134,7 @@ describe('answers of upstreams', () => {
     assert.doesNotMatch(await ask('/x', 'HEAD'), /poisoned/)
   })
 
-  test('L4: an upstream that says nothing is 504 at its first-byte deadline', async () => {
+  test('an upstream that says nothing is 504 at its first-byte deadline', async () => {
     answer = ''
     end = false
     const startedAt = performance.now()
@@ -144,7 +144,7 @@ describe('answers of upstreams', () => {
     assert.ok(tookMs > 900 && tookMs < 30_000, `${tookMs} ms`)
   })
 
-  test('L4: an answer that stalls is cut at its idle deadline', async () => {
+  test('an answer that stalls is cut at its idle deadline', async () => {
     answer = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc'
     end = false
     const startedAt = performance.now()
@@ -175,7 +175,7 @@ describe('answers of upstreams', () => {
       `Connection: Upgrade\r\nUpgrade: websocket, h2c\r\nSec-WebSocket-Accept: ${accept}\r\n`,
     ],
   ] as const) {
-    test(`P10: a 101 with ${name} is no WebSocket: 502, and nothing of it passes`, async () => {
+    test(`a 101 with ${name} is no WebSocket: 502, and nothing of it passes`, async () => {
       end = false
       answer = handshake(lines)
       const said = await gateway.raw(
@@ -187,7 +187,7 @@ describe('answers of upstreams', () => {
     })
   }
 
-  test('P10: a 101 with the right Sec-WebSocket-Accept passes, with the bytes behind it', async () => {
+  test('a 101 with the right Sec-WebSocket-Accept passes, with the bytes behind it', async () => {
     end = false
     answer = handshake(
       `Connection: Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Accept: ${accept}\r\n`,
@@ -199,7 +199,7 @@ describe('answers of upstreams', () => {
     assert.ok(said.endsWith('speaks'))
   })
 
-  test('P3 P13: hop-by-hop headers and those that act on our origin are dropped from answers', async () => {
+  test('hop-by-hop headers and those that act on our origin are dropped from answers', async () => {
     end = false
     const dropped = [
       'Keep-Alive: timeout=9',
@@ -239,7 +239,7 @@ describe('answers of upstreams', () => {
     assert.equal(head.match(/Intercept-Request-Id/gi)?.length, 1)
   })
 
-  test('P14: what an upstream says about pages is relayed by a target that is meant for pages', async () => {
+  test('what an upstream says about pages is relayed by a target that is meant for pages', async () => {
     end = false
     answer =
       'HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: https://app.test\r\nContent-Length: 2\r\n\r\nok'
@@ -251,7 +251,7 @@ describe('answers of upstreams', () => {
     assert.doesNotMatch(await ask(), /access-control/i)
   })
 
-  test('P11: redirects are relayed, not followed', async () => {
+  test('redirects are relayed, not followed', async () => {
     end = false
     answer =
       'HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/elsewhere\r\nContent-Length: 0\r\n\r\n'
@@ -293,7 +293,7 @@ describe('answers of upstreams', () => {
     assert.match(await ask(), /^HTTP\/1\.1 103 [^]*a\.css[^]*HTTP\/1\.1 200 /)
   })
 
-  test('P13: no trailer says what the head may not', async () => {
+  test('no trailer says what the head may not', async () => {
     end = false
     answer =
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nAccess_Control-Allow-Origin: *\r\nSet-Cookie: canary=1\r\nIntercept-Refused: canary\r\nX-Sum: 7\r\n\r\n'
@@ -307,7 +307,7 @@ describe('answers of upstreams', () => {
     ['a link that nobody can read', 'a.css; rel=preload', false],
     ['a link that takes Node for ever', `<a.css>${';a='.repeat(60)} "`, false],
   ] as const) {
-    test(`P10 L7: 103 with ${name} does not spoil the answer that follows`, async () => {
+    test(`103 with ${name} does not spoil the answer that follows`, async () => {
       end = false
       answer = `HTTP/1.1 103 Early Hints\r\nLink: ${link}\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`
       const statuses = statusesOf(await ask())
@@ -315,7 +315,7 @@ describe('answers of upstreams', () => {
     })
   }
 
-  test('P11: a caller that leaves cancels the upstream before its first byte', async () => {
+  test('a caller that leaves cancels the upstream before its first byte', async () => {
     end = false
     answer = ''
     const socket = connect(gateway.product.port, '127.0.0.1')

@@ -140,7 +140,7 @@ describe('the snippets of docs/guides/receive-webhooks.md', { timeout: 120_000 }
     const snippets = blocks(language.fence)
     const installed = isInstalled(language)
     for (const [at, snippet] of snippets.entries()) {
-      const name = `W1: ${language.name} snippet ${at + 1} accepts what is genuine and nothing else`
+      const name = `${language.name} snippet ${at + 1} accepts what is genuine and nothing else`
       const why = installed ? '' : ` (skipped: ${language.runtime} is not installed here)`
       test(name + why, { skip: !installed }, () => {
         writeFileSync(join(folder, language.file), programOf(language, snippet))
@@ -164,7 +164,7 @@ describe('the snippets of docs/guides/receive-webhooks.md', { timeout: 120_000 }
     test(`${language.name} has a snippet`, () => assert.ok(snippets.length > 0))
   }
 
-  test('W1: the OpenSSL lines print what the headers hold', () => {
+  test('the OpenSSL lines print what the headers hold', () => {
     const lines = blocks('sh').filter((block) => block.includes('openssl'))
     assert.equal(lines.length, 2)
     const env = deliveryAt(Date.now())

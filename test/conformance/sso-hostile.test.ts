@@ -57,7 +57,7 @@ describe('the whole product refuses a provider that lies', () => {
 
   for (const [index, [name, { stops }]] of told.entries()) {
     const [code] = faults[stops[1]]
-    test(`O7, O14, O15: ${name} ends on a page with ${code}, without a session`, async () => {
+    test(`${name} ends on a page with ${code}, without a session`, async () => {
       const organization = `liars-${Math.floor(index / perOrganization)}`
       if (stops[0] === 'discovery') {
         const words = `sso connect ${organization} --issuer ${idp.issuerOf(name)} --client-id intercept --client-secret-stdin --json`

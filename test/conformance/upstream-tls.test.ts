@@ -14,7 +14,7 @@ import { createTargets, defaultSettings } from '../../src/targets/index.ts'
 import { authorityForTests, type TestCertificate } from '../harness/certificate.ts'
 import { gatewayForTests, until, type TestGateway } from '../harness/gateway.ts'
 
-describe('P17: an upstream behind TLS', () => {
+describe('an upstream behind TLS', () => {
   const authority = authorityForTests('authority of the tests')
   const stranger = authorityForTests('authority of somebody else')
   const servers: Server[] = []

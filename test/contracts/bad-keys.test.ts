@@ -15,7 +15,7 @@ const tries = 100_000
 const mebibyte = 1024 * 1024
 
 for (const engine of engines) {
-  test(`K13: 100,000 bad keys from 50 addresses leave no row and no lasting memory on ${engine}`, async () => {
+  test(`100,000 bad keys from 50 addresses leave no row and no lasting memory on ${engine}`, async () => {
     const clock = steadyClock()
     await using opened = await storeForTests(engine, clock)
     const { store } = opened

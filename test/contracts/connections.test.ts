@@ -73,7 +73,7 @@ for (const engine of engines) {
       assert.deepEqual(defaults, [false, true])
     })
 
-    test('E1, K6: the secret is nowhere in the database, the audit or the events', async () => {
+    test('the secret is nowhere in the database, the audit or the events', async () => {
       for (const table of ['connection', 'audit_entry', 'event'] as const) {
         const rows = await store.query.selectFrom(table).selectAll().execute()
         assert.ok(rows.length > 0)
@@ -96,7 +96,7 @@ for (const engine of engines) {
       assert.equal((made as { code?: string }).code, 'idp_discovery_invalid')
     })
 
-    test('T2: a connection of another organization does not exist', async () => {
+    test('a connection of another organization does not exist', async () => {
       const [mine] = await connections.list(acme)
       assert.ok(mine)
       const id = mine.id
@@ -123,7 +123,7 @@ for (const engine of engines) {
       await assert.rejects(connections.connect(small, wish(), person), { code: 'plan_required' })
     })
 
-    test('O14: what discovery refuses is not saved', async () => {
+    test('what discovery refuses is not saved', async () => {
       const saved = await connections.list(other)
       for (const lie of [
         'other-issuer',

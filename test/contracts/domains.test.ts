@@ -78,7 +78,7 @@ for (const engine of engines) {
       undefined,
       ['ada@acme.test'],
     ]) {
-      test(`O10: ${JSON.stringify(address)} is no address of acme.test`, async () => {
+      test(`${JSON.stringify(address)} is no address of acme.test`, async () => {
         assert.equal(await domains.ofAddress(address), undefined)
       })
     }

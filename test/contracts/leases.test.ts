@@ -27,7 +27,7 @@ for (const engine of engines) {
       assert.deepEqual(await keep(all, [now]), [])
     })
 
-    test('W8: that an endpoint is disabled is announced once, however often the answer to the commit gets lost', async () => {
+    test('that an endpoint is disabled is announced once, however often the answer to the commit gets lost', async () => {
       await using all = await webhooksForTests(engine, { start: false })
       const { store, clock, webhooks, organizationId } = all
       const { id } = await endpointOf(all)

@@ -91,7 +91,7 @@ for (const engine of engines) {
         await rules.organizations.remove(organizationId, actor),
     }
     for (const [what, act] of Object.entries(acts)) {
-      test(`T6: an owner may ${what}, and no more from the moment of being demoted`, async () => {
+      test(`an owner may ${what}, and no more from the moment of being demoted`, async () => {
         const staff = await makeStaff('owner', 'owner')
         const demoted = { whose: staff.ada, role: 'admin' } as const
         assert.equal(await actWhile(staff, demoted, () => act(staff)), 'permission_required')
@@ -104,7 +104,7 @@ for (const engine of engines) {
       })
     }
 
-    test('T6: somebody who becomes an owner this moment is no administrator’s to remove', async () => {
+    test('somebody who becomes an owner this moment is no administrator’s to remove', async () => {
       const staff = await makeStaff('admin', 'viewer')
       const promoted = { whose: staff.bob, role: 'owner' } as const
       const remove = async () =>
@@ -112,7 +112,7 @@ for (const engine of engines) {
       assert.equal(await actWhile(staff, promoted, remove), 'permission_required')
     })
 
-    test('S9: the step-up is asked for exactly where the act turns out to concern an owner', async () => {
+    test('the step-up is asked for exactly where the act turns out to concern an owner', async () => {
       const { organizationId, ada, bob } = await makeStaff('owner', 'viewer')
       let asked = 0
       const stepUp = (): void => void asked++

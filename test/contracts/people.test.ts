@@ -82,7 +82,7 @@ for (const engine of engines) {
       assert.deepEqual(found.map((user) => user.id).sort(), [one, two].sort())
     })
 
-    test('O8: connection, issuer and subject name one person once, and the same subject elsewhere is somebody else', async () => {
+    test('connection, issuer and subject name one person once, and the same subject elsewhere is somebody else', async () => {
       const one = await makeUser()
       const two = await makeUser()
       const insert = async (userId: UserId, connectionId: string) =>
@@ -109,7 +109,7 @@ for (const engine of engines) {
       assert.equal(await identities.find(store, { ...key, connectionId: 'con_y' }), undefined)
     })
 
-    test('T2: a membership of another organization is not found, changed or removed', async () => {
+    test('a membership of another organization is not found, changed or removed', async () => {
       const [mine, other] = [await makeOrganization('mine'), await makeOrganization('other')]
       const id = await join(mine, await makeUser('m@x.test'), 'viewer')
       assert.ok(await memberships.find(store, mine, id))
@@ -161,7 +161,7 @@ for (const engine of engines) {
       assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
     })
 
-    test('T7: an invitation is accepted once, not when withdrawn, not when too old', async () => {
+    test('an invitation is accepted once, not when withdrawn, not when too old', async () => {
       const organizationId = await makeOrganization('inviting')
       const userId = await makeUser()
       const invite = async (digest: string, expiresAt: number) =>
@@ -254,7 +254,7 @@ for (const engine of engines) {
       assert.equal(await use('l2', 'setup'), undefined)
     })
 
-    test('O16: the setup links that several nodes print all work, until the operator asks for a new one', async () => {
+    test('the setup links that several nodes print all work, until the operator asks for a new one', async () => {
       await using fresh = await storeForTests(engine)
       const links = createLinks({
         store: fresh.store,

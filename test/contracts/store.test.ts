@@ -123,7 +123,7 @@ for (const engine of engines) {
       }
     })
 
-    test('R7: another process hears a change, in the order of commits', async () => {
+    test('another process hears a change, in the order of commits', async () => {
       await using place = await emptyPlace(engine)
       await using here = await place.open()
       await using there = await place.open({ isNode: true })
@@ -159,7 +159,7 @@ for (const engine of engines) {
       assert.deepEqual(heard, ['key_1', 'key_2'])
     })
 
-    test('K8: a confirmation waits a second at most for a node that has gone silent', async () => {
+    test('a confirmation waits a second at most for a node that has gone silent', async () => {
       await using place = await emptyPlace(engine)
       await using here = await place.open()
       await here.transaction(async (tx) => {
@@ -184,7 +184,7 @@ for (const engine of engines) {
       for (const store of stores) await store[Symbol.asyncDispose]()
     })
 
-    test('R6: a database with a migration that we do not know is refused', async () => {
+    test('a database with a migration that we do not know is refused', async () => {
       await using place = await emptyPlace(engine)
       {
         await using store = await place.open()

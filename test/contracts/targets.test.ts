@@ -55,7 +55,7 @@ for (const engine of engines) {
       await targets.create(other, elsewhere, operator)
     })
 
-    test('T2: another organization’s target does not exist', async () => {
+    test('another organization’s target does not exist', async () => {
       const made = await make('ours')
       for (const attempt of [
         async () => await targets.get(other, made.id),
@@ -89,7 +89,7 @@ for (const engine of engines) {
       assert.equal((await register.of(acme)).get('confirmed'), undefined)
     })
 
-    test('E1: a credential is stored sealed, bound to its row, and told to nobody', async () => {
+    test('a credential is stored sealed, bound to its row, and told to nobody', async () => {
       const credential = { header: 'X-Upstream-Key', value: canary }
       const made = await make('sealed', { credential })
       const rows = await opened.store.query
@@ -105,7 +105,7 @@ for (const engine of engines) {
       assert.throws(() => sealer.open(sealed, [other, made.id, 'credential']))
     })
 
-    test('P15: another upstream origin drops the credential, another path keeps it', async () => {
+    test('another upstream origin drops the credential, another path keeps it', async () => {
       const credential = { header: 'X-Upstream-Key', value: canary }
       await make('moving', { credential })
       const edit = async (upstream: string) =>
@@ -139,7 +139,7 @@ for (const engine of engines) {
       )
     })
 
-    test('R7: a node hears of targets that another process makes, edits and removes', async () => {
+    test('a node hears of targets that another process makes, edits and removes', async () => {
       const elsewhere = targetsOver(await opened.another())
       const register = createTargetCache({ store: opened.store, sealer, defaults })
       const slugs = async () => [...(await register.of(acme)).values()].map(({ slug }) => slug)

@@ -81,7 +81,7 @@ for (const engine of engines) {
       return Math.max(0, ...rows.map(({ sequence }) => sequence))
     }
 
-    test('L5: of many calls at once exactly the quota passes, also when nobody has counted before', async () => {
+    test('of many calls at once exactly the quota passes, also when nobody has counted before', async () => {
       const node = nodeOver(store)
       const key = keyWith(10)
       const codes = await Promise.all(Array.from({ length: 50 }, async () => await node.pass(key)))
@@ -89,7 +89,7 @@ for (const engine of engines) {
       assert.equal(codes.filter((code) => code === 'quota_exhausted').length, 40)
     })
 
-    test('L5: a quota is one for all nodes, and its warning and its end are announced once', async () => {
+    test('a quota is one for all nodes, and its warning and its end are announced once', async () => {
       const since = await eventsSoFar()
       const [one, two] = [nodeOver(store), nodeOver(await opened.another())]
       const key = keyWith(10)
@@ -113,7 +113,7 @@ for (const engine of engines) {
       )
     })
 
-    test('L5: six nodes at full speed pass exactly the quota, whoever asks, and spend what others gave back', async () => {
+    test('six nodes at full speed pass exactly the quota, whoever asks, and spend what others gave back', async () => {
       const stores = [store, await opened.another()]
       for (const calls of [100, 1000]) {
         const nodes = Array.from({ length: 6 }, (_, at) => nodeOver(stores[at % 2]!))
@@ -145,7 +145,7 @@ for (const engine of engines) {
       }
     })
 
-    test('L5: what a node claimed and did not spend is there for others once it has stopped', async () => {
+    test('what a node claimed and did not spend is there for others once it has stopped', async () => {
       const [one, two] = [nodeOver(store), nodeOver(await opened.another())]
       const key = keyWith(1000)
       for (let at = 0; at < 20; at++) assert.equal(await one.pass(key), 'passed')
@@ -156,7 +156,7 @@ for (const engine of engines) {
       assert.equal(passed, 980)
     })
 
-    test('L5: a quota that is made smaller is not exceeded by what was claimed before', async () => {
+    test('a quota that is made smaller is not exceeded by what was claimed before', async () => {
       const node = nodeOver(store)
       const key = keyWith(1000)
       for (let at = 0; at < 20; at++) assert.equal(await node.pass(key), 'passed')
@@ -167,7 +167,7 @@ for (const engine of engines) {
       assert.equal(passed, 5)
     })
 
-    test('L5: after the database went back in time a node spends nothing that it claimed before', async () => {
+    test('after the database went back in time a node spends nothing that it claimed before', async () => {
       const resets: (() => void)[] = []
       const feed = {
         ...store.feed,

@@ -13,7 +13,7 @@ export interface IdpPerson {
   readonly claims?: Readonly<Record<string, unknown>>
 }
 
-/** A real OpenID provider on 127.0.0.1; a person types a login into its form and clicks (F2). */
+/** A real OpenID provider on 127.0.0.1; a person types a login into its form and clicks. */
 export interface TestIdp extends AsyncDisposable {
   readonly issuer: string
   readonly clientId: string

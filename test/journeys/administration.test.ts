@@ -16,7 +16,7 @@ for (const engine of engines) {
     })
     after(async () => await product[Symbol.asyncDispose]())
 
-    test('O16: the setup link makes the first owner once; the second use and a stranger get nothing', async () => {
+    test('the setup link makes the first owner once; the second use and a stranger get nothing', async () => {
       const me = await owner.call('GET /me')
       assert.equal(me.status, 200)
       assert.equal(me.json.organizations[0].role, 'owner')
@@ -32,7 +32,7 @@ for (const engine of engines) {
       assert.equal(stranger.cookie, undefined)
     })
 
-    test('S1: the cookie is exactly __Host-session; HttpOnly; Secure; SameSite=Strict; Path=/', async () => {
+    test('the cookie is exactly __Host-session; HttpOnly; Secure; SameSite=Strict; Path=/', async () => {
       const link = await withLinks(
         product,
         async (links) => await links.signInLink('olga@acme.test'),
@@ -51,7 +51,7 @@ for (const engine of engines) {
       assert.ok(!(await answer.text()).includes(pair.split('=')[1]!))
     })
 
-    test('S5: a session that was ended is refused on its next request, here and on another node', async () => {
+    test('a session that was ended is refused on its next request, here and on another node', async () => {
       const node = await product.anotherNode()
       const other = personWith(product.baseUrl, owner.cookie, `http://127.0.0.1:${node.port}`)
       const there0 = await other.call('GET /me')
@@ -69,7 +69,7 @@ for (const engine of engines) {
       await node.stop()
     })
 
-    test('K6: a key’s secret is answered once and shown nowhere later', async () => {
+    test('a key’s secret is answered once and shown nowhere later', async () => {
       const issued = await owner.call('POST /organizations/acme/keys', { name: 'first' })
       assert.equal(issued.status, 201)
       assert.equal(issued.headers.get('cache-control'), 'no-store')

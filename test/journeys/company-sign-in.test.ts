@@ -273,7 +273,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     assert.equal(again?.status(), 404)
   })
 
-  test('O11: where SSO is required, GitHub reaches nothing here, the company sign-in and the break-glass owner do', async () => {
+  test('where SSO is required, GitHub reaches nothing here, the company sign-in and the break-glass owner do', async () => {
     const ownerId = (await owner.call('GET /me')).json.id as string
     const set = async (required: boolean, breakGlass: string[]) =>
       await owner.call('PUT /organizations/acme/sso', { required, break_glass: breakGlass })

@@ -31,7 +31,7 @@ describe("the dashboard's files", () => {
     await product[Symbol.asyncDispose]()
   })
 
-  test('H1: every page carries a policy that allows nothing inline and nothing from elsewhere', async () => {
+  test('every page carries a policy that allows nothing inline and nothing from elsewhere', async () => {
     for (const path of ['/', '/sign-in', '/o/acme/calls', '/invitations/x']) {
       const { status, headers, body } = await read(path)
       assert.equal(status, 200, path)
@@ -69,7 +69,7 @@ describe("the dashboard's files", () => {
     assert.equal(again.body.length, 0)
   })
 
-  test('H4: nothing but pages gets the shell: unknown assets and addresses are problems', async () => {
+  test('nothing but pages gets the shell: unknown assets and addresses are problems', async () => {
     for (const [path, wanted] of [
       ['/assets/none.js', 404],
       ['/api/v1/none', 404],

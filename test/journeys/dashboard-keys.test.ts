@@ -154,7 +154,7 @@ describe('API keys in the dashboard', () => {
   ] as const) {
     const slug = `events-${look}`
     const name = `streaming-${look}`
-    test(`K8: a revocation in one browser cuts an open event stream, and the row changes in another browser within 2 s (${look})`, async () => {
+    test(`a revocation in one browser cuts an open event stream, and the row changes in another browser within 2 s (${look})`, async () => {
       await using upstream = await upstreamForTests((_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
         response.write('data: first\n\n')

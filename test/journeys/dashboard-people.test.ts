@@ -101,7 +101,7 @@ describe('people in the dashboard', () => {
     assert.deepEqual([...here.findings, ...there.findings], [])
   })
 
-  test('H5: hostile names are shown as text wherever they appear', async () => {
+  test('hostile names are shown as text wherever they appear', async () => {
     await using visitor = await visit()
     const { page } = visitor
     await page.goto(`${product.baseUrl}/o/acme/keys?issue=now`)

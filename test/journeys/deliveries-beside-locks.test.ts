@@ -5,7 +5,7 @@ import { deliveryWork, organizations } from '../../src/store/index.ts'
 import { operator, webhooksForTests } from '../harness/webhooks.ts'
 
 describe('deliveries beside publishers who wait for each other', { timeout: 120_000 }, () => {
-  test('W8: deliveries go out and the feed stays current while every other connection waits for a lock', async () => {
+  test('deliveries go out and the feed stays current while every other connection waits for a lock', async () => {
     await using all = await webhooksForTests('postgres')
     const { webhooks, organizationId, receiver, store, clock } = all
     const busyId = createId('org')

@@ -85,7 +85,7 @@ for (const engine of engines) {
       assert.ok(tookMs >= 998, `${tookMs} ms`)
     })
 
-    test('W2: no event and no secret of one organization reaches another', async () => {
+    test('no event and no secret of one organization reaches another', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver, store } = all
       const otherId = createId('org')
@@ -121,7 +121,7 @@ for (const engine of engines) {
       })
     })
 
-    test('W7: an event of a transaction that fails is never sent', async () => {
+    test('an event of a transaction that fails is never sent', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver, store } = all
       await webhooks.endpoints.create(organizationId, { url: receiver.url }, operator)

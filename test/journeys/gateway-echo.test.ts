@@ -50,7 +50,7 @@ describe('the built-in echo where loopback is closed', () => {
     return await intercept([...words, '--json'], { env: { ...product.env } })
   }
 
-  test('W5: it answers there too, other upstreams on this machine stay closed, and no credential comes back', async () => {
+  test('it answers there too, other upstreams on this machine stay closed, and no credential comes back', async () => {
     await run('org', 'create', 'acme')
     const target = ['target', 'set', 'acme', 'echo', '--upstream'] as const
     assert.match((await run(...target, 'http://127.0.0.1:8099')).err, /outbound_blocked/)

@@ -90,7 +90,7 @@ for (const engine of engines) {
       assert.equal(key.json.last_used_target_id, target.json.id)
     })
 
-    test('L1: a caller that names itself anew each time fills no more than so many rows', async () => {
+    test('a caller that names itself anew each time fills no more than so many rows', async () => {
       const names = Array.from({ length: maxTold + 20 }, (_, index) => `agent/${index}`)
       await Promise.all(names.map(async (name) => await call(old, '192.0.2.9', name)))
       await until(async () => (await callers()).stragglers.length === maxTold, withinMs)

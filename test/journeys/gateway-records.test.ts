@@ -117,7 +117,7 @@ describe('records of calls', () => {
     })
   })
 
-  test('K13: 10,000 calls with bad keys leave no row and no lasting memory', async () => {
+  test('10,000 calls with bad keys leave no row and no lasting memory', async () => {
     const rows = async () =>
       (await calls.list(store.calls, organizationId, { limit: 100_000 })).length
     await gateway.call('/echo/x', gateway.bearer)
@@ -159,7 +159,7 @@ describe('records of calls', () => {
     assert.notEqual(await calls.find(store.calls, organizationId, recorded.id), undefined)
   })
 
-  test('P15: moving a target to another origin drops its credential until it is entered again', async () => {
+  test('moving a target to another origin drops its credential until it is entered again', async () => {
     await gateway.run('target', 'set', 'acme', 'echo', '--header', 'X-Upstream-Key: canary')
     // The command is a process of its own: the node hears of the change a few milliseconds later.
     await until(async () => {

@@ -20,7 +20,7 @@ describe('the gateway as it is set', () => {
     assert.equal(raw[raw.indexOf('X-Forwarded-Proto') + 1], 'https')
   })
 
-  test('K13: after its burst of wrong keys an address is told 429, while good keys go on, first use included', async () => {
+  test('after its burst of wrong keys an address is told 429, while good keys go on, first use included', async () => {
     await using gateway = await gatewayForTests({
       // Refilled so slowly that a busy machine sees the burst and nothing more.
       settings: { LIMIT_FAILED_CREDENTIALS: '1/m burst 100' },

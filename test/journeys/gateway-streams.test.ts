@@ -72,14 +72,14 @@ describe('streams through the gateway', () => {
     await reader?.cancel()
   })
 
-  test('P11: a reader that cancels closes the upstream', async () => {
+  test('a reader that cancels closes the upstream', async () => {
     const before = closedStreams
     const response = await gateway.call('/echo/events', gateway.xApiKey)
     await response.body?.cancel()
     await until(() => closedStreams > before)
   })
 
-  test('K8: a revocation by the command line ends an open event stream', async (t) => {
+  test('a revocation by the command line ends an open event stream', async (t) => {
     const key = await gateway.issue()
     const before = events
     const response = await gateway.call('/echo/events', key)
@@ -95,7 +95,7 @@ describe('streams through the gateway', () => {
     assert.equal((await gateway.call('/echo/x', key)).status, 401)
   })
 
-  test('P16: a WebSocket passes the same checks, carries messages both ways, and is cut by a revocation', async () => {
+  test('a WebSocket passes the same checks, carries messages both ways, and is cut by a revocation', async () => {
     const key = await gateway.issue()
     const socket = openSocket(key)
     const [greeting] = (await once(socket, 'message')) as [Buffer]
@@ -113,7 +113,7 @@ describe('streams through the gateway', () => {
     await until(() => sockets.clients.size === 0)
   })
 
-  test('P16: an upgrade without a key, or to a target without a grant, is refused before anything is opened', async () => {
+  test('an upgrade without a key, or to a target without a grant, is refused before anything is opened', async () => {
     const before = sockets.clients.size
     for (const [key, path, status] of [
       [{ id: '', secret: 'nonsense' }, '/ws/chat', 401],
@@ -151,7 +151,7 @@ describe('streams through the gateway', () => {
     assert.match(await gateway.raw(refused), /^HTTP\/1\.1 401 /)
   })
 
-  test('L3: a slow reader slows the upstream instead of filling memory', async () => {
+  test('a slow reader slows the upstream instead of filling memory', async () => {
     const socket = connect(gateway.product.port, '127.0.0.1')
     socket.write(
       `GET ${prefix}/echo/download/64 HTTP/1.1\r\nHost: a\r\nX-API-Key: ${gateway.xApiKey.secret}\r\n\r\n`,
@@ -169,7 +169,7 @@ describe('streams through the gateway', () => {
     socket.destroy()
   })
 
-  test('P11: a slow upstream slows the caller: an upload is not read ahead', async () => {
+  test('a slow upstream slows the caller: an upload is not read ahead', async () => {
     let received = 0
     const deaf: Socket[] = []
     const slow = createServer((upstream) => {
@@ -215,7 +215,7 @@ describe('streams through the gateway', () => {
   })
 })
 
-test('R1: a call that turns out to be a stream of events while the node stops is ended too', async () => {
+test('a call that turns out to be a stream of events while the node stops is ended too', async () => {
   const asked = Promise.withResolvers<ServerResponse>()
   const gateway = await gatewayForTests({
     settings: { LIMIT_DRAIN: '10m' },

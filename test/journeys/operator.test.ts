@@ -59,7 +59,7 @@ describe('an operator keeps the service', () => {
     assert.match(out, /deliveries: No delivery waits; 0 endpoints are held/)
   })
 
-  test('R6, E2: doctor and serve refuse a database whose secrets were sealed with another key', async () => {
+  test('doctor and serve refuse a database whose secrets were sealed with another key', async () => {
     const running = await start(readConfig({ ...env, PORT: '0' }))
     await running[Symbol.asyncDispose]()
     const other = { ...env, INTERCEPT_SECRET: 'another-secret-0123456789-abcdefghijk' }
@@ -128,7 +128,7 @@ describe('an operator keeps the service', () => {
     assert.match((await verify(event)).err, /holds no signed head/)
   })
 
-  test('E4: database, key file and backup are for their owner only, and no secret is in them', async () => {
+  test('database, key file and backup are for their owner only, and no secret is in them', async () => {
     const { secret } = await issueKey('canary')
     const file = join(folder, 'canary.db')
     assert.equal((await intercept(['backup', file], { env })).code, 0)
@@ -140,7 +140,7 @@ describe('an operator keeps the service', () => {
     }
   })
 
-  test('E2: without the key of a database that is there, `serve` says so and writes none; reading goes on', async () => {
+  test('without the key of a database that is there, `serve` says so and writes none; reading goes on', async () => {
     const alone = { DATA_DIR: join(folder, 'without-key') }
     assert.equal((await intercept(['org', 'create', 'kept'], { env: alone })).code, 0)
     const key = join(alone.DATA_DIR, 'secret.key')

@@ -9,7 +9,7 @@ const hourMs = 60 * minuteMs
 
 for (const engine of engines) {
   describe(`receiver that fails, on ${engine}`, { timeout: 120_000, concurrency: 2 }, () => {
-    test('W1: every attempt has the same id and bytes, a new timestamp, and uses the schedule', async () => {
+    test('every attempt has the same id and bytes, a new timestamp, and uses the schedule', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver, clock } = all
       receiver.answer = (response) => response.writeHead(500).end('no')
@@ -49,7 +49,7 @@ for (const engine of engines) {
       assert.equal((await webhooks.endpoints.get(organizationId, id)).health.failures, 0)
     })
 
-    test('W7: the tenth failure makes a dead delivery that stays visible and can be sent again', async () => {
+    test('the tenth failure makes a dead delivery that stays visible and can be sent again', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver, clock } = all
       receiver.answer = (response) => response.writeHead(500).end()
@@ -72,7 +72,7 @@ for (const engine of engines) {
       assert.equal(new Set(ids).size, 1, 'a replay keeps the id')
     })
 
-    test('W8: twenty failures in a row hold an endpoint; nothing is lost, a probe resumes it', async () => {
+    test('twenty failures in a row hold an endpoint; nothing is lost, a probe resumes it', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver, clock } = all
       receiver.answer = (response) => response.writeHead(500).end()
@@ -114,7 +114,7 @@ for (const engine of engines) {
       assert.equal(new Set(ids).size, 61, 'sixty events and the ping')
     })
 
-    test('W8: 410 disables, what waits and what comes is visibly skipped, and all of it can be replayed', async () => {
+    test('410 disables, what waits and what comes is visibly skipped, and all of it can be replayed', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver } = all
       const other = await webhooks.endpoints.create(
@@ -165,7 +165,7 @@ for (const engine of engines) {
       await all.books()
     })
 
-    test('W8: `webhook-delivery: disable` and five days without success disable too', async () => {
+    test('`webhook-delivery: disable` and five days without success disable too', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver, clock } = all
       receiver.answer = (response, { path }) =>
@@ -198,7 +198,7 @@ for (const engine of engines) {
       await all.books()
     })
 
-    test('W8: one hanging endpoint delays no other', async () => {
+    test('one hanging endpoint delays no other', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver } = all
       receiver.answer = (response, { path }) => {
@@ -226,7 +226,7 @@ for (const engine of engines) {
       assert.ok(waiting.every(({ attemptsEver }) => attemptsEver === 0))
     })
 
-    test('W6: a stranger at the other end can neither flood, nor drip, nor redirect, nor fill our database', async () => {
+    test('a stranger at the other end can neither flood, nor drip, nor redirect, nor fill our database', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver } = all
       const pages: Record<string, (response: ServerResponse) => void> = {
@@ -242,7 +242,7 @@ for (const engine of engines) {
       await all.publish(1)
       const found = async () => await webhooks.deliveries.list(organizationId, { limit: 10 })
       await all.until(async () => (await found()).every((one) => one.attemptsEver > 0), 'attempts')
-      assert.ok(!receiver.arrivals.some((one) => one.path === '/stolen'), 'W4: not followed')
+      assert.ok(!receiver.arrivals.some((one) => one.path === '/stolen'), 'a redirect was followed')
       for (const delivery of await found()) {
         const [attempt] = await webhooks.deliveries.attempts(organizationId, delivery.id)
         assert.ok((attempt!.responseBody?.length ?? 0) <= 16 * 1024)
@@ -255,7 +255,7 @@ for (const engine of engines) {
       assert.ok(states.some((state) => state.startsWith('pending reset:')))
     })
 
-    test('W9: no secret is in events, deliveries, attempts or the log', async () => {
+    test('no secret is in events, deliveries, attempts or the log', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver, store } = all
       receiver.answer = (response) => response.writeHead(500).end()

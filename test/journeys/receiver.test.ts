@@ -8,7 +8,7 @@ import { operator, webhooksForTests } from '../harness/webhooks.ts'
 
 for (const engine of engines) {
   describe(`receiver on ${engine}`, { timeout: 60_000 }, () => {
-    test('W1: a delivery arrives signed, and unmodified libraries verify it', async () => {
+    test('a delivery arrives signed, and unmodified libraries verify it', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver } = all
       await webhooks.endpoints.create(organizationId, { url: receiver.url }, operator)
@@ -39,7 +39,7 @@ for (const engine of engines) {
       await all.until(async () => (await all.books())['delivered'] === 1, 'the books')
     })
 
-    test('W7: 500 events all arrive, once each, and the books balance', async () => {
+    test('500 events all arrive, once each, and the books balance', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver } = all
       await webhooks.endpoints.create(organizationId, { url: receiver.url }, operator)

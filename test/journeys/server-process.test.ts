@@ -29,7 +29,7 @@ describe('a server process', () => {
     assert.deepEqual(await server.ended, { code: 0, signal: null })
   })
 
-  test('R6: wrong settings end it with 1 and one sentence each', async () => {
+  test('wrong settings end it with 1 and one sentence each', async () => {
     const wrong = { DATA_DIR: folder, BASE_URL: 'http://api.example.com', PORT: 'x' }
     await assert.rejects(startServerProcess(wrong), (error: Error) => {
       assert.match(error.message, /PORT must be a port number/)
@@ -39,7 +39,7 @@ describe('a server process', () => {
     })
   })
 
-  test('R2: with several workers a killed one is replaced, and all end on SIGTERM', async () => {
+  test('with several workers a killed one is replaced, and all end on SIGTERM', async () => {
     const data = join(folder, 'several')
     await using server = await startServerProcess({ DATA_DIR: data, WORKERS: '2' })
     await until(() => childrenOf(server.pid).length === 2)

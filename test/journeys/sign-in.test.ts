@@ -130,7 +130,7 @@ describe('signing in with a real browser', () => {
     assert.match((await page.textContent('h1')) ?? '', /did not keep the sign-in cookie/)
   })
 
-  test('S8: a link on another site leads to a page that is signed in', async () => {
+  test('a link on another site leads to a page that is signed in', async () => {
     await using visitor = await visit()
     const { page } = visitor
     const { baseUrl } = parts.product

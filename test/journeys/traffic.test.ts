@@ -188,7 +188,7 @@ for (const engine of engines) {
       assert.deepEqual([await spend(), await spend()], [200, 429])
     })
 
-    test('A5: nothing of headers and bodies is kept until a target says so, and then without what it names', async () => {
+    test('nothing of headers and bodies is kept until a target says so, and then without what it names', async () => {
       const post = async (): Promise<string> => {
         const answer = await fetch(`${product.baseUrl}/api/v1/intercept/echo/kept`, {
           method: 'POST',
@@ -234,7 +234,7 @@ for (const engine of engines) {
       for (let done = false; !done;) done = (await reader.read()).done
     })
 
-    test('A1: what a member was denied is in the audit log, once for many attempts', async () => {
+    test('what a member was denied is in the audit log, once for many attempts', async () => {
       const viewer = await memberOf(product, 'acme', { email: `denied@x.test`, role: 'viewer' })
       for (let time = 0; time < 3; time++) {
         await viewer.call('POST /organizations/acme/keys', { name: 'no' })
@@ -250,7 +250,7 @@ for (const engine of engines) {
       assert.equal(mine[0].detail.permission, 'keys.issue')
     })
 
-    test('P15: another upstream origin drops the credential', async () => {
+    test('another upstream origin drops the credential', async () => {
       const moved = await owner.call('PATCH /organizations/acme/targets/echo', {
         upstream: 'http://127.0.0.1:8099',
       })

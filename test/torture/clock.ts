@@ -1,4 +1,4 @@
-// T6: the wall clock jumps and runs too fast: what has ended stays ended, limits go on, and no storm breaks loose.
+// The wall clock jumps and runs too fast: what has ended stays ended, limits go on, and no storm breaks loose.
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +15,7 @@ const maxIdleShare = 0.05
 
 /** The product in this process, whose clock a test can move; durations stay true, as they do on a real machine. */
 export const clock: Torture = {
-  about: 'T6: the clock jumps an hour, a day forward, two days back, and runs ten times too fast',
+  about: 'the clock jumps an hour, a day forward, two days back, and runs ten times too fast',
   isLong: true,
   async run(options) {
     const figures: Record<string, number> = {}

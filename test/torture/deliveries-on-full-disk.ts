@@ -1,4 +1,4 @@
-// T5 for deliveries: while the disk is full nothing is acknowledged that is not there, and everything arrives afterwards.
+// While the disk is full nothing is acknowledged that is not there, and everything arrives afterwards.
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ const endpointCount = 3
 
 /** One node that publishes and delivers, on SQLite. */
 export const fullDisk: Torture = {
-  about: 'T5: the disk is full while webhooks are delivered',
+  about: 'the disk is full while webhooks are delivered',
   async run(options) {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-deliveries-disk-'))
     const data = join(folder, 'data')

@@ -6,8 +6,8 @@ import { simulate } from '../harness/delivery-simulation.ts'
 const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 150)
 const first = Number(process.env['SIMULATION_FIRST'] ?? 1)
 
-describe('T12: deliveries in simulated worlds', { timeout: 600_000 }, () => {
-  test(`T12: in ${seeds} worlds with kills, lost answers, outages and clock jumps nothing is lost`, async () => {
+describe('deliveries in simulated worlds', { timeout: 600_000 }, () => {
+  test(`in ${seeds} worlds with kills, lost answers, outages and clock jumps nothing is lost`, async () => {
     let sent = 0
     let kills = 0
     let repeated = 0

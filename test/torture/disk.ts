@@ -1,4 +1,4 @@
-// T5: the disk is full: writes are refused, nothing is claimed that is not there, and it goes on when there is room.
+// The disk is full: writes are refused, nothing is claimed that is not there, and it goes on when there is room.
 import { spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ export interface Shortage {
 
 /** On a small tmpfs when we may mount one (root), else with a limit on the size of files. */
 export const disk: Torture = {
-  about: 'T5: the disk is full',
+  about: 'the disk is full',
   async run(options) {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-disk-'))
     const data = join(folder, 'data')

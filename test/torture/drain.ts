@@ -1,4 +1,4 @@
-// T10, R1: SIGTERM while forty clients call: every request that was sent is answered whole, and the process ends with 0.
+// SIGTERM while forty clients call: every request that was sent is answered whole, and the process ends with 0.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ interface Tally {
 
 /** Stops and starts a node again and again under load. */
 export const drain: Torture = {
-  about: 'T10, R1: SIGTERM drops nothing',
+  about: 'SIGTERM drops nothing',
   async run(options) {
     const runs = options.short ? 2 : 50
     const random = randomFrom(options.seed)

@@ -1,4 +1,4 @@
-// T14: one in a hundred messages to the database breaks its connection: it refuses rather than lets in, and stays up.
+// One in a hundred messages to the database breaks its connection: it refuses rather than lets in, and stays up.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ interface Tally {
 
 /** A line to the database that breaks at random. */
 export const faults: Torture = {
-  about: 'T14: one in a hundred messages to the database breaks its connection',
+  about: 'one in a hundred messages to the database breaks its connection',
   isLong: true,
   async run({ short, seed }) {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-faults-'))

@@ -1,4 +1,4 @@
-// T9: mutated bytes on raw connections: nothing reaches the upstream but what the checks have passed.
+// Mutated bytes on raw connections: nothing reaches the upstream but what the checks have passed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -49,7 +49,7 @@ const spice = [
 
 /** Seeded mutations of valid requests, with a valid key, without, and with one that is a character off. */
 export const fuzz: Torture = {
-  about: 'T9: mutated requests on raw connections',
+  about: 'mutated requests on raw connections',
   async run(options) {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-fuzz-'))
     const env = { DATA_DIR: folder, LIMIT_FAILED_CREDENTIALS: 'off' }

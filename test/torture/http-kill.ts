@@ -1,4 +1,4 @@
-// T1 through the front door: kill -9 a server while keys are issued, revoked and used over HTTP.
+// Kill -9 a server while keys are issued, revoked and used over HTTP.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ interface Told {
 
 /** The same on SQLite and on PostgreSQL. */
 export const httpKill: Torture = {
-  about: 'T1: kill -9 while keys are issued, revoked and used over HTTP, on both engines',
+  about: 'kill -9 while keys are issued, revoked and used over HTTP, on both engines',
   async run(options) {
     const sqlite = await onEngine({}, options)
     if (options.short) return sqlite

@@ -1,4 +1,4 @@
-// T8: many idle connections cost little memory and hold nobody back.
+// Many idle connections cost little memory and hold nobody back.
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ const normalCallAtMostMs = 1000
 
 /** Idle keep-alive connections, each after one answered request, as browsers and pools leave them. */
 export const idle: Torture = {
-  about: 'T8, L1: idle connections',
+  about: 'idle connections',
   async run(options) {
     const connections = options.short ? 2000 : 10_000
     const folder = mkdtempSync(join(tmpdir(), 'intercept-idle-'))

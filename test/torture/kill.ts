@@ -1,4 +1,4 @@
-// T1: kill -9 at random moments while eight workers write; nothing that was acknowledged may be lost or torn.
+// Kill -9 at random moments while eight workers write; nothing that was acknowledged may be lost or torn.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { findLosses, nothingYet, openPlace, prepare, startWriter, type Place } f
 
 /** The same on SQLite and on PostgreSQL. */
 export const kill: Torture = {
-  about: 'T1: kill -9 during writes, on both engines',
+  about: 'kill -9 during writes, on both engines',
   async run(options) {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-kill-'))
     await using database = await postgresForTests()

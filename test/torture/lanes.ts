@@ -16,7 +16,7 @@ const sayEvery = 100_000
 
 /** The differential test of the two lanes; `--seed` repeats a run, `--size` says how many mutated messages, `--minutes` ends it, `--short` leaves out the cuts. */
 export const lanes: Torture = {
-  about: 'P1, P2: both lanes agree on the same bytes',
+  about: 'both lanes agree on the same bytes',
   async run({ short, seed, minutes = Infinity, size, say }) {
     await using plain = new LaneObserver('plain')
     await using standard = new LaneObserver('standard')

@@ -1,4 +1,4 @@
-// L5: one limit on three nodes of two workers each, on PostgreSQL: even, all on one node, moving; killed, paused, cut off.
+// One limit on three nodes of two workers each, on PostgreSQL: even, all on one node, moving; killed, paused, cut off.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ const spreads: Record<string, Spread> = {
 
 /** Rates keep their bound and are used up to 95 %, and quotas pass exactly. */
 export const limits: Torture = {
-  about: 'L5: one limit over three nodes with two workers each',
+  about: 'one limit over three nodes with two workers each',
   async run({ short, say }) {
     const seconds = short ? 4 : 60
     // Tests run beside others: when an answer is heard there, and how much is asked, says little of the nodes.

@@ -1,4 +1,4 @@
-// T4: PostgreSQL is stopped at once and comes back, and has no connection left: what was acknowledged is there.
+// PostgreSQL is stopped at once and comes back, and has no connection left: what was acknowledged is there.
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ const grownAtMostMiB = 100
 
 /** `pg_ctl -m immediate`, then a limit of connections that the nodes have used up. */
 export const postgresAway: Torture = {
-  about: 'T4: PostgreSQL stops at once, and has no connection left',
+  about: 'PostgreSQL stops at once, and has no connection left',
   isLong: true,
   async run(options) {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-postgres-away-'))

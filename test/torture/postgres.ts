@@ -1,4 +1,4 @@
-// T4, R3: the database crashes or stands still: nothing bad is let in, nobody waits long, and it goes on by itself.
+// The database crashes or stands still: nothing bad is let in, nobody waits long, and it goes on by itself.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const connections = 10
 
 /** A backend killed with -9 (the server then recovers as after a crash), and the whole server stopped for a while. */
 export const postgres: Torture = {
-  about: 'T4, R3: PostgreSQL crashes, and stands still',
+  about: 'PostgreSQL crashes, and stands still',
   async run(options) {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-postgres-'))
     await using database = await postgresForTests()

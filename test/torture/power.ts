@@ -1,4 +1,4 @@
-// T2: what is on the disk at any instant is a database that holds all that was acknowledged before.
+// What is on the disk at any instant is a database that holds all that was acknowledged before.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -16,7 +16,7 @@ import {
 
 /** Copies the files of a stopped writer; and, where strace is, sees the fsync before each acknowledgement. */
 export const power: Torture = {
-  about: 'T2: copies of the files at random instants; fsync before every acknowledgement',
+  about: 'copies of the files at random instants; fsync before every acknowledgement',
   async run(options) {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-power-'))
     try {

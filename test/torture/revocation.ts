@@ -1,4 +1,4 @@
-// T3, K8: clients hammer a key on three nodes while it is revoked: no call that began after the answer succeeds.
+// Clients hammer a key on three nodes while it is revoked: no call that began after the answer succeeds.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ const elsewhereWithinMs = 1000
 
 /** On SQLite (three processes, one file) and on PostgreSQL, there also with the notifications cut off. */
 export const revocation: Torture = {
-  about: 'T3, K8, R7: revocation on three nodes under load',
+  about: 'revocation on three nodes under load',
   async run(options) {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-revocation-'))
     await using database = await postgresForTests()

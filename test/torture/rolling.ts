@@ -1,4 +1,4 @@
-// T10: three nodes behind a balancer are replaced one after the other; nobody who calls notices.
+// Three nodes behind a balancer are replaced one after the other; nobody who calls notices.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, createServer, request as send } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -18,7 +18,7 @@ const body = 'x'.repeat(10_000)
 
 /** A rolling restart under load, as a deployment does it. */
 export const rolling: Torture = {
-  about: 'T10: a rolling restart of three nodes behind a balancer drops nothing',
+  about: 'a rolling restart of three nodes behind a balancer drops nothing',
   isLong: true,
   async run({ short }) {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-rolling-'))

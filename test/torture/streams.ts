@@ -1,4 +1,4 @@
-// L3: large bodies go through in both directions without staying in memory.
+// Large bodies go through in both directions without staying in memory.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ const chunk = Buffer.alloc(64 * 1024, 's')
 
 /** Streams a body of a gibibyte down and another one up, and watches what the server's process keeps. */
 export const streams: Torture = {
-  about: 'L3: large bodies in both directions in little memory',
+  about: 'large bodies in both directions in little memory',
   async run(options) {
     const bytes = (options.short ? 128 : 1024) * mebibyte
     const folder = mkdtempSync(join(tmpdir(), 'intercept-streams-'))

@@ -1,4 +1,4 @@
-// T13: a migration is killed and run again; a backup under load is whole; a node goes on under a newer schema.
+// A migration is killed and run again; a backup under load is whole; a node goes on under a newer schema.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -20,7 +20,7 @@ type Report = { figures: Record<string, number>; findings: string[] }
 
 /** Kills, copies, and a schema from the future. */
 export const upgrade: Torture = {
-  about: 'T13: migrations killed half-way, backups under load, a newer schema under a running node',
+  about: 'migrations killed half-way, backups under load, a newer schema under a running node',
   isLong: true,
   async run(options) {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-upgrade-'))

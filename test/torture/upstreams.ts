@@ -1,4 +1,4 @@
-// T7, L4, L6, P10: upstreams that hang, drip, lie and babble: the right refusal in time, and nobody else notices.
+// Upstreams that hang, drip, lie and babble: the right refusal in time, and nobody else notices.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
@@ -70,7 +70,7 @@ const misbehaviours: Readonly<Record<string, Misbehaviour>> = {
 
 /** One target per misbehaviour, a hundred calls at once; a healthy target beside them must not notice. */
 export const upstreams: Torture = {
-  about: 'T7, L4, L6, P10: hanging, lying and babbling upstreams',
+  about: 'hanging, lying and babbling upstreams',
   async run(options) {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-upstreams-'))
     const env = { DATA_DIR: folder }

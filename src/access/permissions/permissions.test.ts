@@ -19,7 +19,7 @@ const promised: Record<Permission, string> = {
   'organization.delete': 'o',
 }
 
-describe('T6: the table of roles and permissions, cell by cell', () => {
+describe('the table of roles and permissions, cell by cell', () => {
   for (const permission of Object.keys(permissions) as Permission[]) {
     for (const role of roles) {
       const expected = promised[permission].includes(role.charAt(0))

@@ -50,7 +50,7 @@ function jwtTokens({ signingKeys, clock, issuer, audience }: Needs): SessionToke
       }),
     async isGenuine(token) {
       if (token.length > maxTokenLength) return false
-      // The row decides when a session is over and is marked so then, which a clock that is set back cannot undo (S6).
+      // The row decides when a session is over and is marked so then, which a clock that is set back cannot undo.
       const publicJwkOf = (kid: string): string | undefined => signingKeys.publicJwkOf(kid)
       const expected = { typ: jwtType, issuer, audience, nowMs: 0 }
       return (await verifyToken(token, publicJwkOf, expected)) !== undefined

@@ -142,7 +142,7 @@ class SessionRules implements Sessions {
   readonly #store: Store
   readonly #tokens: SessionTokens
   readonly #cache: SessionCache
-  // A clock that is set back revives nothing (S6).
+  // A clock that is set back revives nothing.
   #latestMs = 0
 
   constructor(deps: SessionDeps) {

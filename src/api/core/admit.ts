@@ -125,7 +125,7 @@ async function organizationOf(
     caller.kind === 'person'
       ? await membershipOf(caller.person, slugOrId, services)
       : ofToken(caller.token, slugOrId)
-  // Another organization's name and a name that nobody has are the same to a stranger (T2).
+  // Another organization's name and a name that nobody has are the same to a stranger.
   if (!found) throw new Problem('not_found', 'You are in no organization of this name.')
   return found
 }

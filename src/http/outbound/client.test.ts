@@ -74,39 +74,39 @@ describe('the outbound client against hostile receivers', () => {
     assert.equal(last?.headers['content-length'], '7')
   })
 
-  test('W4: a redirect is the answer; it is never followed', async () => {
+  test('a redirect is the answer; it is never followed', async () => {
     const before = seen.length
     const got = await call(`${base}/redirect`)
     assert.equal(got.status, 307)
     assert.equal(seen.length, before + 1)
   })
 
-  test('W6: an endless answer is read up to its cap and cut off', async () => {
+  test('an endless answer is read up to its cap and cut off', async () => {
     const got = await call(`${base}/endless`)
     assert.equal(got.truncated, true)
     assert.equal(got.body.length, cap)
   })
 
-  test('W6: a huge announced answer is not read to its end', async () => {
+  test('a huge announced answer is not read to its end', async () => {
     const got = await call(`${base}/huge`)
     assert.equal(got.truncated, true)
     assert.equal(got.body.length, cap)
   })
 
-  test('W6: a compressed bomb stays compressed', async () => {
+  test('a compressed bomb stays compressed', async () => {
     const got = await call(`${base}/gzip`)
     assert.equal(got.headers['content-encoding'], 'gzip')
     assert.ok(got.body.length <= cap)
     assert.equal(got.body[0], 0x1f)
   })
 
-  test('W6: the deadline ends with the body: dripping, hanging and half answers time out', async () => {
+  test('the deadline ends with the body: dripping, hanging and half answers time out', async () => {
     for (const page of ['drip', 'hang', 'half', 'interim']) {
       assert.equal(await failure(`${base}/${page}`), 'timeout', page)
     }
   })
 
-  test('W6: broken answers are failures with a name, and never hang', async () => {
+  test('broken answers are failures with a name, and never hang', async () => {
     const raw: Record<string, (socket: Socket) => void> = {
       reset: (socket) => socket.resetAndDestroy(),
       close: (socket) => socket.end(),
@@ -151,7 +151,7 @@ describe('the outbound client against hostile receivers', () => {
     assert.equal(await running, 'aborted')
   })
 
-  test('W3: a literal address is checked although no resolver is asked', async () => {
+  test('a literal address is checked although no resolver is asked', async () => {
     await using shut = createOutbound({ resolve: async () => assert.fail('nothing to resolve') })
     await assert.rejects(
       shut.request({ url: base, method: 'GET', headers: {}, deadlineMs: 500, maxResponseBytes: 1 }),
@@ -159,7 +159,7 @@ describe('the outbound client against hostile receivers', () => {
     )
   })
 
-  test('W4: HTTP_PROXY and its like are never read', async () => {
+  test('HTTP_PROXY and its like are never read', async () => {
     const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY']
     const kept = names.map((name) => process.env[name])
     for (const name of names) process.env[name] = 'http://127.0.0.1:1'
@@ -199,7 +199,7 @@ describe('the outbound client against hostile receivers', () => {
     assert.equal(questions, 1)
   })
 
-  test('W5: the fetch for libraries keeps the same rules', async () => {
+  test('the fetch for libraries keeps the same rules', async () => {
     const got = await outbound.fetch(`${base}/json`, { method: 'GET' })
     assert.deepEqual(await got.json(), { ok: true })
     assert.deepEqual(got.headers.getSetCookie(), ['a=1', 'b=2'])

@@ -237,7 +237,7 @@ const blockedAnswers = [
 ] as const
 
 describe('the address guard', () => {
-  test(`W3: all of ${blockedUrls.length} forbidden URLs are refused when saved`, () => {
+  test(`all of ${blockedUrls.length} forbidden URLs are refused when saved`, () => {
     for (const text of blockedUrls) {
       assert.throws(
         () => checkUrl(text, closed),
@@ -247,11 +247,11 @@ describe('the address guard', () => {
     }
   })
 
-  test(`W3: none of ${openUrls.length} public URLs is refused`, () => {
+  test(`none of ${openUrls.length} public URLs is refused`, () => {
     for (const text of openUrls) assert.doesNotThrow(() => checkUrl(text, closed), text)
   })
 
-  test('W3: every resolved address is checked right before it is connected to', async () => {
+  test('every resolved address is checked right before it is connected to', async () => {
     for (const answer of blockedAnswers) {
       const tried: string[] = []
       const connector = createConnector({
@@ -272,7 +272,7 @@ describe('the address guard', () => {
     }
   })
 
-  test('W3: what DNS64 answers for a public address is connected to', async () => {
+  test('what DNS64 answers for a public address is connected to', async () => {
     const tried: string[] = []
     const connector = createConnector({
       guard: closed,
@@ -287,7 +287,7 @@ describe('the address guard', () => {
     assert.deepEqual(tried, ['64:ff9b::808:808'])
   })
 
-  test('W4: a name that was public when saved and is private when called is refused (DNS rebinding)', async () => {
+  test('a name that was public when saved and is private when called is refused (DNS rebinding)', async () => {
     const answers = [['93.184.216.34'], ['127.0.0.1'], ['93.184.216.34']]
     const tried: string[] = []
     const connector = createConnector({
@@ -310,7 +310,7 @@ describe('the address guard', () => {
     assert.deepEqual(tried, ['93.184.216.34', '93.184.216.34'])
   })
 
-  test('W5: OUTBOUND_ALLOW_CIDRS opens what it names and nothing else', () => {
+  test('OUTBOUND_ALLOW_CIDRS opens what it names and nothing else', () => {
     const guard = createAddressGuard({ allowCidrs: ['10.1.0.0/16', 'fd12::/16', '100.64.0.0/10'] })
     for (const open of ['10.1.2.3', '::ffff:10.1.2.3', 'fd12::5', '100.64.1.1', '8.8.8.8']) {
       assert.equal(guard.checkAddress(open), undefined, open)
@@ -320,7 +320,7 @@ describe('the address guard', () => {
     }
   })
 
-  test('W5: no CIDR opens metadata, multicast or the unspecified address', () => {
+  test('no CIDR opens metadata, multicast or the unspecified address', () => {
     const guard = createAddressGuard({
       allowCidrs: ['0.0.0.0/0', '::/0', '169.254.169.254/32', 'fd00:ec2::254'],
       allowLoopback: true,
@@ -333,7 +333,7 @@ describe('the address guard', () => {
     assert.equal(guard.checkAddress('127.0.0.1'), undefined)
   })
 
-  test('W5: loopback opens by its option or by a CIDR inside it, not by 0.0.0.0/0', () => {
+  test('loopback opens by its option or by a CIDR inside it, not by 0.0.0.0/0', () => {
     const wide = createAddressGuard({ allowCidrs: ['0.0.0.0/0', '::/0'] })
     assert.equal(wide.checkAddress('127.0.0.1'), 'loopback')
     assert.equal(wide.checkAddress('::1'), 'loopback')

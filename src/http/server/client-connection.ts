@@ -31,7 +31,7 @@ export function connectionOf(socket: object): ClientConnection | undefined {
 /** One caller's connection: the exchanges under way on it, and whether anything more on it is executed. */
 export class ClientConnection implements FrontConnection {
   readonly peerAddress: string
-  /** True once a refusal ended this connection: later requests on it are dropped unseen (F6). */
+  /** True once a refusal ended this connection: later requests on it are dropped unseen. */
   refused = false
   /** True once the process stops: every answer says that the connection ends with it. */
   draining = false

@@ -26,7 +26,7 @@ describe('a listener that closes', () => {
     ],
     ['reads nothing of a response', 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n'],
   ] as const) {
-    test(`R1: a connection that ${what} does not hold up closing`, async () => {
+    test(`a connection that ${what} does not hold up closing`, async () => {
       const minutes = 10 * 60_000
       const front = createFront({
         baseUrl: 'http://localhost:1',
@@ -53,7 +53,7 @@ describe('a listener that closes', () => {
     })
   }
 
-  test('R1: a request that is under way ends in its own time, however long after the others', async () => {
+  test('a request that is under way ends in its own time, however long after the others', async () => {
     const asked = Promise.withResolvers<ServerResponse>()
     const front = createFront({
       baseUrl: 'http://localhost:1',

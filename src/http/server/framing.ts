@@ -9,7 +9,7 @@ export interface RequestLine {
   readonly httpVersion: string
 }
 
-/** What Node's parser lets through and we don't (F7, F8); returns the refusal, or undefined. */
+/** What Node's parser lets through and we don't; returns the refusal, or undefined. */
 export function checkFraming(
   line: RequestLine,
   head: RequestHead,

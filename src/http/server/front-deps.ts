@@ -17,7 +17,7 @@ export interface FrontLimits {
   readonly stallMs: number
 }
 
-/** The bounds on a request head and URL (L1). */
+/** The bounds on a request head and URL. */
 export const frontLimits: FrontLimits = {
   headBytes: 16 * 1024,
   urlBytes: 8 * 1024,

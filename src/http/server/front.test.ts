@@ -52,7 +52,7 @@ function testFront(lane: Lane): void {
 
     for (const [name, status, message] of refused) {
       for (const place of ['app', 'guarded']) {
-        test(`P1 F6 F8: ${name} is refused with ${status} and nothing after it is executed (${place})`, async () => {
+        test(`${name} is refused with ${status} and nothing after it is executed (${place})`, async () => {
           const text =
             place === 'app' ? message : message.replace(/^([A-Z]+) \/(?=[ a])/, `$1 ${guarded}/`)
           const transcript = await exchangeRaw(port, text + smuggled)
@@ -67,7 +67,7 @@ function testFront(lane: Lane): void {
       }
     }
 
-    test('P2: the unread body of a refused request is never parsed as a request', async () => {
+    test('the unread body of a refused request is never parsed as a request', async () => {
       const transcript = await exchangeRaw(
         port,
         `POST ${guarded}/refused HTTP/1.1\r\nHost: a\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
@@ -76,7 +76,7 @@ function testFront(lane: Lane): void {
       assert.deepEqual(executed, [`${guarded}/refused`])
     })
 
-    test('P2: after a refusal with a long unread body the connection ends and nothing more is executed', async () => {
+    test('after a refusal with a long unread body the connection ends and nothing more is executed', async () => {
       const body = 'x'.repeat(100_000)
       const transcript = await exchangeRaw(
         port,
@@ -91,18 +91,18 @@ function testFront(lane: Lane): void {
       const message = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 
       if (lane === 'standard' || path === '/app') {
-        test(`L1: who pipelines without end on ${path} is cut off before it costs memory`, async () => {
+        test(`who pipelines without end on ${path} is cut off before it costs memory`, async () => {
           const socket = connect(port, '127.0.0.1', () => socket.write(message.repeat(1000)))
           await once(socket.resume(), 'close')
           assert.ok(executed.length <= 101, `${executed.length} were executed`)
         })
       } else {
-        test('L1: who pipelines without end is answered one after the other', async () => {
+        test('who pipelines without end is answered one after the other', async () => {
           const answers = statusesOf(await exchangeRaw(port, message.repeat(1000)))
           assert.equal(answers.length, 1000)
         })
 
-        test('L1: who pipelines without reading is not executed ahead of what it reads', async () => {
+        test('who pipelines without reading is not executed ahead of what it reads', async () => {
           const socket = connect(port, '127.0.0.1', () => socket.write(message.repeat(100_000)))
           socket.pause()
           let before = -1
@@ -126,7 +126,7 @@ function testFront(lane: Lane): void {
       ['a malformed request', 'GET / HTTP/1.1\r\nHost: a\r\nX\r\n\r\n'],
     ] as const) {
       for (const how of ['now', 'later']) {
-        test(`P2: the refusal of ${name} never takes the place of a response before it (${how})`, async () => {
+        test(`the refusal of ${name} never takes the place of a response before it (${how})`, async () => {
           const message = `GET ${guarded}/${how} HTTP/1.1\r\nHost: a\r\n\r\n`
           const answers = statusesOf(await exchangeRaw(port, message.repeat(2) + last))
           const whole = [200, 200, name === 'CONNECT' ? 405 : 400]
@@ -143,7 +143,7 @@ function testFront(lane: Lane): void {
       assert.deepEqual(statusesOf(transcript), [403, 200])
     })
 
-    test('F13: a refused HEAD is answered with the head alone', async () => {
+    test('a refused HEAD is answered with the head alone', async () => {
       const transcript = await exchangeRaw(
         port,
         `HEAD ${guarded}/refused HTTP/1.1\r\nHost: a\r\n\r\n`,
@@ -152,7 +152,7 @@ function testFront(lane: Lane): void {
       assert.ok(transcript.endsWith('\r\n\r\n'))
     })
 
-    test('P9: absolute-form for our own authority works', async () => {
+    test('absolute-form for our own authority works', async () => {
       const own = `127.0.0.1:${port}`
       await exchangeRaw(port, `GET http://${own}/a?b HTTP/1.1\r\nHost: ${own}\r\n\r\n`)
       assert.deepEqual(executed, ['/a?b'])
@@ -163,7 +163,7 @@ function testFront(lane: Lane): void {
       assert.deepEqual(executed, ['/old'])
     })
 
-    test('P16: an upgrade to h2c stays an ordinary request', async () => {
+    test('an upgrade to h2c stays an ordinary request', async () => {
       const transcript = await exchangeRaw(
         port,
         `GET ${guarded}/plain HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
@@ -196,7 +196,7 @@ async function slowAppForTests(
 
 for (const lane of ['plain', 'standard'] as const) {
   describe(`the front under slow callers, ${lane} lane`, () => {
-    test('L1: a body below the pace is cut with 408', async () => {
+    test('a body below the pace is cut with 408', async () => {
       const front = createFront({
         baseUrl: 'http://localhost:1',
         gatewayPrefix: guarded,
@@ -217,13 +217,13 @@ for (const lane of ['plain', 'standard'] as const) {
       await front.drain(100)
     })
 
-    test('L1: a body below the pace is cut outside the guarded area too', async () => {
+    test('a body below the pace is cut outside the guarded area too', async () => {
       await using front = await slowAppForTests(lane, (request) => request.resume())
       const transcript = await exchangeRaw(front.port, slowPost, { quietMs: 5000 })
       assert.deepEqual(statusesOf(transcript), [408])
     })
 
-    test('L1: a connection whose answered request never sends the rest of its body is ended', async () => {
+    test('a connection whose answered request never sends the rest of its body is ended', async () => {
       await using front = await slowAppForTests(lane, (_request, response) =>
         response.end('enough'),
       )
@@ -277,7 +277,7 @@ for (const lane of ['plain', 'standard'] as const) {
       assert.deepEqual(statusesOf(said), [])
     })
 
-    test('L1: a head that does not end is cut', async () => {
+    test('a head that does not end is cut', async () => {
       const front = createFront({
         baseUrl: 'http://localhost:1',
         gatewayPrefix: guarded,

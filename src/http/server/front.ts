@@ -42,7 +42,7 @@ export function requestIdOf(request: IncomingMessage): string {
   return requestIds.get(request) ?? createId('req')
 }
 
-/** Builds the listener: node:http with its gaps closed (F6–F8, F11–F13), then one of two handlers. */
+/** Builds the listener: node:http with its gaps closed, then one of two handlers. */
 export function createFront(deps: FrontDeps): Front {
   return new TwoLaneFront(deps)
 }
@@ -113,7 +113,7 @@ class TwoLaneFront implements Front {
   }
 
   async drain(graceMs: number): Promise<void> {
-    // Not http's own close: it cuts idle connections at once, with the next request perhaps on its way (F11).
+    // Not http's own close: it cuts idle connections at once, with the next request perhaps on its way.
     const closed = new Promise<void>((resolve) => {
       NetServer.prototype.close.call(this.#server, () => resolve())
     })
@@ -377,7 +377,7 @@ function isBelow(url: string, prefix: string): boolean {
   return next === '' || next === '/' || next === '?'
 }
 
-// Only a WebSocket leaves HTTP here; h2c and everything else stays an ordinary request (P16).
+// Only a WebSocket leaves HTTP here; h2c and everything else stays an ordinary request.
 function isWebSocket(request: IncomingMessage): boolean {
   const { headers } = request
   return (

@@ -8,7 +8,7 @@ export interface OriginHeaders {
 }
 
 /**
- * Holds a request that changes something to our own origin, although the cookie is Strict (H2): its
+ * Holds a request that changes something to our own origin, although the cookie is Strict: its
  * Origin is ours or, where a browser sends none, its Sec-Fetch-Site is same-origin. `cross_origin_refused` (403).
  */
 export function checkSameOrigin(headers: OriginHeaders, baseUrl: string): void {

@@ -149,7 +149,7 @@ describe('the filter parser (RFC 7644 section 3.4.2.2)', () => {
     })
   }
 
-  test('D8: depth up to 16, terms up to 64 and 2,048 characters pass, one more does not', () => {
+  test('depth up to 16, terms up to 64 and 2,048 characters pass, one more does not', () => {
     const deep = (levels: number): string => `${'('.repeat(levels)}title pr${')'.repeat(levels)}`
     const wide = (terms: number): string =>
       Array.from({ length: terms }, () => 'title pr').join(' or ')
@@ -164,7 +164,7 @@ describe('the filter parser (RFC 7644 section 3.4.2.2)', () => {
   })
 
   // In how many steps is counted in test/steps.test.ts.
-  test('D8: huge and hostile filters are refused', () => {
+  test('huge and hostile filters are refused', () => {
     const hostile = [
       '('.repeat(4000),
       'not ('.repeat(4000),
@@ -180,7 +180,7 @@ describe('the filter parser (RFC 7644 section 3.4.2.2)', () => {
     }
   })
 
-  test('D8: whatever the text, the answer is a tree or invalidFilter', () => {
+  test('whatever the text, the answer is a tree or invalidFilter', () => {
     const pieces = fc.constantFrom(
       'userName',
       'emails',

@@ -157,7 +157,7 @@ describe('PATCH remove (RFC 7644 section 3.5.2.2)', () => {
 })
 
 describe('PATCH as Entra sends it', () => {
-  test('D6: Add, Replace and Remove in capitals and "False" as a text', () => {
+  test('Add, Replace and Remove in capitals and "False" as a text', () => {
     const after = patch(
       user(),
       { op: 'Replace', path: 'active', value: 'False' },
@@ -168,7 +168,7 @@ describe('PATCH as Entra sends it', () => {
     assert.equal(after['title'], 'Boss')
   })
 
-  test('D6: other types for active are refused', () => {
+  test('other types for active are refused', () => {
     for (const value of ['perhaps', 1, 0, {}, ['x']]) {
       assert.throws(
         () => patch(user(), { op: 'replace', path: 'active', value }),
@@ -264,7 +264,7 @@ describe('PATCH as Entra sends it', () => {
 })
 
 describe('hostile PATCH', () => {
-  test('D7: one wrong operation and nothing has changed', () => {
+  test('one wrong operation and nothing has changed', () => {
     const before = user()
     const copy = structuredClone(before)
     assert.throws(() =>

@@ -124,7 +124,7 @@ describe('reading a resource', () => {
     'a text of 20,000 characters': [{ title: 'x'.repeat(20_000) }, 'invalidValue'],
   }
   for (const [what, [more, scimType]] of Object.entries(wrong)) {
-    test(`D9: ${what} is answered with ${scimType}`, () => {
+    test(`${what} is answered with ${scimType}`, () => {
       assert.throws(() => read(more), { status: 400, scimType })
     })
   }

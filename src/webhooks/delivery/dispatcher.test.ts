@@ -9,7 +9,7 @@ import type { DeliveryWork } from './work.ts'
 const hourMs = 3_600_000
 
 describe('leases that change while something is on its way', () => {
-  test('W8: a success counts although its lease ran out and was taken anew while it was written', async () => {
+  test('a success counts although its lease ran out and was taken anew while it was written', async () => {
     const world = await worldThatFailedOnce()
     world.statusNow = 204
     const leaseKnown = world.hold('lease', 'answer')
@@ -72,7 +72,7 @@ describe('leases that change while something is on its way', () => {
     assert.equal(world.row.health.failures, 0)
   })
 
-  test('P15: what changed while a lane was being prepared is prepared again before anything is sent', async () => {
+  test('what changed while a lane was being prepared is prepared again before anything is sent', async () => {
     const world = createWorld()
     const prepared = world.hold('prepare', 'answer')
     world.publish()
@@ -99,7 +99,7 @@ describe('leases that change while something is on its way', () => {
 })
 
 describe('a lane that can do nothing now', { timeout: 20_000 }, () => {
-  test('W8: an ordered endpoint that waits for its next attempt asks the database no more', async () => {
+  test('an ordered endpoint that waits for its next attempt asks the database no more', async () => {
     const world = await worldThatFailedOnce({ ordered: true })
     world.calls.length = 0
     await world.pass(1200)
@@ -109,7 +109,7 @@ describe('a lane that can do nothing now', { timeout: 20_000 }, () => {
     assert.equal(world.row.health.failures, 0, 'sent when it was due')
   })
 
-  test('T12: a database that cannot be read is asked again a little later, not at once', async () => {
+  test('a database that cannot be read is asked again a little later, not at once', async () => {
     const world = await worldThatFailedOnce()
     world.statusNow = 204
     world.readable = false

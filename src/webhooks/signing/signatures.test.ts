@@ -22,7 +22,7 @@ describe('signatures of deliveries', () => {
     }
   })
 
-  test('W1: unmodified libraries verify; a flipped bit anywhere fails them and us', () => {
+  test('unmodified libraries verify; a flipped bit anywhere fails them and us', () => {
     const secret = mintWebhookSecret()
     const now = Date.now()
     const signer = createDeliverySigner([{ secret, validUntil: undefined }], undefined)
@@ -56,7 +56,7 @@ describe('signatures of deliveries', () => {
     assert.throws(() => other.verify(body, headers))
   })
 
-  test('W1: a timestamp more than five minutes away is refused', () => {
+  test('a timestamp more than five minutes away is refused', () => {
     const secret = mintWebhookSecret()
     const signer = createDeliverySigner([{ secret, validUntil: undefined }], undefined)
     for (const shift of [-301_000, 302_000]) {
@@ -66,7 +66,7 @@ describe('signatures of deliveries', () => {
     }
   })
 
-  test('W2: during a rotation both secrets verify, afterwards only the new one', () => {
+  test('during a rotation both secrets verify, afterwards only the new one', () => {
     const [fresh, old] = [mintWebhookSecret(), mintWebhookSecret()]
     const now = Date.now()
     const signer = createDeliverySigner(

@@ -99,7 +99,7 @@ for (const engine of engines) {
       )
     })
 
-    test('D4: groups give roles, the highest wins, never owner; the preview says whose would change', async () => {
+    test('groups give roles, the highest wins, never owner; the preview says whose would change', async () => {
       const [user, owner] = [await directory.addUser(), directory.unique()]
       await addMember(directory.product, 'acme', { email: owner, role: 'owner' })
       const ownerId = (await directory.addUser({ userName: owner })).id
@@ -139,7 +139,7 @@ for (const engine of engines) {
       assert.equal(await roleOf(user.id), 'viewer')
     })
 
-    test('D4, D5: the directory sets no role, no organization and no account by attributes', async () => {
+    test('the directory sets no role, no organization and no account by attributes', async () => {
       const userName = directory.unique()
       const made = await call('POST', '/Users', {
         schemas: [userUrn],
@@ -186,7 +186,7 @@ for (const engine of engines) {
       assert.notEqual(other.body.id, adopted.body.id)
     })
 
-    test('D2: ids of another organization are nobody, as members and as addresses', async () => {
+    test('ids of another organization are nobody, as members and as addresses', async () => {
       const other = async (method: string, path: string, body?: unknown): Promise<ScimReply> =>
         await scimCall(`${directory.base}${path}`, method, { token: directory.otherToken, body })
       const user = await directory.addUser()

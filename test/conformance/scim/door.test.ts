@@ -49,7 +49,7 @@ for (const engine of engines) {
     const elsewhere = async (token: string): Promise<ScimReply> =>
       await scimCall(`http://127.0.0.1:${other.port}/scim/v2/Users`, 'GET', { token })
 
-    test('D11: a revoked token is refused at once, on this node and on another', async () => {
+    test('a revoked token is refused at once, on this node and on another', async () => {
       const { id, secret } = await issue('acme')
       assert.equal((await elsewhere(secret)).status, 200)
       await commandLine(['scim', 'token', 'revoke', 'acme', id], directory.product)
@@ -60,7 +60,7 @@ for (const engine of engines) {
       assert.equal((await directory.call('GET', '/Users')).status, 200)
     })
 
-    test('D11: five tokens may be active, a sixth only when one is revoked', async () => {
+    test('five tokens may be active, a sixth only when one is revoked', async () => {
       const tokens = []
       for (let at = 1; at < 5; at++) tokens.push(await issue('acme'))
       await assert.rejects(async () => await issue('acme'), /5 SCIM tokens are active/)
@@ -178,7 +178,7 @@ describe('what the SCIM door answers before and beside its resources', () => {
     }
   })
 
-  test('D12: beyond its rate a token is told 429 and when to come back; another token is not', async () => {
+  test('beyond its rate a token is told 429 and when to come back; another token is not', async () => {
     const call = await fresh()
     const replies = await Promise.all(
       Array.from({ length: 300 }, async () => await call('GET', '/ServiceProviderConfig')),

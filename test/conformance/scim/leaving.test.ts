@@ -116,7 +116,7 @@ for (const engine of engines) {
     }
 
     for (const [name, leave] of Object.entries(ways)) {
-      test(`D6, S5: after ${name} no session and no personal key of that person opens anything, on any node, and open streams of both are cut`, async (t) => {
+      test(`after ${name} no session and no personal key of that person opens anything, on any node, and open streams of both are cut`, async (t) => {
         const { person, key, user } = await employee()
         assert.equal((await callWith(key)).status, 200)
         assert.equal((await person.call('GET /me')).status, 200)
@@ -150,7 +150,7 @@ for (const engine of engines) {
       })
     }
 
-    test('D6: who comes back has the same id and keys again, and signs in anew', async () => {
+    test('who comes back has the same id and keys again, and signs in anew', async () => {
       const { person, key, user, email } = await employee()
       await ways['PATCH active: false'](user)
       await assertGone(person, key)

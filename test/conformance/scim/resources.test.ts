@@ -48,7 +48,7 @@ for (const engine of engines) {
       assert.deepEqual(read.body, made.body)
     })
 
-    test('D7: the same userName in any case is 409 uniqueness, and nobody is added', async () => {
+    test('the same userName in any case is 409 uniqueness, and nobody is added', async () => {
       const user = await addUser()
       const again = await call('POST', '/Users', {
         schemas: [userUrn],
@@ -110,7 +110,7 @@ for (const engine of engines) {
       assert.equal((await call('GET', `/Users/${user.id}`)).body.title, 'Countess')
     })
 
-    test('D6: Entra deactivates with "False" and capital letters; reactivation keeps the id', async () => {
+    test('Entra deactivates with "False" and capital letters; reactivation keeps the id', async () => {
       const user = await addUser()
       const off = await call('PATCH', `/Users/${user.id}`, {
         schemas: [patchUrn],

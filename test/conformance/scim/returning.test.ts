@@ -58,7 +58,7 @@ for (const engine of engines) {
       assert.equal((await membershipOf(user.id))?.role, 'admin')
     })
 
-    test('K11: a newcomer under a name that was given again gets nothing of whom it belonged to', async () => {
+    test('a newcomer under a name that was given again gets nothing of whom it belonged to', async () => {
       const { email, user, key } = await employee()
       const group = await directory.addGroup([user.id])
       await setActive(user.id, false)

@@ -78,7 +78,7 @@ for (const engine of engines) {
       ['its token is revoked', '401'],
       ['its plan is taken away', '403'],
     ] as const) {
-      test(`D11: a bulk request that is at work when ${what} writes nothing more`, async () => {
+      test(`a bulk request that is at work when ${what} writes nothing more`, async () => {
         const { product, base, otherToken } = directory
         const words = ['scim', 'token', 'issue', 'other', '--name', what]
         const { id, secret } = await commandLine(words, product)
