@@ -234,6 +234,22 @@ describe('architecture', () => {
     assert.deepEqual(circles(web), [])
   })
 
+  test('in the dashboard imports go down only: pages, then the frame, then parts and the API', () => {
+    const mayUse: Record<string, readonly string[]> = {
+      api: ['parts'],
+      parts: ['api'],
+      frame: ['api', 'parts'],
+      pages: ['api', 'parts', 'frame'],
+    }
+    const wrong = eachImport(web, (file, target) => {
+      const [from = '', to = ''] = [file.path, target].map((path) => path.split('/')[2] ?? '')
+      const allowed = mayUse[from]
+      if (!target.startsWith('web/src/') || allowed === undefined || from === to) return undefined
+      return allowed.includes(to) ? undefined : `${file.path} → ${target}`
+    })
+    assert.deepEqual(wrong, [])
+  })
+
   test('the dashboard in the browser takes nothing but types from the server', () => {
     const wrong: string[] = []
     for (const file of web) {

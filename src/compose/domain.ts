@@ -109,7 +109,7 @@ function openTargets(
   const rates = opened.use(new SharedRates({ store, clock, onError }))
   measureLimits(metrics, { rates, quotas })
   return {
-    register: createTargetCache({ store, sealer, defaults }),
+    targetCache: createTargetCache({ store, sealer, defaults }),
     targets: createTargets({ store, sealer, clock, guard, defaults }),
     quotas,
     rates,

@@ -173,7 +173,7 @@ function registerRoutes(
     ...services,
     services: {
       ...{ ...services, baseUrl, signUp, retention },
-      targetCache: services.register,
+      targetCache: services.targetCache,
       jsonDepth: limits.jsonDepth,
       maxScimTokens: limits.scimTokens,
       findings: new FailedCredentials({

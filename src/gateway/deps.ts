@@ -28,7 +28,7 @@ export interface GatewayDeps {
   readonly callLog: Pick<LossySender<LogRecord>, 'add'> | undefined
   readonly keyCache: KeyCache
   readonly signingKeys: SigningKeys
-  readonly register: TargetCache
+  readonly targetCache: TargetCache
   readonly limits: Limits
   readonly quotas: Quotas
   readonly upstreams: Upstreams

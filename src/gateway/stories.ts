@@ -76,12 +76,12 @@ class TurnStories implements Stories {
     checkOrigin(call) // 403
     call.check = 'target'
     const { principal } = call
-    const { register, baseUrl, ending } = this.#deps
+    const { targetCache, baseUrl, ending } = this.#deps
     const tell = (targets: TargetsBySlug): void => {
       answerWhoAmI(call, { principal, targets, baseUrl, prefix: gatewayPrefix }) // 405
       ending.finish(call, notPassed)
     }
-    const targets = register.of(principal.organizationId)
+    const targets = targetCache.of(principal.organizationId)
     if (targets instanceof Promise) this.#goOnLater(call, targets, tell)
     else tell(targets)
   }
@@ -122,7 +122,7 @@ class TurnStories implements Stories {
   /** Every check of an identified call, in order. */
   #judge(call: Call, wanted: Wanted): Verdict | Promise<Verdict> {
     call.check = 'target'
-    const targets = this.#deps.register.of(call.principal.organizationId)
+    const targets = this.#deps.targetCache.of(call.principal.organizationId)
     return targets instanceof Promise
       ? targets.then((found) => this.#judgeAmong(found, call, wanted))
       : this.#judgeAmong(targets, call, wanted)

@@ -75,8 +75,8 @@ for (const engine of engines) {
     test('a change is answered when every node goes by it, and says how many did', async () => {
       const made = await make('confirmed')
       const elsewhere = await opened.another()
-      const register = createTargetCache({ store: elsewhere, sealer, defaults })
-      assert.equal((await register.of(acme)).get('confirmed')?.disabled, false)
+      const cache = createTargetCache({ store: elsewhere, sealer, defaults })
+      assert.equal((await cache.of(acme)).get('confirmed')?.disabled, false)
       const { confirmation } = await targets.edit(
         { organizationId: acme, idOrSlug: made.id },
         { disabled: true },
@@ -84,9 +84,9 @@ for (const engine of engines) {
       )
       assert.deepEqual([confirmation.nodes, confirmation.silentNodes], [2, 0])
       assert.ok(elsewhere.feed.isCurrent())
-      assert.equal((await register.of(acme)).get('confirmed')?.disabled, true)
+      assert.equal((await cache.of(acme)).get('confirmed')?.disabled, true)
       await targets.remove(acme, made.id, operator)
-      assert.equal((await register.of(acme)).get('confirmed'), undefined)
+      assert.equal((await cache.of(acme)).get('confirmed'), undefined)
     })
 
     test('a credential is stored sealed, bound to its row, and told to nobody', async () => {
@@ -141,14 +141,14 @@ for (const engine of engines) {
 
     test('a node hears of targets that another process makes, edits and removes', async () => {
       const elsewhere = targetsOver(await opened.another())
-      const register = createTargetCache({ store: opened.store, sealer, defaults })
-      const slugs = async () => [...(await register.of(acme)).values()].map(({ slug }) => slug)
+      const cache = createTargetCache({ store: opened.store, sealer, defaults })
+      const slugs = async () => [...(await cache.of(acme)).values()].map(({ slug }) => slug)
       await slugs()
       const wish = { slug: 'far', upstream: 'http://127.0.0.1:9000' }
       await elsewhere.create(acme, wish, operator)
       await until(async () => (await slugs()).includes('far'))
       await elsewhere.edit({ organizationId: acme, idOrSlug: 'far' }, { disabled: true }, operator)
-      await until(async () => (await register.of(acme)).get('far')?.disabled === true)
+      await until(async () => (await cache.of(acme)).get('far')?.disabled === true)
       await elsewhere.remove(acme, 'far', operator)
       await until(async () => !(await slugs()).includes('far'))
     })
