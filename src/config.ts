@@ -252,7 +252,7 @@ export function remarks(config: Config): string[] {
   return found
 }
 
-/** Near misses of short names such as PORT: told and never refused, for the environment belongs to others too. */
+/** Near misses of short names such as PORT: warned about, never refused, because other programs use the environment too. */
 export function suspicions(env: Environment): string[] {
   return doubtsAbout(env, known())
 }

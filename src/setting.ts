@@ -200,7 +200,7 @@ export function isLoopback(hostname: string): boolean {
 export function isNear(written: string, meant: string): boolean {
   const most = meant.length < 8 ? 1 : 2
   if (Math.abs(written.length - meant.length) > most) return false
-  // Optimal string alignment; rows of the classic table, `earlier` for swaps.
+  // Optimal string alignment distance, row by row; `earlier` is the row before last, needed for swaps.
   let earlier: number[] = []
   let above = Array.from({ length: meant.length + 1 }, (_, at) => at)
   for (let i = 1; i <= written.length; i++) {

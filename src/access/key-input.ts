@@ -36,7 +36,7 @@ export function checkInput(wish: KeyInput, nowMs: number): KeyEdit {
   return keys.editOf({ ...wish, name })
 }
 
-/** A grant of a method that no call has would allow nothing. */
+/** Refuses unknown methods: a grant of a method that never passes would allow nothing. */
 function checkMethods(grant: Grant): void {
   const wrong = grant.methods?.find((method) => !isMethod(method))
   if (wrong === undefined) return

@@ -49,7 +49,7 @@ export interface Audit {
   verify(organizationId: string, against?: SignedHead): Promise<ChainReport>
   /** Where the chain ends now, vouched for under the master key: kept elsewhere, it shows what happens to the database. */
   head(organizationId: string): Promise<SignedHead>
-  /** Every chain there is, those of nobody included. */
+  /** The ids of all chains, also of the one that belongs to no organization. */
   chains(): Promise<readonly string[]>
   /** Publishes each organization's head as an event, once a day while it moves; returns how many. */
   announceHeads(): Promise<number>

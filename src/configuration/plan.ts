@@ -128,7 +128,7 @@ function filled(
   return { ...section.defaults(name, entry, services), ...entry }
 }
 
-/** References are no difference: only the secrets behind them are. */
+/** Compares fields without their secrets: another reference to the same secret is no change. */
 export function changedFields(
   section: Section,
   present: Entry,
@@ -144,7 +144,7 @@ export function changedFields(
     .map((field) => ({ field, before: shown(field, present), after: shown(field, after) }))
 }
 
-/** A field's value to be read; names of headers are somebody else's words and no names of ours. */
+/** A field's value for display; header names are shown as they are, not converted to our casing. */
 function shown(field: string, entry: Entry): unknown {
   const value = entry[field] ?? null
   if (field !== 'headers' || value === null) return value

@@ -29,7 +29,7 @@ export function readQuestion(question: {
   const named = only(rawHeaders, ['x-original-method', 'x-forwarded-method'])
   const appended = path === '' || path === '/' ? undefined : path
   if (uri !== undefined && appended !== undefined) throw twoAnswers()
-  // What is appended comes whole from the caller, query and method too: neither another target nor another method.
+  // An appended path is the caller's own request, query and method included: headers may not name another URI or method.
   if (appended !== undefined && named !== undefined && named !== question.method) throw twoAnswers()
   const method = named ?? (appended === undefined ? undefined : question.method)
   if (method !== undefined && !allMethods.includes(method)) {

@@ -44,7 +44,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const arrival = arrivalOf(exchange, address, clock.monotonic())
     try {
       const found = identify(exchange.head, arrival.address) // 400 401 429 503
-      // What this node remembers is judged in the same turn: a promise would cost more than the checks.
+      // A cached key is checked synchronously: a promise would cost more than the checks.
       if (found instanceof Promise) void identified(arrival, found)
       else tell(arrival, found)
     } catch (error) {

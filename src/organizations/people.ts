@@ -132,8 +132,8 @@ export function createPeople(deps: {
   }
 
   /**
-   * An account that the operator made for this address and that nobody has ever been in: no identity, no session. It is
-   * no less that for a directory that has adopted the member since.
+   * Whether the operator made this account and nobody has ever used it: no identity, no session. A directory that has
+   * adopted the member since changes nothing about that.
    */
   async function isUnclaimed(tx: Tx, user: UserRecord): Promise<boolean> {
     if (user.lastSeenAt !== undefined || user.deactivatedAt !== undefined) return false

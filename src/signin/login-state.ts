@@ -168,7 +168,7 @@ class CookieLoginStates implements LoginStates {
 
   #cookie(name: `__Host-${string}`, kept: LoginState | Refused): string {
     return hostCookie(name, this.#sealer.seal(JSON.stringify(kept), context), {
-      // Strict would not arrive on the provider's redirect.
+      // A Strict cookie would not be sent on the provider's redirect.
       sameSite: 'Lax',
       maxAgeSeconds: lifetimeMs / 1000,
     })

@@ -129,7 +129,7 @@ button { font: inherit; padding: 6px 16px; min-height: 34px; border: 0; border-r
   },
 ]
 
-/** A page of our own around its parts, which are HTML. */
+/** A whole sign-in page; `head` and `body` are HTML, the title is text. */
 export function page(title: string, head: string, body: string): string {
   return htmlDocument({
     title,

@@ -41,7 +41,7 @@ export function createPendingConfirmations<Input>(
         context,
       )
       const cookie = hostCookie(cookieName, sealed, {
-        // The person comes back from another provider's page.
+        // The person returns from the provider's site: Strict cookies would not be sent on that redirect.
         sameSite: 'Lax',
         maxAgeSeconds: lifetimeMs / 1000,
       })

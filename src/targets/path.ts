@@ -116,6 +116,6 @@ function dotFault(path: string): string | undefined {
 
 function emptyFault(path: string, mode: PathMode): string | undefined {
   if (mode === 'verbatim') return undefined
-  // A name that is all parameters is empty to a server that cuts them off.
+  // A segment that is only parameters (`/;a=1/`) is empty to a server that strips them.
   return /\/(?:\/|;)/.test(path) ? 'it holds an empty segment' : undefined
 }

@@ -46,7 +46,7 @@ interface Holding {
   /** As the database said last, over all nodes. */
   claimed: number
   spent: number
-  /** Taken out of `available` to be given back. */
+  /** Calls taken out of `available` that are on their way back to the store. */
   returning: number
   /** Calls that wait for a claim. */
   waiting: number

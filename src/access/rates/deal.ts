@@ -10,7 +10,7 @@ export interface ShareRequest {
   readonly subjectId: string
   readonly organizationId: string
   readonly nodeId: string
-  /** The share it wants to hold; `start` and `more`: a part of what nobody holds. */
+  /** The share it wants to hold; with `start` or `more` it is given part of the share that no node holds. */
   readonly want: number | 'start' | 'more'
   /** The least share that lets a call pass, and the least that lets those pass that wait. */
   readonly least: number

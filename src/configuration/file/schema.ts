@@ -5,7 +5,7 @@ import { object } from '../sections/fields.ts'
 
 const maxThings = 10_000
 
-/** How things of a section may be called: what the name means elsewhere decides. */
+/** Which names a section allows: a target's is its slug, a domain's is a host name, a group's is the directory's. */
 const names: Readonly<Record<Exclude<SectionKey, 'organization'>, string>> = {
   targets: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
   endpoints: '^[a-z0-9][a-z0-9-]{0,80}$',

@@ -136,7 +136,7 @@ const readers = new Map<string, (head: RequestHead, value: string) => void>([
   [
     'sec-fetch-site',
     (head, value) => {
-      // A second line cannot turn a browser's request into a program's.
+      // A second line cannot hide that a browser sent the request: the strictest value stands.
       if (head.secFetchSite === undefined || head.secFetchSite === 'none') head.secFetchSite = value
     },
   ],

@@ -76,7 +76,7 @@ export class Connections {
       maxHeaderSize: maxHeaderBytes,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: maxKeepAliveMs,
-      // One deadline over the whole exchange is kept in `exchange`.
+      // Off: `exchange` holds one deadline over the whole request.
       headersTimeout: 0,
       bodyTimeout: 0,
     }

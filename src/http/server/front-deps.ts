@@ -13,7 +13,7 @@ export interface FrontLimits {
   readonly bodyWindowBytes: number
   /** While draining: how long a connection without a request under way is kept. */
   readonly leaveMs: number
-  /** While draining: how long a body, or a caller's reading, may stand still. */
+  /** While draining: how long a request body or a caller reading its response may make no progress. */
   readonly stallMs: number
 }
 

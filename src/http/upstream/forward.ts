@@ -21,7 +21,7 @@ export interface ForwardPlan {
   readonly answers: AnswerFilter
   /** The lower-case name of the header that the target injects, if any: no trailer may be called so. */
   readonly injectedName: string | undefined
-  /** Our own headers for the answer, a flat list. */
+  /** Our own headers for the response, a flat list of names and values. */
   readonly answerHeaders: readonly string[]
   /** Sees what passes, for targets that capture; chunks are only good during the call. */
   readonly tap?: ForwardTap | undefined

@@ -77,7 +77,7 @@ export const sections: readonly (readonly [title: string, pages: readonly string
   ['Troubleshooting', ['troubleshooting']],
 ]
 
-/** Where a page is on a node: guides and refusals have addresses of their own, which are named in responses. */
+/** A page's address on a node: responses link to guides and refusals, so those keep short addresses of their own. */
 export function addressOf(page: string): string {
   if (page === 'index') return '/docs'
   return page.startsWith('guides/') || page.startsWith('problems/') ? `/${page}` : `/docs/${page}`

@@ -323,7 +323,7 @@ export class ChangeFeed implements Feed {
     void this.read().catch(() => undefined)
   }
 
-  /** A notification; of what this node has committed itself there is nothing to read. */
+  /** Handles a notification; for changes that this node committed itself there is nothing to read. */
   #hinted(upTo: FeedMark | undefined): void {
     // It may come a moment before our own commit's answer.
     this.#timers.soon(() => {

@@ -166,7 +166,7 @@ export class Lane {
     if (this.#nextDueAt !== undefined && this.#nextDueAt <= this.#deps.clock.now()) this.wake()
   }
 
-  /** Asks the store again when there is room; what is in memory goes first. */
+  /** Asks the store for more when there is room, after what is in memory has been sent. */
   lookAgain(): void {
     this.#isExhausted = false
   }

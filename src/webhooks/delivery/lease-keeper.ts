@@ -6,7 +6,7 @@ const leaseMs = 10_000
 const renewEveryMs = 3000
 const pollEveryMs = 1000
 
-/** What varies. */
+/** What a lease keeper is given. */
 export interface LeaseKeeperDeps {
   readonly work: DeliveryWork
   readonly clock: Clock

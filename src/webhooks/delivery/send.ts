@@ -23,7 +23,7 @@ export interface SendResult {
   readonly durationMs: number
   /** The answer's status; undefined if there was no complete answer. */
   readonly status: number | undefined
-  /** Why there was none. */
+  /** Why there was no response. */
   readonly failure: string | undefined
   readonly body: Buffer | undefined
   readonly truncated: boolean

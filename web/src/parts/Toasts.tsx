@@ -104,7 +104,7 @@ function hideLater(id: number, ms: number): void {
 }
 
 function hide(id: number): void {
-  // What goes away under the pointer or the focus says nothing of its leaving.
+  // An element removed under the pointer or the focus fires no leave or blur event.
   held = false
   put(toasts.filter((toast) => toast.id !== id))
 }

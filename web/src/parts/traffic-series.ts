@@ -26,7 +26,7 @@ export function latencySeries(points: readonly Point[]): readonly Series[] {
   ]
 }
 
-/** The upstream's part of the time and ours, each within which 95 of 100 calls stayed. */
+/** The 95th percentiles of the time that upstreams took and of the time that we added. */
 export function partSeries(points: readonly Point[]): readonly Series[] {
   const line = (id: 'upstream_p95_ms' | 'own_p95_ms', label: string, tone: Series['tone']) =>
     ({ id, label, tone, kind: 'line', values: points.map((point) => point[id]) }) as const

@@ -17,7 +17,7 @@ export function whole<Module>(load: () => Promise<Module>): () => Promise<Module
   }
 }
 
-/** Whether a file of the page did not come. */
+/** Whether one of the page's files could not be loaded. */
 export function isFileGone(error: unknown): boolean {
   return error instanceof FileGone
 }

@@ -31,7 +31,7 @@ export interface PlainDeps {
   closed(connection: LaneConnection): void
 }
 
-/** What goes wrong with bytes, in the words of node:http. */
+/** Why bytes are no valid request: the codes of node:http's parser. */
 export type FailureCode =
   | 'HPE_INVALID_EOF_STATE'
   | 'HPE_CLOSED_CONNECTION'

@@ -15,7 +15,7 @@ export const serverIdentity = `(select concat_ws('/',
   (select oid from pg_database where datname = current_database()),
   pg_relation_filenode('change')))`
 
-/** When the server was started: while it was away, it may have become another one. */
+/** When the server was started: after a restart it may be a different server (a restore, a failover). */
 export const serverStart = `cast(extract(epoch from pg_postmaster_start_time()) as text)`
 
 /**

@@ -10,7 +10,7 @@ import {
 import { insert as insertMembership } from '../people/memberships.ts'
 import { emailKey, insert as insertPerson } from '../people/users.ts'
 
-/** Somebody whom only the directory knows, with the membership that it gets. */
+/** A new account with its membership and its user of the directory. */
 export interface Newcomer {
   readonly id: Id<'mem'>
   readonly organizationId: OrganizationId
@@ -21,7 +21,7 @@ export interface Newcomer {
   readonly data: DirectoryUserData
 }
 
-/** By what somebody may be known already. */
+/** The identifiers by which an existing user or member would be found. */
 export interface KnownBy {
   readonly userNameKey: string
   readonly externalId: string | undefined

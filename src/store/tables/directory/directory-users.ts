@@ -245,7 +245,7 @@ export async function rememberDeparted(tx: Tx, user: DirectoryUserRecord): Promi
     .execute()
 }
 
-/** Who was deleted under an external id, and is forgotten by this: an id comes back once. */
+/** Returns who was deleted under an external id and forgets it: an id brings somebody back only once. */
 export async function takeDeparted(
   tx: Tx,
   organizationId: OrganizationId,

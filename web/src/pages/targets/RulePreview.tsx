@@ -55,7 +55,7 @@ export function useRulePreview(organization: string, target: Target, draft: Rule
     shown: draft !== undefined && settled === draft ? query.data : undefined,
     isPending: draft !== undefined && (settled !== draft || query.isFetching),
     ask: async (now: RuleDraft) => {
-      // A draft that cannot be replayed is no reason not to save it; what is wrong with it, saving says.
+      // A failed preview must not block saving: if the draft is wrong, saving it says why.
       return await client.fetchQuery(previewQuery(organization, target, now)).catch(() => undefined)
     },
   }
