@@ -98,8 +98,7 @@ export class OutcomeWriter {
     const lost = await work.complete({ outcomes, healths })
     const written = healths.filter(({ endpoint }) => !lost.has(endpoint.id))
     if (lost.size === 0) return { written, lost: [] }
-    // A lease of ours that ran out may have been taken anew while the batch was on its way, and our knowing of it be
-    // still on its way: its health counts.
+    // While the batch was being written, a node may have taken one of our expired leases again: wait until we know.
     await leasesKnown()
     const gone: HealthOutcome[] = []
     const renewed: HealthOutcome[] = []
