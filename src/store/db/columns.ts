@@ -87,21 +87,21 @@ export function columns<C extends Declared, H extends Declared>(declared: C, hid
 
   return {
     /** A row as a record. */
-    fromRow(row: TableOf<C>): RecordOf<C> {
+    fromRow: (row: TableOf<C>): RecordOf<C> => {
       const kept = row as Readonly<Record<string, unknown>>
       const values = shown.map(({ name, column, inRow }) => [name, column.read(kept[inRow])])
       return Object.fromEntries(values) as RecordOf<C>
     },
     /** The columns for values of a record: those that are given, undefined ones as null. */
-    toRow<Name extends keyof (C & H) & string>(
+    toRow: <Name extends keyof (C & H) & string>(
       values: Pick<RecordOf<C & H>, Name>,
-    ): { [Each in Name as Snake<Each>]: KeptOf<(C & H)[Each]> } {
+    ): { [Each in Name as Snake<Each>]: KeptOf<(C & H)[Each]> } => {
       return written(values, (column, value) => column.write(value)) as never
     },
     /** Values of a record as JSON tells them outside, as in the audit log. */
-    toJson<Name extends keyof C & string>(
+    toJson: <Name extends keyof C & string>(
       values: Pick<RecordOf<C>, Name>,
-    ): Record<string, unknown> {
+    ): Record<string, unknown> => {
       return { ...written(values, (column, value) => column.show(value)) }
     },
   }
