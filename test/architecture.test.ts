@@ -6,6 +6,7 @@ import { builtinModules } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 import { describe, test } from 'node:test'
 import { problems } from '../src/errors.ts'
+import { readSources, type Import, type SourceFile } from './harness/sources.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -119,16 +120,6 @@ const lightEntries = [
 ]
 const maxLines = 400
 const maxFilesInFolder = 22
-
-interface Import {
-  readonly specifier: string
-  readonly typeOnly: boolean
-}
-interface SourceFile {
-  readonly path: string
-  readonly text: string
-  readonly imports: readonly Import[]
-}
 
 const sources = readSources(['src/**/*.ts'])
 const product = sources.filter((file) => !file.path.endsWith('.test.ts'))
@@ -310,32 +301,6 @@ describe('architecture', () => {
     )
   })
 })
-
-function readSources(patterns: readonly string[]): SourceFile[] {
-  return globSync([...patterns], { cwd: root })
-    .toSorted()
-    .map((path) => {
-      const text = readFileSync(join(root, path), 'utf8')
-      return { path, text, imports: importsOf(text) }
-    })
-}
-
-/** Reads the statements by their shape at the start of a line; the formatter guarantees that shape. */
-function importsOf(text: string): Import[] {
-  const found: Import[] = []
-  const statements =
-    /^(?:import|export)\s+(type\s+)?(?:[\w$]+|\*|\{)?[^'"()=;]*?\bfrom\s+['"]([^'"]+)['"]/gm
-  for (const [, type, specifier = ''] of text.matchAll(statements)) {
-    found.push({ specifier, typeOnly: type !== undefined })
-  }
-  for (const [, specifier = ''] of text.matchAll(/^import\s+['"]([^'"]+)['"]/gm)) {
-    found.push({ specifier, typeOnly: false })
-  }
-  for (const [, specifier = ''] of text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)) {
-    found.push({ specifier, typeOnly: false })
-  }
-  return found
-}
 
 function eachImport(
   files: readonly SourceFile[],
