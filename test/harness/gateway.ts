@@ -35,11 +35,14 @@ export async function gatewayForTests(
     readonly target?: readonly string[]
   } = {},
 ): Promise<TestGateway> {
-  const upstream = await upstreamForTests(options.answer)
-  const product = await productForTests({
-    ...(options.engine === undefined ? {} : { engine: options.engine }),
-    settings: options.settings ?? {},
-  })
+  await using opened = new AsyncDisposableStack()
+  const upstream = opened.use(await upstreamForTests(options.answer))
+  const product = opened.use(
+    await productForTests({
+      ...(options.engine === undefined ? {} : { engine: options.engine }),
+      settings: options.settings ?? {},
+    }),
+  )
 
   async function run(...words: string[]): Promise<Record<string, unknown>> {
     const result = await intercept([...words, '--json'], { env: { ...product.env } })
@@ -56,6 +59,7 @@ export async function gatewayForTests(
   await run('target', 'set', 'acme', 'echo', '--upstream', upstream.url, ...(options.target ?? []))
   const xApiKey = await issue()
   const bearer = await issue('--scheme', 'bearer')
+  const closing = opened.move()
 
   return {
     product,
@@ -81,10 +85,7 @@ export async function gatewayForTests(
           .replaceAll('{prefix}', `${prefix}/echo`),
         rawOptions,
       ),
-    [Symbol.asyncDispose]: async () => {
-      await product[Symbol.asyncDispose]()
-      await upstream[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: async () => await closing.disposeAsync(),
   }
 }
 

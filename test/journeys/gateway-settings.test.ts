@@ -22,8 +22,7 @@ describe('the gateway as it is set', () => {
 
   test('after its burst of wrong keys an address is told 429, while good keys go on, first use included', async () => {
     await using gateway = await gatewayForTests({
-      // Refilled so slowly that a busy machine sees the burst and nothing more.
-      settings: { LIMIT_FAILED_CREDENTIALS: '1/m burst 100' },
+      settings: { LIMIT_FAILED_CREDENTIALS: '1/s burst 100' },
     })
     const wrong = async () =>
       (await gateway.call('/echo/x', { id: '', secret: 'svc_live_nope' })).status

@@ -41,7 +41,9 @@ describe('a server process', () => {
 
   test('with several workers a killed one is replaced, and all end on SIGTERM', async () => {
     const data = join(folder, 'several')
-    await using server = await startServerProcess({ DATA_DIR: data, WORKERS: '2' })
+    // Named: where the only one that listened so far is killed, the next one would find another port.
+    const PORT = String(await freePort('127.0.0.1'))
+    await using server = await startServerProcess({ DATA_DIR: data, WORKERS: '2', PORT })
     await until(() => childrenOf(server.pid).length === 2)
     const [victim = 0] = childrenOf(server.pid)
     process.kill(victim, 'SIGKILL')
@@ -49,7 +51,10 @@ describe('a server process', () => {
       const children = childrenOf(server.pid)
       return children.length === 2 && !children.includes(victim)
     })
-    assert.equal((await fetch(`${server.baseUrl}/readyz`)).status, 200)
+    await until(async () => {
+      const response = await fetch(`${server.baseUrl}/readyz`).catch(() => undefined)
+      return response?.status === 200
+    })
     const children = childrenOf(server.pid)
     server.kill('SIGTERM')
     assert.deepEqual(await server.ended, { code: 0, signal: null })

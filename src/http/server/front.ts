@@ -113,6 +113,8 @@ class TwoLaneFront implements Front {
   }
 
   async drain(graceMs: number): Promise<void> {
+    // Closing resets connections that wait in the kernel's queue: those of this turn are accepted first.
+    await new Promise((resolve) => setImmediate(resolve))
     // Not http's own close: it cuts idle connections at once, with the next request perhaps on its way.
     const closed = new Promise<void>((resolve) => {
       NetServer.prototype.close.call(this.#server, () => resolve())

@@ -1,7 +1,7 @@
 import { snakeCased, snakeName } from './snake-case.ts'
 
 /** How a column's value is kept in the database, and what it is in a record. */
-interface Column<Value = unknown, Kept = unknown> {
+export interface Column<Value = unknown, Kept = unknown> {
   read(kept: Kept): Value
   write(value: Value): Kept
   /** The value as JSON tells it outside: times as ISO texts, names in snake_case. */
