@@ -29,9 +29,9 @@ export const rollingProxies: Torture = {
     return absent.length === 0 ? undefined : `${absent.join(' and ')} not installed here`
   },
   async run({ short, size = 30 }) {
-    // Longer than two of HAProxy's looks, as docs/operate/upgrade.md says; containers have 5 s.
+    // What containers have: longer than two of HAProxy's looks, and than nginx keeps a connection idle.
     const plan = short
-      ? { nodes: 2, replaced: 1, perSecond: 150, lameDuck: '2600ms' }
+      ? { nodes: 2, replaced: 1, perSecond: 150, lameDuck: '5s' }
       : { nodes: 3, replaced: size, perSecond: 500, lameDuck: '5s' }
     const folder = mkdtempSync(join(tmpdir(), 'intercept-rolling-'))
     await using stack = new AsyncDisposableStack()
