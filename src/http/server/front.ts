@@ -12,6 +12,7 @@ import { frontLimits, type FrontDeps, type FrontLimits } from './front-deps.ts'
 import type { UpgradedStream } from './exchange.ts'
 import { DirectRequest } from './direct-request.ts'
 import { checkFraming, originForm } from './framing.ts'
+import { idleTurn } from './idle-turn.ts'
 import { readRequestHead, type RequestHead } from '../message/head.ts'
 import { nodeHttp } from './node-http.ts'
 import { ownRefusalsOf, renderOwn } from './problem.ts'
@@ -113,8 +114,8 @@ class TwoLaneFront implements Front {
   }
 
   async drain(graceMs: number): Promise<void> {
-    // Closing resets connections that wait in the kernel's queue: those of this turn are accepted first.
-    await new Promise((resolve) => setImmediate(resolve))
+    // Closing resets connections that wait in the kernel's queue, with the calls already sent on them.
+    await idleTurn(() => this.#deps.clock.monotonic())
     // Not http's own close: it cuts idle connections at once, with the next request perhaps on its way.
     const closed = new Promise<void>((resolve) => {
       NetServer.prototype.close.call(this.#server, () => resolve())
