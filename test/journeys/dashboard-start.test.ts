@@ -129,7 +129,7 @@ describe('the first hour in the dashboard', () => {
     await checkState(visitor, 'calls-dark')
     await page.getByLabel('Refused by', { exact: true }).selectOption('rules')
     await page.getByText('Refused by: Rules').waitFor()
-    const row = page.locator('tr[data-row]').filter({ hasText: '/admin/users' })
+    const row = page.locator('tr[data-row]').filter({ hasText: /DELETE.*\/admin\/users/ })
     await row.focus()
     await page.keyboard.press('Enter')
     const drawer = page.getByRole('dialog', { name: 'DELETE /admin/users' })
