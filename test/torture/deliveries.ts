@@ -13,7 +13,7 @@ import { createSealer } from '../../src/secrets/index.ts'
 import { createWebhooks } from '../../src/webhooks/index.ts'
 import { postgresForTests, postgresProcess, type TestDatabase } from '../harness/postgres.ts'
 import { startReceiver, type Receiver } from '../harness/receiver.ts'
-import { randomFrom, wait, type Torture, type TortureReport } from './torture.ts'
+import { prefixed, randomFrom, wait, type Torture, type TortureReport } from './torture.ts'
 import { openPlace, prepare, type Place } from './writers.ts'
 
 const endpointCount = 3
@@ -54,7 +54,10 @@ export const deliveries: Torture = {
       const pauseMs = size.pauseMs * nodes
       const postgres = await torture(place, { ...size, nodes, pauseMs, database }, options)
       return {
-        figures: { ...prefixed('sqlite', sqlite), ...prefixed('postgres', postgres) },
+        figures: {
+          ...prefixed('sqlite', sqlite.figures),
+          ...prefixed('postgres', postgres.figures),
+        },
         findings: [...sqlite.findings, ...postgres.findings],
       }
     } finally {
@@ -270,10 +273,4 @@ export async function startNode(
     if (await ready.promise) return child
     await wait(200)
   }
-}
-
-function prefixed(prefix: string, report: TortureReport): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(report.figures).map(([name, value]) => [`${prefix}_${name}`, value]),
-  )
 }

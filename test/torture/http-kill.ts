@@ -8,6 +8,7 @@ import { postgresForTests } from '../harness/postgres.ts'
 import { startServerProcess, type ServerProcess } from '../harness/server-process.ts'
 import { command, startUpstream } from './guarded.ts'
 import {
+  prefixed,
   randomFrom,
   wait,
   type Torture,
@@ -40,7 +41,7 @@ export const httpKill: Torture = {
     await using database = await postgresForTests()
     const postgres = await onEngine({ DATABASE_URL: database.url }, options)
     return {
-      figures: { ...prefixed('sqlite', sqlite), ...prefixed('postgres', postgres) },
+      figures: { ...prefixed('sqlite', sqlite.figures), ...prefixed('postgres', postgres.figures) },
       findings: [...sqlite.findings, ...postgres.findings],
     }
   },
@@ -197,10 +198,4 @@ async function compare(
     if (status !== 200) findings.push(`the call ${requestId} was answered and has no record`)
   }
   return findings
-}
-
-function prefixed(prefix: string, { figures }: TortureReport): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(figures).map(([name, value]) => [`${prefix}_${name}`, value]),
-  )
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { postgresForTests } from '../harness/postgres.ts'
-import { randomFrom, wait, type Torture, type TortureReport } from './torture.ts'
+import { prefixed, randomFrom, wait, type Torture, type TortureReport } from './torture.ts'
 import { findLosses, nothingYet, openPlace, prepare, startWriter, type Place } from './writers.ts'
 
 /** The same on SQLite and on PostgreSQL. */
@@ -17,7 +17,10 @@ export const kill: Torture = {
       const sqlite = await killRepeatedly({ folder }, options)
       const postgres = await killRepeatedly({ folder, databaseUrl: database.url }, options)
       return {
-        figures: { ...prefixed('sqlite', sqlite), ...prefixed('postgres', postgres) },
+        figures: {
+          ...prefixed('sqlite', sqlite.figures),
+          ...prefixed('postgres', postgres.figures),
+        },
         findings: [...sqlite.findings, ...postgres.findings],
       }
     } finally {
@@ -57,10 +60,4 @@ async function killRepeatedly(
       slowest_restart_ms: Math.round(slowestRestartMs),
     },
   }
-}
-
-function prefixed(prefix: string, { figures }: TortureReport): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(figures).map(([name, value]) => [`${prefix}_${name}`, value]),
-  )
 }

@@ -11,7 +11,7 @@ import { openStore, type Store } from '../../src/store/index.ts'
 import { postgresForTests } from '../harness/postgres.ts'
 import { startServerProcess, type ServerProcess } from '../harness/server-process.ts'
 import { command } from './guarded.ts'
-import { wait, type Torture, type TortureOptions, type TortureReport } from './torture.ts'
+import { prefixed, wait, type Torture, type TortureOptions, type TortureReport } from './torture.ts'
 
 const nodes = 3
 const clients = 8
@@ -36,8 +36,8 @@ export const revocation: Torture = {
       return {
         findings: [...sqlite.findings, ...postgres.findings],
         figures: {
-          ...named('sqlite', sqlite.figures),
-          ...named('postgres', postgres.figures),
+          ...prefixed('sqlite', sqlite.figures),
+          ...prefixed('postgres', postgres.figures),
         },
       }
     } finally {
@@ -140,10 +140,4 @@ async function statusOf(url: string, secret: string, agent: Agent): Promise<numb
     sent.on('error', () => resolve(0))
     sent.end()
   })
-}
-
-function named(engine: string, figures: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(figures).map(([name, value]) => [`${engine}_${name}`, value]),
-  )
 }

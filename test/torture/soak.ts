@@ -10,7 +10,7 @@ import { postgresCluster } from '../harness/postgres-cluster.ts'
 import { startServerProcess, type ServerProcess } from '../harness/server-process.ts'
 import { command, prepareGuarded, startUpstream } from './guarded.ts'
 import { figuresOf, judge, sample, type Sample } from './soak-samples.ts'
-import { wait, type Torture, type TortureOptions, type TortureReport } from './torture.ts'
+import { prefixed, wait, type Torture, type TortureOptions, type TortureReport } from './torture.ts'
 
 const usualMinutes = 60
 const callsPerSecond = 100
@@ -244,10 +244,4 @@ async function startReceiver() {
       await once(server, 'close')
     },
   }
-}
-
-function prefixed(prefix: string, figures: Readonly<Record<string, number>>) {
-  return Object.fromEntries(
-    Object.entries(figures).map(([name, value]) => [`${prefix}_${name}`, value]),
-  )
 }

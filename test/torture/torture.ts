@@ -41,3 +41,13 @@ export function randomFrom(seed: number): () => number {
 export async function wait(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms))
 }
+
+/** Figures under names that say where they come from. */
+export function prefixed(
+  prefix: string,
+  figures: Readonly<Record<string, number>>,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(figures).map(([name, value]) => [`${prefix}_${name}`, value]),
+  )
+}

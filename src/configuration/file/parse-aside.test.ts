@@ -19,14 +19,14 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
   return turns
 }
 
-test('R-loop: a file of 10,000 targets is read while the process serves others', async () => {
+test('a file of 10,000 targets is read while the process serves others', async () => {
   const targets = Array.from({ length: 10_000 }, (_, at) => `  t${at}: {upstream: "http://a.test"}`)
   const reading = readFileAside(`${head}targets:\n${targets.join('\n')}\n`, 'f')
   assert.ok((await turnsDuring(reading)) > 50)
   assert.equal((await reading).entries.targets.size, 10_000)
 })
 
-test('R-loop: so is a file of names that mean nothing, which is refused', async () => {
+test('the process serves others while a file of 20,000 unknown names is read and refused', async () => {
   const names = Array.from({ length: 20_000 }, (_, at) => `k${at}: 1`)
   const reading = readFileAside(head + names.join('\n'), 'f')
   const refused = reading.catch((error: unknown) => error)

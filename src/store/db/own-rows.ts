@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, KnownTables, Tx } from './db.ts'
 
-/** KnownTables whose rows are an organization's and have an id. */
+/** Tables whose rows belong to an organization and have an id. */
 type OwnTable = {
   [T in keyof KnownTables]: KnownTables[T] extends { organization_id: string; id: string }
     ? T
