@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Whether there is a database already; asking makes none. */
+/** Whether a database already exists; checking never creates one. */
 export async function isInUse(place: {
   readonly databaseUrl: string | undefined
   readonly folder: string

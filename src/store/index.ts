@@ -1,4 +1,4 @@
-/** The only folder that speaks SQL: one set of functions over SQLite and PostgreSQL. */
+/** The only folder that contains SQL: one set of functions that works on both SQLite and PostgreSQL. */
 
 export * as auditSeals from './tables/audit/seals.ts'
 export * as attempts from './tables/webhooks/attempts.ts'

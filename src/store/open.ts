@@ -11,22 +11,22 @@ import type { Store } from './store.ts'
 const usualPoolSize = 10
 
 export interface StoreOptions {
-  /** postgres://…, or empty for SQLite in the folder. */
+  /** A postgres:// URL; empty for SQLite in the data folder. */
   readonly databaseUrl?: string | undefined
   readonly folder: string
   readonly clock: Clock
-  /** Whether the database's clock decides, and `clock` is only the machine's (PostgreSQL). */
+  /** Whether the database's clock is authoritative, so that `clock` is only this machine's (PostgreSQL). */
   readonly followsDatabaseClock?: boolean | undefined
-  /** Is called when the database turned out to have another history. */
+  /** Called when the database turns out to have a different history. */
   readonly onHistory?: ((change: HistoryChange) => void) | undefined
-  /** Is told how long each transaction took, in milliseconds. */
+  /** Called with the duration of each transaction in milliseconds. */
   readonly onTransaction?: ((tookMs: number) => void) | undefined
-  /** Whether this process serves requests: then it registers as a node and others wait for it. */
+  /** Whether this process serves requests: if so, it registers as a node and other nodes wait for it. */
   readonly isNode: boolean
   readonly poolSize?: number | undefined
-  /** An event's bytes at most; 64 KiB. */
+  /** Maximum size of an event in bytes; defaults to 64 KiB. */
   readonly maxEventBytes?: number | undefined
-  /** Vouches for the heads of the audit chains. */
+  /** Authenticates the heads of the audit chains. */
   readonly authenticator?: Authenticator | undefined
 }
 
@@ -88,7 +88,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** Loads only the driver that is used: the other one costs memory for nothing. */
+/** Loads only the driver in use: the other one would cost memory for nothing. */
 async function openEngine(options: StoreOptions, clock: Clock): Promise<EngineHandle> {
   const { databaseUrl, folder, maxEventBytes, authenticator } = options
   const settings = { clock, ledger: { maxEventBytes, authenticator } }

@@ -6,35 +6,38 @@ import type { Confirmation } from './feed/confirmation.ts'
 import type { Feed } from './feed/feed.ts'
 import type { CallRows } from './tables/calls/call-rows.ts'
 
-/** The database, whichever engine it is on. */
+/** The database, on either engine. */
 export interface Store extends Db {
   readonly engine: Engine
   readonly feed: Feed
-  /** The time that all nodes share: the database's, where it has a clock of its own. */
+  /** The clock that all nodes share: the database's where it has one, otherwise the machine's. */
   readonly clock: Clock
-  /** How this node stands to the database and the others. */
+  /** The state of this node's link to the database and to the other nodes. */
   status(): StoreStatus
   /** The connections of this process; undefined on SQLite, which has no pool. */
   pool(): PoolState | undefined
   /**
-   * The same database over connections of its own, for what must go on while everybody else waits for a lock: sending
-   * deliveries. What it commits is heard like everything else.
+   * The same database over separate connections, for work that must continue while other transactions wait for a lock,
+   * such as sending deliveries. Its commits reach the change feed like any others.
    */
   readonly background: Db & Pick<Store, 'transaction'>
-  /** Where call records are. */
+  /** The database that holds call records. */
   readonly calls: Db
-  /** For reads that may take seconds: they hold up nothing else in this process. */
+  /** For reads that may take seconds; they never block the rest of this process. */
   readonly slowReads: Db
-  /** The same where call records are. */
+  /** Slow reads of the database that holds call records. */
   readonly slowCallReads: Db
-  /** Commits a work as a whole, with what it collected. Only the database may be awaited inside. */
+  /** Commits a unit of work as a whole, with everything it collected. Await nothing but the database inside. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** The same for what a loss of power may take back, such as when a key was used last; nothing that anybody must hear. */
+  /**
+   * Like `transaction`, for data that a power loss may take back, such as a key's last use; must not publish changes.
+   */
   transactionThatMayBeLost<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * The same, and answers only when every live node has heard it, or trusts nothing any more (1 s); `isNeeded` says
-   * whether a result has to be heard at all. Works of one `queue` run one after the other in this process, and those
-   * that wait at the same time share a commit: for many small ones that would wait for the same locks.
+   * Like `transaction`, but resolves only when every live node has heard the change or has stopped trusting its caches
+   * (1 s); `isNeeded` says whether a given result needs confirming. Transactions with the same `queue` run one after
+   * the other in this process, and those waiting at the same time share a commit: meant for many small ones that would
+   * contend for the same locks.
    */
   transactionConfirmed<T>(
     work: (tx: Tx) => Promise<T>,
@@ -44,21 +47,22 @@ export interface Store extends Db {
     },
   ): Promise<{ result: T; confirmation: Confirmation }>
   /**
-   * Runs something whose audited transactions also do `companion`, each as its last act: both are committed or neither.
+   * Runs something whose audited transactions each also execute `companion` as their last step: both commit or neither
+   * does.
    */
   accompanied<T>(companion: (tx: Tx) => Promise<void>, run: () => Promise<T>): Promise<T>
-  /** Commits a work on the call records. */
+  /** Runs a transaction on the database that holds call records. */
   transactionOnCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Adds call records in a commit of their own; one batch at a time. */
+  /** Adds call records in a separate commit; allows one batch at a time. */
   insertCalls(rows: CallRows): Promise<void>
-  /** Copies the main database into a new file, whole or not at all (SQLite). */
+  /** Copies the main database into a new file, all or nothing (SQLite). */
   backup(file: string): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
- * The store as it is inside a transaction that is under way: what asks for a transaction of its own becomes a part of
- * that one, so that several works are committed together or not at all.
+ * The store as seen from inside an open transaction: nested transactions join that one, so several operations commit
+ * together or not at all.
  */
 export function storeWithin(store: Store, tx: Tx): Store {
   return {
@@ -73,7 +77,7 @@ export function storeWithin(store: Store, tx: Tx): Store {
     transaction: async (work) => await work(tx),
     transactionThatMayBeLost: async (work) => await work(tx),
     async transactionConfirmed(work) {
-      // Whoever opened the transaction waits for its confirmation.
+      // The outer transaction's caller waits for the confirmation.
       return { result: await work(tx), confirmation: unconfirmed }
     },
   }

@@ -1,12 +1,12 @@
 import type { Id, KeyId, OrganizationId, SessionId, TargetId, UserId } from '../../ids.ts'
 
-/** A place in the change feed: the token of the change there is random, so that no other history repeats it. */
+/** A position in the change feed. The token of the change there is random, so no other history can repeat it. */
 export interface FeedMark {
   readonly sequence: number
   readonly token: string
 }
 
-/** What a change of each kind names. */
+/** The subject that each kind of change names. */
 interface Subjects {
   readonly key: { readonly subjectId: KeyId }
   readonly target: { readonly subjectId: TargetId }
@@ -15,18 +15,18 @@ interface Subjects {
   readonly user: { readonly subjectId: UserId }
   /** A member of the organization. */
   readonly membership: { readonly subjectId: UserId }
-  /** A token of the organization's directory. */
+  /** A token of the organization's SCIM directory. */
   readonly directory: { readonly subjectId: string }
   readonly access_token: { readonly subjectId: Id<'tok'> }
   readonly signing_key: { readonly subjectId: string }
   readonly node: { readonly subjectId: Id<'node'> }
   readonly endpoint: Endpoints
-  /** Something is to be sent. */
+  /** There is something to deliver. */
   readonly delivery: Endpoints
 }
 
 interface Endpoints {
-  /** Endpoints of the organization; `all` where there are too many to name. */
+  /** Endpoints of the organization; `all` when there are too many to list. */
   readonly endpointIds: readonly string[] | 'all'
 }
 
@@ -36,22 +36,25 @@ type DraftOf<Kind extends ChangeKind> = {
   readonly [K in Kind]: { readonly kind: K; readonly organizationId: string } & Subjects[K]
 }[Kind]
 
-/** What other nodes must hear of. */
+/** A change that other nodes must hear about, before it is written. */
 export type ChangeDraft = DraftOf<ChangeKind>
 
-/** A change of some kind as the feed tells it; its token is random: the same sequence in another history has another one. */
+/**
+ * A change of one kind as read from the feed. Its token is random: in another history the same sequence number carries
+ * a different token.
+ */
 export type ChangeOf<Kind extends ChangeKind> = DraftOf<Kind> & FeedMark
 
-/** A change as the feed tells it. */
+/** A change as read from the feed. */
 export type Change = ChangeOf<ChangeKind>
 
-/** The text in which a change's subjects are stored. */
+/** The text form in which a change's subjects are stored. */
 export function subjectText(draft: ChangeDraft): string {
   if (!('endpointIds' in draft)) return draft.subjectId
   return draft.endpointIds === 'all' ? draft.organizationId : draft.endpointIds.join(' ')
 }
 
-/** A change as it was stored; one of a kind that this version does not know is heard by nobody. */
+/** Restores a stored change; a kind that this version does not know has no listeners. */
 export function storedChange(
   mark: FeedMark,
   stored: { readonly kind: string; readonly organizationId: string; readonly subjects: string },
@@ -61,6 +64,6 @@ export function storedChange(
     kind === 'endpoint' || kind === 'delivery'
       ? { endpointIds: subjects === organizationId ? 'all' : subjects.split(' ') }
       : { subjectId: subjects }
-  // What was stored was typed when it was written.
+  // The stored value was type-checked when it was written.
   return { ...mark, kind, organizationId, ...named } as Change
 }

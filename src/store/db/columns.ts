@@ -1,10 +1,10 @@
 import { snakeCased, snakeName } from './snake-case.ts'
 
-/** How a column's value is kept in the database, and what it is in a record. */
+/** Converts a column's value between the database and a record. */
 export interface Column<Value = unknown, Kept = unknown> {
   read(kept: Kept): Value
   write(value: Value): Kept
-  /** The value as JSON tells it outside: times as ISO texts, names in snake_case. */
+  /** The value as shown in public JSON: times as ISO 8601, names in snake_case. */
   show(value: Value): unknown
 }
 
@@ -19,15 +19,15 @@ type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
     : `${Lowercase<First>}_${Snake<Rest>}`
   : Name
 
-/** The record of a table, in camelCase; what the database keeps as null is undefined. */
+/** A table's record, in camelCase; a database null becomes undefined. */
 export type RecordOf<C extends Declared> = { readonly [Name in keyof C]: ValueOf<C[Name]> }
 
-/** The table's row, in snake_case. */
+/** A table's row, in snake_case. */
 export type TableOf<C extends Declared> = {
   [Name in keyof C & string as Snake<Name>]: KeptOf<C[Name]>
 }
 
-/** Text, or one of the texts that a type allows: we wrote it ourselves, checked. */
+/** Text, or one of a type's allowed texts; unchecked here because we validated it before writing. */
 export function text<Text extends string = string>(): Column<Text, string> {
   return { read: (kept) => kept as Text, write: (value) => value, show: (value) => value }
 }
@@ -36,7 +36,7 @@ export function number(): Column<number, number> {
   return { read: (kept) => kept, write: (value) => value, show: (value) => value }
 }
 
-/** True and false, kept as 1 and 0. */
+/** A boolean, stored as 1 or 0. */
 export function flag(): Column<boolean, number> {
   return { read: (kept) => kept === 1, write: (value) => (value ? 1 : 0), show: (value) => value }
 }
@@ -46,7 +46,7 @@ export function time(): Column<number, number> {
   return { ...number(), show: (value) => new Date(value).toISOString() }
 }
 
-/** A value kept as JSON: we wrote it ourselves, checked. */
+/** A value stored as JSON; unchecked here because we validated it before writing. */
 export function json<Value>(): Column<Value, string> {
   return {
     read: (kept) => JSON.parse(kept) as Value,
@@ -55,7 +55,7 @@ export function json<Value>(): Column<Value, string> {
   }
 }
 
-/** A column that may be null; in a record that is undefined. */
+/** A nullable column; null becomes undefined in a record. */
 export function maybe<Value, Kept>(
   column: Column<Value, Kept>,
 ): Column<Value | undefined, Kept | null> {
@@ -67,8 +67,8 @@ export function maybe<Value, Kept>(
 }
 
 /**
- * Declares the columns of a table once: its row, its record and the ways between them follow. Hidden columns are
- * written by their names too, but no record has them.
+ * Declares a table's columns once and derives its row type, its record type and the conversions between them. Hidden
+ * columns can be written by name but appear in no record.
  */
 export function columns<C extends Declared, H extends Declared>(declared: C, hidden: H) {
   const listOf = (some: Declared) =>
@@ -86,19 +86,19 @@ export function columns<C extends Declared, H extends Declared>(declared: C, hid
   }
 
   return {
-    /** A row as a record. */
+    /** Converts a row into a record. */
     fromRow: (row: TableOf<C>): RecordOf<C> => {
       const kept = row as Readonly<Record<string, unknown>>
       const values = shown.map(({ name, column, inRow }) => [name, column.read(kept[inRow])])
       return Object.fromEntries(values) as RecordOf<C>
     },
-    /** The columns for values of a record: those that are given, undefined ones as null. */
+    /** Converts the given values of a record into columns; undefined becomes null. */
     toRow: <Name extends keyof (C & H) & string>(
       values: Pick<RecordOf<C & H>, Name>,
     ): { [Each in Name as Snake<Each>]: KeptOf<(C & H)[Each]> } => {
       return written(values, (column, value) => column.write(value)) as never
     },
-    /** Values of a record as JSON tells them outside, as in the audit log. */
+    /** Converts values of a record into public JSON, for example for the audit log. */
     toJson: <Name extends keyof C & string>(
       values: Pick<RecordOf<C>, Name>,
     ): Record<string, unknown> => {

@@ -3,25 +3,25 @@ import type { EventId } from '../../ids.ts'
 import type { Authenticator } from '../../secrets/index.ts'
 import type { ChangeDraft } from './changes.ts'
 
-/** Every table, as `tables.ts` fills them in. */
+/** Every table; `tables/index.ts` fills this in by declaration merging. */
 export interface KnownTables {}
 
 export type Engine = 'sqlite' | 'postgres'
 
-/** What the ledger is told of the installation. */
+/** The installation's settings that the ledger needs. */
 export type LedgerSettings = Pick<Db, 'maxEventBytes' | 'authenticator'>
 
-/** Where statements run: the store for reads, a transaction for writes. */
+/** Where statements run: the store itself for reads, a transaction for writes. */
 export interface Db {
   readonly query: Kysely<KnownTables>
   readonly engine: Engine
-  /** An event's bytes at most (LIMIT_WEBHOOK_BODY); 64 KiB. */
+  /** Maximum size of an event in bytes (LIMIT_WEBHOOK_BODY); defaults to 64 KiB. */
   readonly maxEventBytes?: number | undefined
-  /** Vouches for the heads and anchors of audit chains; without it they carry no code. */
+  /** Authenticates the heads and anchors of audit chains; without it they carry no authentication code. */
   readonly authenticator?: Authenticator | undefined
 }
 
-/** Who did something, as audit entries and events say it. */
+/** The author of an action, as recorded in audit entries and events. */
 export interface Actor {
   readonly kind: 'user' | 'operator' | 'directory' | 'key' | 'token' | 'system'
   readonly id?: string | undefined
@@ -32,10 +32,10 @@ export interface Actor {
 
 /** An audit entry before the ledger numbers and chains it. */
 export interface AuditDraft {
-  /** The organization, or 'system' for what concerns none. */
+  /** The organization, or 'system' for entries that belong to none. */
   readonly organizationId: string
   readonly actor: Actor
-  /** noun.verb */
+  /** Written as noun.verb. */
   readonly action: string
   readonly subject: { readonly kind: string; readonly id: string }
   /** What changed; never a secret. */
@@ -45,16 +45,19 @@ export interface AuditDraft {
 /** An event before the ledger numbers it and fixes its bytes. */
 export interface EventDraft {
   readonly organizationId: string
-  /** noun.verb, one of the catalogue's. */
+  /** An event type from the catalogue, written as noun.verb. */
   readonly type: string
   readonly data: Readonly<Record<string, unknown>>
-  /** Made by the caller where it must know it; otherwise by the ledger. */
+  /** Set by a caller that needs to know the id in advance; otherwise the ledger creates it. */
   readonly id?: EventId | undefined
-  /** For a ping or a sample: only this endpoint gets it. */
+  /** For a ping or a sample event: only this endpoint receives it. */
   readonly onlyEndpointId?: string | undefined
 }
 
-/** The database that answers: another identity is another server or another copy; `startedAt` is its last start. */
+/**
+ * Identifies the database server that responded: another identity means another server or another copy; `startedAt` is
+ * its last start.
+ */
 export interface ServerMark {
   readonly identity: string
   readonly startedAt: string
@@ -62,21 +65,21 @@ export interface ServerMark {
 
 /** A unit of work that commits as a whole; it also collects what the ledger writes just before the commit. */
 export interface Tx extends Db {
-  /** Milliseconds since 1970 at the transaction's start: one time for all it writes. */
+  /** The transaction's start in milliseconds since 1970: every row it writes carries this one time. */
   readonly now: number
   audit(draft: AuditDraft): void
   event(draft: EventDraft): void
   changed(draft: ChangeDraft): void
 }
 
-/** What a transaction has collected. */
+/** Everything a transaction has collected for the ledger. */
 export interface Collected {
   readonly audits: AuditDraft[]
   readonly events: EventDraft[]
   readonly changes: ChangeDraft[]
 }
 
-/** A transaction over a connection, with an empty collection. */
+/** Creates a transaction over a connection, with nothing collected yet. */
 export function createTransaction(
   connection: Db,
   now: number,

@@ -2,15 +2,16 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Tx } from './db.ts'
 import type { Write } from './together.ts'
 
-/** Of a column: `utf8` is text kept as bytes. */
+/** The type of a column; `utf8` is text stored as bytes. */
 type ColumnType = 'text' | 'bigint' | 'utf8'
 
-// SQLite takes at most 32,766 parameters in a statement.
+// SQLite accepts at most 32,766 parameters in a statement.
 const rowsInStatement = 500
 
 /**
- * Adds rows, of any number; `keepsOld` passes over those whose key is there, `replaces` overwrites those with the same
- * values in these columns. PostgreSQL gets a list for each column: the statement is the same for one row and for hundreds, so that its plan can be kept.
+ * Builds inserts for any number of rows. `keepsOld` skips rows whose key exists; `replaces` overwrites rows that have
+ * the same values in the given columns. On PostgreSQL each column is passed as one array, so that the statement is
+ * identical for one row and for hundreds and its plan can be cached.
  */
 export function insertion<Row extends Readonly<Record<string, string | number | Buffer | null>>>(
   tx: Tx,

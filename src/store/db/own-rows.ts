@@ -8,13 +8,13 @@ type OwnTable = {
     : never
 }[keyof KnownTables]
 
-/** Names a row by both ids, so that nobody reaches another organization's. */
+/** Names a row by its id and its organization's, so that no organization can reach another's rows. */
 export interface OwnKey {
   readonly organizationId: string
   readonly id: string
 }
 
-/** The row with this id in an organization. */
+/** Finds the row with this id in an organization. */
 export async function ownRow<T extends OwnTable>(
   db: Db,
   table: T,
@@ -25,7 +25,7 @@ export async function ownRow<T extends OwnTable>(
   return rows[0]
 }
 
-/** Deletes the row with this id in an organization; whether there was one. */
+/** Deletes the row with this id in an organization; returns whether there was one. */
 export async function removeOwn(
   tx: Tx,
   table: OwnTable,

@@ -2,16 +2,16 @@ import { sql } from 'kysely'
 import { besideIds } from './beside-ids.ts'
 import type { Db } from './db.ts'
 
-/** A table whose rows are an organization's and have an id, and the columns that are wanted of it. */
+/** A table whose rows have an id and belong to an organization, and the columns to select from it. */
 interface Source<Row> {
   readonly table: 'directory_group' | 'directory_user'
   readonly columns: readonly (keyof Row & string)[]
 }
 
 /**
- * The row with this id in an organization; locked until the transaction's end if that is wanted, and before it the
- * organization's directory: whoever changes a directory holds that row first, so that nobody waits in a circle, and
- * what is read behind it is what the last change left.
+ * Finds the row with this id in an organization. When locking, it first locks the organization's directory row and then
+ * this one until the transaction ends: every change of a directory takes the locks in that order, which prevents
+ * deadlocks and makes the row read here the latest one.
  */
 export async function rowById<Row>(
   db: Db,
@@ -30,7 +30,8 @@ export async function rowById<Row>(
       where organization_id = ${organizationId} and id = ${id}`.execute(db.query)
     return rows[0]
   }
-  // Rows are locked in the order of the tables: PostgreSQL waits for the directory before it looks at the other.
+  // Rows are locked in the order of the joined tables: PostgreSQL waits for the directory row before it reads the
+  // other.
   const names = sql.join(from.columns.map((name) => sql.ref(`${from.table}.${name}`)))
   const { rows } = await sql<Row>`select ${names} from directory, ${sql.table(from.table)}
     where directory.organization_id = ${organizationId}
@@ -39,7 +40,7 @@ export async function rowById<Row>(
   return rows[0]
 }
 
-/** The rows with these ids in an organization; ids that are not there are left out. */
+/** Finds the rows with these ids in an organization; unknown ids are left out. */
 export async function rowsByIds<Row>(
   db: Db,
   {

@@ -1,6 +1,6 @@
 /**
- * A copy of a JSON value with its camelCase names in snake_case: what leaves the process is named like that everywhere.
- * Other names (headers, group names) stay as they are.
+ * Copies a JSON value with its camelCase names in snake_case, the only casing that leaves the process. Other names
+ * (headers, group names) stay as they are.
  */
 export function snakeCased(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCased)
@@ -10,7 +10,7 @@ export function snakeCased(value: unknown): unknown {
   )
 }
 
-/** A camelCase name in snake_case. */
+/** Converts a camelCase name to snake_case. */
 export function snakeName(name: string): string {
   if (!/^[a-z][a-zA-Z0-9]*$/.test(name)) return name
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -1,15 +1,15 @@
 import { sql, type OperationNodeSource, type RawBuilder } from 'kysely'
 import type { Tx } from './db.ts'
 
-/** A statement that changes rows and whose own answer nobody wants. */
+/** A statement that changes rows and whose result is not needed. */
 export type Write = OperationNodeSource
 
-// Eight lists of 500 rows, or so many single statements: far within PostgreSQL's 65,535 parameters.
+// Eight array inserts of 500 rows, or eight single statements, stay far below PostgreSQL's 65,535 parameters.
 const writesInStatement = 8
 
 /**
- * Runs writes of different rows. PostgreSQL gets them as one statement: everybody else waits for the locks that are
- * held during each way there and back.
+ * Runs writes that touch different rows. PostgreSQL gets them as one statement, because every round trip made while
+ * holding locks keeps other transactions waiting.
  */
 export async function together(tx: Tx, writes: readonly Write[]): Promise<void> {
   if (tx.engine === 'sqlite') {
@@ -23,8 +23,8 @@ export async function together(tx: Tx, writes: readonly Write[]): Promise<void> 
 }
 
 /**
- * Runs writes of different rows, then a read of rows that none of them touches, and returns what it read: on PostgreSQL
- * as one statement, which sees what was committed before it began.
+ * Runs writes that touch different rows, then a read of rows that none of them touches, and returns the read's result.
+ * On PostgreSQL this is one statement, whose read sees only data committed before it began.
  */
 export async function togetherThen<T>(
   tx: Tx,

@@ -3,17 +3,17 @@ import type { Tx } from '../db/db.ts'
 
 type Companion = (tx: Tx) => Promise<void>
 
-/** What transactions do besides their own work, told by whoever runs them from far above. */
+/** Extra work that transactions do besides their own, registered by a caller far up the call stack. */
 export function createCompanions(): {
   run<T>(companion: Companion, work: () => Promise<T>): Promise<T>
-  /** A work that also does the companion of who asks for it, if it records an audit entry. */
+  /** Wraps a unit of work so that it also runs the caller's companion, if it records an audit entry. */
   accompany<T>(work: (tx: Tx) => Promise<T>): (tx: Tx) => Promise<T>
 } {
   const present = new AsyncLocalStorage<Companion>()
   return {
     run: async (companion, work) => await present.run(companion, work),
     accompany(work) {
-      // Asked for here: a shared commit runs the work on behalf of somebody else.
+      // Read the context now: a shared commit later runs this on behalf of another caller.
       const companion = present.getStore()
       if (companion === undefined) return work
       return async (tx) => {

@@ -7,57 +7,64 @@ import type { Tables } from '../tables/index.ts'
 /** Reads and transactions over one set of connections. */
 export interface EngineLane {
   readonly query: Kysely<Tables>
-  /** Runs a work, then the ledger, then commits; works of one queue may share a commit. */
+  /** Runs a unit of work, then the ledger, then commits; those of one queue may share a commit. */
   transact<T>(
     work: (tx: Tx) => Promise<T>,
     queue?: string,
   ): Promise<{ result: T; changes: Change[] }>
 }
 
-/** Connections to a database server. */
+/** The state of the connection pool. */
 export interface PoolState {
   readonly open: number
   readonly idle: number
-  /** Works that wait for one. */
+  /** Requests waiting for a connection. */
   readonly waiting: number
 }
 
-/** What the two engines have in common; only this folder sees it. */
+/** The interface that both engines implement; only this folder sees it. */
 export interface EngineHandle extends EngineLane {
   readonly engine: Engine
   /**
-   * The same database over connections of its own (PostgreSQL): transactions that wait for a lock, and hold all others
-   * meanwhile, keep neither the feed nor the deliveries waiting.
+   * The same database over separate connections (PostgreSQL): transactions waiting for a lock, which can use up the
+   * main pool, then delay neither the feed nor the deliveries.
    */
   readonly background: EngineLane
-  /** Connections for what ends access: it must not wait for those that publishers hold while they wait for each other. */
+  /**
+   * Connections reserved for ending access: a revocation must not wait for connections held by publishers that wait for
+   * each other.
+   */
   readonly urgent: EngineLane
-  /** For what a loss of power may take back: on SQLite such a commit does not wait for the disk, and so holds up no call. */
+  /**
+   * For data that a power loss may take back: on SQLite such a commit does not wait for the disk and so delays no call.
+   */
   readonly mayBeLost: EngineLane
-  /** Where call records are. */
+  /** The database that holds call records. */
   readonly calls: Db
-  /** For reads that may take seconds: they hold up nothing else in this process. */
+  /** For reads that may take seconds; they never block the rest of this process. */
   readonly slowReads: Db
-  /** The same where call records are. */
+  /** Slow reads of the database that holds call records. */
   readonly slowCallReads: Db
-  /** The same as `transact` where call records are; nothing is collected there. */
+  /** Like `transact`, on the database that holds call records; nothing is collected there. */
   transactCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Adds call records in a commit of their own, beside the calls where that is possible; one batch at a time. */
+  /**
+   * Adds call records in a separate commit, in parallel with serving calls where possible; allows one batch at a time.
+   */
   insertCalls(rows: CallRows): Promise<void>
-  /** Whether somebody else may have committed since the last time this was asked. */
+  /** Whether another process may have committed since this was last called. */
   hasForeignCommit(): Promise<boolean>
-  /** Milliseconds between two looks at the feed; hints come in between. Asked after `listen`. */
+  /** Milliseconds between polls of the feed; hints arrive in between. Read only after `listen`. */
   readonly pollMs: number
-  /** Calls back on each notification of new changes, with the mark that it names; notifications may get lost. */
+  /** Calls back on each notification of new changes, with the mark it carries; notifications may get lost. */
   listen(onHint: (upTo: FeedMark | undefined) => void): void
-  /** Calls back when another database than before may answer. */
+  /** Calls back when a different database server may be responding. */
   onOther(call: () => void): void
-  /** What makes this database this database; see `ServerMark`. */
+  /** SQL that identifies this database; see `ServerMark`. */
   serverIdentity(): RawBuilder<string>
   serverStart(): RawBuilder<string>
-  /** The connections of this process, where there is a pool. */
+  /** The state of this process's connections, where there is a pool. */
   pool?(): PoolState
-  /** Copies the main database into a file while work goes on. */
+  /** Copies the main database into a file while it stays in use. */
   backup(file: string): Promise<void>
   close(): Promise<void>
 }

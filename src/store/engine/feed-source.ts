@@ -14,7 +14,10 @@ interface Row {
   readonly subject_id: string | null
 }
 
-/** Reads the feed from the database: every 200 ms, and at once when PostgreSQL notifies or SQLite's log is written to. */
+/**
+ * Reads the feed from the database: every 200 ms, and immediately on a PostgreSQL notification or a write to SQLite's
+ * log.
+ */
 export function createFeedSource(handle: EngineHandle): FeedSource {
   const at = handle.background
   async function read(where: 'from' | 'head', sequence: number, limit: number) {
@@ -22,7 +25,7 @@ export function createFeedSource(handle: EngineHandle): FeedSource {
       where === 'from'
         ? sql`where sequence >= ${sequence} order by sequence limit ${sql.lit(limit)}`
         : sql`order by sequence desc limit 1`
-    // One statement: what the server is and what it holds belong to the same moment.
+    // One statement, so that the server's identity and its contents come from the same moment.
     const { rows } = await sql<Row>`
       select server.identity, server.started_at, page.*
       from (select ${handle.serverIdentity()} as identity, ${handle.serverStart()} as started_at) as server

@@ -9,8 +9,8 @@ import { insertion } from '../db/insertion.ts'
 import { snakeCased } from '../db/snake-case.ts'
 import { together, togetherThen, type Write } from '../db/together.ts'
 
-// A node that is paused or cut off while it holds an organization's lock loses it soon, and so does each of its
-// transactions that waits for it: they would get it one after the other, with nobody there to give it back.
+// If a node pauses or loses its connection while holding an organization's lock, it loses the lock soon, and so does
+// each of its transactions waiting for it; otherwise each would get the lock in turn with nobody there to release it.
 const idleUnderLockMs = 500
 const maxLockWaitMs = 1500
 const eventApiVersion = 'v1'
@@ -19,9 +19,9 @@ const endpointsNamed = 10
 const maxUsualEventBytes = 64 * 1024
 
 /**
- * Writes what a transaction collected, as its last act: audit entries and events under the lock of their
- * organization's head, in the order of organizations so that no two transactions wait for each other; changes last.
- * Returns the changes with their sequence; `commitChanges` writes them on PostgreSQL, and commits.
+ * Writes everything a transaction collected as its last step: audit entries and events under the lock of their
+ * organization's head, then the changes. Organizations are locked in sorted order so that transactions cannot deadlock.
+ * Returns the changes with their sequence numbers; on PostgreSQL `commitChanges` writes them and commits.
  */
 export async function writeLedger(
   tx: Tx,
@@ -42,7 +42,7 @@ export async function writeLedger(
   return await (commitChanges ?? writeChanges)(tx, collected.changes)
 }
 
-/** Writes changes; where others wait for their order, it commits too. */
+/** Writes changes; on PostgreSQL, where they are numbered under a shared lock, it also commits. */
 export type CommitChanges = (tx: Tx, drafts: readonly ChangeDraft[]) => Promise<Change[]>
 
 async function writeForOrganization(
@@ -56,7 +56,7 @@ async function writeForOrganization(
   if (drafts.events.length === 0) return await together(tx, audits)
   const toSend = await writeEvents(tx, head, { drafts: drafts.events, audits })
   if (toSend.length > 0) {
-    // Named where they are few: nobody then looks at the others.
+    // A short list is spelled out so that no other endpoint needs checking.
     const endpointIds = toSend.length <= endpointsNamed ? toSend : 'all'
     drafts.changes.push({ kind: 'delivery', organizationId, endpointIds })
   }
@@ -70,13 +70,13 @@ interface Head {
   readonly audit_seal: string
 }
 
-/** Takes the lock of an organization's head and the next numbers. */
+/** Locks an organization's head and reserves the next sequence numbers. */
 async function lockHead(
   tx: Tx,
   organizationId: string,
   { audits, events }: { audits: readonly AuditDraft[]; events: readonly EventDraft[] },
 ): Promise<Head> {
-  // The settings last until the commit; they must take effect before the wait for the row begins.
+  // The settings must take effect before waiting for the row; they last until the commit.
   const settled =
     tx.engine === 'sqlite'
       ? sql`settled as (select 1)`
@@ -124,10 +124,10 @@ function auditWrites(tx: Tx, head: Head, drafts: readonly AuditDraft[]): Write[]
     return { ...row, hash }
   })
   const after = headParts(organizationId, { sequence, hash: previousHash })
-  // A head that somebody else wrote keeps a seal that does not hold: going on must not vouch for it.
+  // A head that somebody else tampered with keeps its invalid seal: adding an entry must not make it look authentic.
   const seal = sealHolds(tx, head.audit_seal, before) ? sealOf(tx, after) : head.audit_seal
   return [
-    // A row beyond the head was never written by us: it gives way, or no entry could be added ever again.
+    // A row with a number beyond the head was not written by us: overwrite it, or no entry could ever be added again.
     ...insertion(tx, {
       table: 'audit_entry',
       types: auditColumns,
@@ -159,7 +159,7 @@ const auditColumns = {
   hash: 'text',
 } as const
 
-/** Who did what to what, and from where: the columns of an audit entry that people read, in their order. */
+/** The columns of an audit entry that people read, in order: who did what to what, and from where. */
 export const auditContentColumns = [
   'actor_kind',
   'actor_id',
@@ -172,7 +172,7 @@ export const auditContentColumns = [
   'request_id',
 ] as const
 
-/** The columns that an audit entry's hash covers, in their order. */
+/** The columns that an audit entry's hash covers, in order. */
 export const hashedAuditColumns = [
   'previous_hash',
   'organization_id',
@@ -198,7 +198,7 @@ const eventColumns = {
   body: 'utf8',
 } as const
 
-/** Writes events with the audit entries beside them, and their deliveries; returns the endpoints with something to send. */
+/** Writes events with their audit entries and deliveries; returns the endpoints that have something to send. */
 async function writeEvents(
   tx: Tx,
   { organizationId, event_sequence: lastSequence }: Head,
@@ -211,7 +211,7 @@ async function writeEvents(
     const body = eventBody(tx, { ...draft, id, sequence })
     return { organization_id: organizationId, sequence, id, type: draft.type, at: tx.now, body }
   })
-  // As with audit entries: an event with a number that was never given away is nobody's, and must not end all publishing.
+  // As with audit entries: overwrite an event whose number we never assigned, or publishing would fail forever.
   const insertions = insertion(tx, {
     table: 'event',
     types: eventColumns,
@@ -227,7 +227,10 @@ async function writeEvents(
   return endpointIds
 }
 
-/** Serialised once: every delivery of this event sends these bytes. Data that is too large is left out, not the event. */
+/**
+ * Serializes an event once: all its deliveries send these exact bytes. Data that is too large is dropped; the event is
+ * kept.
+ */
 function eventBody(
   tx: Tx,
   event: EventDraft & { readonly id: string; readonly sequence: number },
@@ -245,8 +248,8 @@ function eventBody(
       }),
     )
   const body = render(event.data)
-  const most = tx.maxEventBytes ?? maxUsualEventBytes
-  return body.length <= most ? body : render({ left_out_bytes: body.length })
+  const maxBytes = tx.maxEventBytes ?? maxUsualEventBytes
+  return body.length <= maxBytes ? body : render({ left_out_bytes: body.length })
 }
 
 async function writeChanges(tx: Tx, drafts: readonly ChangeDraft[]): Promise<Change[]> {

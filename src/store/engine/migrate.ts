@@ -2,22 +2,25 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { digest } from '../../secrets/index.ts'
 
-/** The little that a migration needs of an engine; everything runs in one transaction, under a lock. */
+/** The operations a migration needs from an engine; everything runs in one transaction, under a lock. */
 export interface MigrationTarget {
   execute(statement: string): Promise<void>
-  /** The digests of what was applied, by name; makes the table if it is not there. */
+  /** Digests of the applied migrations, by name; creates the table if it does not exist. */
   applied(): Promise<ReadonlyMap<string, string>>
   record(name: string, digest: string): Promise<void>
-  /** Does what a migration can't say in SQL, in the same transaction: a crash leaves both or neither. */
+  /**
+   * Does the part of a migration that SQL can't express, in the same transaction, so that a crash leaves both or
+   * neither.
+   */
   complete?(applied: readonly string[]): Promise<void>
 }
 
-/** The folder with one folder of `NNNN-name.sql` files per engine. */
+/** Contains one folder of `NNNN-name.sql` files per engine. */
 export const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
 
 /**
- * Applies what has not been applied yet, in the order of the numbers.
- * Throws if a file that was applied has changed since, or if the database knows migrations that we don't.
+ * Applies the pending migrations in numeric order. Throws if an applied file has changed since, or if the database
+ * contains migrations that this version does not know.
  */
 export async function migrate(target: MigrationTarget, folder: string): Promise<void> {
   const applied = await target.applied()

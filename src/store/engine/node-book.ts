@@ -8,7 +8,7 @@ import * as nodes from '../tables/nodes/nodes.ts'
 
 const changesKeptMs = 3_600_000
 
-/** The book of nodes in the database; over the background connections, so that no heartbeat waits for publishers. */
+/** Records nodes in the database, over the background connections so that no heartbeat waits for publishers. */
 export function createNodeBook(handle: EngineHandle, id: string): NodeBook {
   const lane = handle.background
   const at = { query: lane.query, engine: handle.engine }
@@ -22,7 +22,7 @@ export function createNodeBook(handle: EngineHandle, id: string): NodeBook {
   }
 }
 
-/** What the database says of a change at one moment, for whoever waits until nodes have confirmed it. */
+/** Reads, in one snapshot, the state of a change and of the nodes that should confirm it. */
 export async function lookAtChange(
   handle: EngineHandle,
   change: Change | undefined,
@@ -34,7 +34,7 @@ export async function lookAtChange(
   return { ...state, unsettledMs: unsettledMs(serverAgeMs) }
 }
 
-/** Deletes changes that every node has read long ago. */
+/** Deletes changes that every node has long since read. */
 export async function forgetOldChanges(handle: EngineHandle): Promise<void> {
   await handle.background.transact(async (tx) => await forgetChanges(tx, tx.now - changesKeptMs))
 }

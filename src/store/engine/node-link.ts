@@ -16,22 +16,22 @@ const sampleClockMs = 5000
 const forgetChangesMs = 60_000
 const maxClockOffsetMs = 2000
 
-/** Nothing had to be confirmed, or somebody else waits for it. */
+/** Nothing had to be confirmed, or another caller waits for the confirmation. */
 export const unconfirmed: Confirmation = { nodes: 0, silentNodes: 0, tookMs: 0 }
 
-/** How a node stands to the database and the others. */
+/** The state of a node's link to the database and to the other nodes. */
 export interface StoreStatus {
-  /** Milliseconds since the feed was last known to be whole. */
+  /** Milliseconds since the feed was last known to be complete. */
   readonly feedAgeMs: number
-  /** Nodes without a heartbeat, as far as this one has noticed. */
+  /** Nodes whose heartbeat is missing, as far as this node has noticed. */
   readonly silentNodes: number
-  /** Milliseconds that this machine's clock is ahead of the database's. */
+  /** Milliseconds by which this machine's clock is ahead of the database's. */
   readonly clockOffsetMs: number
-  /** Whether that is more than a machine that is kept in time has. */
+  /** Whether that offset is larger than on a machine with synchronized time. */
   readonly isClockOff: boolean
 }
 
-/** The time that all nodes share: the database's, or the machine's where the database has no clock of its own. */
+/** The clock that all nodes share: the database's, or the machine's where the database has no clock of its own. */
 export function sharedClock(machine: Clock, isDatabases: boolean): Clock {
   return isDatabases ? new DatabaseClock(machine) : machine
 }
@@ -56,14 +56,14 @@ export class NodeLink implements AsyncDisposable {
       : undefined
     this.feed = new ChangeFeed({
       source: createFeedSource(handle),
-      // A jump of the machine's own clock shows that the process stood still.
+      // A jump of the machine's own clock reveals that the process was suspended.
       clock: machineClock,
       standing: this.#registration ?? standsAlone,
       onHistory: deps.onHistory,
     })
   }
 
-  /** Registers the node, reads the feed to its head and keeps following it. */
+  /** Registers the node, reads the feed to its end and keeps following it. */
   static async start(handle: EngineHandle, deps: NodeLinkDeps): Promise<NodeLink> {
     const sampleClock = async () => await sampleDatabaseClock(handle, deps)
     await sampleClock()
@@ -95,13 +95,13 @@ export class NodeLink implements AsyncDisposable {
     }
   }
 
-  /** Repeats a transaction that waited too long for a lock, as long as the database answers at all. */
+  /** Retries a transaction that waited too long for a lock, for as long as the database responds. */
   async patiently<T>(run: () => Promise<T>): Promise<T> {
     const isAnswering = () => this.feed.isCurrent()
     return await patiently({ clock: this.#clock, isAnswering, isWaitTooLong }, run)
   }
 
-  /** Waits until every live node has heard a change, or trusts its caches no longer. */
+  /** Waits until every live node has heard a change or has stopped trusting its caches. */
   async confirm(change: Change | undefined): Promise<Confirmation> {
     return await waitForConfirmation({
       look: async (of) => await lookAtChange(this.#handle, of),
@@ -124,7 +124,7 @@ export class NodeLink implements AsyncDisposable {
 interface NodeLinkDeps {
   readonly machineClock: Clock
   readonly clock: Clock
-  /** Whether others wait for this process: it serves requests from caches. */
+  /** Whether other nodes wait for this process, because it serves requests from caches. */
   readonly isNode: boolean
   readonly onHistory: ((change: HistoryChange) => void) | undefined
 }

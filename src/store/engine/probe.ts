@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 
-/** What a database says of itself: its version, and its clock if it has one of its own. */
+/** Asks a database for its version, and for its time if it has a clock of its own. */
 export async function probe(db: Db): Promise<{ version: string; nowMs: number | undefined }> {
   if (db.engine === 'sqlite') {
     const { rows } = await sql<{ version: string }>`select sqlite_version() as version`.execute(
@@ -15,7 +15,7 @@ export async function probe(db: Db): Promise<{ version: string; nowMs: number | 
   return { version: rows[0]?.version ?? '', nowMs: rows[0]?.now }
 }
 
-/** How many sessions wait for somebody else's lock at this moment; undefined where the engine has none (SQLite). */
+/** How many sessions are waiting for another session's lock; undefined on an engine without such locks (SQLite). */
 export async function probeLockWaits(db: Db): Promise<number | undefined> {
   if (db.engine === 'sqlite') return undefined
   const { rows } = await sql<{ waiting: number }>`

@@ -15,13 +15,13 @@ import { makeFolder } from '../../folder.ts'
 const noticedWithinMs = 1100
 
 /**
- * Puts a backup in the place of a database that is not there. Throws a sentence if there is one, or if the file is
- * not a whole backup of ours.
+ * Restores a backup where no database exists yet. Throws a readable sentence if one exists, or if the file is not a
+ * complete backup of ours.
  */
 export async function restoreBackup(file: string, folder: string): Promise<void> {
   const place = join(folder, 'intercept.db')
   for (const there of [place, `${place}-wal`, `${place}-shm`]) {
-    // A log that is left behind would be applied to whatever database is put before it.
+    // A leftover write-ahead log would be applied to the restored database.
     if (existsSync(there)) {
       throw new Error(
         `${there} exists already; move it away first, for a restore overwrites nothing.`,
@@ -34,17 +34,17 @@ export async function restoreBackup(file: string, folder: string): Promise<void>
   try {
     copyFileSync(file, unfinished)
     chmodSync(unfinished, 0o600)
-    // Only a copy that has been read whole gets the database's name.
+    // Only a copy that was read completely gets the database's name.
     checkBackup(unfinished, file)
     finishFile(unfinished, place)
-    // A node that runs beside us has noticed by then, or trusts nothing any more.
+    // Gives any node still running here time to notice, or to stop trusting its caches.
     await new Promise((resolve) => setTimeout(resolve, noticedWithinMs))
   } finally {
     for (const end of ['', '-wal', '-shm']) rmSync(`${unfinished}${end}`, { force: true })
   }
 }
 
-/** Gives a whole file its name so that both survive a power loss. */
+/** Renames a finished file into place so that both file and name survive a power loss. */
 export function finishFile(unfinished: string, place: string): void {
   syncToDisk(unfinished)
   renameSync(unfinished, place)

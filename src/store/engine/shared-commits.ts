@@ -5,54 +5,54 @@ import { asStorageProblem } from './unavailable.ts'
 const worksInCommit = 32
 const gatherMs = 25
 
-/** What has been committed of one work. */
+/** The committed result of one unit of work. */
 interface Committed<T> {
   readonly result: T
-  /** Those that the work collected, with their sequence. */
+  /** The changes that it collected, with their sequence numbers. */
   readonly changes: Change[]
 }
 
 interface Job {
   readonly work: (tx: Tx) => Promise<unknown>
-  /** A loss of power may take it back: it waits for no disk. */
+  /** A power loss may take it back, so its commit does not wait for the disk. */
   readonly mayBeLost: boolean
   readonly resolve: (done: Committed<unknown>) => void
   readonly reject: (error: unknown) => void
-  /** Refuses it unless its turn comes before. */
+  /** Rejects the job if its turn does not come in time. */
   patience?: NodeJS.Timeout | undefined
 }
 
-/** Answers a work's caller after the commit; returns what nobody has told of yet. */
+/** Resolves a job's caller after the commit; returns the ledger's added changes that no caller has reported yet. */
 type Settle = (changes: readonly Change[], added: Change[]) => Change[]
 
-/** A transaction that several works share. */
+/** A transaction shared by several jobs. */
 export interface SharedTransaction {
   readonly transaction: Tx
   readonly collected: Collected
-  /** A place to go back to, for one work; a new one takes the place of the last. */
+  /** Sets a savepoint for the next job, replacing the previous one. */
   mark(): Promise<void>
-  /** Undoes what was done since the last mark. */
+  /** Rolls back to the last savepoint. */
   goBack(): Promise<void>
 }
 
-/** What a database does for queued works. */
+/** The operations that queued jobs need from a database. */
 export interface CommitDeps {
-  /** Commits what `works` do, with one ledger for all; answers the changes in the order of their drafts. */
+  /** Runs several jobs in one commit with one ledger; returns the changes in the order of their drafts. */
   shared(works: (shared: SharedTransaction) => Promise<void>, mayBeLost: boolean): Promise<Change[]>
-  /** Commits one work by itself, tried again where that helps. */
+  /** Commits one job by itself, retrying where a retry can help. */
   alone<T>(work: (tx: Tx) => Promise<T>): Promise<Committed<T>>
-  /** Whether the same work may succeed when it is run again. */
+  /** Whether the same job may succeed when run again. */
   isWorthAnotherTry(error: unknown): boolean
-  /** Milliseconds that only go forward. */
+  /** A monotonic clock, in milliseconds. */
   monotonic(): number
-  /** Milliseconds for which a work waits in its queue before it is refused; without, however long it takes. */
+  /** Milliseconds that a job may wait in its queue before it is refused; undefined means without limit. */
   readonly waitMs?: number | undefined
 }
 
 /**
- * Runs the works of a queue one after the other. They would wait for each other anyway, each for the locks or the disk
- * of the one before; here those that wait at the same time share a transaction, the lock of their organization's head,
- * the ledger and the commit. Each can fail by itself; if the whole fails, each is run again alone.
+ * Runs the jobs of a queue one after the other. They would wait for each other's locks or disk writes anyway; here,
+ * jobs waiting at the same time share a transaction, their organization's lock, the ledger and the commit. Each can
+ * fail alone; if the shared transaction fails, each job is retried alone.
  */
 export class CommitQueues {
   readonly #deps: CommitDeps
@@ -76,15 +76,15 @@ export class CommitQueues {
     })
   }
 
-  /** Waits until nobody is queued. */
+  /** Waits until no job is queued. */
   async idle(): Promise<void> {
     await Promise.all([...this.#queues.values()].map(({ drained }) => drained))
   }
 
   async #drain(name: string, waiting: Job[]): Promise<void> {
     while (waiting.length > 0) {
-      // Lets everything that has already arrived queue up. On SQLite nothing else is awaited: without this, works that
-      // follow each other without end would block the event loop.
+      // Lets everything that has already arrived join the queue. SQLite never yields to the event loop, so without this
+      // an endless stream of jobs would block it.
       await new Promise((resolve) => setImmediate(resolve))
       await this.#commitTogether(waiting)
     }
@@ -114,29 +114,30 @@ export class CommitQueues {
           clearTimeout(job.patience)
           taken.push(job)
           settlements.push(await this.#run(shared, job, taken.length === 1))
-          // Works that arrived while the last one ran join this commit.
+          // Jobs that arrived while the last one ran join this commit.
           if (taken.length >= worksInCommit || this.#deps.monotonic() >= until) break
-          // What must not be lost has a commit that waits for the disk.
+          // A durable job must not join a commit that skips the wait for the disk.
           if (mayBeLost && waiting[0]?.mayBeLost === false) break
         }
         collectedByWorks = shared.collected.changes.length
       }, mayBeLost)
-      // What the ledger has added, deliveries, concerns all of them: the first tells this node.
+      // Changes added by the ledger (deliveries) belong to all the jobs: the first that succeeds reports them to this
+      // node.
       let added = changes.slice(collectedByWorks)
       for (const settle of settlements) added = settle(changes, added)
     } catch (error) {
       const isUnattributed = taken.length > 1 && asStorageProblem(error) === undefined
       for (const job of taken) await this.#fail(job, error, isUnattributed)
-      // Nothing could even begin: whoever is queued would only wait as long for the same refusal.
+      // The transaction could not even begin: the remaining jobs would only wait for the same refusal.
       if (taken.length === 0) for (const job of waiting.splice(0)) job.reject(error)
     }
   }
 
-  /** Runs one of the works; what it returns is called after the commit and settles the work's caller. */
+  /** Runs one of the jobs; the returned function settles its caller after the commit. */
   async #run(shared: SharedTransaction, job: Job, isFirst: boolean): Promise<Settle> {
     const { collected, transaction } = shared
     const [audits, events, from] = lengths(collected)
-    // The first work needs no savepoint: if it fails, the whole transaction is given up.
+    // The first job needs no savepoint: if it fails, the whole transaction is abandoned.
     if (!isFirst) await shared.mark()
     try {
       const result = await job.work(transaction)
@@ -152,14 +153,16 @@ export class CommitQueues {
       collected.events.length = events
       collected.changes.length = from
       return (_, added) => {
-        // Nobody else waits for a work that is run again.
+        // The other jobs need not wait for the retry.
         void this.#fail(job, error, false)
         return added
       }
     }
   }
 
-  /** `isUnattributed`: any of the works that shared the transaction may have caused the error. */
+  /**
+   * Rejects or retries a job; `isUnattributed` means that any job of the shared transaction may have caused the error.
+   */
   async #fail(job: Job, error: unknown, isUnattributed: boolean): Promise<void> {
     if (!isUnattributed && !this.#deps.isWorthAnotherTry(error)) return job.reject(error)
     await this.#deps.alone(job.work).then(job.resolve, job.reject)

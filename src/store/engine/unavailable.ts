@@ -1,7 +1,7 @@
 import { Problem } from '../../errors.ts'
 import { ChangeLostError } from '../feed/confirmation.ts'
 
-// Result codes of SQLite that say "not now", and not "that statement is wrong".
+// SQLite result codes that mean "not now" rather than "bad statement".
 const sqlite = [
   'BUSY',
   'LOCKED',
@@ -13,7 +13,7 @@ const sqlite = [
   'PROTOCOL',
   'NOTADB',
 ]
-// PostgreSQL's classes 08 (connection), 53 (resources), 57 (operator intervention), 58 (system).
+// PostgreSQL error classes 08 (connection), 53 (resources), 57 (operator intervention) and 58 (system).
 const postgres = /^(08|53|57|58)/
 const network = [
   'ECONNREFUSED',
@@ -32,25 +32,25 @@ const network = [
   'ENOTCONN',
   'EPROTO',
 ]
-// Of TLS and of sockets that are gone: a commit may have been on its way, and nothing may be run again.
+// Errors of TLS and of closed sockets: the commit may have been sent, so nothing may be retried.
 const transport = /^ERR_(SSL|STREAM|SOCKET)_/
 const sentences =
   /timeout expired|timeout exceeded when trying to connect|timeout exceeded when waiting in the queue|query read timeout|connection terminated|client has encountered a connection error|connection is not open|driver has already been destroyed/i
 
-// A lock or a place in the queue did not come in time, and the server undid what was begun (57014: a statement's time).
+// A lock, a queue slot or a statement timed out (57014), and the server rolled back what had begun.
 const waits = ['55P03', '57014', '25P03']
-// A standby, or a database that was set to take no writes (25006 read_only_sql_transaction).
+// A standby server, or a database in read-only mode (25006 read_only_sql_transaction).
 const readOnly = ['25006', 'SQLITE_READONLY']
 const inQueue = /timeout exceeded when (trying to connect|waiting in the queue)/
 
-/** Whether a work failed only because others were before it: nothing was changed, and it may be tried again. */
+/** Whether it failed only because it waited too long for others: nothing was changed, so it may be retried. */
 export function isWaitTooLong(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code } = error as { code?: unknown }
   return (typeof code === 'string' && waits.includes(code)) || inQueue.test(error.message)
 }
 
-/** The refusal for a database that does not answer (or a disk that is full), if an error says so. */
+/** Maps an error to a refusal if it means that the database does not respond or its disk is full. */
 export function asStorageProblem(error: unknown): Problem | undefined {
   if (!(error instanceof Error)) return undefined
   const { code } = error as { code?: unknown }
@@ -71,7 +71,7 @@ export function asStorageProblem(error: unknown): Problem | undefined {
   })
 }
 
-/** What is wrong, as far as the error says it. */
+/** The public sentence for an error code. */
 function sentenceOf(code: string, error: Error): string {
   if (error instanceof ChangeLostError) {
     return 'The database was replaced by an older copy, which does not have this change. Look, and make it again.'

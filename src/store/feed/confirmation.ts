@@ -2,16 +2,16 @@ import type { Clock } from '../../clock.ts'
 import type { Change } from '../db/changes.ts'
 import type { NodeRow } from '../tables/nodes/nodes.ts'
 
-// Nodes trust their caches for 1000 ms after a read; the rest is for clocks that do not run alike.
+// Nodes trust their caches for 1000 ms after a read; the rest allows for clock drift.
 const confirmWithinMs = 1010
 const pollMs = 4
-// A node that has not confirmed by then is most likely gone: poll less often.
+// A node that has not confirmed by then is probably gone, so poll less often.
 const promptMs = 100
 const slowPollMs = 20
 
-/** How far a change had got when it was answered. */
+/** How widely a change had been confirmed when its caller got the result. */
 export interface Confirmation {
-  /** Nodes that had heard it, this one included if it serves. */
+  /** Nodes that confirmed it, including this one if it serves requests. */
   readonly nodes: number
   /** Nodes that did not confirm; their caches have expired. */
   readonly silentNodes: number
@@ -19,16 +19,16 @@ export interface Confirmation {
   readonly tookMs: number
 }
 
-/** What the database says of a change at one moment. */
+/** The state of a change and of the nodes, read in one snapshot. */
 export interface ConfirmationState {
   readonly nodes: readonly NodeRow[]
   /** Whether the change is still there. */
   readonly hasChange: boolean
-  /** Milliseconds for which nodes may still trust what they read from the server before this one. */
+  /** Milliseconds for which nodes may still trust reads from the previous server. */
   readonly unsettledMs: number
 }
 
-/** Thrown where the change is gone: the database was replaced by one that does not have it. */
+/** Thrown when the change no longer exists because a database without it replaced ours. */
 export class ChangeLostError extends Error {
   constructor() {
     super('the database was replaced by an older copy, which does not have this change')
@@ -36,12 +36,12 @@ export class ChangeLostError extends Error {
   }
 }
 
-/** Waits until every node has confirmed a change, or trusts nothing any more (1 s). */
+/** Waits until every node has confirmed a change or has stopped trusting its caches (1 s). */
 export async function waitForConfirmation(deps: {
   readonly look: (change: Change | undefined) => Promise<ConfirmationState>
   readonly clock: Pick<Clock, 'monotonic'>
   readonly wait: (ms: number) => Promise<void>
-  /** The node that asks; undefined where it serves nobody. */
+  /** The waiting node; undefined if it does not serve requests. */
   readonly self: string | undefined
   readonly change: Change | undefined
 }): Promise<Confirmation> {

@@ -2,10 +2,10 @@ import type { Clock } from '../../clock.ts'
 
 const maxSampleMs = 500
 
-/** A clock that a database corrects, for everything that several nodes compare. */
+/** A clock corrected by the database, for every time that nodes compare with each other. */
 export class DatabaseClock implements Clock {
   readonly #machine: Clock
-  /** What the database's clock is ahead of our monotonic one. */
+  /** Milliseconds by which the database's clock is ahead of our monotonic one. */
   #aheadMs: number | undefined
 
   constructor(machine: Clock) {
@@ -21,19 +21,19 @@ export class DatabaseClock implements Clock {
     return this.#machine.monotonic()
   }
 
-  /** Milliseconds that the machine's clock is ahead of the database's; 0 before the first sample. */
+  /** Milliseconds by which the machine's clock is ahead of the database's; 0 before the first sample. */
   offsetMs(): number {
     return this.#aheadMs === undefined ? 0 : Math.round(this.#machine.now() - this.now())
   }
 
-  /** Asks the database for its time; the shorter the round trip, the more exact the sample. */
+  /** Asks the database for its time; the shorter the round trip, the more precise the sample. */
   async sample(ask: () => Promise<number>): Promise<void> {
     const before = this.#machine.monotonic()
     const at = await ask()
     const wayMs = this.#machine.monotonic() - before
     if (wayMs > maxSampleMs && this.#aheadMs !== undefined) return
     const aheadMs = at - before - wayMs / 2
-    // What may be nothing but the way is no reason to go back and forth.
+    // A difference that the round trip alone can explain must not move the clock.
     const isWithinWay =
       this.#aheadMs !== undefined && Math.abs(aheadMs - this.#aheadMs) <= wayMs / 2 + 1
     if (!isWithinWay) this.#aheadMs = aheadMs

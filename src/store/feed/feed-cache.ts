@@ -9,31 +9,33 @@ export const everything = Symbol('everything')
 export interface FeedCacheDeps<Value> {
   readonly feed: Feed
   readonly capacity: number
-  /** Asks the database; what it does not find is not remembered. */
+  /** Reads from the database; a missing value is not remembered. */
   readonly read: (key: string) => Promise<Value | undefined>
-  /** What a value was made of, such as ids of a session and its user: a change of any of them drops it. */
+  /**
+   * The subjects a value was built from, such as the ids of a session and its user; a change of any of them drops it.
+   */
   readonly subjectsOf: (value: Value, key: string) => string | readonly string[]
-  /** The kinds of change that matter, and the subject that each of them touches. */
+  /** The kinds of change that matter here, and the subject that each one touches. */
   readonly forgets: {
     readonly [Kind in ChangeKind]?: (change: ChangeOf<Kind>) => string | typeof everything
   }
-  /** Whether a value is worth remembering; all are, unless this says otherwise. */
+  /** Whether a value is worth remembering; defaults to all. */
   readonly isKept?: (value: Value) => boolean
 }
 
 /**
- * Remembers what the database says, for as long as the change feed is current. The longest remembered go first; a change
- * drops what it touches, another history of the database drops everything, and a read that a change overlaps is
- * repeated, so that what is remembered is never older than the last change that was heard.
+ * Caches database reads for as long as the change feed is current, and evicts the oldest first. A change drops the
+ * values it touches, a different database history drops everything, and a read that overlaps a change is repeated, so a
+ * cached value is never older than the last change heard.
  */
 export class FeedCache<Value extends object> {
   readonly #deps: FeedCacheDeps<Value>
-  // A Map keeps insertion order: its first entry is the longest remembered.
+  // A Map keeps insertion order, so its first entry is the oldest.
   readonly #remembered = new Map<string, Value>()
-  // Nearly every subject has one value: a list only where there are several.
+  // Most subjects have one value, so a list is used only for several.
   readonly #keysOf = new Map<string, string | readonly string[]>()
   readonly #listeners = new Set<(change: Change | undefined) => void>()
-  // Counts changes, so that a read that overlaps one is not remembered.
+  // Counts changes, so that a read overlapping one is not remembered.
   #generation = 0
 
   constructor(deps: FeedCacheDeps<Value>) {
@@ -56,33 +58,33 @@ export class FeedCache<Value extends object> {
     })
   }
 
-  /** How many values are remembered. */
+  /** The number of remembered values. */
   get size(): number {
     return this.#remembered.size
   }
 
-  /** What is remembered, if it may be trusted at the moment. Never waits. */
+  /** The remembered value, if it may be trusted right now; never waits. */
   peek(key: string): Value | undefined {
     return this.#deps.feed.isCurrent() ? this.#remembered.get(key) : undefined
   }
 
-  /** One of the remembered values of a subject, if it may be trusted at the moment. */
+  /** One of a subject's remembered values, if it may be trusted right now. */
   peekOf(subject: string): Value | undefined {
     const [key] = listOf(this.#keysOf.get(subject))
     return key === undefined ? undefined : this.peek(key)
   }
 
-  /** The value of a key: remembered, or read now; undefined when the database has none. */
+  /** The value of a key, from the cache or the database; undefined if there is none. */
   async find(key: string): Promise<Value | undefined> {
     return this.peek(key) ?? (await this.read(key))
   }
 
-  /** Reads a value from the database and remembers it, unless a change came in meanwhile. */
+  /** Reads a value from the database and remembers it, unless a change arrives in the meantime. */
   async read(key: string): Promise<Value | undefined> {
     for (let reads = 1; ; reads++) {
       const before = this.#generation
       const found = await this.#deps.read(key)
-      // A change that came in while we read may not be in what we read.
+      // A change that arrived during the read may be missing from its result.
       const isOverlapped = before !== this.#generation
       if (found !== undefined && isOverlapped && reads < maxReads) continue
       this.#drop(key)
@@ -92,13 +94,16 @@ export class FeedCache<Value extends object> {
     }
   }
 
-  /** Puts another value in the place of a remembered one; both have the same subjects. */
+  /** Replaces a remembered value with another one that has the same subjects. */
   replace(key: string, change: (value: Value) => Value): void {
     const known = this.#remembered.get(key)
     if (known !== undefined) this.#remembered.set(key, change(known))
   }
 
-  /** Calls back after each change that matters, with undefined when everything was forgotten; returns how to stop that. */
+  /**
+   * Calls back after each relevant change, with undefined when everything was dropped; returns a function to
+   * unsubscribe.
+   */
   onChange(heard: (change: Change | undefined) => void): () => void {
     this.#listeners.add(heard)
     return () => void this.#listeners.delete(heard)

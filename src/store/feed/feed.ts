@@ -6,53 +6,56 @@ const trustMs = 1000
 const changesInPage = 1000
 const maxOwn = 10_000
 const maxRecent = 2000
-// The table keeps changes for an hour: whoever has not read for half of that starts afresh.
+// The table keeps changes for an hour: a node that has not read for half of that starts over.
 const resetAfterMs = 30 * 60 * 1000
 
-/** Where the feed is read; the simulation has one of its own. */
+/** The source of the feed; the simulation has its own. */
 export interface FeedSource {
   readonly pollMs: number
-  /** Whether somebody else may have committed since the last time this was asked. */
+  /** Whether another process may have committed since this was last called. */
   hasForeignCommit(): Promise<boolean>
-  /** The changes from a mark on; the first is the one at the mark, if it is still there. */
+  /** The changes from a mark on; the first is the one at the mark itself, if it still exists. */
   read(from: FeedMark, limit: number): Promise<{ server: ServerMark; changes: readonly Change[] }>
-  /** The last change. */
+  /** The last change in the feed. */
   head(): Promise<{ server: ServerMark; mark: FeedMark }>
-  /** Calls back when there is news, up to which mark if the notification says so; hints may get lost. */
+  /** Calls back on news, with the latest mark if the notification carries it; hints may get lost. */
   listen(onHint: (upTo: FeedMark | undefined) => void): void
 }
 
-/** A node's promise that others wait for it, without which it may trust nothing that it remembers. */
+/** A node's guarantee that other nodes wait for it; without it the node must trust nothing that it remembers. */
 export interface Standing {
-  /** Whether others waited for this node when a read began. */
+  /** Whether other nodes were already waiting for this one when a read began. */
   covers(readStartedAt: number): boolean
   /** Registers anew, with nothing confirmed. */
   renew(): Promise<void>
 }
 
-/** What calls back later. */
+/** Timers, handed in so that the simulation can replace them. */
 export interface Timers {
   every(ms: number, call: () => void): () => void
   soon(call: () => void): void
 }
 
-/** The database is not the one that this node has read so far. */
+/** The database does not have the history that this node has read so far. */
 export interface HistoryChange {
-  /** `server`: another server, which has every change that this node heard; `lost`: it lacks some of them. */
+  /** `server`: a different server that has every change this node heard; `lost`: some of them are missing. */
   readonly reason: 'server' | 'lost'
   readonly before: ServerMark & FeedMark
   readonly after: ServerMark & FeedMark
 }
 
-/** How a node hears what was committed, by itself and by others. */
+/** How a node hears about commits, its own and others'. */
 export interface Feed {
-  /** Calls `heard` for each change of a kind, and `reset` when changes may have been missed and everything must be forgotten. */
+  /**
+   * Calls `heard` for each change of a kind, and `reset` when changes may have been missed and everything must be
+   * dropped.
+   */
   on<Kind extends ChangeKind>(
     kind: Kind,
     heard: (change: ChangeOf<Kind>) => void,
     reset: () => void | Promise<void>,
   ): void
-  /** Calls back when everything that was read from the database before may be wrong. */
+  /** Calls back when anything read from the database so far may be wrong. */
   onReset(reset: () => void | Promise<void>): void
   /** Whether the feed was read within the last second: only then may caches be trusted. */
   isCurrent(): boolean
@@ -77,8 +80,9 @@ interface Listener {
 }
 
 /**
- * The feed with what only the store itself calls. It notices when the database has another history than the one it has
- * read: another server, an earlier state, a restored backup. It then trusts nothing until all caches were dropped.
+ * The feed with the methods that only the store calls. It notices when the database's history differs from the one it
+ * has read (another server, an earlier state, a restored backup); it then trusts nothing until all caches have been
+ * dropped.
  */
 export class ChangeFeed implements Feed {
   readonly #source: FeedSource
@@ -88,16 +92,16 @@ export class ChangeFeed implements Feed {
   readonly #onHistory: (change: HistoryChange) => void
   readonly #listeners = new Map<ChangeKind, Listener[]>()
   readonly #resets: (() => void | Promise<void>)[] = []
-  /** Tokens of what this process committed and has not read yet, by sequence. */
+  /** Tokens of changes that this process committed but has not read back yet, by sequence number. */
   readonly #own = new Map<number, string>()
-  /** Tokens of what was read last, by sequence. */
+  /** Tokens of the most recently read changes, by sequence number. */
   readonly #recent = new Map<number, string>()
   #lastOwn = 0
   #confirm: () => void = () => undefined
   #last = nowhere
   #server = unknownServer
   #isDoubted = true
-  /** Counts doubts about the history: a read that one overlaps proves nothing. */
+  /** Counts doubts about the history: a read that overlaps one proves nothing. */
   #doubts = 0
   #readAt = Number.NEGATIVE_INFINITY
   #readAtWall = Number.NEGATIVE_INFINITY
@@ -126,7 +130,7 @@ export class ChangeFeed implements Feed {
     reset: () => void | Promise<void>,
   ): void {
     const list = this.#listeners.get(kind) ?? []
-    // Listeners of a kind are told changes of that kind alone.
+    // Listeners of a kind only ever receive changes of that kind.
     list.push({ heard: heard as (change: never) => void, reset } as Listener)
     this.#listeners.set(kind, list)
   }
@@ -144,12 +148,12 @@ export class ChangeFeed implements Feed {
     )
   }
 
-  /** Milliseconds since the start of the last read that proved the caches; infinite where there was none. */
+  /** Milliseconds since the start of the last read that proved the caches valid; Infinity if there was none. */
   ageMs(): number {
     return this.#clock.monotonic() - this.#readAt
   }
 
-  /** How far this node has read; nowhere while it doubts its history. */
+  /** How far this node has read; the start of the feed while it doubts its history. */
   mark(): FeedMark {
     return this.#isDoubted ? nowhere : this.#last
   }
@@ -164,29 +168,29 @@ export class ChangeFeed implements Feed {
     this.#stop()
   }
 
-  /** Is called after changes of others were heard. */
+  /** Registers a callback that runs after other nodes' changes were heard. */
   onForeign(confirm: () => void): void {
     this.#confirm = confirm
   }
 
-  /** What this process has just committed: heard before the transaction's promise resolves. */
+  /** Announces changes that this process has just committed, before the transaction's promise resolves. */
   heardOwn(changes: readonly Change[]): void {
     for (const change of changes) {
       if (change.sequence > this.#last.sequence) {
         this.#own.set(change.sequence, change.token)
         this.#lastOwn = Math.max(this.#lastOwn, change.sequence)
       } else if (this.#recent.get(change.sequence) === change.token) {
-        // The feed has read it in the moment before the commit's answer came: then it is told.
+        // The feed read it just before the commit returned, so listeners already know.
         continue
       } else {
-        // A number below what was read before, and yet new: the history has gone back.
+        // A new change with an already used number: the history has been rewound.
         this.doubt()
       }
       this.#tell(change)
     }
   }
 
-  /** The database may be another one: nothing that is remembered counts until this is settled. */
+  /** The database may be a different one: nothing remembered is trusted until this is settled. */
   doubt(): void {
     this.#doubts += 1
     this.#isDoubted = true
@@ -230,10 +234,10 @@ export class ChangeFeed implements Feed {
     this.#readAtWall = startedAtWall
   }
 
-  /** Whether anything was committed by others; doubts the history where it is not the one that was read before. */
+  /** Whether others committed anything; raises a doubt if the history differs from the one read before. */
   async #readChanges(): Promise<boolean> {
     let foreign = false
-    // Whatever this process was told to be committed is there for every read that begins afterwards.
+    // Any read that begins now must see every commit this process was told about.
     const mustSee = this.#lastOwn
     for (;;) {
       const from = this.#last
@@ -244,7 +248,7 @@ export class ChangeFeed implements Feed {
         if (own !== undefined && own !== change.token) return this.#doubtNow()
         this.#step(change)
         if (own !== undefined) continue
-        // Deliveries are sent by whoever comes first: nobody waits until all nodes have heard of them.
+        // Any node may send deliveries, so no caller waits for all nodes to hear about them.
         foreign ||= change.kind !== 'delivery'
         this.#tell(change)
       }
@@ -258,11 +262,11 @@ export class ChangeFeed implements Feed {
     return false
   }
 
-  /** Finds the feed's end, then drops every cache: what is read from now on is at least as new. */
+  /** Finds the feed's end, then drops every cache: anything read from now on is at least as new. */
   async #startAnew(): Promise<void> {
     const doubts = this.#doubts
     const before = this.#newestKnown()
-    // Others must wait for this node before anything that it reads counts.
+    // Other nodes must be waiting for this one before its reads count.
     await this.#standing.renew()
     const startedAt = this.#clock.monotonic()
     const startedAtWall = this.#clock.now()
@@ -287,7 +291,7 @@ export class ChangeFeed implements Feed {
     this.#readAtWall = startedAtWall
   }
 
-  /** The last change that this process has read, or has committed itself. */
+  /** The last change that this process has read or committed. */
   #newestKnown(): FeedMark {
     const token = this.#own.get(this.#lastOwn)
     const isOwn = token !== undefined && this.#lastOwn > this.#last.sequence
@@ -319,19 +323,19 @@ export class ChangeFeed implements Feed {
   }
 
   #poll(): void {
-    // What cannot be read shows as a feed that is not current.
+    // A failing read shows up as a feed that is not current.
     void this.read().catch(() => undefined)
   }
 
-  /** Handles a notification; for changes that this node committed itself there is nothing to read. */
+  /** Handles a notification; if this node made all the changes itself, there is nothing to read. */
   #hinted(upTo: FeedMark | undefined): void {
-    // It may come a moment before our own commit's answer.
+    // It may arrive just before our own commit returns.
     this.#timers.soon(() => {
       if (upTo === undefined || !this.#skipOwn(upTo)) this.#poll()
     })
   }
 
-  /** Steps over changes up to a mark if all of them are our own. */
+  /** Skips changes up to a mark if this process made all of them. */
   #skipOwn(upTo: FeedMark): boolean {
     if (this.#reading || this.#isDoubted || this.#own.get(upTo.sequence) !== upTo.token)
       return false
@@ -348,7 +352,7 @@ function isOther(one: ServerMark, other: ServerMark): boolean {
   return one.identity !== other.identity || one.startedAt !== other.startedAt
 }
 
-/** Whether a change is the one at a mark; before the first change, any is. */
+/** Whether a change is the one at a mark; the mark before the first change matches any. */
 function isAt(mark: FeedMark, change: Change | undefined): boolean {
   if (mark.sequence === 0) return true
   return change?.sequence === mark.sequence && change.token === mark.token

@@ -4,14 +4,14 @@ import type { NodeRow } from '../tables/nodes/nodes.ts'
 import type { Standing, Timers } from './feed.ts'
 
 const heartbeatMs = 5000
-// Whoever cannot write its heartbeat for this long trusts nothing that it remembers…
+// A node that cannot write its heartbeat for this long stops trusting its caches…
 const standsForMs = 10_000
-// …and after this long without one, others no longer wait for it. Both are measured by the own monotonic clock.
+// …and after this long without one, others stop waiting for it. Each node measures both with its own monotonic clock.
 const silentMs = 15_000
 
-/** Where nodes record their heartbeats; the simulation has one of its own. */
+/** Where nodes record their heartbeats; the simulation has its own. */
 export interface NodeBook {
-  /** Returns whether the row was there. */
+  /** Records a heartbeat; returns whether the node's row existed. */
   beat(seen: FeedMark): Promise<boolean>
   list(): Promise<NodeRow[]>
   remove(node: NodeRow): Promise<void>
@@ -19,8 +19,8 @@ export interface NodeBook {
 }
 
 /**
- * This node among the others: it says that it lives and how far it has read, and removes those that died. No clock but
- * the own monotonic one decides, so that neither a wrong clock nor one that jumps makes a node forgotten.
+ * This node's registration among the others: it reports that it is alive and how far it has read, and removes dead
+ * nodes. Only the local monotonic clock decides, so a wrong or jumping clock can't get a live node removed.
  */
 export class NodeRegistration implements Standing {
   readonly #id: string
@@ -30,7 +30,7 @@ export class NodeRegistration implements Standing {
   readonly #heard = new Map<string, { readonly beat: string; readonly since: number }>()
   #mark: () => FeedMark = () => ({ sequence: 0, token: '' })
   #beatAt = Number.NEGATIVE_INFINITY
-  /** Only reads that began after the row was there count: others did not wait for us before. */
+  /** Only reads that began after registration count: before that, others did not wait for us. */
   #registeredAt = Number.POSITIVE_INFINITY
   #beating: Promise<void> | undefined
   #again = false
@@ -57,7 +57,7 @@ export class NodeRegistration implements Standing {
     this.#stop()
   }
 
-  /** Nodes whose last heartbeat was noticed too long ago. */
+  /** Nodes whose last heartbeat was seen too long ago. */
   get silent(): number {
     const now = this.#clock.monotonic()
     return [...this.#heard.values()].filter(({ since }) => now - since > standsForMs).length
@@ -74,7 +74,7 @@ export class NodeRegistration implements Standing {
     await this.beat()
   }
 
-  /** Says how far this node has read; callers that come while a heartbeat is under way share the next one. */
+  /** Reports how far this node has read; callers arriving during a heartbeat share the next one. */
   async beat(): Promise<void> {
     this.#again = true
     this.#beating ??= (async () => {
@@ -113,7 +113,7 @@ export class NodeRegistration implements Standing {
   }
 }
 
-/** A process that serves nobody: nobody waits for it, and it trusts what it has read within the last second. */
+/** For a process that serves no requests: no node waits for it, and it trusts only reads from the last second. */
 export const standsAlone: Standing = {
   covers: () => true,
   renew: async () => undefined,

@@ -1,14 +1,17 @@
 import type { Clock } from '../../clock.ts'
 
-// A revocation behind somebody who stands still waits for its turn rather than being refused.
+// A revocation queued behind a stalled transaction waits for its turn rather than being refused.
 const maxPatienceMs = 15_000
 
-/** Tries a work again while only others are before it and the database answers; nothing was changed by what failed. */
+/**
+ * Retries while the only problem is waiting for others and the database still responds; a failed attempt changed
+ * nothing.
+ */
 export async function patiently<T>(
   deps: {
     readonly clock: Pick<Clock, 'monotonic'>
     readonly isAnswering: () => boolean
-    /** Whether others were only before it, and nothing was changed. */
+    /** Whether it failed only by waiting for others, so that nothing was changed. */
     readonly isWaitTooLong: (error: unknown) => boolean
   },
   work: () => Promise<T>,

@@ -46,7 +46,7 @@ import type { UsedOnceTable } from './settings/used-once.ts'
 import type { UserTable } from './people/users.ts'
 import type { WebhookSecretTable } from './webhooks/webhook-secrets.ts'
 
-/** Every table of the database; each is described by the file of its noun. */
+/** Every table of the database; each is described in its noun's folder. */
 export interface Tables {
   api_key: KeyTable
   attempt: AttemptTable
@@ -114,7 +114,8 @@ interface ChangeTable {
   token: string
 }
 
-// Connections are typed by all tables, and every noun's file needs connections: filled in from here, there is no circle.
+// Declared from here because `Db` is typed by all tables and every table's file imports `Db`: this avoids a circular
+// import.
 declare module '../db/db.ts' {
   interface KnownTables extends Tables {}
 }

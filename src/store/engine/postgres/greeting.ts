@@ -1,13 +1,14 @@
 import type pg from 'pg'
 import type { ServerMark } from '../../db/db.ts'
 
-// What is acknowledged is on the disk, also where the server's default is `off`. Stronger settings, as with replicas, stay.
+// Acknowledged commits must be on disk even if the server defaults to `off`; stronger settings, such as waiting for
+// replicas, are kept.
 const keepCommits = `case when current_setting('synchronous_commit') = 'off'
   then set_config('synchronous_commit', 'on', false) end`
 
 /**
- * What makes this database this database: the cluster, the timeline of its history, the database in it, and the file of
- * the feed, which a restore in place makes anew.
+ * Identifies a database: its cluster, its timeline, the database in that cluster, and the feed's file, which an
+ * in-place restore creates anew.
  */
 export const serverIdentity = `(select concat_ws('/',
   (select system_identifier from pg_control_system()),
@@ -15,15 +16,15 @@ export const serverIdentity = `(select concat_ws('/',
   (select oid from pg_database where datname = current_database()),
   pg_relation_filenode('change')))`
 
-/** When the server was started: after a restart it may be a different server (a restore, a failover). */
+/** When the server started: after a restart it may be a different server (a restore or failover). */
 export const serverStart = `cast(extract(epoch from pg_postmaster_start_time()) as text)`
 
 /**
- * Greets a server that has just taken a connection: what may not be written to is refused, and who meets another server
- * than the last one writes down when that was.
+ * Checks the server behind a new connection: refuses a read-only one, and records when a server other than the last one
+ * was first met.
  */
 export async function greetServer(client: pg.ClientBase): Promise<ServerMark> {
-  // In recovery there is no current place in the log, and asking for it fails.
+  // During recovery there is no current WAL position, and asking for one fails.
   await refuseStandby(client)
   const { rows } = await client.query<{ identity: string; started_at: string; known: string }>(
     `select ${serverIdentity} as identity, ${serverStart} as started_at,
@@ -35,7 +36,7 @@ export async function greetServer(client: pg.ClientBase): Promise<ServerMark> {
   return { identity, startedAt }
 }
 
-/** Refuses a server that takes no writes; on any other, commits are acknowledged when they are on the disk. */
+/** Refuses a standby; elsewhere makes sure that a commit is acknowledged only when it is on disk. */
 export async function refuseStandby(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ standby: boolean }>(
     `select pg_is_in_recovery() as standby, ${keepCommits}`,
@@ -43,7 +44,10 @@ export async function refuseStandby(client: pg.ClientBase): Promise<void> {
   if (rows[0]?.standby !== false) throw new StandbyError()
 }
 
-/** No node can have trusted an earlier state of an empty database; of a backup of an older version, it can. */
+/**
+ * Records the server. `since` is 0 for an empty database, because no node can have cached an earlier state of it; a
+ * restored backup of an older version may have had such nodes.
+ */
 async function writeDown(client: pg.ClientBase, met: string): Promise<void> {
   await client.query(
     `insert into database_server (only_row, identity, since)
@@ -56,7 +60,7 @@ async function writeDown(client: pg.ClientBase, met: string): Promise<void> {
   )
 }
 
-/** Refuses a server that only repeats what another one writes: what it knows may be old (57P03 cannot_connect_now). */
+/** Refuses a standby, which only replays another server's writes and may be stale (57P03 cannot_connect_now). */
 class StandbyError extends Error {
   readonly code = '57P03'
 

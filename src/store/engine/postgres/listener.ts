@@ -7,7 +7,7 @@ const reconnectMs = 250
 
 type OnHint = (upTo: FeedMark | undefined) => void
 
-/** Listens to NOTIFY on a connection of its own, and connects again for as long as it is not closed. */
+/** Listens for NOTIFY on a dedicated connection and reconnects until it is closed. */
 export class PostgresListener {
   readonly #settings: pg.ClientConfig
   readonly #servers: ServerWatch
@@ -58,7 +58,7 @@ export class PostgresListener {
   }
 }
 
-/** `<sequence> <token>` of the last change; an older version says no token. */
+/** Parses `<sequence> <token>` of the last change; older versions send no token. */
 function markOf(payload: string | undefined): FeedMark | undefined {
   const [sequence, token] = payload?.split(' ') ?? []
   return token === undefined ? undefined : { sequence: Number(sequence), token }

@@ -6,15 +6,15 @@ import { refuseStandby } from './greeting.ts'
 import { migrate, migrationsFolder } from '../migrate.ts'
 import { openPool } from './pool.ts'
 
-// Any number, the same for all versions: only one process migrates at a time.
+// An arbitrary number that all versions share: only one process migrates at a time.
 const migrationLock = 7263940
 
-/** Brings the schema up to date; one process at a time, in one transaction with what completes it. */
+/** Brings the schema up to date under a lock, in one transaction with the migration's non-SQL part. */
 export async function migratePostgres(
   settings: pg.PoolConfig,
   complete: (query: Kysely<Tables>, applied: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  // A pool of its own: building an index may take longer than a statement may at work.
+  // A separate pool: building an index may take longer than the normal statement timeout.
   const query = new Kysely<Tables>({
     dialect: new PostgresDialect({
       pool: openPool({

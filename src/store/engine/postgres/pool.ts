@@ -1,23 +1,28 @@
 import pg from 'pg'
 import { createPreparedNames } from './prepared-names.ts'
 
-// A server that does not answer is noticed soon; who waits for a connection because all are busy may wait longer, but
-// not too long: where the server stands still, all are busy too, and everybody else is to be refused within 5 s.
-/** Milliseconds within which a server must take a connection. */
+// An unresponsive server is detected quickly; waiting for a free connection may take longer, but not much: when the
+// server hangs, all connections stay busy and every caller must be refused within 5 s.
+/** Milliseconds within which a server must accept a connection. */
 export const connectTimeoutMs = 3000
 const defaultWaitMs = 4000
 const names = createPreparedNames()
 
-/** Behind the last statement of a transaction: it commits in the same message, whatever happens to us then. */
+/**
+ * Appended to a transaction's last statement, so that it commits in the same message whatever happens to us afterwards.
+ */
 export const andCommit = ';\ncommit'
-// What Kysely says where a transaction has an access mode; those of queued works do, and no others.
+// Kysely sends this text when a transaction has an access mode, which only queued jobs set.
 const beginQueued = 'start transaction read write'
-// Queued works look up and write rows by their keys. One plan fits all their values, however large the tables are or
-// become: PostgreSQL would plan anew for fear of long lists, or go on to read a whole table that was short once.
+// Queued jobs look up and write rows by key, so one generic plan fits all values and table sizes. Otherwise PostgreSQL
+// would replan for long lists, or keep a sequential scan planned when the table was small.
 const beginWithKeptPlans = `${beginQueued};
   set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off`
 
-/** A pool whose broken connections are replaced at the next use: their errors reach whoever uses them, and nobody else. */
+/**
+ * Creates a pool whose broken connections are replaced at their next use; their errors reach only the queries using
+ * them.
+ */
 export function openPool(given: pg.PoolConfig & { readonly waitMs?: number }): pg.Pool {
   const { waitMs = defaultWaitMs, ...settings } = given
   const pool = new pg.Pool({
@@ -26,21 +31,21 @@ export function openPool(given: pg.PoolConfig & { readonly waitMs?: number }): p
     Client: PreparingClient,
   })
   pool.on('error', () => undefined)
-  // One that is just being closed belongs to nobody, and its error would end the process.
+  // A connection that is closing has no owner, so an unhandled error on it would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
 
 /**
- * A client that lets the server keep what it has parsed and planned of the statements which queued works run all the
- * time. Everything else, with filters and limits of any kind, is planned for its own values.
+ * A client that keeps prepared statements on the server for the queries that queued jobs repeat. All others, with
+ * arbitrary filters and limits, are planned for their own values.
  */
 class PreparingClient extends pg.Client {
   #isQueued = false
-  /** The last statement has committed too: the driver's own commit has nothing left to do. */
+  /** The last statement has already committed, so the driver's own commit must do nothing. */
   #hasCommitted = false
 
-  /** What the server said before it ended the connection between two statements (25P03). */
+  /** The server's reason for ending the connection between two statements (25P03). */
   #endedBy: Error | undefined
 
   constructor(config?: pg.ClientConfig) {
@@ -50,7 +55,7 @@ class PreparingClient extends pg.Client {
     })
   }
 
-  // The driver has a dozen forms of this; all but one pass through.
+  // The driver overloads this a dozen ways; all but one pass through unchanged.
   override query(...words: unknown[]): never {
     const [text, values] = words
     const query = (...given: unknown[]): unknown =>
@@ -73,7 +78,10 @@ class PreparingClient extends pg.Client {
     }) as never
   }
 
-  /** Why a statement failed; a connection whose server stands still is given up, so that nobody else waits on it. */
+  /**
+   * Finds the underlying cause of a failure; destroys a connection whose server hangs, so that no other query waits on
+   * it.
+   */
   #reasonOf(error: unknown): unknown {
     if (error instanceof Error && error.message === 'Query read timeout') {
       const { stream } = (this as unknown as { connection: { stream: { destroy(): void } } })
@@ -83,7 +91,7 @@ class PreparingClient extends pg.Client {
     return this.#endedBy ?? error
   }
 
-  /** Runs a last statement with its commit; answers what the statement did. */
+  /** Runs the last statement together with its commit; returns the statement's own result. */
   async #finish(text: string): Promise<unknown> {
     const [answer] = (await super.query(text)) as unknown as pg.QueryResult[]
     this.#hasCommitted = true
@@ -101,7 +109,8 @@ class PreparingClient extends pg.Client {
       this.#isQueued = true
       return begun
     } catch (error) {
-      // Cancelled behind its first statement, it would leave a transaction that nobody ends to whoever comes next.
+      // If it was cancelled after its first statement, the next user of the connection would inherit an open
+      // transaction.
       await super.query('rollback').catch(() => undefined)
       throw error
     }
@@ -109,8 +118,8 @@ class PreparingClient extends pg.Client {
 }
 
 /**
- * Whether the server can do nothing with a prepared statement: 0A000 after a change of the schema; behind a pooler that
- * hands out another connection 26000, or 42P05 where that one knows the statement already.
+ * Whether the server cannot use a prepared statement: 0A000 after a schema change; behind a pooler that switched
+ * connections, 26000 (unknown there) or 42P05 (already defined there).
  */
 export function isPlanGone(error: unknown): boolean {
   const code = (error as { code?: unknown } | null | undefined)?.code

@@ -25,18 +25,19 @@ import type { Tables } from '../../tables/index.ts'
 const statementTimeoutMs = 4500
 // A request is refused within 5 s when the server hangs.
 const queryTimeoutMs = 4700
-// A deprovision behind the work of seconds, as a role for a very large group, waits rather than being refused.
+// Deprovisioning that queues behind seconds of work, such as a role change of a very large group, waits rather than
+// being refused.
 const maxQueueMs = 25_000
 const attemptsOfTransaction = 5
 const backgroundConnections = 4
-// Reads that may take seconds have few connections of their own: the others stay free for calls.
+// Reads that may take seconds get a few separate connections; the others stay free for calls.
 const slowReadConnections = 3
 const slowReadMs = 30_000
 const urgentConnections = 3
-// Whoever stands still in the middle of a transaction keeps others waiting for what it has locked.
+// A transaction that stalls midway blocks everyone waiting for its locks.
 const idleInTransactionMs = 2000
 
-/** PostgreSQL through a pool, with a few more for background work; NOTIFY on one of its own. */
+/** PostgreSQL through a pool, with a few more connections for background work and one for NOTIFY. */
 export async function openPostgres(
   url: string,
   { poolSize, ...deps }: LaneDeps & { readonly poolSize: number },
@@ -72,7 +73,7 @@ export async function openPostgres(
     ...main,
     background,
     urgent,
-    // Whoever waits for the disk is another process: nothing is gained.
+    // PostgreSQL waits for the disk in its own process, so a separate lane would gain nothing.
     mayBeLost: main,
     calls,
     slowReads,
@@ -107,7 +108,7 @@ function openSlowReads(settings: pg.PoolConfig): Db {
     max: slowReadConnections,
     statement_timeout: slowReadMs,
     query_timeout: slowReadMs + statementTimeoutMs,
-    // Who waits behind two questions of seconds waits rather than being refused.
+    // A read waiting behind other slow ones waits rather than being refused.
     waitMs: slowReadMs,
   })
   return {
@@ -129,7 +130,7 @@ function openLane(
   const pool = openPool(settings)
   const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 
-  /** Runs works, then the ledger, then commits. */
+  /** Runs the jobs, then the ledger, then commits. */
   async function commit<T>(
     work: (tx: Tx, collected: Collected) => Promise<T>,
     isQueued = false,
@@ -179,7 +180,7 @@ function withSavepoints(transaction: Tx, collected: Collected): SharedTransactio
   return {
     transaction,
     collected,
-    // Nested in the last savepoint: releasing that one first would cost a second round trip.
+    // Nested in the previous savepoint: releasing that one first would cost another round trip.
     mark: async () => await run('savepoint work'),
     goBack: async () => await run('rollback to savepoint work'),
   }
@@ -191,13 +192,13 @@ function sumOf(pools: readonly PoolState[]): PoolState {
 }
 
 // 40001 serialization_failure, 40P01 deadlock_detected, 25P03 idle_in_transaction_session_timeout: nothing was
-// committed, and the whole transaction may be run again.
+// committed, so the whole transaction may be retried.
 function isWorthAnotherTry(error: unknown): boolean {
   const code = (error as { code?: unknown } | null | undefined)?.code
   return code === '40001' || code === '40P01' || code === '25P03' || isPlanGone(error)
 }
 
-/** bigint as number: our integers are times, sizes and counts, all below 2^53. */
+/** Parses bigint as a number: ours are times, sizes and counts, all below 2^53. */
 function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
   const int8 = 20
   return oid === int8 ? Number : pg.types.getTypeParser(oid, format)

@@ -3,18 +3,18 @@ import { digest } from '../../../secrets/index.ts'
 const usesBeforeName = 5
 const maxNames = 100
 const textsCounted = 1000
-// Long texts are lists of values of any length: each is another statement.
+// Long texts contain value lists of varying length, so each would be a different statement.
 const maxTextBytes = 4000
 
-/** The names under which the server keeps statements. */
+/** The names of statements prepared on the server. */
 export interface PreparedNames {
-  /** A statement's name, once it has come up often enough to be worth one. */
+  /** Returns a name for a statement that has been run often enough to be worth preparing. */
   nameOf(text: string): string | undefined
-  /** Runs a statement without a name from now on. */
+  /** Runs this statement unnamed from now on. */
   giveUp(text: string): void
 }
 
-/** One set for all connections; what the server keeps for each of them is bounded. */
+/** Creates one set for all connections, with a bound on how much the server keeps for each. */
 export function createPreparedNames(): PreparedNames {
   const names = new Map<string, string | undefined>()
   let uses = new Map<string, number>()
@@ -33,7 +33,8 @@ export function createPreparedNames(): PreparedNames {
       }
       uses.delete(text)
       given += 1
-      // The same on all nodes: a pooler that mixes their connections up must never run one statement for another.
+      // Derived from the text, so all nodes agree: behind a pooler that mixes connections, a name must never run
+      // another statement.
       const own = `intercept_${digest(text).slice(0, 40)}`
       names.set(text, own)
       return own

@@ -3,7 +3,7 @@ import { connectTimeoutMs } from './pool.ts'
 
 const statementTimeoutMs = 5000
 
-/** Whether somebody of ours has made tables in a database. */
+/** Whether Intercept has already created its tables in a database. */
 export async function hasSchema(url: string): Promise<boolean> {
   const client = new pg.Client({
     connectionString: url,

@@ -2,18 +2,18 @@ import type pg from 'pg'
 import type { ServerMark } from '../../db/db.ts'
 import { greetServer } from './greeting.ts'
 
-/** Knows which server each connection leads to, and ends those to a server that another one has taken the place of. */
+/** Tracks which server each connection leads to, and closes connections to a server that has been replaced. */
 export class ServerWatch {
   readonly #servers = new Map<pg.ClientBase, ServerMark>()
   #current: ServerMark | undefined
   #onOther: () => void = () => undefined
 
-  /** Calls back when a connection has led to another server than the ones before, or to the same after a new start. */
+  /** Calls back when a connection reaches a different server than before, or the same one after a restart. */
   onOther(call: () => void): void {
     this.#onOther = call
   }
 
-  /** Greets the server behind a new connection; throws if it may not be used. */
+  /** Checks the server behind a new connection; throws if it must not be used. */
   async greet(client: pg.ClientBase): Promise<void> {
     const server = await greetServer(client)
     this.#servers.set(client, server)
@@ -30,7 +30,7 @@ function isSame(one: ServerMark, other: ServerMark): boolean {
   return one.identity === other.identity && one.startedAt === other.startedAt
 }
 
-/** Whoever waits on it is refused; a pool notices and takes it out. */
+/** Pending queries are rejected, and the pool drops the connection. */
 function cut(client: pg.ClientBase): void {
   const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
   connection.stream.destroy()

@@ -1,13 +1,16 @@
 import type Database from 'better-sqlite3'
 import { insertRowText } from '../../tables/calls/call-rows.ts'
 
-/** What the thread answers to a batch. */
+/** The thread's reply to a batch. */
 export interface CallsWritten {
   readonly error?: string
   readonly code?: string | undefined
 }
 
-/** Adds rows in one commit: read here and bound one by one, which takes two thirds of what SQLite's own JSON takes. */
+/**
+ * Adds rows in one commit. Parsing here and binding row by row takes a third less time than SQLite's own JSON
+ * functions.
+ */
 export function rowInserter(database: Database.Database): (json: string) => void {
   const insert = database.prepare(insertRowText)
   const inserting = database.transaction((json: string) => {

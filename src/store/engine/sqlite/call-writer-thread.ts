@@ -1,18 +1,18 @@
-// The other side of call-writer.ts: a thread that writes call records, one commit after the other.
+// The worker side of call-writer.ts: a thread that writes call records, one commit after the other.
 import Database from 'better-sqlite3'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { rowInserter, type CallsWritten } from './call-rows-insert.ts'
 
 const busyTimeoutMs = 5000
 
-// Imported anywhere else, this does nothing.
+// Without the worker's data, importing this file does nothing.
 const path = (workerData as { callsPath?: unknown } | null)?.callsPath
 if (parentPort !== null && typeof path === 'string') serve(parentPort, path)
 
 function serve(port: MessagePort, file: string): void {
   const database = new Database(file, { timeout: busyTimeoutMs })
   database.pragma('synchronous = NORMAL')
-  // Checkpoints, which wait for the disk, are made by this connection alone.
+  // Only this connection runs checkpoints, because they wait for the disk.
   const insert = rowInserter(database)
   port.on('message', (json: string) => {
     let written: CallsWritten = {}

@@ -3,12 +3,12 @@ import { Worker } from 'node:worker_threads'
 import type { CallRows } from '../../tables/calls/call-rows.ts'
 import { rowInserter, type CallsWritten } from './call-rows-insert.ts'
 
-/** Batches of this many rows and more are the thread's; a node with few calls needs none. */
+/** Batches of at least this many rows go to the thread; a node with few calls needs none. */
 const rowsForThread = 128
 
 /**
- * Writes call records on a thread of its own, so that neither the inserts nor the checkpoints of their file (which wait
- * for the disk) hold up the calls. Batches of a quiet node are written here, which costs less than a thread.
+ * Writes call records on a separate thread, so that neither inserts nor checkpoints (which wait for the disk) delay
+ * calls. Small batches are written in this thread, which costs less than starting another.
  */
 export class SqliteCallWriter {
   readonly #path: string
@@ -22,7 +22,7 @@ export class SqliteCallWriter {
   constructor(given: {
     path: string
     file: Database.Database
-    /** The transactions of this process on the same file. */
+    /** This process's own transactions on the same file. */
     others: { idle(): Promise<void> }
   }) {
     this.#path = given.path
@@ -31,12 +31,12 @@ export class SqliteCallWriter {
     this.#insert = rowInserter(given.file)
   }
 
-  /** Resolves when no batch is being written: its commit and another one would wait for each other's lock. */
+  /** Resolves when no batch is being written: otherwise two commits would contend for the file's lock. */
   async idle(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing.catch(() => undefined)
   }
 
-  /** Adds rows in a commit of their own; one batch at a time. */
+  /** Adds rows in a separate commit; allows one batch at a time. */
   async write(rows: CallRows): Promise<void> {
     await this.idle()
     this.#writing = this.#writeAfterOthers(rows)

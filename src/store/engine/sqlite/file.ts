@@ -9,10 +9,10 @@ import { migrate, migrationsFolder, type MigrationTarget } from '../migrate.ts'
 
 const preparedStatements = 500
 const busyTimeoutMs = 5000
-// A file that is moved away stays open: whoever goes on with it must soon notice.
+// A file that was moved away stays open, so a process still using it must notice soon.
 const lookAgainMs = 100
 
-/** What migrations need beyond SQL, done in their transaction. */
+/** The part of a migration that SQL can't express, run in its transaction. */
 export type CompleteMigration = (db: Db, applied: readonly string[]) => Promise<void>
 
 interface MainFileOptions {
@@ -21,7 +21,9 @@ interface MainFileOptions {
   readonly complete: CompleteMigration
 }
 
-/** The main database: one connection writes, one reads. It is opened again when another file was put in its place. */
+/**
+ * The main database, with one connection for writes and one for reads. It is reopened when another file replaces it.
+ */
 export class SqliteMainFile {
   readonly #path: string
   readonly #monotonic: () => number
@@ -47,7 +49,7 @@ export class SqliteMainFile {
     return new SqliteMainFile(options, await openBoth(options))
   }
 
-  /** Which file this is: no other one at this place has the same. */
+  /** Identifies this file; no other file at this path has the same value. */
   get identity(): string {
     return this.#identity
   }
@@ -62,11 +64,11 @@ export class SqliteMainFile {
     return this.#reader
   }
 
-  /** Looks whether another file has been put in its place, and opens that one; returns whether it did. */
+  /** Checks whether another file has replaced this one and, if so, opens it; returns whether it did. */
   async follow(): Promise<boolean> {
     this.#look()
     if (!this.#isAway) return false
-    // Another turn opens it, or somebody is in the middle of a work, which fails.
+    // The file is already being reopened, or a transaction is open on the old one and must fail.
     if (this.#isOpening || this.#writer.inTransaction) throw new FileAwayError(this.#path)
     this.#isOpening = true
     try {
@@ -115,7 +117,7 @@ async function openBoth(
     await migrateFile(writer, 'sqlite', complete)
     const reader = openFile(path, 'FULL', fileMustExist)
     reader.pragma('query_only = true')
-    // A reader sorts what may be long: in files.
+    // The reader may sort large results, so its temporary storage goes to files.
     reader.pragma('temp_store = default')
     if (identity === undefined || identityOf(path) !== identity) throw new FileAwayError(path)
     return { writer, reader, identity }
@@ -130,7 +132,7 @@ function identityOf(path: string): string | undefined {
   return found && `${found.dev}:${found.ino}:${Math.round(found.birthtimeMs)}`
 }
 
-/** The file that is open is not the database any more; what it says may be old, and what it is told is lost. */
+/** The open file is no longer the database: reads may be stale and writes would be lost. */
 class FileAwayError extends Error {
   readonly code = 'SQLITE_CANTOPEN'
 
@@ -140,7 +142,7 @@ class FileAwayError extends Error {
   }
 }
 
-/** Opens a file as all of ours are used. */
+/** Opens a file with the settings that all our files use. */
 export function openFile(
   path: string,
   synchronous: 'FULL' | 'NORMAL',
@@ -150,10 +152,10 @@ export function openFile(
   const file = new Database(path, { timeout: busyTimeoutMs, fileMustExist })
   chmodSync(path, 0o600)
   file.pragma('journal_mode = WAL')
-  // Said explicitly: the driver's build lowers it to NORMAL for WAL files.
+  // Set explicitly, because the driver's build lowers it to NORMAL for WAL files.
   file.pragma(`synchronous = ${synchronous}`)
   file.pragma('foreign_keys = true')
-  // Works that share a commit each have a savepoint; what it keeps to go back to must not go through temporary files.
+  // Jobs that share a commit use savepoints, whose journals must not go through temporary files.
   file.pragma('temp_store = memory')
   return file
 }
@@ -184,7 +186,7 @@ export async function migrateFile(
         applied,
       ),
   }
-  // From here on only microtasks: another store of this process must not wait for the lock in between.
+  // Only microtasks follow from here on: another store in this process must not have to wait for the lock in between.
   await new Promise((resolve) => setImmediate(resolve))
   file.exec('begin immediate')
   try {
@@ -196,7 +198,7 @@ export async function migrateFile(
   }
 }
 
-/** Kysely over a file, with prepared statements kept as long as the file is the same. */
+/** Kysely over a file; prepared statements are kept for as long as the file is the same. */
 export function connectionOver(live: () => Database.Database): Db {
   const statements = new Map<string, Database.Statement>()
   let preparedBy: Database.Database | undefined
@@ -218,7 +220,7 @@ export function connectionOver(live: () => Database.Database): Db {
     },
     close() {},
   }
-  // The dialect needs no more of a Database than this.
+  // The dialect uses only these members of a Database.
   const dialect = new SqliteDialect({ database })
   return { query: new Kysely<Tables>({ dialect }), engine: 'sqlite' }
 }

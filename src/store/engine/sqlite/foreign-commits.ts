@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { SqliteWalWatch } from './wal-watch.ts'
 
-/** How often the feed asks for what others have committed, with the log watched and without. */
+/** Milliseconds between the feed's checks for other processes' commits, with and without a watch on the log. */
 const pollMsWatched = 100
 const pollMsUnwatched = 5
 
-/** Notices what other processes commit to the file: by watching its log, and by the version that SQLite counts. */
+/** Notices other processes' commits to the file by watching its log and by SQLite's data version. */
 export class ForeignCommits {
   readonly #path: string
   readonly #writer: Db
@@ -34,7 +34,7 @@ export class ForeignCommits {
     this.#watchLog()
   }
 
-  /** Whether another connection has committed since the last look. */
+  /** Whether another connection has committed since the last check. */
   async look(): Promise<boolean> {
     const version = await this.#version()
     if (version === this.#lastVersion) return false
@@ -42,7 +42,7 @@ export class ForeignCommits {
     return true
   }
 
-  /** The file was replaced: its new log is watched. */
+  /** The file was replaced, so its new log is watched. */
   follow(): void {
     if (this.#watch !== undefined) this.#watchLog()
   }
@@ -56,7 +56,7 @@ export class ForeignCommits {
     try {
       this.#watch = new SqliteWalWatch(this.#path, () => this.#hint?.())
     } catch {
-      // Not every file system can be watched: asking often costs little more than a percent of a core.
+      // Some file systems can't be watched; frequent polling costs little more than one percent of a core.
       this.#watch = undefined
     }
   }

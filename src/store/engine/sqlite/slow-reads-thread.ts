@@ -1,9 +1,9 @@
-// The other side of sqlite-slow-reads.ts: a thread that reads, one statement after the other.
+// The worker side of slow-reads.ts: a thread that runs reads, one statement after the other.
 import Database from 'better-sqlite3'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import type { AsideAnswer, AsideQuestion } from './slow-reads.ts'
 
-// Imported anywhere else, this does nothing.
+// Without the worker's data, importing this file does nothing.
 const path = (workerData as { asidePath?: unknown } | null)?.asidePath
 if (parentPort !== null && typeof path === 'string') serve(parentPort, path)
 

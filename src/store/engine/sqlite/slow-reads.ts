@@ -17,7 +17,7 @@ const maxThreads = 2
 const maxWaiting = 64
 const answerWithinMs = 30_000
 
-/** What a thread is asked, and what it answers. */
+/** The messages exchanged with a thread. */
 export interface AsideQuestion {
   readonly sql: string
   readonly parameters: readonly unknown[]
@@ -31,7 +31,7 @@ interface Question extends AsideQuestion {
   reject(error: Error): void
 }
 
-/** A thread and the question it is at work on. */
+/** A thread and the query it is running. */
 interface Reader {
   readonly worker: Worker
   question: Question | undefined
@@ -39,9 +39,9 @@ interface Reader {
 }
 
 /**
- * Reads on threads of their own, for what must look at many rows: the process goes on serving meanwhile. A thread
- * starts with the first question, a second one when the first is busy; a question that takes too long ends with its
- * thread, and those behind it are asked of the next.
+ * Runs reads that scan many rows on separate threads, so that the process keeps serving. The first query starts a
+ * thread, and a second one starts when the first is busy; a query that takes too long is ended with its thread, and the
+ * queued ones go to another.
  */
 class AsideReaders {
   readonly #path: string
@@ -62,7 +62,7 @@ class AsideReaders {
     })
   }
 
-  /** Ends the threads, which have the file open; the next question starts new ones. */
+  /** Ends the threads, which hold the file open; the next query starts new ones. */
   async restart(): Promise<void> {
     await Promise.all([...this.#readers].map(async ({ worker }) => await worker.terminate()))
   }
@@ -116,7 +116,7 @@ class AsideReaders {
   }
 }
 
-/** Detaches the question from a reader that has answered it or has ended. */
+/** Detaches the query from a reader that has replied or ended. */
 function finish(reader: Reader): Question | undefined {
   const { question } = reader
   clearTimeout(reader.deadline)
@@ -124,7 +124,7 @@ function finish(reader: Reader): Question | undefined {
   return question
 }
 
-/** Bytes arrive as plain arrays of them; the driver of this process gives Buffers. */
+/** Threads send bytes as plain Uint8Arrays, while this process's driver returns Buffers. */
 function withBuffers(rows: unknown[]): unknown[] {
   const [first] = rows as Record<string, unknown>[]
   const columns = Object.keys(first ?? {}).filter((name) => first?.[name] instanceof Uint8Array)
@@ -137,7 +137,7 @@ function withBuffers(rows: unknown[]): unknown[] {
   return rows
 }
 
-/** Slow reads of a file, as a database handle. */
+/** A database handle for slow reads of a file. */
 export function openSlowReads(path: string): {
   connection: Db
   restart(): Promise<void>
@@ -157,7 +157,7 @@ function dialectOver(
 ): Dialect {
   const connection: DatabaseConnection = {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      // The rows are those of the statement's own type, as with every driver.
+      // As with every driver, the rows have the statement's own type.
       return { rows: (await ask(sql, parameters)) as R[] }
     },
     streamQuery: refuse,
@@ -178,7 +178,7 @@ function dialectOver(
   }
 }
 
-/** Questions wait for a thread, where they are counted, and not for each other here. */
+/** Queries must not queue here, because they already wait for a thread, where they are counted. */
 class AsideAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true

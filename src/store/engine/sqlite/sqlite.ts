@@ -23,8 +23,8 @@ import { connectionOver, migrateFile, openFile, SqliteMainFile } from './file.ts
 import { openSlowReads } from './slow-reads.ts'
 
 /**
- * SQLite in two files: the main one acknowledges only what is on disk (WAL, `synchronous=FULL`); call records sit in
- * a second one that may lose its last moments with the power (NORMAL). One connection writes, one reads.
+ * SQLite in two files: the main one acknowledges only data on disk (WAL, `synchronous=FULL`); the second holds call
+ * records and may lose its last moments in a power loss (NORMAL). One connection writes, one reads.
  */
 export async function openSqlite(
   folder: string,
@@ -53,7 +53,7 @@ export async function openSqlite(
   return {
     engine: 'sqlite',
     ...lane,
-    // One writer, whose commits are shared: a second lane would only wait for it.
+    // There is one writer, and its commits are shared: a second lane would only wait for it.
     background: lane,
     urgent: lane,
     mayBeLost: { query, transact: async (work) => await commits.transact(work, true) },
@@ -121,7 +121,7 @@ async function openCalls(path: string, clock: SqliteDeps['clock']) {
 async function backUp(from: Database.Database, file: string): Promise<void> {
   if (existsSync(file)) throw new Error(`${file} exists already; a backup overwrites nothing.`)
   const unfinished = `${file}.unfinished`
-  // Made first, so that nobody else can read it while it grows.
+  // Created first with tight permissions, so that nobody else can read it while it grows.
   closeSync(openSync(unfinished, 'w', 0o600))
   try {
     await from.backup(unfinished)
@@ -132,7 +132,7 @@ async function backUp(from: Database.Database, file: string): Promise<void> {
 }
 
 /**
- * One writer: all works are in one queue, so that one fsync serves those that wait at the same time, each in its own
+ * There is one writer, so all jobs share one queue: one fsync serves those waiting at the same time, each in its own
  * savepoint.
  */
 function createCommitQueue(
@@ -146,13 +146,13 @@ function createCommitQueue(
   ): Promise<{ result: T; changes: Change[] }>
   idle(): Promise<void>
 } {
-  /** Runs works, then the ledger, then commits. */
+  /** Runs the jobs, then the ledger, then commits. */
   async function commit<T>(
     work: (tx: Tx, collected: Collected) => Promise<T>,
     mayBeLost = false,
   ): Promise<{ result: T; changes: Change[] }> {
     const file = live()
-    // The next commit that waits for the disk takes this one along: what is lost is always the end.
+    // The next durable commit also flushes this one, so only the most recent commits can be lost.
     if (mayBeLost) file.pragma('synchronous = NORMAL')
     file.exec('begin immediate')
     try {
@@ -162,7 +162,7 @@ function createCommitQueue(
       file.exec('commit')
       return { result, changes }
     } catch (error) {
-      // A full disk and the like have ended it by themselves.
+      // A full disk and similar errors have already ended the transaction.
       if (file.inTransaction) file.exec('rollback')
       throw error
     } finally {

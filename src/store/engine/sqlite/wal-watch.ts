@@ -1,12 +1,12 @@
 import { watch, type FSWatcher } from 'node:fs'
 
 /**
- * After a write to the log come its fsync and the index that makes it visible, which nobody is told of: asking again in
- * growing steps hears a commit at most twice as late as it could be seen.
+ * A write to the log is followed by an fsync and an index update, which trigger no event. Checking in growing steps
+ * sees a commit at most twice as late as it became visible.
  */
 const stepsMs = [0, 2, 4, 8, 16, 32, 64, 128]
 
-/** Tells when other processes may have committed to a SQLite database, by watching its write-ahead log. */
+/** Reports when another process may have committed to a SQLite database, by watching its write-ahead log. */
 export class SqliteWalWatch {
   readonly #watcher: FSWatcher
   readonly #onHint: () => void
@@ -17,7 +17,7 @@ export class SqliteWalWatch {
   constructor(databasePath: string, onHint: () => void) {
     this.#onHint = onHint
     this.#watcher = watch(`${databasePath}-wal`, { persistent: false }, () => this.#written())
-    // A watch that breaks leaves the poll behind it.
+    // If the watch breaks, polling continues.
     this.#watcher.on('error', () => this.close())
   }
 
@@ -27,7 +27,7 @@ export class SqliteWalWatch {
   }
 
   #written(): void {
-    // One commit is several writes: the first step that is still to come is soon enough for all of them.
+    // One commit is several writes; a pending early check covers all of them.
     if (this.#timer !== undefined && this.#step <= 1) return
     this.#step = 0
     clearTimeout(this.#timer)

@@ -7,7 +7,7 @@ export type AccessTokenId = Id<'tok'>
 
 const declared = {
   id: text<AccessTokenId>(),
-  /** Undefined: the operator's. */
+  /** Undefined for the operator's own tokens. */
   organizationId: maybe(text<OrganizationId>()),
   name: text(),
   hint: text(),
@@ -16,7 +16,7 @@ const declared = {
   cidrs: maybe(json<readonly string[]>()),
   createdAt: time(),
   createdBy: maybe(text()),
-  /** The member who made it and whose role bounds it; undefined for one made on the command line. */
+  /** The member who created it and whose role limits it; undefined if it was created on the command line. */
   creatorUserId: maybe(text<UserId>()),
   expiresAt: maybe(time()),
   lastUsedAt: maybe(time()),
@@ -33,15 +33,17 @@ const hidden = {
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** An access token as stored: its digest and its hint, never itself. Times are milliseconds since 1970. */
+/**
+ * An access token as stored: only its digest and its hint, never the token itself. Times are milliseconds since 1970.
+ */
 export type AccessTokenRecord = RecordOf<typeof declared>
 export type AccessTokenTable = TableOf<typeof declared & typeof hidden>
 
-/** A token with what its permissions depend on at the moment. */
+/** A token with everything its permissions currently depend on. */
 export interface KnownAccessToken {
   readonly token: AccessTokenRecord
   readonly organizationSlug: string | undefined
-  /** The creator's role in the organization; undefined when they are no active member of it any more. */
+  /** The creator's role in the organization; undefined when they are no longer an active member of it. */
   readonly creatorRole: string | undefined
 }
 
@@ -58,7 +60,6 @@ type NewToken = Pick<
   | 'expiresAt'
 > & { readonly digest: string }
 
-/** Adds a token. */
 export async function insert(tx: Tx, token: NewToken): Promise<AccessTokenRecord> {
   const row = await tx.query
     .insertInto('access_token')
@@ -68,7 +69,7 @@ export async function insert(tx: Tx, token: NewToken): Promise<AccessTokenRecord
   return fromRow(row)
 }
 
-/** How many tokens of an organization are neither revoked nor expired. */
+/** Counts an organization's tokens that are neither revoked nor expired. */
 export async function countActive(
   tx: Tx,
   organizationId: OrganizationId | undefined,
@@ -83,13 +84,13 @@ export async function countActive(
   return active
 }
 
-/** The token with this digest, active or not: the one look-up without an organization. */
+/** Finds the token with this digest, active or not; the only look-up that needs no organization. */
 export async function findByDigest(db: Db, digest: string): Promise<KnownAccessToken | undefined> {
   const row = await withOwners(db).where('access_token.digest', '=', digest).executeTakeFirst()
   return row && known(row)
 }
 
-/** The same by its id, within its organization. */
+/** Like `findByDigest`, but by id and within an organization. */
 export async function findKnown(
   db: Db,
   organizationId: OrganizationId | undefined,
@@ -102,7 +103,7 @@ export async function findKnown(
   return row && known(row)
 }
 
-/** Any token by its id: only the operator asks without an organization. */
+/** Finds any token by its id: only the operator searches across organizations. */
 export async function find(db: Db, id: string): Promise<AccessTokenRecord | undefined> {
   const row = await db.query
     .selectFrom('access_token')
@@ -112,7 +113,7 @@ export async function find(db: Db, id: string): Promise<AccessTokenRecord | unde
   return row && fromRow(row)
 }
 
-/** A page of an organization's tokens, newest first; revoked and expired ones too. */
+/** Lists a page of an organization's tokens, newest first, including revoked and expired ones. */
 export async function list(
   db: Db,
   organizationId: OrganizationId | undefined,
@@ -129,7 +130,7 @@ export async function list(
   return rows.map(fromRow)
 }
 
-/** Keeps a token as it is until the transaction's end; SQLite has one writer anyway. */
+/** Locks a token's row until the transaction ends; a no-op on SQLite, which has one writer anyway. */
 export async function lock(tx: Tx, organizationId: OrganizationId, id: string): Promise<void> {
   if (tx.engine === 'sqlite') return
   await tx.query
@@ -141,7 +142,10 @@ export async function lock(tx: Tx, organizationId: OrganizationId, id: string): 
     .execute()
 }
 
-/** Revokes a token and all that came from it; the token first, empty if there is none that is active. */
+/**
+ * Revokes a token and every token issued from it; returns them, the token itself first, or nothing if it was not
+ * active.
+ */
 export async function revoke(
   tx: Tx,
   token: { readonly organizationId: OrganizationId | undefined; readonly id: string },
@@ -150,7 +154,7 @@ export async function revoke(
   const { organizationId, id } = token
   const by = { organizationId, revokedBy }
   const gone = await revokeWhere(tx, by, (query) => query.where('id', '=', id))
-  // What is revoked now cannot issue any more, so nothing new comes to a level that has been looked at.
+  // A token revoked above can't issue another, so no new token can appear at a level that was already visited.
   let issuers = gone.map((one) => one.id)
   while (issuers.length > 0) {
     const from = issuers
@@ -161,7 +165,7 @@ export async function revoke(
   return gone
 }
 
-/** Revokes the tokens that are bound to a member, their successors included; returns them. */
+/** Revokes the tokens bound to a member, including their successors; returns them. */
 export async function revokeBoundTo(
   tx: Tx,
   member: { readonly organizationId: OrganizationId; readonly userId: UserId },
@@ -198,7 +202,7 @@ function revocation(
     .where('revoked_at', 'is', null)
 }
 
-/** Notes when and from where a token was last used. */
+/** Records when and from where a token was last used. */
 export async function noteUse(
   tx: Tx,
   use: { id: string; at: number; address: string | undefined; agent: string | undefined },
@@ -210,7 +214,10 @@ export async function noteUse(
     .execute()
 }
 
-/** Takes up to `limit` living tokens that end before `before` and have not been announced, marking them announced. */
+/**
+ * Takes up to `limit` active tokens that expire before `before` and have not been announced, and marks them as
+ * announced.
+ */
 export async function takeExpiring(
   tx: Tx,
   before: number,
@@ -234,7 +241,7 @@ export async function takeExpiring(
   return rows.map(fromRow)
 }
 
-/** Tokens of an organization that end before a time and are alive, soonest first. */
+/** An organization's active tokens that expire before a given time, soonest first. */
 export async function listExpiring(
   db: Db,
   organizationId: OrganizationId,

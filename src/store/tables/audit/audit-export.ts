@@ -11,14 +11,14 @@ export interface AuditExportTable {
 
 const leaseName = 'audit_export_lease'
 
-/** A chain of which not everything has been sent. */
+/** A chain that has entries still to be exported. */
 export interface UnsentChain {
   readonly organizationId: string
-  /** The last sequence that was sent. */
+  /** The sequence number of the last exported entry. */
   readonly sent: number
 }
 
-/** Chains with entries behind what was sent. */
+/** Lists the chains that have entries beyond the last exported one. */
 export async function listUnsent(db: Db, limit: number): Promise<UnsentChain[]> {
   const rows = await db.query
     .selectFrom('organization_head')
@@ -36,7 +36,7 @@ export async function listUnsent(db: Db, limit: number): Promise<UnsentChain[]> 
   return rows.map((row) => ({ organizationId: row.organization_id, sent: row.sent }))
 }
 
-/** Notes how far a chain was sent; never back. */
+/** Records how far a chain has been exported; never moves backwards. */
 export async function setSent(tx: Tx, { organizationId, sent }: UnsentChain): Promise<void> {
   await tx.query
     .insertInto('audit_export')
@@ -55,7 +55,9 @@ export async function setSent(tx: Tx, { organizationId, sent }: UnsentChain): Pr
     .execute()
 }
 
-/** Organizations with entries that no announced head covers, none announced since a time. */
+/**
+ * Organizations that have entries beyond the last announced head, and whose head was not announced since a given time.
+ */
 export async function listUnannounced(
   db: Db,
   due: { readonly before: number; readonly limit: number },
@@ -75,7 +77,7 @@ export async function listUnannounced(
   return rows.map((row) => row.organization_id as OrganizationId)
 }
 
-/** Notes that a chain's head was announced; false if another process has done so since `before`. */
+/** Records that a chain's head was announced; false if another process has announced it since `before`. */
 export async function setAnnounced(
   tx: Tx,
   head: { readonly organizationId: string; readonly sequence: number; readonly before: number },
@@ -94,7 +96,7 @@ export async function setAnnounced(
   return Number(numInsertedOrUpdatedRows) > 0
 }
 
-/** Takes or keeps the turn to send; false while another process has it. */
+/** Acquires or renews the exporter's lease; false while another process holds it. */
 export async function takeTurn(
   tx: Tx,
   turn: { readonly holder: string; readonly ttlMs: number },

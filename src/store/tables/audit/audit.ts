@@ -21,7 +21,7 @@ export interface AuditTable {
   hash: string
 }
 
-/** Rows of an organization's chain in their order, from a sequence on. */
+/** Lists rows of an organization's chain in order, from a given sequence number on. */
 export async function listFrom(
   db: Db,
   {
@@ -44,7 +44,7 @@ export async function listFrom(
     .execute()
 }
 
-/** A page of an organization's entries, newest first, before a sequence. */
+/** Lists a page of an organization's entries before a given sequence number, newest first. */
 export async function list(
   db: Db,
   organizationId: string,
@@ -85,7 +85,7 @@ export async function list(
   return await query.execute()
 }
 
-/** How far an organization's chain goes, as the ledger noted it. */
+/** The end of an organization's chain, as the ledger recorded it. */
 export async function headOf(
   db: Db,
   organizationId: string,
@@ -102,7 +102,7 @@ export async function headOf(
   }
 }
 
-/** What a chain begins after: nothing, or the last entry that retention took. */
+/** What the chain's first remaining entry follows: the last entry deleted by retention, or nothing. */
 export async function anchorOf(
   db: Db,
   organizationId: string,
@@ -113,7 +113,10 @@ export async function anchorOf(
   return { ...place, isSealed: sealHolds(db, seal, anchorParts(organizationId, place)) }
 }
 
-/** Everybody who has entries, and everybody who should: a chain of nobody's is no chain of ours. */
+/**
+ * Every organization that has a head or entries. Entries without a head are included, so that forged ones are noticed
+ * too.
+ */
 export async function chainIds(db: Db): Promise<string[]> {
   const heads = await db.query.selectFrom('organization_head').select('organization_id').execute()
   const owners = await db.query
@@ -125,8 +128,8 @@ export async function chainIds(db: Db): Promise<string[]> {
 }
 
 /**
- * Deletes entries older than a time from the front of each chain, up to the first that is younger, and notes where the
- * chains begin now: an entry that a wrong clock dated early takes none of its successors with it.
+ * Deletes entries older than a given time from the front of each chain, up to the first younger one, and records the
+ * new beginning. An entry that a wrong clock dated too early therefore never takes later entries with it.
  */
 export async function forget(tx: Tx, before: number): Promise<number> {
   const concerned = await tx.query
@@ -144,7 +147,7 @@ export async function forget(tx: Tx, before: number): Promise<number> {
 
 async function forgetOf(tx: Tx, organizationId: string, before: number): Promise<number> {
   const anchor = await anchorOf(tx, organizationId)
-  // A beginning that we did not write is evidence: it is not made ours.
+  // An anchor that we did not write is evidence of tampering: leave it untouched.
   if (!anchor.isSealed) return 0
   const head = await headOf(tx, organizationId)
   const young = await tx.query

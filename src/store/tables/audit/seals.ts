@@ -1,9 +1,9 @@
-// Codes under the master key that vouch for where an audit chain begins and ends: whoever can write the database, but has
-// no master key, can shorten or recompute a chain only visibly.
+// Authentication codes for both ends of an audit chain, made with the master key: someone who can write to the database
+// but lacks that key can't shorten or recompute a chain without being noticed.
 import type { Db, Tx } from '../../db/db.ts'
 import * as settings from '../settings/settings.ts'
 
-/** A place in a chain: the entry's number and its hash. */
+/** A position in a chain: an entry's sequence number and hash. */
 export interface ChainPlace {
   readonly sequence: number
   readonly hash: string
@@ -11,27 +11,27 @@ export interface ChainPlace {
 
 const sealMigration = '0011-audit-seal.sql'
 
-/** What the code of a head covers. */
+/** The values covered by a head's code. */
 export function headParts(organizationId: string, { sequence, hash }: ChainPlace) {
   return ['audit head', organizationId, sequence, hash] as const
 }
 
-/** What the code of an anchor covers. */
+/** The values covered by an anchor's code. */
 export function anchorParts(organizationId: string, { sequence, hash }: ChainPlace) {
   return ['audit anchor', organizationId, sequence, hash] as const
 }
 
-/** A code for these parts; without a master key at hand none. */
+/** Returns a code over these values; empty if there is no master key. */
 export function sealOf(db: Db, parts: readonly (string | number)[]): string {
   return db.authenticator?.authenticate(parts) ?? 'unsealed'
 }
 
-/** Whether a code holds; without a master key at hand nobody can tell, and it counts as holding. */
+/** Whether a code is valid; without the master key it can't be checked and counts as valid. */
 export function sealHolds(db: Db, seal: string, parts: readonly (string | number)[]): boolean {
   return db.authenticator?.isAuthentic(seal, parts) ?? true
 }
 
-/** The name under which an organization's anchor is kept. */
+/** The name under which an organization's anchor is stored. */
 export function anchorName(organizationId: string): string {
   return `${anchorPrefix}${organizationId}`
 }
@@ -39,14 +39,14 @@ export function anchorName(organizationId: string): string {
 const anchorPrefix = 'audit_begins_after '
 
 /**
- * Seals what was there before there were seals, in the transaction of the migration that adds them. Never at another
- * time: what is found without a seal later was written by somebody without the master key.
+ * Seals the heads and anchors that predate seals, in the transaction of the migration that adds them and at no other
+ * time: anything found unsealed later was written by someone without the master key.
  */
 export async function sealAfterMigration(tx: Tx, applied: readonly string[]): Promise<void> {
   if (applied.includes(sealMigration)) await sealEach(tx, () => true)
 }
 
-/** Seals heads and anchors again that are under an older master key; what does not hold stays as it is. Returns how many. */
+/** Reseals heads and anchors that are still under an older master key, skipping invalid ones; returns how many. */
 export async function sealAgain(tx: Tx): Promise<number> {
   return await sealEach(
     tx,
@@ -54,7 +54,7 @@ export async function sealAgain(tx: Tx): Promise<number> {
   )
 }
 
-/** How many heads and anchors are under which master key. */
+/** Counts the heads and anchors sealed under each master key. */
 export async function countByKey(db: Db): Promise<{ keyId: string; count: number }[]> {
   const heads = await db.query.selectFrom('organization_head').select('audit_seal').execute()
   const anchors = await listAnchors(db)
@@ -79,7 +79,7 @@ async function sealEach(
     const place = { sequence: head.audit_sequence, hash: head.audit_hash }
     const parts = headParts(head.organization_id, place)
     if (!isDue(head.audit_seal, parts)) continue
-    // A head that was written meanwhile has its own new seal.
+    // A head that was written in the meantime already has a new seal.
     const { numUpdatedRows } = await tx.query
       .updateTable('organization_head')
       .set({ audit_seal: sealOf(tx, parts) })
@@ -113,7 +113,7 @@ async function listAnchors(
   }))
 }
 
-/** An anchor as it is kept. */
+/** Parses a stored anchor. */
 export function readAnchor(value: string): ChainPlace & { seal: string } {
   return { seal: 'unsealed', ...(JSON.parse(value) as ChainPlace & { seal?: string }) }
 }

@@ -5,7 +5,7 @@ interface Subject {
   readonly id: string
 }
 
-/** Where the name of a kind of thing is kept. */
+/** The table and column that hold the name of each kind of thing. */
 const places = {
   api_key: { table: 'api_key', name: 'name' },
   access_token: { table: 'access_token', name: 'name' },
@@ -13,7 +13,7 @@ const places = {
   endpoint: { table: 'endpoint', name: 'url' },
 } as const
 
-/** The present names of what entries are about, by id; what is gone or has no name is left out. */
+/** The current names of the subjects of entries, by id; deleted and unnamed subjects are left out. */
 export async function subjectNames(
   db: Db,
   organizationId: string,

@@ -2,25 +2,25 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { createId, type OrganizationId } from '../../../ids.ts'
 import type { Db } from '../../db/db.ts'
 
-/** What the call's record begins with before the path that people see. */
+/** The start of every recorded path, which people are not shown. */
 export const recordedPrefix = '/api/v1/intercept'
 
-/** How a call ended: by the upstream, by a failure of the upstream, or refused by one of our checks. */
+/** How a call ended: answered by the upstream, failed by the upstream, or refused by one of our checks. */
 export type CallOutcome = 'answered' | 'upstream_error' | 'refused'
 
-/** Which calls: all that is given must hold. */
+/** Selects calls; all given conditions must hold. */
 export interface CallFilter {
   readonly id?: string | undefined
   readonly keyId?: string | undefined
   readonly targetId?: string | undefined
   readonly stoppedAt?: string | undefined
   readonly outcome?: CallOutcome | undefined
-  /** At least, and below. */
+  /** From the first (inclusive) to the second (exclusive). */
   readonly statuses?: readonly [number, number] | undefined
   readonly method?: string | undefined
-  /** What the path begins with. */
+  /** A prefix of the path. */
   readonly path?: string | undefined
-  /** Found in the path behind the prefix, or a key of these. */
+  /** Text found in the path after the prefix, or any of these keys. */
   readonly words?: { readonly text: string; readonly keyIds: readonly string[] } | undefined
   readonly address?: string | undefined
   /** Milliseconds since 1970, from (inclusive) and to (exclusive). */
@@ -28,7 +28,7 @@ export interface CallFilter {
   readonly to?: number | undefined
 }
 
-/** Every condition of a filter as one, the organization's first. */
+/** Combines every condition of a filter into one, starting with the organization. */
 export function callsThat(
   db: Db,
   organizationId: OrganizationId,
@@ -41,12 +41,12 @@ export function callsThat(
   if (filter.targetId !== undefined) all.push(sql`target_id = ${filter.targetId}`)
   if (filter.stoppedAt !== undefined) all.push(sql`stopped_at = ${filter.stoppedAt}`)
   if (filter.outcome !== undefined) all.push(sql`(${outcomes[filter.outcome]})`)
-  // Said with a number of its own, so that both engines see that the index of failed calls holds them all.
+  // The literal lets both engines prove that the index of failed calls covers every match.
   if (statuses !== undefined && statuses[0] >= 500) all.push(sql`status >= 500`)
   if (statuses !== undefined) all.push(sql`status >= ${statuses[0]} and status < ${statuses[1]}`)
   if (filter.method !== undefined) all.push(sql`method = ${filter.method}`)
   if (filter.path !== undefined) {
-    // Paths are ASCII, so all that begin so lie between it and it with the last character behind.
+    // Paths are ASCII, so every path with this prefix sorts between the prefix and the prefix plus U+007F.
     all.push(sql`path >= ${filter.path} and path < ${`${filter.path}\u007f`}`)
   }
   if (words !== undefined) all.push(holdsWords(db, words))
@@ -56,7 +56,7 @@ export function callsThat(
   return sql<SqlBool>`${sql.join(all, sql` and `)}`
 }
 
-/** SQL that tells the ways to end apart; everything else in it is ours. */
+/** SQL that tells the three outcomes apart. */
 export const outcomes: Readonly<Record<CallOutcome, RawBuilder<SqlBool>>> = {
   answered: sql<SqlBool>`stopped_at is null and status < 500`,
   upstream_error: sql<SqlBool>`stopped_at = 'forward' or (stopped_at is null and status >= 500)`,
@@ -73,15 +73,19 @@ function holdsWords(
   return keyIds.length === 0 ? inPath : sql`(${inPath} or key_id in (${sql.join(keyIds)}))`
 }
 
-// An id is made when the call arrives, and `at` is reckoned back at its end: a clock that is put right in between parts them.
+// An id carries the time at which the call arrived, while `at` is computed when it ends: a clock correction in between
+// makes the two differ.
 const clockMarginMs = 60_000
 
-/** An id below those of calls that arrived at a time or later; lists are in the order of ids, so that this is where to begin. */
+/**
+ * An id below those of all calls that arrived at or after a time. Lists are in id order, so this is where to start
+ * reading.
+ */
 export function idBefore(at: number): string {
   return createId('req', Math.max(0, Math.floor(at) - clockMarginMs))
 }
 
-/** An id above those of calls that arrived before a time. */
+/** An id above those of all calls that arrived before a time. */
 function idBehind(at: number): string {
   return createId('req', Math.max(0, Math.ceil(at) + clockMarginMs))
 }

@@ -5,18 +5,18 @@ import type { Db, Tx } from '../../db/db.ts'
 const dayMs = 86_400_000
 const daysAhead = 7
 const lockTimeout = '2s'
-// Of our own: no two nodes make or drop partitions at once.
+// A number of our own, so that no two nodes create or drop partitions at once.
 const lockKey = 7_203_311
 
 /**
- * Makes the partitions of today and the next days (PostgreSQL); a day of which there are rows elsewhere already gets
- * none. Returns how many were made.
+ * Creates the partitions for today and the next days (PostgreSQL), except for days that already have rows in the
+ * default partition. Returns how many were created.
  */
 export async function makePartitions(tx: Tx): Promise<number> {
   if (tx.engine === 'sqlite') return 0
   const today = tx.now - (tx.now % dayMs)
   const wanted = Array.from({ length: daysAhead + 1 }, (_, day) => today + day * dayMs)
-  // Without the lock: nearly always there is nothing to do.
+  // Checked without the lock first, because there is almost never anything to do.
   if ((await missingOf(tx, wanted)).length === 0) return 0
   await takeLock(tx)
   let made = 0
@@ -30,7 +30,7 @@ export async function makePartitions(tx: Tx): Promise<number> {
   return made
 }
 
-/** The days that have no partition and could have one. */
+/** Days that lack a partition and can still get one. */
 async function missingOf(tx: Tx, days: readonly number[]): Promise<number[]> {
   const known = new Set(await listPartitions(tx))
   const missing: number[] = []
@@ -40,7 +40,7 @@ async function missingOf(tx: Tx, days: readonly number[]): Promise<number[]> {
   return missing
 }
 
-/** Drops one partition of which every record is older than this; returns whether there was one. */
+/** Drops one partition whose records are all older than this; returns whether there was one. */
 export async function dropPartition(tx: Tx, olderThanMs: number): Promise<boolean> {
   if (tx.engine === 'sqlite') return false
   const [oldest] = await listPartitions(tx)
@@ -50,7 +50,7 @@ export async function dropPartition(tx: Tx, olderThanMs: number): Promise<boolea
   return true
 }
 
-/** The partitions of days, the oldest first. */
+/** The daily partitions, oldest first. */
 export async function listPartitions(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`select child.relname as name
     from pg_inherits join pg_class child on child.oid = inhrelid
@@ -59,7 +59,8 @@ export async function listPartitions(db: Db): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-// A partition comes and goes under a lock that calls would queue behind: it is tried again rather than waited for.
+// Creating or dropping a partition needs a lock that calls would queue behind, so it gives up and retries later instead
+// of waiting.
 async function takeLock(tx: Tx): Promise<void> {
   await sql`select set_config('lock_timeout', ${lockTimeout}, true), pg_advisory_xact_lock(${sql.lit(lockKey)})`.execute(
     tx.query,

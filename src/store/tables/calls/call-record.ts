@@ -1,20 +1,20 @@
 import type { KeyId, OrganizationId, RequestId, TargetId } from '../../../ids.ts'
 
-/** One pass of an identified key through the gateway. */
+/** One call of an identified key to the gateway. */
 export interface CallRecord {
   readonly id: RequestId
-  /** Milliseconds since 1970 at which it arrived. */
+  /** When the call arrived, in milliseconds since 1970. */
   readonly at: number
   readonly organizationId: OrganizationId
   readonly keyId: KeyId
   readonly targetId: TargetId | undefined
   readonly method: string
-  /** Without query. */
+  /** Without the query string. */
   readonly path: string
-  /** What the caller got; 0 if it left before there was an answer. */
+  /** The status sent to the caller; 0 if the caller left before the response. */
   readonly status: number
   readonly refusal: string | undefined
-  /** The check that refused it; undefined for a call that was forwarded whole. */
+  /** The check that refused the call; undefined if it was forwarded completely. */
   readonly stoppedAt: string | undefined
   readonly ruleId: string | undefined
   readonly trialRuleId: string | undefined
@@ -24,6 +24,6 @@ export interface CallRecord {
   readonly upstreamUs: number | undefined
   readonly address: string
   readonly agent: string | undefined
-  /** JSON of what the target's capture setting keeps. */
+  /** The parts kept by the target's capture setting, as JSON. */
   readonly capture: string | undefined
 }

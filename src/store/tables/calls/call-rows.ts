@@ -30,34 +30,37 @@ const columns = [
 ]
 const numbers = new Set(['at', 'status', 'bytes_in', 'bytes_out', 'duration_us', 'upstream_us'])
 
-/** The statement that adds such rows; a batch that is written again after a lost answer must not fail on itself. */
+/**
+ * The statement that adds such rows; it ignores rows already present, because a batch is retried when the response gets
+ * lost.
+ */
 export function insertRowsText(engine: Engine): string {
   const isPostgres = engine === 'postgres'
   const values = columns.map((name, at) =>
     isPostgres && numbers.has(name) ? `(value->>${at})::bigint` : `value->>${at}`,
   )
   const rows = isPostgres ? 'jsonb_array_elements($1::jsonb) as row (value)' : 'json_each(?)'
-  // Without "where true", SQLite takes "on conflict" for a condition of a join.
+  // Without "where true", SQLite parses "on conflict" as a join condition.
   return `insert into call (${columns.join(', ')}) select ${values.join(', ')} from ${rows} where true on conflict do nothing`
 }
 
-/** The same for one row of SQLite, whose values are bound one by one. */
+/** The same for a single row in SQLite, with values bound one by one. */
 export const insertRowText = `insert into call (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')}) on conflict do nothing`
 
 const bufferBytes = 512 * 1024
 
 /**
- * Collects call records as bytes in one buffer that is made once: a record lives there until its batch is written, so
- * that none of them is an object that the collector has to carry along.
+ * Collects call records as bytes in one preallocated buffer until their batch is written, so that none of them is an
+ * object for the garbage collector to trace.
  */
 export class CallRowsBuffer {
   readonly #bytes = Buffer.allocUnsafeSlow(bufferBytes)
   #used = 0
   #count = 0
-  /** Batches that were full before they were taken. */
+  /** Batches that filled up before they were taken. */
   readonly #full: CallRows[] = []
 
-  /** Rows in the batch that is being filled. */
+  /** The number of rows in the batch being filled. */
   get count(): number {
     return this.#count
   }
@@ -74,7 +77,7 @@ export class CallRowsBuffer {
     this.#count++
   }
 
-  /** Takes out what was collected, oldest first. */
+  /** Removes and returns the collected batches, oldest first. */
   take(): CallRows[] {
     this.#close()
     return this.#full.splice(0)
@@ -92,12 +95,13 @@ export class CallRowsBuffer {
 const openBracket = 0x5b
 const comma = 0x2c
 
-/** Rows of some records. */
+/** Converts records into rows. */
 export function rowsOf(calls: readonly CallRecord[]): CallRows {
   return { json: `[${calls.map(rowOf).join(',')}]`, count: calls.length }
 }
 
-// Ids, methods, codes and addresses are ours or checked: plain ASCII without quotes. The others are looked at.
+// Ids, methods, codes and addresses are generated or validated by us: plain ASCII without quotes. Other values are
+// escaped.
 function rowOf(call: CallRecord): string {
   return `["${call.organizationId}","${call.id}",${call.at},"${call.keyId}",${plain(call.targetId)},"${call.method}",${text(call.path)},${call.status},${plain(call.refusal)},${plain(call.stoppedAt)},${plain(call.ruleId)},${plain(call.trialRuleId)},${call.bytesIn},${call.bytesOut},${call.durationUs},${call.upstreamUs ?? 'null'},${text(call.address)},${text(call.agent)},${text(call.capture)}]`
 }

@@ -5,34 +5,34 @@ import { callsThat, type CallFilter } from './call-filter.ts'
 import type { CallRecord } from './call-record.ts'
 import { callsBy, list, type CallIndex } from './calls.ts'
 
-/** Which page of which calls. */
+/** A filter and the page of its results to return. */
 export interface CallSearch extends CallFilter {
   /** Ids below (older than) this one. */
   readonly before?: string | undefined
   /** Ids above (newer than) this one. */
   readonly after?: string | undefined
   readonly limit: number
-  /** Records that may be looked at, about; left out: 50,000. */
+  /** Approximate number of records that may be examined; defaults to 50,000. */
   readonly maxLookedAt?: number
-  /** Asked between slices: whether the search may go on; left out: it may. */
+  /** Called between slices: whether the search may continue; defaults to always. */
   readonly hasTime?: () => boolean
 }
 
-/** What a search has found so far. */
+/** The results found so far. */
 export interface CallsFound {
   readonly calls: readonly CallRecord[]
-  /** The search looked at calls down to this id, and has to go on below it; undefined when the page is what there is. */
+  /** The search stopped at this id and has to continue below it; undefined when the page is complete. */
   readonly searchedTo: string | undefined
 }
 
-// Most filters fill a page from a few thousand calls; a rare one is worth larger steps.
+// Most filters fill a page from a few thousand calls; a rare match justifies larger steps.
 const firstSlice = 2000
 const maxSlice = 8000
 const usualLookedAt = 50_000
 
 /**
- * A page of calls, newest first, for which no more than a bounded number of records is looked at: what no index answers
- * is searched slice by slice, and a search that has looked at enough says where it stopped.
+ * Finds a page of calls, newest first, while examining a bounded number of records: conditions without an index are
+ * checked slice by slice, and the search reports where it stopped.
  */
 export async function search(
   db: Db,
@@ -64,7 +64,7 @@ export async function search(
   return { calls: found, searchedTo: before }
 }
 
-/** A page of calls for whoever waits until there is nothing left to look at. */
+/** Finds a page of calls, continuing until the page is full or nothing is left. */
 export async function searchOn(
   db: Db,
   organizationId: OrganizationId,
@@ -81,17 +81,17 @@ export async function searchOn(
   return found
 }
 
-/** The index that a filter is answered by. */
+/** The index used for a filter. */
 interface Index {
-  /** Undefined: the order of lists itself. */
+  /** Undefined means the order of the list itself. */
   readonly name: CallIndex | undefined
-  /** What the index knows of the filter. */
+  /** The part of the filter that the index covers. */
   readonly filter: CallFilter
-  /** The index knows all of it: no record is looked at in vain. */
+  /** Whether the index covers the whole filter, so that every record it yields matches. */
   readonly isWhole: boolean
 }
 
-/** The most selective first: an address or a key has fewer calls than an organization. */
+/** Chooses the most selective index: an address or a key has fewer calls than an organization. */
 function indexOf(page: CallSearch, engine: Db['engine']): Index {
   const { before: _before, after: _after, limit: _limit, ...filter } = page
   const { from, to, maxLookedAt: _max, hasTime: _hasTime, ...rest } = filter
@@ -112,7 +112,7 @@ function indexOf(page: CallSearch, engine: Db['engine']): Index {
   return { name: undefined, filter: { from, to }, isWhole: named.length === 0 }
 }
 
-/** The id of the last call of a slice; undefined when fewer calls than that are left. */
+/** The id of the last call in a slice; undefined when fewer calls are left. */
 async function endOfSlice(
   db: Db,
   organizationId: OrganizationId,

@@ -4,15 +4,15 @@ import type { Db } from '../../db/db.ts'
 import { callsThat, outcomes, type CallFilter } from './call-filter.ts'
 import { stepOf, type SumRange, type TrafficSums } from './traffic.ts'
 
-/** Above so many calls, percentiles are those of a sample: the newest calls of each step. */
+/** Above this many calls, percentiles come from a sample: the newest calls of each step. */
 const maxForPercentiles = 20_000
 const sampledInStep = 200
 const maxSampledSteps = 120
 
-/** Which calls are summed, over which steps. */
+/** The calls to sum, and the time steps to group them by. */
 export type CallRange = CallFilter & Pick<SumRange, 'from' | 'to' | 'stepMs'>
 
-/** An organization's calls that a filter finds, over steps of time and by the check they stopped at. */
+/** Sums an organization's calls that match a filter, by time step and by the check that stopped them. */
 export async function sum(
   db: Db,
   organizationId: OrganizationId,
@@ -32,16 +32,16 @@ export async function sum(
   return { rows }
 }
 
-/** The latency, in microseconds, that a share of the calls did not exceed. */
+/** Latency percentiles in microseconds. */
 export interface Percentiles {
-  /** The step; -1 for all steps together. */
+  /** The step's number; -1 for all steps together. */
   readonly step: number
   readonly p50: number
   readonly p95: number
   readonly p99: number
 }
 
-/** What is timed: all of a call, the upstream's part, or ours. */
+/** Which time is measured: the whole call's, the upstream's or our own. */
 export type TimedPart = 'all' | 'upstream' | 'own'
 
 const parts: Readonly<Record<TimedPart, RawBuilder<number>>> = {
@@ -51,8 +51,8 @@ const parts: Readonly<Record<TimedPart, RawBuilder<number>>> = {
 }
 
 /**
- * Percentiles of each step and of all of them. Of more than 20,000 calls only the newest 200 of each step are looked at,
- * so that the work stays bounded; steps beyond 120 are then left out.
+ * Percentiles of each step and of all steps together. Beyond 20,000 calls, only the newest 200 of each step are
+ * examined and steps after the 120th are left out, which keeps the work bounded.
  */
 export async function percentiles(
   db: Db,
@@ -84,7 +84,7 @@ function timedCalls(
   return sql`select ${step} as step, ${parts[range.part]} as us from call where ${where}`
 }
 
-/** The newest calls of each step: one walk along the index of times for each. */
+/** Selects the newest calls of each step, with one index scan per step. */
 function sampleOf(
   db: Db,
   organizationId: OrganizationId,
@@ -102,12 +102,12 @@ function sampleOf(
   return sql.join(each, sql` union all `)
 }
 
-/** The value at the rank of a share, by nearest rank: the smallest that this share of all does not exceed. */
+/** The nearest-rank percentile: the smallest value that at least this share of all values does not exceed. */
 function placed(share: number): RawBuilder<number> {
   return sql`max(case when place <= (calls * ${sql.lit(share)} + 99) / 100 then us end)`
 }
 
-/** What most calls have in common: by key, by target, by the way they ended. */
+/** One group of calls: by key, by target or by outcome. */
 export interface TopRow {
   readonly id: string
   readonly calls: number

@@ -28,26 +28,26 @@ export interface CallTable {
   capture: string | null
 }
 
-/** Adds call records, all in one statement. */
+/** Adds call records in one statement. */
 export async function insert(tx: Tx, calls: readonly CallRecord[]): Promise<void> {
   if (calls.length > 0) await insertRows(tx, rowsOf(calls))
 }
 
-/** Adds call records that were collected as rows. */
+/** Adds call records already collected as rows. */
 export async function insertRows(db: Db, rows: CallRows): Promise<void> {
   await db.query.executeQuery(CompiledQuery.raw(insertRowsText(db.engine), [rows.json]))
 }
 
-/** A page of an organization's calls, newest first. */
+/** Lists a page of an organization's calls, newest first. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
   page: CallFilter & {
-    /** Ids below (older than) this one. */
+    /** Only ids below (older than) this one. */
     readonly before?: string | undefined
-    /** Ids above (newer than) this one. */
+    /** Only ids above (newer than) this one. */
     readonly after?: string | undefined
-    /** Ids of this one and above. */
+    /** Only this id and those above it. */
     readonly downTo?: string | undefined
     readonly index?: CallIndex | undefined
     readonly limit: number
@@ -65,16 +65,18 @@ export async function list(
   return (await query.execute()).map(fromRow)
 }
 
-/** Indexes of calls beside the order of lists. */
+/** The secondary indexes on calls. */
 export type CallIndex = 'call_failed' | 'call_key'
 
-/** The table, read by an index: SQLite without statistics takes the primary key, and so would look at every call. */
+/**
+ * The call table, read by a given index: without statistics, SQLite would choose the primary key and scan every call.
+ */
 export function callsBy(db: Db, index: CallIndex | undefined) {
   const by = index === undefined || db.engine === 'postgres' ? '' : ` indexed by ${index}`
   return sql<CallTable>`call`.as<'call'>(sql.raw(`call${by}`))
 }
 
-/** What the rules of a target were asked about, newest first: calls that an earlier check had not refused. */
+/** Calls that reached a target's rules, newest first; calls refused by an earlier check are left out. */
 export async function listAskedRules(
   db: Db,
   organizationId: OrganizationId,
@@ -101,7 +103,7 @@ export async function listAskedRules(
   return await query.execute()
 }
 
-/** The call with this id. */
+/** Finds the call with this id. */
 export async function find(
   db: Db,
   organizationId: OrganizationId,
@@ -111,7 +113,10 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** The next organization (by id) that has calls to be deleted one by one, deleted ones included; a step along the index. */
+/**
+ * The next organization, by id, with calls to be deleted one by one, including deleted organizations; one step along
+ * the index.
+ */
 export async function nextOrganization(db: Db, after: string): Promise<OrganizationId | undefined> {
   const row = await db.query
     .selectFrom(rowByRow(db))
@@ -123,12 +128,15 @@ export async function nextOrganization(db: Db, after: string): Promise<Organizat
   return row?.organization_id as OrganizationId | undefined
 }
 
-/** Where records are deleted one by one: on PostgreSQL days are dropped whole, and the rest is in one partition. */
+/**
+ * The table whose rows are deleted one by one: PostgreSQL drops whole daily partitions, so only the default partition
+ * remains.
+ */
 function rowByRow(db: Db): 'call' | 'call_other' {
   return db.engine === 'postgres' ? 'call_other' : 'call'
 }
 
-/** Deletes an organization's calls with ids below this one, up to `limit`; returns how many. */
+/** Deletes up to `limit` of an organization's calls with ids below this one; returns how many. */
 export async function forget(
   tx: Tx,
   {

@@ -33,17 +33,17 @@ export interface RuleDayTable {
   would_refuse: number
 }
 
-/** Calls of one minute, target and check. */
+/** The calls in one minute, by target and check. */
 export interface MinuteCounts {
   readonly organizationId: OrganizationId
-  /** Milliseconds since 1970 at which the minute began. */
+  /** The start of the minute in milliseconds since 1970. */
   readonly minute: number
-  /** '' when no target was found. */
+  /** Empty when no target was found. */
   readonly targetId: string
-  /** The check that refused, or '' for forwarded calls. */
+  /** The check that refused the calls; empty for forwarded ones. */
   readonly stoppedAt: string
   readonly calls: number
-  /** Answers with 5xx. */
+  /** Responses with a 5xx status. */
   readonly errors: number
   readonly bytesIn: number
   readonly bytesOut: number
@@ -56,7 +56,7 @@ function minuteName(counts: MinuteCounts): string {
 
 /** Adds counts to their minutes. */
 export async function addMinutes(tx: Tx, minutes: readonly MinuteCounts[]): Promise<void> {
-  // In one order on every node, so that no two of them wait for each other's rows.
+  // All nodes use the same order, so they can't deadlock on each other's rows.
   for (const counts of minutes.toSorted((a, b) => (minuteName(a) < minuteName(b) ? -1 : 1))) {
     await tx.query
       .insertInto('call_minute')
@@ -86,29 +86,29 @@ export async function addMinutes(tx: Tx, minutes: readonly MinuteCounts[]): Prom
   }
 }
 
-/** What is to be summed; times in milliseconds since 1970, whole numbers. */
+/** The range to sum; times are whole milliseconds since 1970. */
 export interface SumRange {
   readonly from: number
   readonly to: number
   readonly stepMs: number
   readonly targetId?: string | undefined
-  /** Only calls that stopped at this check. */
+  /** Only calls stopped by this check. */
   readonly check?: string | undefined
 }
 
-/** Calls by the step of time they lie in, counted from 0, and the check they stopped at; what is empty is missing. */
+/** Calls by time step (counted from 0) and by the check that stopped them; empty groups are left out. */
 export interface TrafficSums {
   readonly rows: readonly {
     readonly step: number
-    /** '' for calls that were forwarded whole. */
+    /** Empty for calls that were forwarded completely. */
     readonly check: string
     readonly calls: number
-    /** Those with a status of 500 or above. */
+    /** Calls with a status of 500 or above. */
     readonly errors: number
   }[]
 }
 
-/** An organization's calls, summed by the database: there may be a row for each minute, target and check. */
+/** Sums an organization's calls in the database, because there may be a row for each minute, target and check. */
 export async function sum(
   db: Db,
   organizationId: OrganizationId,
@@ -133,7 +133,9 @@ export async function sum(
   return { rows }
 }
 
-/** An organization's calls by target since a time, with the upstream's answers and errors since a later one. */
+/**
+ * Sums an organization's calls by target since a given time, and the upstream's responses and errors since a later one.
+ */
 export async function sumByTarget(
   db: Db,
   organizationId: OrganizationId,
@@ -163,7 +165,7 @@ export async function sumByTarget(
     .execute()
 }
 
-/** An organization's calls by target and step, with how many of them were refused or failed. */
+/** Counts an organization's calls by target and time step, and how many of them were refused or failed. */
 export async function sumByTargetAndStep(
   db: Db,
   organizationId: OrganizationId,
@@ -191,7 +193,10 @@ export async function sumByTargetAndStep(
     .execute()
 }
 
-/** In which step a time lies. Numbers are written out: SQLite would divide bound ones with a fraction. */
+/**
+ * The number of the time step that contains a time. Numbers are inlined because SQLite would treat bound ones as
+ * floating point.
+ */
 export function stepOf(
   time: Expression<unknown>,
   range: Pick<SumRange, 'from' | 'stepMs'>,
@@ -199,17 +204,17 @@ export function stepOf(
   return sql<number>`(${time} - ${sql.lit(range.from)}) / ${sql.lit(range.stepMs)}`
 }
 
-/** A sum as a whole number: PostgreSQL's own would be a decimal. */
+/** A sum as an integer: PostgreSQL's own would be a decimal. */
 function sumOf(value: Expression<unknown>): RawBuilder<number> {
   return sql<number>`cast(sum(${value}) as bigint)`
 }
 
-/** Deletes counts of minutes before this one. */
+/** Deletes the counts of minutes before a given time. */
 export async function forgetMinutes(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('call_minute').where('minute', '<', before).execute()
 }
 
-/** The calls that all nodes have reported of a quota in a period; a node reports about once a second. */
+/** The calls against a quota in a period, as reported by all nodes; a node reports about once a second. */
 export async function quotaUse(
   db: Db,
   organizationId: OrganizationId,
@@ -225,30 +230,30 @@ export async function quotaUse(
   return row?.calls ?? 0
 }
 
-/** What a node spent of a quota, wants to spend and gives back. */
+/** What a node has spent of a quota, wants to spend and returns. */
 export interface QuotaClaim {
   readonly organizationId: OrganizationId
   readonly subjectId: string
   readonly periodAt: number
-  /** The calls that the quota allows. */
+  /** The number of calls that the quota allows. */
   readonly limit: number
-  /** Since the node's last report. */
+  /** Spent since the node's last report. */
   readonly spent: number
   readonly wanted: number
-  /** Claimed before and not spent. */
+  /** Claimed earlier but not spent. */
   readonly returned: number
 }
 
-/** Where a quota stands after a claim: what all nodes have spent and claimed, and what this claim was granted. */
+/** The state of a quota after a claim: what all nodes have spent and claimed, and what this claim was granted. */
 export interface QuotaStanding {
   readonly spent: number
   readonly claimed: number
   readonly granted: number
 }
 
-/** Settles claims, in their order: no more is granted than the limit has left over what all nodes have claimed. */
+/** Settles claims in order; a claim is granted at most what the limit leaves after the claims of all nodes. */
 export async function claimQuotas(tx: Tx, claims: readonly QuotaClaim[]): Promise<QuotaStanding[]> {
-  // In one order on every node, so that no two of them wait for each other's rows.
+  // All nodes use the same order, so they can't deadlock on each other's rows.
   const ordered = claims.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   const standings = new Map<string, QuotaStanding>()
   for (let at = 0; at < ordered.length; at += claimsInStatement) {
@@ -331,7 +336,7 @@ function nameOf({ subjectId, periodAt }: Pick<QuotaClaim, 'subjectId' | 'periodA
   return `${subjectId} ${periodAt}`
 }
 
-/** How often a rule decided, or would have refused, on a day. */
+/** How often a rule decided a call, or would have refused one, on one day. */
 export interface RuleCounts {
   readonly organizationId: OrganizationId
   readonly ruleId: string
@@ -344,7 +349,7 @@ function dayName(counts: RuleCounts): string {
   return `${counts.organizationId} ${counts.ruleId} ${counts.dayAt}`
 }
 
-/** Adds to the rules' counts. */
+/** Adds to the counts of rules. */
 export async function addRuleDays(tx: Tx, days: readonly RuleCounts[]): Promise<void> {
   for (const counts of days.toSorted((a, b) => (dayName(a) < dayName(b) ? -1 : 1))) {
     await tx.query
@@ -366,7 +371,7 @@ export async function addRuleDays(tx: Tx, days: readonly RuleCounts[]): Promise<
   }
 }
 
-/** How often each of an organization's rules decided, or would have refused, since a day. */
+/** How often each of an organization's rules decided a call, or would have refused one, since a given day. */
 export async function sumByRule(
   db: Db,
   organizationId: OrganizationId,

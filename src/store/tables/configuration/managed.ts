@@ -17,24 +17,24 @@ export interface ManagedCheckTable {
   sequence: number
 }
 
-/** One thing that a file owns, as the file was last applied. */
+/** One thing managed by a configuration file, as last applied. */
 export interface ManagedRecord {
   readonly section: string
-  /** What the file calls it. */
+  /** Its name in the file. */
   readonly name: string
-  /** Undefined while it waits for what others make, such as a group of the directory. */
+  /** Undefined while it waits for something created elsewhere, such as a directory's group. */
   readonly subjectId: string | undefined
-  /** The file. */
+  /** Identifies the file. */
   readonly label: string
   readonly entry: Readonly<Record<string, unknown>>
-  /** Digests of its secrets, by where they stand in the entry. */
+  /** Digests of its secrets, by their position in the entry. */
   readonly secretsSealed: string | undefined
   readonly driftedAt: number | undefined
 }
 
 const rowsInStatement = 500
 
-/** Everything that files own of an organization. */
+/** Everything in an organization that files manage. */
 export async function list(at: Db, organizationId: OrganizationId): Promise<ManagedRecord[]> {
   const rows = await at.query
     .selectFrom('managed')
@@ -46,7 +46,7 @@ export async function list(at: Db, organizationId: OrganizationId): Promise<Mana
   return rows.map(fromRow)
 }
 
-/** Which file owns a thing, found by its id or, within its section, by its name. */
+/** The file that manages a thing, found by its id or by its name within its section. */
 export async function find(
   at: Db,
   organizationId: OrganizationId,
@@ -62,14 +62,17 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** A page of them; `after` is the section and the name of the last one before, with a blank between. */
+/**
+ * Lists a page of managed things; `after` is the section and name of the previous page's last one, separated by a
+ * space.
+ */
 export async function page(
   at: Db,
   organizationId: OrganizationId,
   of: {
     readonly after?: string | undefined
     readonly section?: string | undefined
-    /** Only these things. */
+    /** Only things with these ids. */
     readonly subjectIds?: readonly string[] | undefined
     readonly limit: number
   },
@@ -91,7 +94,7 @@ export async function page(
   return rows.map(fromRow)
 }
 
-/** Notes what was applied; what was owned under the same name before is replaced. */
+/** Records what was applied, replacing any previous entry with the same name. */
 export async function put(
   tx: Tx,
   organizationId: OrganizationId,
@@ -124,7 +127,7 @@ export async function put(
   }
 }
 
-/** Forgets that a file owns this; returns whether one did. */
+/** Stops managing a thing; returns whether a file managed it. */
 export async function remove(
   tx: Tx,
   organizationId: OrganizationId,
@@ -139,7 +142,9 @@ export async function remove(
   return numDeletedRows > 0n
 }
 
-/** Notes since when a thing differs, or that it does no more; returns whether that is news. */
+/**
+ * Records since when a thing has differed from its file, or that it no longer does; returns whether that is a change.
+ */
 export async function noteDrift(
   tx: Tx,
   organizationId: OrganizationId,
@@ -151,14 +156,14 @@ export async function noteDrift(
     .where('organization_id', '=', organizationId)
     .where('section', '=', row.section)
     .where('name', '=', row.name)
-    // Another apply in between: what was compared is not what holds.
+    // A newer apply has replaced the entry, so this comparison is outdated.
     .where('entry', '=', JSON.stringify(row.entry))
     .where('drifted_at', drifted ? 'is' : 'is not', null)
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }
 
-/** Organizations with managed things in which something happened since they were last compared. */
+/** Organizations with managed things in which anything happened since their last comparison. */
 export async function listUnchecked(
   at: Db,
   limit: number,
@@ -190,7 +195,7 @@ export async function listUnchecked(
   }))
 }
 
-/** Notes up to which audit entry an organization was compared. */
+/** Records up to which audit entry an organization was compared. */
 export async function noteChecked(
   tx: Tx,
   organizationId: OrganizationId,

@@ -1,10 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Engine } from '../../db/db.ts'
 
-/** How a field is compared; the values are folded by the caller, as the columns are. */
+/** How a field is compared. Callers case-fold the values, as the stored columns are. */
 export type DirectoryOperator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le'
 
-/** Columns that a condition or an order may name. */
+/** Columns that a condition or a sort order may name. */
 export type DirectoryColumn =
   | 'id'
   | 'user_name_key'
@@ -15,7 +15,7 @@ export type DirectoryColumn =
   | 'modified_at'
   | 'version'
 
-/** What is compared: a column, a place in the folded attributes, or a part of the list's value that is looked at. */
+/** The compared value: a column, a path in the folded attributes, or a part of a list's current element. */
 export type DirectoryField =
   | { readonly column: DirectoryColumn }
   | { readonly path: readonly string[]; readonly type: 'text' | 'number' }
@@ -33,15 +33,15 @@ export type DirectoryCondition =
       readonly value: string | number
     }
   | { readonly kind: 'present'; readonly field: DirectoryField }
-  /** Some value of a list in the folded attributes fits (without `where`: there is one). */
+  /** Some element of a list in the folded attributes matches; without `where`, the list is not empty. */
   | {
       readonly kind: 'some'
       readonly path: readonly string[]
       readonly where: DirectoryCondition | undefined
     }
-  /** The user has this e-mail address: found by its index. */
+  /** The user has this e-mail address, found through its index. */
   | { readonly kind: 'email'; readonly value: string }
-  /** Some group of the user, or some member of the group, fits. */
+  /** Some group of the user, or some member of the group, matches. */
   | { readonly kind: 'related'; readonly where: DirectoryCondition | undefined }
 
 /** The tables that hold resources of a directory. */
@@ -49,7 +49,7 @@ export type DirectoryTableName = 'directory_user' | 'directory_group'
 
 type Sql = RawBuilder<unknown>
 
-/** A condition, and whose rows of which table it is on. */
+/** A condition and the table and organization it applies to. */
 interface On<Condition extends DirectoryCondition> {
   readonly table: DirectoryTableName
   readonly organizationId: string
@@ -57,7 +57,7 @@ interface On<Condition extends DirectoryCondition> {
 }
 const lastLetter = '\u{10ffff}'
 
-/** The condition as SQL on a table; every value is a parameter. */
+/** Compiles the condition to SQL on a table; every value becomes a parameter. */
 export function conditionSql(
   engine: Engine,
   { table, organizationId, condition }: On<DirectoryCondition>,
@@ -69,7 +69,7 @@ export function conditionSql(
     case 'or':
       return sql`(${sql.join(condition.terms.map(inner), sql.raw(` ${condition.kind} `))})`
     case 'not':
-      // Unknown counts as "does not hold": a user without a title has no title "x".
+      // NULL counts as false: a user without a title does not have the title "x".
       return sql`((${inner(condition.term)}) is not true)`
     case 'constant':
       return condition.holds ? sql`1 = 1` : sql`1 = 0`
@@ -89,11 +89,11 @@ export function conditionSql(
   }
 }
 
-/** A field as SQL. */
+/** Compiles a field to SQL. */
 export function fieldSql(engine: Engine, table: DirectoryTableName, field: DirectoryField): Sql {
   if ('column' in field) {
     const column = sql`${sql.table(table)}.${sql.ref(field.column)}`
-    // Compared as the entity tag in which it is told.
+    // Compared in the entity tag's form, as clients see it.
     return field.column === 'version' ? sql`('W/"' || ${column} || '"')` : column
   }
   if ('part' in field) return partSql(engine, field)
@@ -103,7 +103,9 @@ export function fieldSql(engine: Engine, table: DirectoryTableName, field: Direc
   return type === 'number' ? sql`${text}::bigint` : sql`${text} collate "C"`
 }
 
-/** Whether an index finds the few matching rows; the planner must then not prefer the index of the page's order. */
+/**
+ * Whether an index finds the few matching rows; the planner must then not use the index of the page's order instead.
+ */
 export function isAnchored(condition: DirectoryCondition): boolean {
   switch (condition.kind) {
     case 'and':
@@ -143,7 +145,7 @@ function compareSql(
         ? sql`instr(${left}, ${value}) > 0`
         : sql`strpos(${left}, ${value}) > 0`
     case 'sw':
-      // A range first, which an index can serve.
+      // A range comes first, because an index can serve it.
       return sql`(${left} >= ${value} and ${left} < ${`${String(value)}${lastLetter}`})`
     case 'ew':
       return engine === 'sqlite'
@@ -175,7 +177,7 @@ function someSql(
     : sql`exists (select 1 from jsonb_array_elements(${sql.table(table)}.folded #> ${textArray(condition.path)}::text[]) as item(value) where ${where})`
 }
 
-// A part of the value that `some` looks at; the empty name means the value itself.
+// A part of the element that `some` examines; an empty name means the element itself.
 function partSql(engine: Engine, field: { part: string; type: 'text' | 'number' }): Sql {
   if (engine === 'sqlite') {
     return field.part === ''
@@ -204,7 +206,7 @@ function relatedSql(
         where directory_member.group_id = directory_group.id and ${where})`
 }
 
-// Names come from the schema, and are a parameter all the same.
+// The names come from the schema; they are passed as a parameter anyway.
 function jsonPath(path: readonly string[]): string {
   return `$${path.map((name) => `."${name}"`).join('')}`
 }

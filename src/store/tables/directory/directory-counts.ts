@@ -16,15 +16,15 @@ export interface DirectoryTable {
   last_request_at: number | null
 }
 
-/** Positions that share one count. */
+/** The number of positions that share one count. */
 export const bucketSize = 1000
 
-/** The bucket that a position falls into. */
+/** The bucket that contains a position. */
 export function bucketOf(position: number): number {
   return Math.floor(position / bucketSize)
 }
 
-/** Makes the organization's row, if it is not there yet. */
+/** Creates the organization's row if it does not exist yet. */
 export async function ensure(tx: Tx, organizationId: OrganizationId): Promise<void> {
   await tx.query
     .insertInto('directory')
@@ -33,7 +33,9 @@ export async function ensure(tx: Tx, organizationId: OrganizationId): Promise<vo
     .execute()
 }
 
-/** Holds an organization's directory until the commit: what is asked from here on, no other change of it can overtake. */
+/**
+ * Locks an organization's directory until the commit, so that no other change can overtake anything read from here on.
+ */
 export async function hold(tx: Tx, organizationId: OrganizationId): Promise<void> {
   if (tx.engine === 'sqlite') return
   await sql`select 1 from directory where organization_id = ${organizationId} for update`.execute(
@@ -41,7 +43,10 @@ export async function hold(tx: Tx, organizationId: OrganizationId): Promise<void
   )
 }
 
-/** The next position; whoever takes one holds the organization's row until the commit, so that positions become visible in order. */
+/**
+ * Takes the next position. The organization's row stays locked until the commit, so that positions become visible in
+ * order.
+ */
 export async function takePosition(tx: Tx, organizationId: OrganizationId): Promise<number> {
   const row = await tx.query
     .updateTable('directory')
@@ -52,7 +57,7 @@ export async function takePosition(tx: Tx, organizationId: OrganizationId): Prom
   return row.next_position - 1
 }
 
-/** Counts one more (1) or one less (-1) at a position. */
+/** Adds 1 or -1 to the count of a position's bucket. */
 export async function addToCount(
   tx: Tx,
   {
@@ -83,7 +88,7 @@ export async function addToCount(
     .execute()
 }
 
-/** How many there are in the buckets from one on, and another number that the database can tell at the same time. */
+/** Counts the rows in all buckets from a given one on, and returns a second number read in the same statement. */
 export async function countFrom(
   db: Db,
   {
@@ -105,7 +110,7 @@ export async function countFrom(
   return rows[0]?.amount ?? 0
 }
 
-/** The counts of the buckets from one on, in order; empty ones left out. */
+/** The counts of all buckets from a given one on, in order; empty ones are left out. */
 export async function countsFrom(
   db: Db,
   {

@@ -2,17 +2,19 @@ import { sql } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
 import type { Db } from '../../db/db.ts'
 
-/** An identifier that several users of a directory have. */
+/** An identifier shared by several users of a directory. */
 export interface DuplicateIdentifier {
   readonly kind: 'external_id' | 'address'
   readonly value: string
-  /** The ids of some of those who have it. */
+  /** The ids of some of the users who share it. */
   readonly userIds: readonly string[]
 }
 
 const maxUsers = 5
 
-/** Identifiers that several users have, the external ids first; it looks at every address, so call it with `slowReads`. */
+/**
+ * Lists identifiers shared by several users, external ids first. It scans every address, so call it with `slowReads`.
+ */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -30,7 +32,7 @@ export async function list(
   const found: DuplicateIdentifier[] = []
   for (const { value } of ids) {
     const userIds = await usersWithExternalId(db, organizationId, value)
-    // The other users may have changed it since the first query.
+    // The other users may have changed theirs since the first query.
     if (userIds.length > 1) found.push({ kind: 'external_id', value, userIds })
   }
   for (const { value } of addresses.slice(0, limit - found.length)) {

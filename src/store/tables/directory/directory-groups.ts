@@ -20,25 +20,25 @@ export interface DirectoryGroupTable {
   modified_at: number
 }
 
-/** Roles that a group can give; owner is never given by a directory. */
+/** Roles that a group can grant; a directory can never grant owner. */
 export type GroupRole = 'admin' | 'developer' | 'viewer'
 
-/** What the directory says of a group, in the forms in which it is stored and found. */
+/** What the directory says about a group, in the forms used for storage and search. */
 export interface DirectoryGroupData {
   readonly displayNameKey: string
   readonly externalId: string | undefined
-  /** JSON as SCIM answers it, without members. */
+  /** The attributes as SCIM JSON, without members. */
   readonly attributes: string
-  /** The attributes as JSON with case folded, for filters to compare. */
+  /** The attributes as case-folded JSON, for filters. */
   readonly folded: string
 }
 
-/** A group of the directory as stored. */
+/** A directory's group as stored. */
 export interface DirectoryGroupRecord extends Omit<DirectoryGroupData, 'folded'> {
   readonly id: Id<'grp'>
   readonly organizationId: OrganizationId
   readonly position: number
-  /** The role that its members have by it. */
+  /** The role that the group grants to its members. */
   readonly role: GroupRole | undefined
   readonly members: number
   readonly version: number
@@ -46,7 +46,6 @@ export interface DirectoryGroupRecord extends Omit<DirectoryGroupData, 'folded'>
   readonly modifiedAt: number
 }
 
-/** Adds a group. */
 export async function insert(
   tx: Tx,
   group: { id: Id<'grp'>; organizationId: OrganizationId; data: DirectoryGroupData },
@@ -76,13 +75,13 @@ export async function insert(
   return fromRow(row)
 }
 
-/** Changes a group: what the directory says of it, its role, its number of members. */
+/** Changes a group's directory data, its role or its number of members. */
 export async function update(
   tx: Tx,
   before: DirectoryGroupRecord,
   change: {
     data?: DirectoryGroupData | undefined
-    /** null takes the role away. */
+    /** null removes the role. */
     role?: GroupRole | null | undefined
     members?: number | undefined
   },
@@ -98,7 +97,7 @@ export async function update(
   return fromRow(await query.returning(columns).executeTakeFirstOrThrow())
 }
 
-/** Counts one member less in each of these groups: a user was deleted. */
+/** Subtracts a deleted user from the member counts of these groups. */
 export async function countMemberLess(
   tx: Tx,
   organizationId: OrganizationId,
@@ -117,7 +116,7 @@ export async function countMemberLess(
     .execute()
 }
 
-/** Deletes a group; its members must have been taken out before. */
+/** Deletes a group; its members must have been removed before. */
 export async function remove(tx: Tx, group: DirectoryGroupRecord): Promise<void> {
   await removeOwn(tx, 'directory_group', group)
   await addToCount(tx, {
@@ -128,7 +127,7 @@ export async function remove(tx: Tx, group: DirectoryGroupRecord): Promise<void>
   })
 }
 
-/** The group with this id in this organization; inside a transaction the row can be locked until its end. */
+/** Finds the group with this id in an organization; a transaction can lock the row until it ends. */
 export async function find(
   db: Db,
   { organizationId, id, lock = false }: OwnKey & { readonly lock?: boolean | undefined },
@@ -141,7 +140,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** The groups with these ids, by id. */
+/** Finds the groups with these ids, by id. */
 export async function findAll(
   db: Db,
   organizationId: OrganizationId,
@@ -155,7 +154,7 @@ export async function findAll(
   return new Map(rows.map((row) => [row.id, fromRow(row)]))
 }
 
-/** Groups with this name; directories may have several, told apart by their external ids. */
+/** Finds groups with this name; a directory may have several, which differ in their external ids. */
 export async function listByName(
   db: Db,
   organizationId: OrganizationId,
@@ -173,7 +172,7 @@ export async function listByName(
 
 const maxNames = 10_000
 
-/** Groups by their age, with what their directory calls them and the role that they give. */
+/** Lists groups in order of creation, with their names and the roles they grant. */
 export async function listNames(
   at: Db,
   organizationId: OrganizationId,
@@ -191,7 +190,7 @@ export async function listNames(
   })
 }
 
-/** The roles that groups of an organization give, each once. */
+/** Lists the distinct roles that an organization's groups grant. */
 export async function listRoles(at: Db, organizationId: OrganizationId): Promise<GroupRole[]> {
   const rows = await at.query
     .selectFrom('directory_group')

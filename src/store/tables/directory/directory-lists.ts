@@ -11,33 +11,33 @@ import {
 } from './directory-conditions.ts'
 import { bucketOf, bucketSize, countFrom, countsFrom } from './directory-counts.ts'
 
-/** An order other than that of arrival; who lacks the value comes last, or first when descending. */
+/** A sort order other than creation; rows without the value come last, or first when descending. */
 export interface DirectorySort {
   readonly field: DirectoryField
   readonly type: 'text' | 'number'
   readonly descending: boolean
 }
 
-/** Where in an order a row stands: the next page begins behind it, whoever is gone meanwhile. */
+/** A row's place in a sort order: the next page starts after it even if that row has been deleted. */
 export interface DirectoryPlace {
   readonly rank: number
   readonly key: string | number
   readonly position: number
 }
 
-/** What is listed, and how. */
+/** The resources to list, and in which order. */
 export interface DirectoryQuery {
   readonly condition: DirectoryCondition | undefined
   readonly sort: DirectorySort | undefined
 }
 
-/** Whether a query must look at every row, or put all of them in order, before it can answer. */
+/** Whether a query must examine or sort every row before it can return a page. */
 export function readsAll(query: DirectoryQuery): boolean {
   if (query.condition !== undefined) return !isAnchored(query.condition)
   return query.sort !== undefined
 }
 
-/** A page of ids with their positions in the order, after a position or at an offset. */
+/** Lists a page of ids with their places in the order, after a place or at an offset. */
 export async function listPlaces(
   db: Db,
   {
@@ -67,7 +67,7 @@ export async function listPlaces(
   return rows.map(placeFromRow)
 }
 
-/** How many resources match, or how many of those come after a position. */
+/** Counts the matching resources, or those after a place. */
 export async function countPlaces(
   db: Db,
   {
@@ -114,7 +114,7 @@ function whereSql(
     readonly query: DirectoryQuery
   },
 ): RawBuilder<unknown> {
-  // `+` keeps SQLite from walking through the whole organization where the address finds the few rows.
+  // The `+` keeps SQLite from scanning the whole organization when the address finds the few rows.
   const mark = db.engine === 'sqlite' && findsByEmail(query.condition) ? sql`+` : sql``
   const own = sql`${mark}${sql.table(table)}.organization_id = ${organizationId}`
   return query.condition === undefined
@@ -137,7 +137,7 @@ function orderSql(db: Db, table: DirectoryTableName, query: DirectoryQuery): Ord
   const position = sql`${sql.table(table)}.position`
   const { sort } = query
   if (sort === undefined) {
-    // `+ 0` keeps an index on the position from being chosen over the one that finds the few rows.
+    // The `+ 0` keeps an index on the position from being chosen over the one that finds the few rows.
     const by = query.condition && isAnchored(query.condition) ? sql`${position} + 0` : position
     return {
       columns: sql`0 as rank, '' as key, ${position} as position`,
@@ -164,7 +164,7 @@ function orderSql(db: Db, table: DirectoryTableName, query: DirectoryQuery): Ord
   }
 }
 
-// Any page of the plain list without walking through all before it: the counts say in which bucket it begins.
+// Finds any page of the unfiltered list without reading all rows before it: the counts tell in which bucket it begins.
 async function jump(
   db: Db,
   {

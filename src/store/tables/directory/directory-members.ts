@@ -10,7 +10,7 @@ export interface DirectoryMemberTable {
   organization_id: string
 }
 
-/** Users of the directory, and a group of theirs. */
+/** Directory users to put into, or take out of, a group. */
 interface InGroup {
   readonly organizationId: OrganizationId
   readonly groupId: string
@@ -18,8 +18,8 @@ interface InGroup {
 }
 
 /**
- * Puts users of the directory into a group: which of them were not in it, and the first that the directory does not
- * know, with whom the caller has to refuse the whole.
+ * Adds directory users to a group. Returns those that were not yet in it, and the first id that the directory does not
+ * know; the caller must then refuse the whole change.
  */
 export async function add(
   tx: Tx,
@@ -82,7 +82,7 @@ async function addAtOnce(tx: Tx, { organizationId, groupId, ids }: InGroup): Pro
   }
 }
 
-/** Takes users out of a group, or all (undefined); returns those that were in it. */
+/** Removes users from a group, or all of them (undefined); returns those that were in it. */
 export async function remove(
   tx: Tx,
   {
@@ -104,7 +104,7 @@ export async function remove(
   return removed
 }
 
-/** Takes a user out of every group; the ids of those it was in. */
+/** Removes a user from every group; returns the ids of the groups. */
 export async function removeUser(
   tx: Tx,
   organizationId: OrganizationId,
@@ -119,7 +119,7 @@ export async function removeUser(
   return rows.map((row) => row.group_id)
 }
 
-/** The ids of the members of groups, by group. */
+/** The ids of groups' members, by group. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -143,7 +143,7 @@ export async function list(
   return members
 }
 
-/** The next members of a group by their ids, behind one ('' for the first). */
+/** The next members of a group by id, after a given one ('' for the first page). */
 export async function listPage(
   db: Db,
   group: { readonly organizationId: OrganizationId; readonly id: string },
@@ -161,14 +161,14 @@ export async function listPage(
   return rows.map((row) => row.directory_user_id)
 }
 
-/** A group that a user is in, with what an answer shows of it. */
+/** A group that a user belongs to, with the fields that a response shows. */
 export interface GroupOfUser {
   readonly groupId: string
   readonly attributes: string
   readonly role: GroupRole | undefined
 }
 
-/** The groups that users are in, by user. */
+/** The groups that users belong to, by user. */
 export async function listGroups(
   db: Db,
   organizationId: OrganizationId,
@@ -198,7 +198,7 @@ export async function listGroups(
   return groups
 }
 
-// SQLite takes at most 32,766 parameters in a statement, three of which make a row here.
+// SQLite accepts at most 32,766 parameters in a statement; each row uses three.
 const rowsInStatement = 1000
 
 function* inParts(ids: readonly string[]): Generator<string[]> {

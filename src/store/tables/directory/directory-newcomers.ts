@@ -10,7 +10,7 @@ import {
 import { insert as insertMembership } from '../people/memberships.ts'
 import { emailKey, insert as insertPerson } from '../people/users.ts'
 
-/** A new account with its membership and its user of the directory. */
+/** A new account with its membership and its directory user. */
 export interface Newcomer {
   readonly id: Id<'mem'>
   readonly organizationId: OrganizationId
@@ -21,7 +21,7 @@ export interface Newcomer {
   readonly data: DirectoryUserData
 }
 
-/** The identifiers by which an existing user or member would be found. */
+/** The identifiers that could match an existing user or member. */
 export interface KnownBy {
   readonly userNameKey: string
   readonly externalId: string | undefined
@@ -30,10 +30,10 @@ export interface KnownBy {
 }
 
 /**
- * Adds a person, a viewer's membership and the directory's user, unless somebody else may be meant: then `known`, and
- * nothing is written. New is whose name and external id no user of the directory has, who has not left under the
- * external id, and whose addresses no account has anywhere. `taken` if somebody took the name or the external id at
- * the same moment: what was written until then has to be undone.
+ * Adds a person, a viewer's membership and the directory user, unless they might already exist: then it returns `known`
+ * and writes nothing. A person is new if no directory user has the name or external id, none was deleted under that
+ * external id, and no account has any of the addresses. Returns `taken` if the name or external id was taken at the
+ * same moment; the caller must then roll back.
  */
 export async function insertIfNew(
   tx: Tx,
@@ -72,8 +72,8 @@ function isKnown(
 }
 
 /**
- * One statement, the same for everybody, so that its plan is kept: the directory's row is locked from here to the
- * commit, and everybody else who adds a user waits.
+ * A single, always identical statement, so that its plan can be cached: it locks the directory's row until the commit,
+ * and everyone else who adds a user waits.
  */
 async function insertAtOnce(
   tx: Tx,

@@ -22,22 +22,22 @@ export interface DirectoryRequestTable {
   agent: string | null
 }
 
-/** A request of a directory: what it asked and what we did. */
+/** A request from a directory, and our response to it. */
 export interface DirectoryRequestRecord {
   readonly id: string
   readonly tokenId: Id<'tok'>
   readonly at: number
   readonly method: string
-  /** With its query. */
+  /** Including the query string. */
   readonly path: string
   readonly status: number
   readonly scimType: string | undefined
   readonly detail: string | undefined
-  /** The body as it came, cut, without secrets. */
+  /** The request's body, truncated and without secrets. */
   readonly sent: string | undefined
-  /** Names of what was sent and passed over. */
+  /** Names of attributes that were sent but ignored. */
   readonly ignored: readonly string[]
-  /** The user or group that it was about. */
+  /** The user or group that the request concerned. */
   readonly resourceId: string | undefined
   readonly durationUs: number
   readonly address: string | undefined
@@ -64,7 +64,7 @@ const columns = {
   agent: 'text',
 } as const
 
-/** Adds requests of an organization and forgets all but the last thousand. */
+/** Adds requests of an organization and deletes all but the last thousand. */
 export async function insertAll(
   tx: Tx,
   organizationId: OrganizationId,
@@ -85,7 +85,7 @@ export async function insertAll(
     order by id desc limit 1 offset ${sql.lit(kept)})`.execute(tx.query)
 }
 
-/** Which requests: before an id, refused ones only, those about one user or group. */
+/** Selects requests: before an id, only refused ones, or those about one user or group. */
 export interface RequestPage {
   readonly before?: string | undefined
   readonly limit: number
@@ -93,7 +93,7 @@ export interface RequestPage {
   readonly resourceId?: string | undefined
 }
 
-/** A page of requests, newest first. */
+/** Lists a page of requests, newest first. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,

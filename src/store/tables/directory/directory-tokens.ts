@@ -24,11 +24,11 @@ const hidden = {
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** A SCIM bearer token as stored: its digest and its hint, never itself. */
+/** A SCIM bearer token as stored: only its digest and its hint, never the token itself. */
 export type DirectoryTokenRecord = RecordOf<typeof declared>
 export type DirectoryTokenTable = TableOf<typeof declared & typeof hidden>
 
-/** Adds a token unless the organization has as many active ones already; undefined then. */
+/** Adds a token; undefined if the organization already has the maximum number of active ones. */
 export async function insert(
   tx: Tx,
   token: Pick<DirectoryTokenRecord, 'id' | 'organizationId' | 'name' | 'hint' | 'createdBy'> & {
@@ -36,7 +36,7 @@ export async function insert(
   },
   maxActive: number,
 ): Promise<DirectoryTokenRecord | undefined> {
-  // Two at once must see each other: the organization's row is taken first.
+  // Locks the organization's row first, so that two concurrent inserts see each other.
   await tx.query
     .updateTable('directory')
     .set((eb) => ({ next_position: eb.ref('next_position') }))
@@ -57,20 +57,23 @@ export async function insert(
   return fromRow(row)
 }
 
-/** A token with what of its organization decides whether it opens anything. */
+/** A token with the facts about its organization that decide whether it grants access. */
 export interface KnownToken {
   readonly token: DirectoryTokenRecord
   readonly plan: Plan
   readonly slug: string
 }
 
-/** The token with this digest, active or not, with its organization's plan: the one look-up without an organization. */
+/**
+ * Finds the token with this digest, active or not, with its organization's plan; the only look-up without an
+ * organization.
+ */
 export async function findByDigest(db: Db, digest: string): Promise<KnownToken | undefined> {
   const row = await withOrganization(db).where('digest', '=', digest).executeTakeFirst()
   return row && { token: fromRow(row), plan: row.plan as Plan, slug: row.slug }
 }
 
-/** The same by its id. */
+/** Like `findByDigest`, but by id. */
 export async function findById(
   db: Db,
   organizationId: OrganizationId,
@@ -92,7 +95,7 @@ function withOrganization(db: Db) {
     .where('organization.deleted_at', 'is', null)
 }
 
-/** All tokens of an organization, newest first; revoked ones too. */
+/** Lists all tokens of an organization, newest first, including revoked ones. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -107,7 +110,7 @@ export async function list(
   return rows.map(fromRow)
 }
 
-/** Revokes a token; undefined if there is none that is active. */
+/** Revokes a token; undefined if there is no active one. */
 export async function revoke(
   tx: Tx,
   {
@@ -131,7 +134,7 @@ export async function revoke(
   return row && fromRow(row)
 }
 
-/** Whether an organization has a token that opens something. */
+/** Whether an organization has a token that grants access. */
 export async function isAnyActive(db: Db, organizationId: OrganizationId): Promise<boolean> {
   const row = await db.query
     .selectFrom('directory_token')
@@ -143,7 +146,7 @@ export async function isAnyActive(db: Db, organizationId: OrganizationId): Promi
   return row !== undefined
 }
 
-/** Notes when and from where a token was last used. */
+/** Records when and from where a token was last used. */
 export async function noteUse(
   tx: Tx,
   use: { id: string; at: number; address: string | undefined; agent: string | undefined },

@@ -35,19 +35,19 @@ export interface DirectoryDepartedTable {
   departed_at: number
 }
 
-/** What the directory says of a user, in the forms in which it is stored and found. */
+/** What the directory says about a user, in the forms used for storage and search. */
 export interface DirectoryUserData {
   readonly userNameKey: string
   readonly externalId: string | undefined
   readonly active: boolean
-  /** JSON as SCIM answers it. */
+  /** The attributes as SCIM JSON. */
   readonly attributes: string
-  /** JSON as filters compare it. */
+  /** The attributes as folded JSON, for filters. */
   readonly folded: string
   readonly emailKeys: readonly string[]
 }
 
-/** A user of the directory as stored; the id is that of the membership. */
+/** A directory user as stored; its id is the membership's id. */
 export interface DirectoryUserRecord extends Omit<DirectoryUserData, 'emailKeys' | 'folded'> {
   readonly id: Id<'mem'>
   readonly organizationId: OrganizationId
@@ -95,7 +95,7 @@ export async function insert(
   return fromRow(row)
 }
 
-/** Replaces what the directory says of a user; undefined if there is no such user at that version. */
+/** Replaces the directory's data about a user; undefined if there is no such user at that version. */
 export async function update(
   tx: Tx,
   before: DirectoryUserRecord,
@@ -105,7 +105,8 @@ export async function update(
     .updateTable('directory_user')
     .set((eb) => ({
       ...columnsOf(data),
-      // Only who keeps an id that it shared before ids had to be unique may go on sharing it.
+      // A user who has shared an external id since before ids had to be unique may keep sharing it only while it stays
+      // the same.
       ...(data.externalId === before.externalId ? {} : { shared_external_id: '' }),
       user_id: before.userId,
       modified_at: tx.now,
@@ -130,7 +131,7 @@ export async function update(
   return fromRow(row)
 }
 
-/** Deletes a user with its e-mails and group memberships; returns the ids of the groups it was in. */
+/** Deletes a user with its e-mail addresses and group memberships; returns the ids of its groups. */
 export async function remove(tx: Tx, user: DirectoryUserRecord): Promise<string[]> {
   await tx.query
     .deleteFrom('directory_email')
@@ -148,7 +149,7 @@ export async function remove(tx: Tx, user: DirectoryUserRecord): Promise<string[
   return groups
 }
 
-/** The user with this id in this organization; inside a transaction the row stays locked until its end. */
+/** Finds the user with this id in an organization; inside a transaction the row stays locked until the end. */
 export async function find(
   db: Db,
   { organizationId, id, lock = false }: OwnKey & { readonly lock?: boolean | undefined },
@@ -161,7 +162,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** The user with this user name. */
+/** Finds the user with this user name. */
 export async function findByName(
   db: Db,
   organizationId: OrganizationId,
@@ -176,7 +177,7 @@ export async function findByName(
   return row && fromRow(row)
 }
 
-/** The users with these ids, by id; those that are not there are left out. */
+/** Finds the users with these ids, by id; unknown ids are left out. */
 export async function findAll(
   db: Db,
   organizationId: OrganizationId,
@@ -190,7 +191,7 @@ export async function findAll(
   return new Map(rows.map((row) => [row.id, fromRow(row)]))
 }
 
-/** Users whose external id or user name (in lower case) is this: whom a sign-in may belong to. At most a few. */
+/** Finds the users whose external id or lower-case user name matches, as candidates for a sign-in; at most a few. */
 export async function listByIdentifier(
   db: Db,
   organizationId: OrganizationId,
@@ -206,7 +207,7 @@ export async function listByIdentifier(
   return (await query.execute()).map(fromRow)
 }
 
-/** An owner whose membership is active though the directory deactivated the user. */
+/** Finds an owner whose membership is still active although the directory deactivated the user. */
 export async function findKeptOwner(
   db: Db,
   organizationId: OrganizationId,
@@ -224,7 +225,7 @@ export async function findKeptOwner(
     .executeTakeFirst()
 }
 
-/** Remembers who was deleted under which external id. */
+/** Records who was deleted under which external id. */
 export async function rememberDeparted(tx: Tx, user: DirectoryUserRecord): Promise<void> {
   if (user.externalId === undefined) return
   const departed = {
@@ -245,7 +246,10 @@ export async function rememberDeparted(tx: Tx, user: DirectoryUserRecord): Promi
     .execute()
 }
 
-/** Returns who was deleted under an external id and forgets it: an id brings somebody back only once. */
+/**
+ * Returns the user who was deleted under an external id and forgets the record: an external id restores a person only
+ * once.
+ */
 export async function takeDeparted(
   tx: Tx,
   organizationId: OrganizationId,

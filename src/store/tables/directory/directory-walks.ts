@@ -11,7 +11,7 @@ export interface DirectoryWalkTable {
   at: number
 }
 
-/** Which walk: a token's, with one query. */
+/** Identifies a walk through pages: one token and one query. */
 export interface WalkKey {
   readonly tokenId: string
   readonly queryDigest: string
@@ -20,7 +20,7 @@ export interface WalkKey {
 const walksOfToken = 100
 const keptMs = 24 * 3600 * 1000
 
-/** Where call records are: the place behind which the page that begins at an index continues, if the walk got there. */
+/** On the call-records database: the place after which the page at an index starts, if the walk has got that far. */
 export async function find(
   db: Db,
   key: WalkKey,
@@ -33,14 +33,14 @@ export async function find(
     .where('query_digest', '=', key.queryDigest)
     .executeTakeFirst()
   if (row?.next_index === index) return JSON.parse(row.next_place) as DirectoryPlace
-  // The same page again: its answer was lost on the way.
+  // The previous page is requested again because its response was lost.
   if (row?.previous_index === index && row.previous_place !== null) {
     return JSON.parse(row.previous_place) as DirectoryPlace
   }
   return undefined
 }
 
-/** Notes, where call records are, where a page ended and where it began; `from` is undefined on a first page. */
+/** On the call-records database: records where a page started and ended; `from` is undefined for a first page. */
 export async function note(
   tx: Tx,
   key: WalkKey,
@@ -64,7 +64,10 @@ export async function note(
   if (walk.from === undefined) await forget(tx, key.tokenId)
 }
 
-/** Deletes, where call records are, the walks that stood still for a day: of revoked tokens and deleted directories too. */
+/**
+ * On the call-records database: deletes walks idle for a day, including those of revoked tokens and deleted
+ * directories.
+ */
 export async function forgetOld(tx: Tx): Promise<void> {
   await tx.query
     .deleteFrom('directory_walk')
@@ -72,7 +75,7 @@ export async function forgetOld(tx: Tx): Promise<void> {
     .execute()
 }
 
-// A token with ever new queries keeps its last hundred walks only.
+// A token that keeps sending new queries retains only its last hundred walks.
 async function forget(tx: Tx, tokenId: string): Promise<void> {
   const oldest = await tx.query
     .selectFrom('directory_walk')

@@ -14,7 +14,7 @@ export interface KeyStragglerTable {
   last_seen_at: number
 }
 
-/** Calls of one caller with the old secret of a key. */
+/** One caller's calls with an old secret of a key. */
 export interface StragglerUse {
   readonly organizationId: OrganizationId
   readonly keyId: KeyId
@@ -27,20 +27,20 @@ export interface StragglerUse {
   readonly lastSeenAt: number
 }
 
-/** Somebody who calls with a key, told from others by address and agent. */
+/** A caller of a key, identified by address and user agent. */
 export interface KeyCaller {
   readonly address: string
   readonly agent: string | undefined
-  /** Of the last call. */
+  /** The target of the last call. */
   readonly targetId: string | undefined
   readonly calls: number
   readonly lastSeenAt: number
 }
 
-// A caller may name itself anew with each call: the rows of a secret are bounded.
+// A caller may change its user agent with every call, so the rows of a secret are limited.
 const maxPerSecret = 200
 
-/** Adds what callers did with old secrets; callers beyond the bound of a secret are not told apart any more. */
+/** Records callers of old secrets; beyond the limit of a secret, new callers are not recorded. */
 export async function noteStragglers(tx: Tx, uses: readonly StragglerUse[]): Promise<void> {
   for (const use of uses) {
     if (await addTo(tx, use)) continue
@@ -74,7 +74,7 @@ export async function noteStragglers(tx: Tx, uses: readonly StragglerUse[]): Pro
   }
 }
 
-/** Whether there was a row to add to. */
+/** Adds to an existing row; returns whether there was one. */
 async function addTo(tx: Tx, use: StragglerUse): Promise<boolean> {
   const { numUpdatedRows } = await tx.query
     .updateTable('key_straggler')
@@ -91,7 +91,7 @@ async function addTo(tx: Tx, use: StragglerUse): Promise<boolean> {
   return Number(numUpdatedRows) > 0
 }
 
-/** Who called with a key's old secrets that still overlap, the last seen first. */
+/** The callers of a key's old secrets that are still valid, most recent first. */
 export async function listStragglers(
   db: Db,
   {
@@ -128,7 +128,7 @@ export async function listStragglers(
   }))
 }
 
-/** Who made the newest calls of a key, the last seen first; `of` is how many calls were looked at. */
+/** The callers of a key's newest calls, most recent first; `of` is how many calls were examined. */
 export async function listRecent(
   calls: Db,
   {
@@ -164,7 +164,7 @@ export async function listRecent(
   return { of: rows.length, callers: [...callers.values()] }
 }
 
-/** Forgets callers that were last seen before a time. */
+/** Deletes callers last seen before a given time. */
 export async function forgetOldSecretCallers(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('key_straggler').where('last_seen_at', '<', before).execute()
 }

@@ -3,16 +3,19 @@ import type { Db } from '../../db/db.ts'
 import { secretFromRow, type KeySecretRecord } from './key-secrets.ts'
 import { fromRow, type KeyRecord } from './keys.ts'
 
-/** A key, the secret it was found by, and what its organization says of all keys. */
+/** A key, the secret that found it, and its organization's settings for all keys. */
 export interface FoundKey {
   readonly key: KeyRecord
   readonly secret: KeySecretRecord
   readonly organizationSlug: string
-  /** As JSON: most keys of an organization share one reading of it. */
+  /** Kept as JSON text, so that an organization's keys can share one parsed copy. */
   readonly organizationSettings: string
 }
 
-/** The key and secret that a digest belongs to, whatever their state: the one look-up without an organization, for it finds it. */
+/**
+ * Finds the key and secret for a digest, whatever their state. The organization is not known yet, so this look-up needs
+ * none.
+ */
 export async function findByDigest(db: Db, digest: string): Promise<FoundKey | undefined> {
   let text = lookUpTexts.get(db.engine)
   if (text === undefined) {
@@ -21,7 +24,7 @@ export async function findByDigest(db: Db, digest: string): Promise<FoundKey | u
   }
   type Row = Awaited<ReturnType<ReturnType<typeof lookUp>['executeTakeFirst']>>
   const { rows } = await db.query.executeQuery(CompiledQuery.raw(text, [digest]))
-  // The text is that of the query whose type this is.
+  // The text was compiled from the query that has this type.
   const [row] = rows as Row[]
   if (!row) return undefined
   return {
@@ -41,7 +44,7 @@ export async function findByDigest(db: Db, digest: string): Promise<FoundKey | u
   }
 }
 
-// Built once: building it would cost more than asking it.
+// Compiled once: compiling the query would cost more than running it.
 const lookUpTexts = new Map<Db['engine'], string>()
 
 function lookUp(db: Db, digest: string) {

@@ -3,7 +3,7 @@ import { besideIds } from '../../db/beside-ids.ts'
 import type { Db } from '../../db/db.ts'
 import * as keySecrets from './key-secrets.ts'
 
-/** What keys with these ids are called, and the hints of their newest secrets; those that are not there are left out. */
+/** The names of keys and the hints of their newest secrets; unknown ids are left out. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,

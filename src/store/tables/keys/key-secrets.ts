@@ -15,7 +15,7 @@ export interface KeySecretTable {
   last_used_agent: string | null
 }
 
-/** A secret of a key: the current one has no `validUntil`. */
+/** A secret of a key; the current one has no `validUntil`. */
 export interface KeySecretRecord {
   readonly digest: string
   readonly lookup: string
@@ -27,7 +27,6 @@ export interface KeySecretRecord {
   readonly lastUsedAgent: string | undefined
 }
 
-/** Adds a secret to a key. */
 export async function insert(
   tx: Tx,
   secret: {
@@ -56,7 +55,7 @@ export async function insert(
     .execute()
 }
 
-/** Ends the current secrets of a key at a time (rotation), or older ones at once. */
+/** Gives the key's current secrets an end (rotation), or ends older ones at once. */
 export async function end(
   tx: Tx,
   {
@@ -84,7 +83,7 @@ export async function end(
   return Number(result.numUpdatedRows)
 }
 
-/** The secrets of some keys of an organization, newest first. */
+/** The secrets of the given keys in an organization, newest first. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -103,7 +102,7 @@ export async function list(
   return byKey
 }
 
-/** When, from where, by what and for which target a key was last used. */
+/** The last use of a key: when, from where, by which user agent and for which target. */
 export interface KeyUse {
   readonly organizationId: OrganizationId
   readonly keyId: KeyId
@@ -114,7 +113,7 @@ export interface KeyUse {
   readonly targetId: string | undefined
 }
 
-/** Writes last uses, one a secret; an older use never overwrites a newer one. */
+/** Writes last uses, one per secret; an older use never overwrites a newer one. */
 export async function noteUses(tx: Tx, uses: readonly KeyUse[]): Promise<void> {
   for (const use of uses) {
     const columns = {
@@ -137,7 +136,7 @@ export async function noteUses(tx: Tx, uses: readonly KeyUse[]): Promise<void> {
   }
 }
 
-/** An old secret, still valid, that nobody has used for a while. */
+/** An old secret that is still valid but has not been used for a while. */
 export interface SilentSecret {
   readonly organizationId: OrganizationId
   readonly keyId: KeyId
@@ -146,7 +145,10 @@ export interface SilentSecret {
   readonly lastUsedAt: number | undefined
 }
 
-/** Old secrets that overlap and were not used since a time, nor made after it; each is told of once. */
+/**
+ * Old secrets that are still valid, existed before a given time and have not been used since; each is returned only
+ * once.
+ */
 export async function takeSilent(
   tx: Tx,
   silentSince: number,
@@ -180,7 +182,7 @@ export async function takeSilent(
   }))
 }
 
-/** A secret's row as a record. */
+/** Converts a secret's row into a record. */
 export function secretFromRow(
   row: Omit<KeySecretTable, 'key_id' | 'organization_id' | 'silent_announced_at'>,
 ): KeySecretRecord {

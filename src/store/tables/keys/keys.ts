@@ -9,19 +9,19 @@ import { ownRow } from '../../db/own-rows.ts'
 
 export type Scheme = 'x-api-key' | 'bearer'
 
-/** What a key may reach: a target (by slug) and methods there; no methods = all methods. */
+/** What a key may reach: a target (by slug) and methods on it; an empty list means all methods. */
 export interface Grant {
   readonly target: string
   readonly methods?: readonly string[] | undefined
 }
 
-/** At most `calls` in each calendar day or month (UTC). */
+/** At most `calls` per calendar day or month (UTC). */
 export interface Quota {
   readonly calls: number
   readonly period: 'day' | 'month'
 }
 
-/** Undefined grants reach every target, undefined CIDRs allow every address. */
+/** Undefined grants allow every target; undefined CIDRs allow every address. */
 const declared = {
   id: text<KeyId>(),
   organizationId: text<OrganizationId>(),
@@ -54,18 +54,18 @@ export { fromRow }
 export type KeyRecord = RecordOf<typeof declared>
 export type KeyTable = TableOf<typeof declared & typeof hidden>
 
-/** What a person decides about a key, at its issue and by each edit. */
+/** The fields a person decides when issuing or editing a key. */
 const editable = ['name', 'grants', 'cidrs', 'rateLimit', 'quota', 'expiresAt'] as const
 
 export type KeyEdit = Pick<KeyRecord, (typeof editable)[number]>
 export type KeyInput = Pick<KeyEdit, 'name'> & Partial<KeyEdit>
 
-/** What a person decides about a key and nothing else; what is left out is undefined: no limit, no end. */
+/** Extracts exactly the fields a person decides; a missing one is undefined, meaning no limit or no expiry. */
 export function editOf(key: KeyInput): KeyEdit {
   return Object.fromEntries(editable.map((name) => [name, key[name]])) as unknown as KeyEdit
 }
 
-/** What a person decided about a key, as the audit log tells it. */
+/** The fields a person decided, as the audit log shows them. */
 export function describe(key: KeyRecord): Record<string, unknown> {
   return { ...toJson({ ...editOf(key), scheme: key.scheme }) }
 }
@@ -73,7 +73,7 @@ export function describe(key: KeyRecord): Record<string, unknown> {
 type NewKey = KeyEdit &
   Pick<KeyRecord, 'id' | 'organizationId' | 'scheme' | 'createdBy' | 'personalUserId'>
 
-/** Adds a key (without its secret). */
+/** Adds a key without its secret. */
 export async function insert(tx: Tx, key: NewKey): Promise<KeyRecord> {
   const row = await tx.query
     .insertInto('api_key')
@@ -83,7 +83,7 @@ export async function insert(tx: Tx, key: NewKey): Promise<KeyRecord> {
   return fromRow(row)
 }
 
-/** Replaces what an edit may change; undefined if there is no such living key at that version. */
+/** Replaces the editable fields; undefined if there is no active key at that version. */
 export async function update(
   tx: Tx,
   { organizationId, id }: Pick<KeyRecord, 'organizationId' | 'id'>,
@@ -100,7 +100,7 @@ export async function update(
   return row && fromRow(row)
 }
 
-/** Revokes a key; undefined if there is no such key or it is revoked already. */
+/** Revokes a key; undefined if it does not exist or is already revoked. */
 export async function revoke(
   tx: Tx,
   {
@@ -128,7 +128,7 @@ export async function revoke(
   return row && fromRow(row)
 }
 
-/** Suspends (a time) or resumes (undefined) the personal keys of a person; returns the ids of the keys that changed. */
+/** Suspends (a time) or resumes (undefined) a person's personal keys; returns the ids of the changed keys. */
 export async function suspendPersonal(
   tx: Tx,
   { suspendedAt, ...holder }: Holder & { readonly suspendedAt: number | undefined },
@@ -141,7 +141,7 @@ export async function suspendPersonal(
   return rows.map((row) => row.id as KeyId)
 }
 
-/** Revokes the personal keys of a person who left; returns the ids of the keys that changed. */
+/** Revokes the personal keys of a person who left; returns the ids of the changed keys. */
 export async function revokePersonal(
   tx: Tx,
   { revokedBy, ...holder }: Holder & { readonly revokedBy: string },
@@ -163,7 +163,7 @@ function personalKeys(tx: Tx, { organizationId, userId }: Holder) {
     .where('revoked_at', 'is', null)
 }
 
-/** The key with this id in this organization. */
+/** Finds the key with this id in an organization. */
 export async function find(
   db: Db,
   organizationId: OrganizationId,
@@ -173,7 +173,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Whose key an id is; for the operator, who names keys without their organization. */
+/** The organization that a key belongs to; for the operator, who names keys without their organization. */
 export async function organizationOf(db: Db, id: string): Promise<OrganizationId | undefined> {
   const row = await db.query
     .selectFrom('api_key')
@@ -183,7 +183,7 @@ export async function organizationOf(db: Db, id: string): Promise<OrganizationId
   return row?.organization_id as OrganizationId | undefined
 }
 
-/** A page of an organization's keys, newest first, before an id; each with its secrets' records. */
+/** Lists a page of an organization's keys before an id, newest first, each with its secrets' records. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -241,7 +241,7 @@ export async function list(
 
 const expiringWithinMs = 7 * 24 * 3600 * 1000
 
-/** Keys whose end has come and that nobody was told of yet; marks them as told. */
+/** Expired keys that have not been announced yet; marks them as announced. */
 export async function takeExpired(tx: Tx, limit: number): Promise<KeyRecord[]> {
   const rows = await tx.query
     .updateTable('api_key')

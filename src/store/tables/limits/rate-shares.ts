@@ -17,23 +17,23 @@ export interface RateNodeTable {
   until: number
 }
 
-/** What one node holds of a rate; `nodeId` is '' for the part that no node holds. */
+/** One node's share of a rate; `nodeId` is '' for the part that no node holds. */
 export interface RateShareRecord {
   /** A key, target, organization, SCIM token or source of failed credentials. */
   readonly subjectId: string
   readonly nodeId: string
   readonly organizationId: string
-  /** Millionths of the rate. */
+  /** In millionths of the rate. */
   readonly share: number
-  /** When the share's bucket is whole again, in milliseconds since 1970 by the database's clock. */
+  /** When the share's bucket is full again, in milliseconds since 1970 by the database's clock. */
   readonly wholeAt: number
-  /** Calls a second that were asked for here. */
+  /** Calls per second that were requested on this node. */
   readonly demand: number
-  /** Whether the node needs more than it holds. */
+  /** Whether the node needs a larger share than it holds. */
   readonly short: boolean
 }
 
-/** The nodes that share rates at a moment of the database's clock. */
+/** The nodes sharing rates at a given moment of the database's clock. */
 export interface RateNodes {
   readonly now: number
   readonly live: ReadonlySet<string>
@@ -42,12 +42,12 @@ export interface RateNodes {
 const rowsInStatement = 256
 const rowsInPage = 10_000
 
-/** Says that a node lives, and learns who else does; times are the database's. */
+/** Records that a node is alive and returns the other live nodes; times are the database's. */
 export async function renewNode(
   tx: Tx,
   node: { readonly id: string; readonly ttlMs: number },
 ): Promise<RateNodes> {
-  // SQLite's processes share the machine's clock; nodes on PostgreSQL may each have a wrong one.
+  // Processes on SQLite share the machine's clock; each node on PostgreSQL may have a wrong one.
   const now =
     tx.engine === 'postgres'
       ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
@@ -65,12 +65,12 @@ export async function renewNode(
   return { now: at, live: new Set(live.map((row) => row.node_id)) }
 }
 
-/** A node that stops: what it held is everybody's. */
+/** Removes a stopping node; its shares become available to all. */
 export async function leaveNode(tx: Tx, nodeId: string): Promise<void> {
   await tx.query.deleteFrom('rate_node').where('node_id', '=', nodeId).execute()
 }
 
-/** Nodes that died, and rows of subjects that nobody has used for long; those of strangers sooner. */
+/** Deletes dead nodes and rows of subjects unused for long; rows of unidentified sources go sooner. */
 export async function forgetOld(
   tx: Tx,
   { before, sourcesBefore }: { readonly before: number; readonly sourcesBefore: number },
@@ -95,23 +95,23 @@ export async function forgetOld(
     .execute()
 }
 
-/** Removes all shares: every node starts again. */
+/** Deletes all shares, so that every node starts over. */
 export async function forgetAll(tx: Tx): Promise<void> {
   await tx.query.deleteFrom('rate_share').execute()
   await tx.query.deleteFrom('rate_node').execute()
 }
 
-/** Locks subjects until the transaction ends, and reads who holds what of them. */
+/** Locks subjects until the transaction ends, and reads who holds which share of them. */
 export async function lockSubjects(
   tx: Tx,
   subjects: readonly { readonly id: string; readonly organizationId: string }[],
 ): Promise<RateShareRecord[]> {
-  // In one order on every node, so that no two of them wait for each other's rows.
+  // All nodes use the same order, so they can't deadlock on each other's rows.
   const ordered = subjects.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const found: RateShareRecord[] = []
   for (let at = 0; at < ordered.length; at += rowsInStatement) {
     const part = ordered.slice(at, at + rowsInStatement)
-    // The update does nothing but lock: an upsert takes the lock whether or not the row was there.
+    // The update only takes the lock: an upsert locks the row whether or not it existed.
     await tx.query
       .insertInto('rate_share')
       .values(
@@ -132,7 +132,7 @@ export async function lockSubjects(
   return found
 }
 
-/** Who holds what of these subjects. */
+/** The shares held of these subjects. */
 export async function listOf(db: Db, subjectIds: readonly string[]): Promise<RateShareRecord[]> {
   const rows = await db.query
     .selectFrom('rate_share')
@@ -142,7 +142,7 @@ export async function listOf(db: Db, subjectIds: readonly string[]): Promise<Rat
   return rows.map(fromRow)
 }
 
-/** What other nodes have changed since a moment of the database's clock. */
+/** The shares that other nodes have changed since a moment of the database's clock. */
 export async function listChanged(
   db: Db,
   since: { readonly now: number; readonly nodeId: string },
@@ -157,7 +157,7 @@ export async function listChanged(
   return rows.map(fromRow)
 }
 
-/** Subjects of an organization and how their rates are shared by the nodes that live. */
+/** The rate subjects of an organization and the shares that live nodes hold of them. */
 export async function listShares(
   db: Db,
   of: { readonly organizationId: string; readonly subjectId?: string | undefined },
@@ -191,7 +191,7 @@ export async function countShares(
   return row
 }
 
-/** Writes rows; one whose share is 0, that needs nothing and that tells nothing is deleted. */
+/** Writes the rows of shares and deletes the empty ones in `gone`. */
 export async function write(
   tx: Tx,
   change: {

@@ -1,10 +1,10 @@
 import type { Tx } from '../../db/db.ts'
 
 const deletedAtOnce = 10_000
-// Nodes compare the last change that they have read with what is there.
+// Nodes look up the last change they have read, so recent ones must stay.
 const alwaysKept = 1000
 
-/** Deletes changes older than a time, a bounded number at once. */
+/** Deletes changes older than a given time, a limited number per call. */
 export async function forgetChanges(tx: Tx, olderThan: number): Promise<void> {
   await tx.query
     .deleteFrom('change')

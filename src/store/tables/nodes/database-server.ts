@@ -7,26 +7,26 @@ export interface DatabaseServerTable {
   since: number
 }
 
-// A node trusts what it read from the server before for a second; the rest is for clocks that do not run alike.
+// Nodes trust reads from the previous server for one second; the rest allows for clock drift.
 const settlesWithinMs = 1100
 
-/** Milliseconds since nodes met this server here; null on SQLite. */
+/** Milliseconds since nodes first met the current server; null on SQLite. */
 export function serverAge(db: Pick<Db, 'engine'>): RawBuilder<number | null> {
   if (db.engine === 'sqlite') return sql`null`
   return sql`(select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) - max(since)
     from database_server)`
 }
 
-/** When nodes met the server that answers now for the first time; undefined on SQLite, and where none was before it. */
+/** When nodes first met the current server; undefined on SQLite and if no server preceded it. */
 export async function metAt(db: Db): Promise<number | undefined> {
   if (db.engine === 'sqlite') return undefined
   const row = await db.query.selectFrom('database_server').select('since').executeTakeFirst()
   return row === undefined || row.since === 0 ? undefined : row.since
 }
 
-/** For how long nodes may still trust what they read from the server before this one. */
+/** Milliseconds for which nodes may still trust reads from the previous server. */
 export function unsettledMs(serverAgeMs: number | undefined): number {
   if (serverAgeMs === undefined) return 0
-  // A clock that was set back says nothing of how long it was.
+  // A negative age means the clock was set back, so the elapsed time is unknown: assume none.
   return Math.max(0, settlesWithinMs - Math.max(0, serverAgeMs))
 }

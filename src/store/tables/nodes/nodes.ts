@@ -12,17 +12,17 @@ export interface NodeTable {
   beats: number
 }
 
-/** A node as others see it. */
+/** A node as other nodes see it. */
 export interface NodeRow {
   readonly id: string
-  /** Changes with every heartbeat, independent of any clock. */
+  /** Changes with every heartbeat, independently of any clock. */
   readonly beat: string
   readonly seenSequence: number
-  /** Whether what it has read last is part of this database's history. */
+  /** Whether the last change it has read is part of this database's history. */
   readonly isOfThisHistory: boolean
 }
 
-/** A running node says that it lives and how far it has read the change feed; returns whether its row was there. */
+/** Records that a running node is alive and how far it has read the change feed; returns whether its row existed. */
 export async function beat(tx: Tx, node: { id: string; seen: FeedMark }): Promise<boolean> {
   const seen = { seen_sequence: node.seen.sequence, seen_token: node.seen.token }
   const { numUpdatedRows } = await tx.query
@@ -38,12 +38,12 @@ export async function beat(tx: Tx, node: { id: string; seen: FeedMark }): Promis
   return false
 }
 
-/** Removes the row of a node that stops. */
+/** Removes the row of a node that is stopping. */
 export async function leave(tx: Tx, id: string): Promise<void> {
   await tx.query.deleteFrom('node').where('id', '=', id).execute()
 }
 
-/** Removes a node that has been silent, unless it has just been heard of again. */
+/** Removes a silent node, unless a new heartbeat has just arrived. */
 export async function removeSilent(tx: Tx, node: NodeRow): Promise<void> {
   const [heartbeatAt = '', beats = ''] = node.beat.split(' ')
   await tx.query
@@ -54,7 +54,7 @@ export async function removeSilent(tx: Tx, node: NodeRow): Promise<void> {
     .execute()
 }
 
-/** All nodes that nobody has found dead, and whether a change is there, at one moment. */
+/** Reads, in one snapshot, all registered nodes and whether a change exists. */
 export async function look(
   db: Db,
   change: FeedMark | undefined,
@@ -94,7 +94,7 @@ function nodeOf(row: LookRow): NodeRow[] {
       id: row.id,
       beat: `${row.heartbeat_at} ${row.beats}`,
       seenSequence: row.seen_sequence,
-      // While nodes are upgraded one by one, an older version says no token.
+      // During a rolling upgrade, nodes of an older version report no token.
       isOfThisHistory: row.known !== null || row.seen_token === '',
     },
   ]

@@ -34,7 +34,7 @@ const { fromRow, toRow } = columns(declared, hidden)
 export type OrganizationRecord = RecordOf<typeof declared>
 export type OrganizationTable = TableOf<typeof declared & typeof hidden>
 
-/** Adds an organization with its head; undefined if the slug is taken. */
+/** Adds an organization and its head row; undefined if the slug is taken. */
 export async function insert(
   tx: Tx,
   organization: { id: OrganizationId; slug: string; name: string; plan: Plan },
@@ -59,7 +59,7 @@ export async function insert(
   return fromRow(row)
 }
 
-/** The organization with this id, if it exists; inside a transaction the row can be locked until its end. */
+/** Finds the organization with this id; a transaction can lock the row until it ends. */
 export async function find(
   db: Db,
   id: string,
@@ -70,13 +70,13 @@ export async function find(
     .selectAll()
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
-    // Not stronger than a change of the row itself: rows that refer to it are still added meanwhile.
+    // The weaker lock still lets others add rows that refer to the organization.
     .$if(lock && db.engine === 'postgres', (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
   return row && fromRow(row)
 }
 
-/** The organization with this slug, if it exists. */
+/** Finds the organization with this slug. */
 export async function findBySlug(db: Db, slug: string): Promise<OrganizationRecord | undefined> {
   const row = await db.query
     .selectFrom('organization')
@@ -87,7 +87,7 @@ export async function findBySlug(db: Db, slug: string): Promise<OrganizationReco
   return row && fromRow(row)
 }
 
-/** A page of all organizations by slug, after a slug. */
+/** Lists a page of all organizations in slug order, after a given slug. */
 export async function list(
   db: Db,
   page: { after?: string | undefined; limit: number },
@@ -103,7 +103,7 @@ export async function list(
   return rows.map(fromRow)
 }
 
-/** Changes what is given; undefined if there is no such organization (or not at that version). */
+/** Changes the given fields; undefined if there is no such organization (or not at that version). */
 export async function update(
   tx: Tx,
   id: string,

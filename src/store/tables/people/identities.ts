@@ -17,7 +17,7 @@ export interface IdentityTable {
   former_client_id: string | null
 }
 
-/** What names somebody at a provider: never an e-mail address. */
+/** Identifies a person at a provider; an e-mail address never does. */
 export interface IdentityKey {
   /** '' for the built-in providers. */
   readonly connectionId: string
@@ -25,7 +25,7 @@ export interface IdentityKey {
   readonly subject: string
 }
 
-/** Who somebody is at a provider. */
+/** A link between a person and their identity at a provider. */
 export interface IdentityRecord extends IdentityKey {
   readonly id: Id<'idn'>
   readonly userId: UserId
@@ -35,14 +35,16 @@ export interface IdentityRecord extends IdentityKey {
   readonly name: string | undefined
   readonly createdAt: number
   readonly lastUsedAt: number | undefined
-  /** What no owner stands behind in this link; it never leads to an owner's account unconfirmed. */
+  /** What an owner has not confirmed about this link; until then it never leads to an owner's account. */
   readonly awaitsOwner: AwaitsOwner | undefined
 }
 
-/** The connection, or the directory (SCIM), through which an identity was linked and which an administrator set up. */
+/**
+ * The part an administrator set up and through which the identity was linked: a connection, or the directory (SCIM).
+ */
 export type AwaitsOwner = 'connection' | 'directory'
 
-/** Adds an identity to a person; undefined if it belongs to somebody already. */
+/** Adds an identity to a person; undefined if it already belongs to someone. */
 export async function insert(
   tx: Tx,
   identity: IdentityKey & {
@@ -78,7 +80,7 @@ export async function insert(
   return row && fromRow(row)
 }
 
-/** The identity with exactly this connection, issuer and subject. */
+/** Finds the identity with exactly this connection, issuer and subject. */
 export async function find(db: Db, key: IdentityKey): Promise<IdentityRecord | undefined> {
   const row = await db.query
     .selectFrom('identity')
@@ -103,8 +105,8 @@ export async function listOf(db: Db, userId: UserId): Promise<IdentityRecord[]> 
 }
 
 /**
- * A person's identities that can still sign in, oldest first: those of deleted connections, of an issuer that a
- * connection had before, or of a client under which the provider knew them by another subject, bind nobody.
+ * A person's identities that can still sign in, oldest first. Identities of deleted connections, of a connection's
+ * former issuer, or of a former client with other subjects can't.
  */
 export async function listLiving(db: Db, userId: UserId): Promise<IdentityRecord[]> {
   const rows = await db.query
@@ -130,7 +132,10 @@ export async function listLiving(db: Db, userId: UserId): Promise<IdentityRecord
   return rows.map(fromRow)
 }
 
-/** How many active members a connection signs in, how many of them have no other way in, and which of those are owners. */
+/**
+ * How many active members sign in through a connection, how many of them have no other way in, and how many of those
+ * are owners.
+ */
 export async function countDependents(
   db: Db,
   connection: { readonly id: string; readonly organizationId: string; readonly issuer: string },
@@ -180,7 +185,7 @@ export async function countDependents(
   }
 }
 
-/** Notes that an owner stands behind a connection's links now, or that a person has confirmed one link. */
+/** Records that an owner now vouches for a connection's links, or that a person has confirmed one link. */
 export async function vouch(
   tx: Tx,
   which: { readonly id: string } | { readonly connectionId: string; readonly issuer: string },
@@ -191,13 +196,16 @@ export async function vouch(
       ? links.where('id', '=', which.id)
       : links
           .where('connection_id', '=', which.connectionId)
-          // Whoever saves it sees the issuer of now: links of an earlier one could come back with it.
+          // The owner sees only the current issuer: links of a previous one could come back with it.
           .where('issuer', '=', which.issuer)
           .where('awaits_owner', '=', 'connection')
   await chosen.execute()
 }
 
-/** Notes which client a connection's identities belong to, before it gets another whose subjects are different ones. */
+/**
+ * Records which client a connection's identities belong to, before it switches to another client with different
+ * subjects.
+ */
 export async function bindToClient(
   tx: Tx,
   connection: { readonly id: string; readonly issuer: string; readonly clientId: string },
@@ -211,7 +219,7 @@ export async function bindToClient(
     .execute()
 }
 
-/** Notes a use and what the provider says of the person today; the identity stays whose it is. */
+/** Records a use and the provider's current data about the person; the identity's owner never changes. */
 export async function noteUse(
   tx: Tx,
   id: string,
@@ -230,7 +238,7 @@ export async function noteUse(
     .execute()
 }
 
-/** Takes an identity from a person; whether there was one. */
+/** Removes an identity from a person; returns whether there was one. */
 export async function remove(tx: Tx, userId: UserId, id: string): Promise<boolean> {
   const result = await tx.query
     .deleteFrom('identity')

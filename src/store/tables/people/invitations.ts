@@ -25,11 +25,10 @@ const hidden = {
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** An invitation as stored; its token is known by its digest only. */
+/** An invitation as stored; only its token's digest is kept. */
 export type InvitationRecord = RecordOf<typeof declared>
 export type InvitationTable = TableOf<typeof declared & typeof hidden>
 
-/** Adds an invitation. */
 export async function insert(
   tx: Tx,
   invitation: Pick<
@@ -45,7 +44,10 @@ export async function insert(
   return fromRow(row)
 }
 
-/** The invitation that a token's digest belongs to, whatever its state: the look-up without an organization, for it finds it. */
+/**
+ * Finds the invitation for a token's digest, whatever its state. The organization is not known yet, so this look-up
+ * needs none.
+ */
 export async function findByDigest(db: Db, digest: string): Promise<InvitationRecord | undefined> {
   const row = await db.query
     .selectFrom('invitation')
@@ -55,7 +57,7 @@ export async function findByDigest(db: Db, digest: string): Promise<InvitationRe
   return row && fromRow(row)
 }
 
-/** A page of an organization's invitations, newest first, before an id. */
+/** Lists a page of an organization's invitations before an id, newest first. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -71,7 +73,7 @@ export async function list(
   return (await query.execute()).map(fromRow)
 }
 
-/** Open invitations for an e-mail address, in whichever organization, newest first. */
+/** Open invitations for an e-mail address in any organization, newest first. */
 export async function listOpenFor(
   db: Db,
   email: string,
@@ -90,7 +92,9 @@ export async function listOpenFor(
   return rows.map(fromRow)
 }
 
-/** Marks an open invitation as accepted; undefined if it was not open. Once only, whoever comes first. */
+/**
+ * Marks an open invitation as accepted; undefined if it was not open. Only the first of concurrent callers succeeds.
+ */
 export async function accept(
   tx: Tx,
   {
@@ -134,7 +138,7 @@ export async function revoke(
   return row && fromRow(row)
 }
 
-/** Withdraws the open invitations of an address in an organization, for a newer one takes their place. */
+/** Withdraws the open invitations for an address in an organization, because a newer one replaces them. */
 export async function revokeOpenFor(
   tx: Tx,
   organizationId: OrganizationId,
@@ -150,7 +154,7 @@ export async function revokeOpenFor(
     .execute()
 }
 
-/** Withdraws the open invitations that these access tokens made; returns them. */
+/** Withdraws the open invitations created with these access tokens; returns them. */
 export async function revokeMadeByTokens(
   tx: Tx,
   made: { readonly organizationId: OrganizationId; readonly makers: readonly string[] },
@@ -168,7 +172,10 @@ export async function revokeMadeByTokens(
   return rows.map(fromRow)
 }
 
-/** Withdraws the open invitations that a member made, also by an access token, or those for one role; returns them. */
+/**
+ * Withdraws the open invitations that a member created (also through an access token), or only those for one role;
+ * returns them.
+ */
 export async function revokeMadeBy(
   tx: Tx,
   made: {

@@ -8,7 +8,7 @@ import type { OrganizationRecord, Plan } from '../organizations/organizations.ts
 import { listByEmailKeys as listPeople } from './users.ts'
 
 export type MembershipRole = 'owner' | 'admin' | 'developer' | 'viewer'
-/** How somebody came in; `directory` means that SCIM keeps the membership in step. */
+/** How a person became a member; `directory` means that SCIM keeps the membership in sync. */
 export type MembershipSource =
   | 'setup'
   | 'invitation'
@@ -29,18 +29,18 @@ const declared = {
 }
 const { fromRow, toRow } = columns(declared, {})
 
-/** Somebody's membership in an organization. */
+/** A person's membership in an organization. */
 export type MembershipRecord = RecordOf<typeof declared>
 export type MembershipTable = TableOf<typeof declared>
 
-/** A membership with who it is. */
+/** A membership with its person. */
 export interface MemberRecord extends MembershipRecord {
   readonly name: string
   readonly email: string | undefined
   readonly lastSeenAt: number | undefined
 }
 
-/** Adds a membership; undefined if the person is (or was) in already. */
+/** Adds a membership; undefined if the person is or was already a member. */
 export async function insert(
   tx: Tx,
   membership: Pick<MembershipRecord, 'id' | 'organizationId' | 'userId' | 'role' | 'source'> & {
@@ -57,8 +57,8 @@ export async function insert(
 }
 
 /**
- * Keeps a membership and a person's own as they are until the transaction's end, so that what is read of them next
- * still holds when it commits. SQLite has one writer anyway.
+ * Locks a membership and its person until the transaction ends, so that anything read next still holds at the commit.
+ * SQLite has one writer anyway.
  */
 export async function lock(
   tx: Tx,
@@ -71,13 +71,13 @@ export async function lock(
     .select('id')
     .where('organization_id', '=', organizationId)
     .where((eb) => eb.or([eb('id', '=', which.id ?? ''), eb('user_id', '=', which.userId ?? '')]))
-    // In one order: two owners who decide about each other wait rather than deadlock.
+    // A fixed order: two owners who change each other's membership wait instead of deadlocking.
     .orderBy('id')
     .forNoKeyUpdate()
     .execute()
 }
 
-/** Somebody's membership in an organization, active or not. */
+/** Finds a person's membership in an organization, active or not. */
 export async function findByUser(
   db: Db,
   organizationId: OrganizationId,
@@ -92,7 +92,7 @@ export async function findByUser(
   return row && fromRow(row)
 }
 
-/** The member with this membership id in this organization. */
+/** Finds the member with this membership id in an organization. */
 export async function find(
   db: Db,
   organizationId: OrganizationId,
@@ -102,7 +102,7 @@ export async function find(
   return row && memberFromRow(row)
 }
 
-/** A page of an organization's members, oldest first, after a membership id. */
+/** Lists a page of an organization's members after a membership id, oldest first. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -116,14 +116,14 @@ export async function list(
   return (await query.execute()).map(memberFromRow)
 }
 
-/** Active members of an organization with one of these e-mail keys, as far as they count there; at most a few. */
+/** Active members with one of these e-mail keys, where the address counts in this organization; at most a few. */
 export async function listByEmailKeys(
   db: Db,
   organizationId: OrganizationId,
   emailKeys: readonly string[],
 ): Promise<MembershipRecord[]> {
   if (emailKeys.length === 0) return []
-  // Two queries, because the first rarely finds anybody and SQLite would materialise a subquery.
+  // Two queries, because the first rarely finds anyone and SQLite would materialize a subquery.
   const people = await listPeople(db, emailKeys, organizationId)
   if (people.length === 0) return []
   const rows = await db.query
@@ -137,7 +137,7 @@ export async function listByEmailKeys(
   return rows.map(fromRow)
 }
 
-/** The memberships of an organization with these ids; those that are not there are left out. */
+/** Finds an organization's memberships with these ids; unknown ids are left out. */
 export async function listByIds(
   db: Db,
   organizationId: OrganizationId,
@@ -153,7 +153,7 @@ export async function listByIds(
   return rows.map(fromRow)
 }
 
-/** What somebody is a member of, by slug; only what still exists. */
+/** A person's memberships in existing organizations, in slug order. */
 export async function listOfUser(
   db: Db,
   userId: UserId,
@@ -201,10 +201,10 @@ export async function update(
     readonly id: string
     readonly change: {
       role?: MembershipRole | undefined
-      /** Another person takes this membership over. */
+      /** The person who takes over this membership. */
       userId?: UserId | undefined
       source?: MembershipSource | undefined
-      /** null reactivates. */
+      /** null reactivates it. */
       deactivatedAt?: number | null | undefined
       expectedVersion?: number | undefined
     }
@@ -228,7 +228,7 @@ export async function update(
   return row && fromRow(row)
 }
 
-/** Gives memberships a role; at most a few hundred at once. */
+/** Gives several memberships a role; at most a few hundred per call. */
 export async function giveRole(
   tx: Tx,
   {
@@ -250,14 +250,14 @@ export async function giveRole(
     .execute()
 }
 
-/** Ends a membership; whether there was one. */
+/** Deletes a membership; returns whether there was one. */
 export async function remove(tx: Tx, organizationId: OrganizationId, id: string): Promise<boolean> {
   return await removeOwn(tx, 'membership', { organizationId, id })
 }
 
 /**
- * How many active owners an organization has. It first locks the organization's head, so that two transactions
- * which both take an owner away see each other.
+ * Counts an organization's active owners. It first locks the organization's head, so that two transactions that each
+ * remove an owner see each other.
  */
 export async function countOwners(tx: Tx, organizationId: OrganizationId): Promise<number> {
   await tx.query

@@ -17,11 +17,11 @@ const hidden = {
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** A link that the operator printed. */
+/** A sign-in link printed by the operator. */
 export type SignInLinkRecord = RecordOf<typeof declared>
 export type SignInLinkTable = TableOf<typeof declared & typeof hidden>
 
-/** Removes the unused setup links that end before this time; all of them for Infinity. */
+/** Deletes unused setup links that expire before this time; Infinity deletes all of them. */
 export async function removeSetUp(tx: Tx, endingBeforeMs: number): Promise<void> {
   await tx.query
     .deleteFrom('sign_in_link')
@@ -31,7 +31,6 @@ export async function removeSetUp(tx: Tx, endingBeforeMs: number): Promise<void>
     .execute()
 }
 
-/** Adds a link. */
 export async function insert(tx: Tx, link: SignInLinkRecord & { digest: string }): Promise<void> {
   await tx.query
     .insertInto('sign_in_link')
@@ -39,7 +38,7 @@ export async function insert(tx: Tx, link: SignInLinkRecord & { digest: string }
     .execute()
 }
 
-/** Whether an unused, unexpired link has this digest. */
+/** Whether there is an unused, unexpired link with this digest. */
 export async function findOpen(
   db: Db,
   digest: string,
@@ -55,7 +54,7 @@ export async function findOpen(
   return row && fromRow(row)
 }
 
-/** Uses a link; undefined if it was used, is too old, or never was. Once only, whoever comes first. */
+/** Uses a link; undefined if it is unknown, expired or already used. Only the first of concurrent callers succeeds. */
 export async function use(
   tx: Tx,
   digest: string,

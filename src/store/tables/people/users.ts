@@ -14,12 +14,15 @@ export interface UserTable {
   version: number
 }
 
-/** A person as stored; a person needs no e-mail. */
+/** A person as stored; the e-mail address is optional. */
 export interface UserRecord {
   readonly id: UserId
   readonly name: string
   readonly email: string | undefined
-  /** The organization whose directory or provider wrote the address; undefined: proven, or the operator's word. */
+  /**
+   * The organization whose directory or provider supplied the address; undefined if it was proven or set by the
+   * operator.
+   */
   readonly emailFrom: OrganizationId | undefined
   readonly createdAt: number
   readonly lastSeenAt: number | undefined
@@ -27,12 +30,11 @@ export interface UserRecord {
   readonly version: number
 }
 
-/** What an e-mail address is compared by; addresses that differ in case only are one person's. */
+/** The form in which e-mail addresses are compared: addresses that differ only in case belong to one person. */
 export function emailKey(email: string): string {
   return email.trim().normalize('NFC').toLowerCase()
 }
 
-/** Adds a person. */
 export async function insert(
   tx: Tx,
   user: {
@@ -60,13 +62,12 @@ export async function insert(
   return fromRow(row)
 }
 
-/** The person with this id. */
 export async function find(db: Db, id: string): Promise<UserRecord | undefined> {
   const row = await db.query.selectFrom('user').selectAll().where('id', '=', id).executeTakeFirst()
   return row && fromRow(row)
 }
 
-/** The names and addresses of people, by id; at most a few hundred at once. */
+/** The names and addresses of people, by id; at most a few hundred per call. */
 export async function contactsOf(
   db: Db,
   ids: readonly string[],
@@ -81,8 +82,9 @@ export async function contactsOf(
 }
 
 /**
- * People whose e-mail address this is, oldest first: an address is no identity, so there may be several. What an
- * organization wrote counts there, and everywhere while it holds the domain; `anywhere` takes each word for it.
+ * People with this e-mail address, oldest first; an address is not an identity, so there may be several. An address
+ * supplied by an organization counts within it, and everywhere if the organization holds the domain; `anywhere` accepts
+ * all of them.
  */
 export async function listByEmail(
   db: Db,
@@ -112,7 +114,7 @@ export async function listByEmail(
   return rows.map(fromRow)
 }
 
-/** Those of these people with one of these addresses, as far as the addresses count in this organization. */
+/** Those of the given people who have one of these addresses, where the address counts in this organization. */
 export async function listByEmailKeys(
   db: Db,
   emailKeys: readonly string[],
@@ -142,21 +144,21 @@ function holderOf(db: Db, email: string) {
     .where('name', '=', domainToASCII(host))
 }
 
-/** Whether anybody is there at all. */
+/** Whether any person exists. */
 export async function exists(db: Db): Promise<boolean> {
   return (await db.query.selectFrom('user').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Changes name, e-mail or deactivation; undefined if there is no such person (or not at that version). */
+/** Changes name, e-mail address or deactivation; undefined if there is no such person (or not at that version). */
 export async function update(
   tx: Tx,
   id: UserId,
   change: {
     name?: string | undefined
     email?: string | undefined
-    /** Whose word the address is; null: it has been proven. */
+    /** The organization that supplied the address; null if it has been proven. */
     emailFrom?: OrganizationId | null | undefined
-    /** null reactivates. */
+    /** null reactivates the person. */
     deactivatedAt?: number | null | undefined
     expectedVersion?: number | undefined
   },
@@ -182,7 +184,7 @@ export async function update(
   return row && fromRow(row)
 }
 
-/** A row as a person; also for joins of other files. */
+/** Converts a row into a person; other files use it for their joins. */
 export function fromRow(row: UserTable): UserRecord {
   return {
     id: row.id as UserId,

@@ -11,7 +11,7 @@ export interface ProviderSessionTable {
   id_token_sealed: string | null
 }
 
-/** Remembers whom a session belongs to at the connection's provider. */
+/** Links one of our sessions to the provider's subject and session at a connection. */
 export async function insert(
   tx: Tx,
   session: {
@@ -38,7 +38,7 @@ export async function insert(
     .execute()
 }
 
-/** The sealed id_token that a session began with, where it was kept. */
+/** The sealed id_token that a session started with, if it was kept. */
 export async function findIdToken(db: Db, sessionId: string): Promise<string | undefined> {
   const row = await db.query
     .selectFrom('provider_session')
@@ -48,7 +48,7 @@ export async function findIdToken(db: Db, sessionId: string): Promise<string | u
   return row?.id_token_sealed ?? undefined
 }
 
-/** Sessions of a subject at a connection, or of one session at the provider; both where both are given. */
+/** Sessions of a subject at a connection, or of one provider session; matches both if both are given. */
 export async function list(
   db: Db,
   connectionId: string,
@@ -69,7 +69,7 @@ export async function list(
   }))
 }
 
-/** All sessions that a connection has made and that have not run out. */
+/** All unexpired sessions created through a connection. */
 export async function listOfConnection(
   db: Db,
   connectionId: string,
@@ -87,7 +87,7 @@ export async function listOfConnection(
   }))
 }
 
-/** Deletes what has run out before a time. */
+/** Deletes rows that expired before a given time. */
 export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('provider_session').where('expires_at', '<', before).execute()
 }

@@ -7,7 +7,7 @@ import type { MembershipRole } from '../people/memberships.ts'
 const declared = {
   id: text<SessionId>(),
   userId: text<UserId>(),
-  /** How the person signed in: github, google, sso, setup, sign_in_link. */
+  /** How the person signed in: github, google, sso, setup or sign_in_link. */
   provider: text(),
   identityId: maybe(text()),
   connectionId: maybe(text()),
@@ -27,18 +27,17 @@ const hidden = {
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** A session as stored; the row decides whether it lives. */
+/** A session as stored; the row alone decides whether it is active. */
 export type SessionRecord = RecordOf<typeof declared>
 export type SessionTable = TableOf<typeof declared & typeof hidden>
 
-/** A session with whom it belongs to. */
+/** A session with its person. */
 export interface SessionWithUser extends SessionRecord {
   readonly userName: string
   readonly userEmail: string | undefined
   readonly userDeactivatedAt: number | undefined
 }
 
-/** Adds a session. */
 export async function insert(
   tx: Tx,
   session: Pick<
@@ -54,7 +53,7 @@ export async function insert(
   return fromRow(row)
 }
 
-/** The session of a token's digest with its person, whatever their state. */
+/** Finds the session for a token's digest with its person, whatever their state. */
 export async function findByDigest(db: Db, digest: string): Promise<SessionWithUser | undefined> {
   const row = await db.query
     .selectFrom('session')
@@ -72,7 +71,7 @@ export async function findByDigest(db: Db, digest: string): Promise<SessionWithU
   }
 }
 
-/** The session with this id, whatever its state. */
+/** Finds the session with this id, whatever its state. */
 export async function find(db: Db, id: string): Promise<SessionRecord | undefined> {
   const row = await db.query
     .selectFrom('session')
@@ -82,7 +81,7 @@ export async function find(db: Db, id: string): Promise<SessionRecord | undefine
   return row && fromRow(row)
 }
 
-/** A person's sessions that still live, newest first; of an organization, those that reach it. */
+/** A person's active sessions, newest first; with an organization, only those valid there. */
 export async function listLiving(
   db: Db,
   userId: UserId,
@@ -111,7 +110,7 @@ export async function listLiving(
   return rows.map(fromRow)
 }
 
-/** Living sessions of an organization's active members, those seen last first. */
+/** Active sessions of an organization's active members, most recently seen first. */
 export async function listOfMembers(
   db: Db,
   {
@@ -145,7 +144,9 @@ export async function listOfMembers(
   }))
 }
 
-/** Ends living sessions of a person: one, all, all but one, or those that reach an organization; returns what ended. */
+/**
+ * Ends a person's active sessions: one, all, all but one, or those valid in an organization; returns the ended ones.
+ */
 export async function end(
   tx: Tx,
   {
@@ -185,7 +186,7 @@ export async function end(
   return (await query.returningAll().execute()).map(fromRow)
 }
 
-/** Connections of all organizations but this one: what their providers vouched for does not reach it. */
+/** Connections of all other organizations: sessions from their providers are not valid in this one. */
 function connectionsElsewhere(db: Db, organizationId: string) {
   return db.query
     .selectFrom('connection')
@@ -193,7 +194,7 @@ function connectionsElsewhere(db: Db, organizationId: string) {
     .where('connection.organization_id', '!=', organizationId)
 }
 
-/** Of these people, those with a session that has not been ended; at most a few hundred at once. */
+/** Those of the given people who have a session that was not ended; at most a few hundred per call. */
 export async function usersWithOne(
   db: Db,
   userIds: readonly UserId[],
@@ -209,7 +210,7 @@ export async function usersWithOne(
   return new Set(rows.map((row) => row.user_id))
 }
 
-/** Notes when a session and its person were last seen. */
+/** Records when a session and its person were last seen. */
 export async function noteSeen(
   tx: Tx,
   seen: { id: SessionId; userId: UserId; at: number; address: string | undefined },
@@ -231,7 +232,7 @@ export async function noteSeen(
     .execute()
 }
 
-/** Deletes sessions that ended or expired before a time. */
+/** Deletes sessions that ended or expired before a given time. */
 export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('session').where('expires_at', '<', before).execute()
 }

@@ -8,7 +8,7 @@ export interface SigningKeyTable {
   retired_at: number | null
 }
 
-/** A key pair of ours; `id` is the kid. */
+/** One of our own key pairs; `id` is the kid. */
 export interface SigningKeyRecord {
   readonly id: string
   readonly publicJwk: string
@@ -34,7 +34,6 @@ export async function list(db: Db): Promise<SigningKeyRecord[]> {
   }))
 }
 
-/** Adds a key pair. */
 export async function insert(
   tx: Tx,
   key: { id: string; publicJwk: string; privateSealed: string },
@@ -51,7 +50,7 @@ export async function insert(
     .execute()
 }
 
-/** Marks key pairs as signing no more; they stay published until they are deleted. */
+/** Marks all other key pairs as no longer signing; they stay published until they are deleted. */
 export async function retireOthers(tx: Tx, newestId: string): Promise<void> {
   await tx.query
     .updateTable('signing_key')
@@ -61,7 +60,7 @@ export async function retireOthers(tx: Tx, newestId: string): Promise<void> {
     .execute()
 }
 
-/** Deletes key pairs retired before a time. */
+/** Deletes key pairs retired before a given time. */
 export async function deleteRetired(tx: Tx, retiredBefore: number): Promise<void> {
   await tx.query.deleteFrom('signing_key').where('retired_at', '<', retiredBefore).execute()
 }

@@ -11,7 +11,7 @@ export interface IdempotentAnswerTable {
   created_at: number
 }
 
-/** What was answered to an Idempotency-Key; without status it is still being worked on. */
+/** The response recorded for an Idempotency-Key; no status means that the request is still in progress. */
 export interface IdempotentAnswerRecord {
   readonly route: string
   readonly requestDigest: string
@@ -20,7 +20,7 @@ export interface IdempotentAnswerRecord {
   readonly createdAt: number
 }
 
-/** Takes a key for a request; false if somebody has it. */
+/** Claims a key for a request; false if it is already claimed. */
 export async function take(
   tx: Tx,
   entry: { userId: UserId; keyDigest: string; route: string; requestDigest: string },
@@ -41,7 +41,7 @@ export async function take(
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-/** What is known of a person's key. */
+/** The record of a person's key. */
 export async function find(
   db: Db,
   userId: UserId,
@@ -64,7 +64,7 @@ export async function find(
   )
 }
 
-/** Notes that the request of a key is carried out, its answer still to come; false if nobody works on it any more. */
+/** Marks a key's request as done with its response still to come; false if the claim no longer exists. */
 export async function markDone(
   tx: Tx,
   {
@@ -87,7 +87,7 @@ export async function markDone(
   return numUpdatedRows > 0n
 }
 
-/** Keeps the answer to a key. */
+/** Stores the response for a key. */
 export async function keep(
   tx: Tx,
   {
@@ -108,7 +108,7 @@ export async function keep(
     .execute()
 }
 
-/** Releases a key for another use: its request was refused and changed nothing. */
+/** Releases a key for reuse: its request was refused and changed nothing. */
 export async function release(tx: Tx, userId: UserId, keyDigest: string): Promise<void> {
   await tx.query
     .deleteFrom('idempotent_answer')
@@ -118,7 +118,7 @@ export async function release(tx: Tx, userId: UserId, keyDigest: string): Promis
     .execute()
 }
 
-/** Deletes answers older than a time. */
+/** Deletes responses older than a given time. */
 export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('idempotent_answer').where('created_at', '<', before).execute()
 }

@@ -23,11 +23,13 @@ const declared = {
 }
 const { fromRow, toRow } = columns(declared, {})
 
-/** Long work with progress; where it has got to is in the row, so that a restart goes on from there. */
+/**
+ * A long-running operation with its progress; the position is stored in the row, so that it continues after a restart.
+ */
 export type OperationRecord = RecordOf<typeof declared>
 export type OperationTable = TableOf<typeof declared>
 
-/** Adds an operation that runs at once. */
+/** Adds an operation in the running state. */
 export async function insert(
   tx: Tx,
   operation: {
@@ -57,7 +59,7 @@ export async function insert(
   return fromRow(row)
 }
 
-/** Goes on from one cursor to the next; false if somebody else moved it or it is no longer running. */
+/** Advances from one cursor to the next; false if another node moved it or it is no longer running. */
 export async function advance(
   tx: Tx,
   operation: OperationRecord,
@@ -79,7 +81,7 @@ export async function advance(
   return numUpdatedRows > 0n
 }
 
-/** Moves from one of some states to another; undefined if it was in none of them. */
+/** Changes the state if it is one of the expected ones; undefined otherwise. */
 export async function setState(
   tx: Tx,
   {
@@ -109,7 +111,6 @@ export async function setState(
   return row && fromRow(row)
 }
 
-/** One operation. */
 export async function find(
   db: Db,
   organizationId: string,
@@ -137,7 +138,7 @@ export async function list(
   return rows.map(fromRow)
 }
 
-/** The running operations of a kind, of every organization: what a node that starts goes on with. */
+/** The running operations of a kind in every organization: a starting node continues them. */
 export async function listRunning(db: Db, kind: string): Promise<OperationRecord[]> {
   const rows = await db.query
     .selectFrom('operation')

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../db/db.ts'
 
-/** A column whose values are sealed under a master key, and what each of them is sealed for. */
+/** A column whose values are sealed under a master key, and the context each value is sealed with. */
 export interface SealedColumn {
   readonly table: string
   readonly column: string
-  /** What names a row. */
+  /** The columns that identify a row. */
   readonly key: readonly string[]
-  /** The context given at sealing: the same that the code which owns these columns gives. */
+  /** The context used for sealing; it must equal the one used by the code that owns the column. */
   readonly context: (row: Readonly<Record<string, string>>) => readonly string[]
-  /** Gone by itself within a day: nobody waits for it. */
+  /** The value expires within a day anyway, so resealing skips it. */
   readonly shortLived?: true
 }
 
@@ -19,7 +19,7 @@ const ofOrganization =
 
 const owned = ['organization_id', 'id']
 
-/** Every sealed column of the database; `test/contracts/sealed.test.ts` finds one that is missing here. */
+/** Every sealed column of the database; `test/contracts/sealed.test.ts` fails if one is missing here. */
 export const sealedColumns: readonly SealedColumn[] = [
   {
     table: 'target',
@@ -83,7 +83,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   },
 ]
 
-/** How many values of a column are sealed under each master key, by the key's id. */
+/** Counts a column's values sealed under each master key, by the key's id. */
 export async function countByKey(
   db: Db,
   { table, column }: SealedColumn,
@@ -94,7 +94,7 @@ export async function countByKey(
   return answer.rows.map((row) => ({ keyId: row.key_id, count: row.count }))
 }
 
-/** The next rows behind `after` whose value is sealed under another key than this one, in the order of their names. */
+/** The next rows after `after`, in key order, whose value is sealed under a key other than this one. */
 export async function listOld(
   db: Db,
   { table, column, key }: SealedColumn,
@@ -113,7 +113,7 @@ export async function listOld(
   return answer.rows
 }
 
-/** Puts another sealed text in the place of exactly this one; false if it was changed meanwhile. */
+/** Replaces exactly this sealed text with another; false if it has changed in the meantime. */
 export async function replace(
   tx: Tx,
   {
@@ -136,7 +136,7 @@ export async function replace(
   return (answer.numAffectedRows ?? 0n) > 0n
 }
 
-// `v1.<key id of 8 characters>.…`
+// Extracts the key id from `v1.<key id of 8 characters>.…`.
 function keyIdOf(column: string) {
   return sql<string>`substr(${sql.ref(column)}, 4, 8)`
 }

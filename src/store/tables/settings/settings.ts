@@ -5,7 +5,7 @@ export interface SettingTable {
   value: string
 }
 
-/** A value that belongs to the whole installation. */
+/** Reads a value that applies to the whole installation. */
 export async function find(db: Db, name: string): Promise<string | undefined> {
   const row = await db.query
     .selectFrom('setting')
@@ -15,7 +15,7 @@ export async function find(db: Db, name: string): Promise<string | undefined> {
   return row?.value
 }
 
-/** Writes a value of the whole installation. */
+/** Writes a value that applies to the whole installation. */
 export async function set(tx: Tx, name: string, value: string): Promise<void> {
   await tx.query
     .insertInto('setting')

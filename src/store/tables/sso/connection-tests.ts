@@ -13,7 +13,7 @@ export interface ConnectionTestTable {
   result: string | null
 }
 
-/** A walk through the flow; `result` is there once it has finished. */
+/** A test sign-in through a connection; `result` is set once it has finished. */
 export interface ConnectionTestRecord {
   readonly id: Id<'op'>
   readonly connectionId: ConnectionId
@@ -27,7 +27,7 @@ export interface ConnectionTestRecord {
 
 const keptPerConnection = 20
 
-/** Adds a test and forgets all but the newest twenty of its connection. */
+/** Adds a test and deletes all but the newest twenty of its connection. */
 export async function insert(
   tx: Tx,
   started: Pick<ConnectionTestRecord, 'id' | 'connectionId' | 'organizationId' | 'userId'>,
@@ -61,7 +61,7 @@ export async function insert(
     .execute()
 }
 
-/** The test with this id of this connection. */
+/** Finds the test with this id of a connection. */
 export async function find(
   db: Db,
   {
@@ -84,7 +84,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Writes the result, once; whether the test was still open. */
+/** Stores the result once; returns whether the test was still open. */
 export async function finish(
   tx: Tx,
   {

@@ -20,21 +20,21 @@ const declared = {
   isDefault: flag(),
   disabledAt: maybe(time()),
   createdAt: time(),
-  /** When a test last passed. */
+  /** When a test last succeeded. */
   testedAt: maybe(time()),
   lastUsedAt: maybe(time()),
   lastRefusal: maybe(json<Readonly<Record<string, unknown>>>()),
-  /** An owner or the operator saved it last, not an administrator. */
+  /** Whether an owner or the operator, rather than an administrator, saved it last. */
   setByOwner: flag(),
   version: number(),
 }
 const { fromRow, toRow } = columns(declared, {})
 
-/** An organization's OpenID provider as stored; its rules know what the settings mean. */
+/** An organization's OpenID provider as stored; the domain code interprets the settings. */
 export type ConnectionRecord = RecordOf<typeof declared>
 export type ConnectionTable = TableOf<typeof declared>
 
-/** What a person decides about a connection. */
+/** The fields a person decides about a connection. */
 export type ConnectionDraft = Pick<
   ConnectionRecord,
   | 'name'
@@ -48,7 +48,6 @@ export type ConnectionDraft = Pick<
   | 'setByOwner'
 >
 
-/** Adds a connection. */
 export async function insert(
   tx: Tx,
   connection: ConnectionDraft & Pick<ConnectionRecord, 'id' | 'organizationId' | 'isDefault'>,
@@ -70,7 +69,7 @@ export async function insert(
   return fromRow(row)
 }
 
-/** The connection with this id in this organization. */
+/** Finds the connection with this id in an organization. */
 export async function find(
   db: Db,
   organizationId: string,
@@ -80,7 +79,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** The connection that a sign-in address names; the row says which organization's it is. */
+/** Finds the connection named in a sign-in URL; its row tells the organization. */
 export async function findForSignIn(db: Db, id: string): Promise<ConnectionRecord | undefined> {
   const row = await db.query
     .selectFrom('connection')
@@ -103,8 +102,8 @@ export async function list(db: Db, organizationId: string): Promise<ConnectionRe
 }
 
 /**
- * Keeps a connection as it is until the transaction's end: a sign-in that starts its session and a change that ends the
- * connection's sessions come one after the other. SQLite has one writer anyway.
+ * Locks a connection until the transaction ends, which serializes a sign-in that starts a session with a change that
+ * ends the connection's sessions. SQLite has one writer anyway.
  */
 export async function lock(tx: Tx, organizationId: string, id: string): Promise<void> {
   if (tx.engine === 'sqlite') return
@@ -117,7 +116,7 @@ export async function lock(tx: Tx, organizationId: string, id: string): Promise<
     .execute()
 }
 
-/** Changes what a person decides; undefined if there is no such connection at that version. */
+/** Replaces the fields a person decides; undefined if there is no such connection at that version. */
 export async function update(
   tx: Tx,
   {
@@ -164,7 +163,7 @@ export async function setDisabled(
   return row && fromRow(row)
 }
 
-/** Makes one connection the one that an organization's people are sent to. */
+/** Makes a connection the organization's default, to which its people are sent. */
 export async function setDefault(tx: Tx, organizationId: string, id: string): Promise<void> {
   await tx.query
     .updateTable('connection')
@@ -175,7 +174,7 @@ export async function setDefault(tx: Tx, organizationId: string, id: string): Pr
     .execute()
 }
 
-/** Deletes a connection with its tests; identities stay, but nobody can use them any more. */
+/** Deletes a connection with its tests; its identities stay but can no longer be used. */
 export async function remove(tx: Tx, organizationId: string, id: string): Promise<boolean> {
   await tx.query
     .updateTable('domain')
@@ -191,7 +190,7 @@ export async function remove(tx: Tx, organizationId: string, id: string): Promis
   return await removeOwn(tx, 'connection', { organizationId, id })
 }
 
-/** Notes how the last sign-in or test through a connection went; only a sign-in counts as use. */
+/** Records how the last sign-in or test through a connection went; only a sign-in counts as use. */
 export async function noteOutcome(
   tx: Tx,
   {

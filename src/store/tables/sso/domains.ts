@@ -14,10 +14,10 @@ export interface DomainHolderTable {
 const declared = {
   id: text<Id<'dom'>>(),
   organizationId: text<OrganizationId>(),
-  /** ASCII, lower case (IDNA). */
+  /** In lower-case ASCII (IDNA). */
   name: text(),
   challenge: text(),
-  /** Where people with addresses of this domain sign in; undefined means the organization's default. */
+  /** The connection for people with addresses in this domain; undefined means the organization's default. */
   connectionId: maybe(text<ConnectionId>()),
   createdAt: time(),
   verifiedAt: maybe(time()),
@@ -29,11 +29,11 @@ const declared = {
 }
 const { fromRow, toRow } = columns(declared, {})
 
-/** A mail domain that an organization says is its own; verified only while it holds it. */
+/** A mail domain that an organization claims; verified only while the organization holds it. */
 export type DomainRecord = RecordOf<typeof declared>
 export type DomainTable = TableOf<typeof declared>
 
-/** Adds a domain, not verified; undefined if the organization has it already. */
+/** Adds an unverified domain; undefined if the organization already has it. */
 export async function insert(
   tx: Tx,
   domain: Pick<DomainRecord, 'id' | 'organizationId' | 'name' | 'challenge' | 'connectionId'> & {
@@ -49,7 +49,7 @@ export async function insert(
   return row && fromRow(row)
 }
 
-/** The domain with this id or name in this organization. */
+/** Finds the domain with this id or name in an organization. */
 export async function find(
   db: Db,
   organizationId: string,
@@ -64,7 +64,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** The verified domain of this name, whoever holds it. */
+/** Finds the verified domain of this name, whichever organization holds it. */
 export async function findHeld(db: Db, name: string): Promise<DomainRecord | undefined> {
   const row = await db.query
     .selectFrom('domain_holder')
@@ -75,7 +75,7 @@ export async function findHeld(db: Db, name: string): Promise<DomainRecord | und
   return row && fromRow(row)
 }
 
-/** An organization's domains by name. */
+/** Lists an organization's domains by name. */
 export async function list(db: Db, organizationId: string): Promise<DomainRecord[]> {
   const rows = await db.query
     .selectFrom('domain')
@@ -89,7 +89,7 @@ export async function list(db: Db, organizationId: string): Promise<DomainRecord
 
 /** Makes the organization the holder of the domain's name; false while another one holds it. */
 export async function hold(tx: Tx, domain: DomainRecord): Promise<boolean> {
-  // What an organization held that is gone is free again.
+  // Names held by deleted organizations are free again.
   await tx.query
     .deleteFrom('domain_holder')
     .where('name', '=', domain.name)
@@ -114,12 +114,12 @@ export async function hold(tx: Tx, domain: DomainRecord): Promise<boolean> {
   return holder?.domain_id === domain.id
 }
 
-/** Lets go of a domain's name; others may verify it now. */
+/** Releases a domain's name, so that another organization may verify it. */
 export async function release(tx: Tx, domain: DomainRecord): Promise<void> {
   await tx.query.deleteFrom('domain_holder').where('domain_id', '=', domain.id).execute()
 }
 
-/** Writes what a check found. */
+/** Records the result of a check. */
 export async function noteCheck(
   tx: Tx,
   domain: DomainRecord,
@@ -148,7 +148,7 @@ export async function noteCheck(
   return row && fromRow(row)
 }
 
-/** Sends a domain's people to a connection of the same organization; undefined means its default. */
+/** Routes a domain's people to a connection of the same organization; undefined means its default. */
 export async function route(
   tx: Tx,
   {
@@ -171,13 +171,13 @@ export async function route(
   return row && fromRow(row)
 }
 
-/** Deletes a domain and lets go of its name. */
+/** Deletes a domain and releases its name. */
 export async function remove(tx: Tx, domain: DomainRecord): Promise<void> {
   await release(tx, domain)
   await removeOwn(tx, 'domain', domain)
 }
 
-/** Takes domains whose check is due, and puts it off so that no other node takes them too. */
+/** Takes domains whose check is due and postpones it, so that no other node takes them too. */
 export async function takeDue(
   tx: Tx,
   take: { limit: number; putOffUntil: number },

@@ -28,7 +28,7 @@ export interface RuleTable {
   trial: number
 }
 
-/** A rule as stored; no methods = all. */
+/** A rule as stored; an empty list of methods means all. */
 export interface RuleRecord {
   readonly id: RuleId
   readonly effect: 'allow' | 'deny'
@@ -37,7 +37,7 @@ export interface RuleRecord {
   readonly trial: boolean
 }
 
-/** A target as stored, with its rules in order; the credential is sealed. */
+/** A target as stored, with its rules in order; its credential is sealed. */
 export interface TargetRecord {
   readonly id: TargetId
   readonly organizationId: OrganizationId
@@ -46,9 +46,9 @@ export interface TargetRecord {
   readonly upstream: string
   readonly credentialHeader: string | undefined
   readonly credentialSealed: string | undefined
-  /** JSON, written by src/targets. */
+  /** JSON whose format src/targets defines. */
   readonly settings: Readonly<Record<string, unknown>>
-  /** What somebody decided for calls that no rule decides; undefined for the default. */
+  /** The chosen action for calls that no rule decides; undefined means the default. */
   readonly otherwise: 'allow' | 'refuse' | undefined
   readonly disabledAt: number | undefined
   readonly createdAt: number
@@ -56,7 +56,7 @@ export interface TargetRecord {
   readonly rules: readonly RuleRecord[]
 }
 
-/** What may be written of a target. */
+/** The writable columns of a target. */
 export type TargetColumns = Pick<
   TargetRecord,
   | 'name'
@@ -114,7 +114,7 @@ export async function update(
   return row && fromRow(row, await rulesOf(tx, organizationId, [row.id]))
 }
 
-/** Replaces all rules of a target, in the order given. */
+/** Replaces all rules of a target, in the given order. */
 export async function replaceRules(
   tx: Tx,
   {
@@ -146,7 +146,7 @@ export async function replaceRules(
     .execute()
 }
 
-/** Removes a target with its rules; whether it was there. */
+/** Deletes a target with its rules; returns whether it existed. */
 export async function remove(
   tx: Tx,
   organizationId: OrganizationId,
@@ -156,7 +156,7 @@ export async function remove(
   return await removeOwn(tx, 'target', { organizationId, id })
 }
 
-/** The target with this id or slug in this organization. */
+/** Finds the target with this id or slug in an organization. */
 export async function find(
   db: Db,
   organizationId: OrganizationId,
@@ -171,7 +171,7 @@ export async function find(
   return row && fromRow(row, await rulesOf(db, organizationId, [row.id]))
 }
 
-/** All targets of an organization, by slug. */
+/** Lists all targets of an organization in slug order. */
 export async function list(db: Db, organizationId: OrganizationId): Promise<TargetRecord[]> {
   const rows = await db.query
     .selectFrom('target')

@@ -14,12 +14,12 @@ export interface AttemptTable {
   response_truncated: number
 }
 
-/** One try to deliver; the answer's body is kept up to 16 KiB. */
+/** One delivery attempt; up to 16 KiB of the response's body are kept. */
 export interface AttemptRecord {
   readonly id: `att_${string}`
   readonly deliveryId: string
   readonly number: number
-  /** Whether it tested a held endpoint; such attempts use up none of the ten. */
+  /** Whether it probed a held endpoint; probes don't count towards the ten attempts. */
   readonly probe: boolean
   readonly startedAt: number
   readonly durationMs: number
@@ -29,7 +29,7 @@ export interface AttemptRecord {
   readonly responseTruncated: boolean
 }
 
-/** The attempts of a delivery in their order, the last 100 of them. */
+/** The last 100 attempts of a delivery, in order. */
 export async function list(
   db: Db,
   organizationId: string,

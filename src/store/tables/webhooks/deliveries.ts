@@ -24,11 +24,11 @@ export interface DeliveryTable {
   operation_id: string | null
 }
 
-/** What a row says; a pending delivery of a held endpoint is shown as `held`. */
+/** The stored state; a pending delivery of a held endpoint is shown as `held`. */
 export type StoredDeliveryState = 'pending' | 'delivered' | 'dead' | 'skipped'
 export type DeliveryState = StoredDeliveryState | 'held'
 
-/** A delivery as stored; times in milliseconds since 1970. */
+/** A delivery as stored; times are milliseconds since 1970. */
 export interface DeliveryRecord {
   readonly id: `dlv_${string}`
   readonly organizationId: OrganizationId
@@ -38,7 +38,7 @@ export interface DeliveryRecord {
   readonly type: string
   readonly state: DeliveryState
   readonly dueAt: number
-  /** Since it became pending, and in all. */
+  /** Since it became pending, and in total. */
   readonly attempts: number
   readonly attemptsEver: number
   readonly createdAt: number
@@ -50,22 +50,22 @@ export interface DeliveryRecord {
   readonly operationId: string | undefined
 }
 
-/** Which deliveries; everything that is given must hold. */
+/** Selects deliveries; all given conditions must hold. */
 export interface DeliveryFilter {
   readonly endpointId?: string | undefined
   readonly eventId?: string | undefined
   readonly states?: readonly DeliveryState[] | undefined
-  /** Only those that were tried since they became pending. */
+  /** Only deliveries attempted since they became pending. */
   readonly onlyTried?: boolean | undefined
   readonly types?: readonly string[] | undefined
   /** Milliseconds since 1970, from (inclusive) and to (exclusive). */
   readonly createdFrom?: number | undefined
   readonly createdTo?: number | undefined
-  /** Leaves out those of disabled and deleted endpoints. */
+  /** Leaves out deliveries of disabled and deleted endpoints. */
   readonly onlyToEnabled?: boolean | undefined
 }
 
-/** A page of an organization's deliveries, newest first; `before` is the id the page before ended with. */
+/** Lists a page of an organization's deliveries, newest first; `before` is the last id of the previous page. */
 export async function list(
   db: Db,
   organizationId: string,
@@ -82,7 +82,6 @@ export async function list(
   return rows.map(fromRow)
 }
 
-/** One delivery. */
 export async function find(
   db: Db,
   organizationId: string,
@@ -96,14 +95,14 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** When a delivery's event happened, and when and how it ended. */
+/** When a delivery's event happened, and when and how the delivery ended. */
 export interface DeliveryTimes {
   readonly createdAt: number
   readonly completedAt: number | undefined
   readonly state: StoredDeliveryState
 }
 
-/** The newest deliveries of an endpoint from an id on. */
+/** An endpoint's newest deliveries, from a given id on. */
 export async function deliveryTimes(
   db: Db,
   organizationId: string,
@@ -125,7 +124,7 @@ export async function deliveryTimes(
   }))
 }
 
-/** How many deliveries a filter finds. */
+/** Counts the deliveries that match a filter. */
 export async function count(
   db: Db,
   organizationId: string,
@@ -137,7 +136,7 @@ export async function count(
   return row.deliveries
 }
 
-/** The ids a filter finds behind a cursor, oldest first. */
+/** The ids after a cursor that match a filter, oldest first. */
 export async function idsAfter(
   db: Db,
   {
@@ -160,7 +159,7 @@ export async function idsAfter(
   return rows.map((row) => row.id)
 }
 
-/** Those of some ids that a filter finds, oldest first. */
+/** Those of the given ids that match a filter, oldest first. */
 export async function idsAmong(
   db: Db,
   {
@@ -182,7 +181,7 @@ export async function idsAmong(
   return rows.map((row) => row.id)
 }
 
-/** Makes deliveries pending again, due now, whatever became of them; returns how many there were. */
+/** Makes deliveries pending again and due now, whatever their state; returns how many existed. */
 export async function requeue(
   tx: Tx,
   {
@@ -213,7 +212,7 @@ export async function requeue(
   return Number(numUpdatedRows)
 }
 
-/** Ends everything that still waits for an endpoint as visible skipped rows; returns how many. */
+/** Turns everything still pending for an endpoint into visible skipped rows; returns how many. */
 export async function skipPending(
   tx: Tx,
   {
@@ -242,8 +241,8 @@ export async function skipPending(
 }
 
 /**
- * Removes up to `limit` deliveries that ended and whose id is below one, with their attempts, and enters the removal in
- * the books. Returns how many; ids grow with time, so a bound of time is a bound of ids.
+ * Deletes up to `limit` finished deliveries with ids below a given one, with their attempts, and adds them to the
+ * endpoint's removal counts. Returns how many; ids grow with time, so a time limit is an id limit.
  */
 export async function removeEnded(tx: Tx, belowId: string, limit: number): Promise<number> {
   const rows = await tx.query
@@ -270,7 +269,7 @@ function matching(db: Db, organizationId: string, filter: DeliveryFilter) {
     .where('delivery.organization_id', '=', organizationId)
     .$if(endpointId !== undefined, (q) => q.where('delivery.endpoint_id', '=', endpointId ?? ''))
     .$if(eventId !== undefined, (q) =>
-      // By the event's number: that is what the index knows.
+      // Matched by the event's sequence number, because that is what the index covers.
       q.where('delivery.event_sequence', 'in', (eb) =>
         eb
           .selectFrom('event')
@@ -300,7 +299,7 @@ function matching(db: Db, organizationId: string, filter: DeliveryFilter) {
     )
 }
 
-/** PostgreSQL knows no empty list: an impossible member stands in for it. */
+/** PostgreSQL rejects an empty list, so an impossible member stands in for it. */
 function some(list: readonly string[] | undefined): readonly string[] {
   return list === undefined || list.length === 0 ? [''] : list
 }

@@ -15,31 +15,31 @@ export interface DueDelivery {
   readonly dueAt: number
   readonly attempts: number
   readonly attemptsEver: number
-  /** Grows with every change: whoever writes must have seen the last one. */
+  /** Increases with every change: a writer must have seen the latest one. */
   readonly version: number
   readonly createdAt: number
   readonly body: Buffer
 }
 
-/** One taking of an endpoint: whoever takes it next, be it the same owner, has another token. */
+/** A lease on an endpoint; every new lease, even by the same owner, has another token. */
 export type Lease = Pick<EndpointRecord, 'id' | 'leaseToken'>
 
-/** What an attempt made of its delivery. */
+/** The result of a delivery attempt. */
 export interface AttemptOutcome {
-  /** The attempt's: writing it twice is writing it once. */
+  /** The attempt's id, which makes writing it twice harmless. */
   readonly id: Id<'att'>
   readonly delivery: Pick<
     DueDelivery,
     'id' | 'organizationId' | 'endpointId' | 'version' | 'attempts' | 'attemptsEver'
   >
-  /** `pending` again with a new time, or ended. */
+  /** `pending` with a new due time, or finished. */
   readonly state: 'pending' | 'delivered' | 'dead'
   readonly dueAt: number
-  /** A probe's failure uses up none of the ten attempts. */
+  /** A failed probe doesn't count towards the ten attempts. */
   readonly probe: boolean
-  /** The receiver answered 429 with Retry-After: it uses up none of them either. */
+  /** The receiver answered 429 with Retry-After, which doesn't count towards the ten attempts either. */
   readonly paced: boolean
-  /** How long the receiver asked to be left alone. */
+  /** How long the receiver asked us to wait. */
   readonly retryAfterMs: number | undefined
   readonly startedAt: number
   readonly durationMs: number
@@ -50,15 +50,15 @@ export interface AttemptOutcome {
 }
 
 /**
- * Endpoints that have something due (or a probe) and that nobody holds. Those that waited longest come first, each as a
- * whole: no backlog of one endpoint hides another.
+ * Finds unleased endpoints with a due delivery or probe, longest-waiting first; sorting by endpoint keeps one
+ * endpoint's backlog from hiding the others.
  */
 export async function findLeasable(
   db: Db,
   search: {
     now: number
     limit: number
-    /** Only these organizations: somebody has just published there. */
+    /** Only these organizations, because an event was just published there. */
     organizationIds?: readonly string[] | undefined
   },
 ): Promise<string[]> {
@@ -84,7 +84,7 @@ export async function findLeasable(
           .select('delivery.id')
           .whereRef('delivery.endpoint_id', '=', 'endpoint.id')
           .where('delivery.state', '=', sql.lit('pending'))
-          // A probe may take a delivery before it is due.
+          // A probe may send a delivery before it is due.
           .where((or) =>
             or.or([or('delivery.due_at', '<=', now), or('endpoint.state', '=', 'held')]),
           ),
@@ -109,7 +109,7 @@ export async function leaseEndpoints(
       lease_until: lease.until,
       lease_token: eb('lease_token', '+', 1),
     }))
-    // Whoever is being taken by another node just now is that node's.
+    // SKIP LOCKED: another node is leasing it.
     .where('id', 'in', inOneOrder(tx, lease.endpointIds, 'skip'))
     .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', tx.now)]))
     .where('state', '!=', 'disabled')
@@ -119,7 +119,7 @@ export async function leaseEndpoints(
   return rows.map(fromRow)
 }
 
-/** The owners of leases that have not run out: a node that starts looks for its own dead among them. */
+/** The owners of unexpired leases: a starting node looks among them for its own dead processes. */
 export async function listLeaseOwners(db: Db, now: number): Promise<string[]> {
   const rows = await db.query
     .selectFrom('endpoint')
@@ -130,7 +130,7 @@ export async function listLeaseOwners(db: Db, now: number): Promise<string[]> {
   return rows.flatMap((row) => row.lease_owner ?? [])
 }
 
-/** Ends all leases of an owner that is known to be dead. */
+/** Ends all leases of an owner known to be dead. */
 export async function endLeasesOf(tx: Tx, owner: string): Promise<void> {
   await tx.query
     .updateTable('endpoint')
@@ -139,7 +139,7 @@ export async function endLeasesOf(tx: Tx, owner: string): Promise<void> {
     .execute()
 }
 
-/** Keeps leases; returns those that still hold, as their rows are now. */
+/** Renews leases; returns the ones that still hold, with their current rows. */
 export async function renewLeases(
   tx: Tx,
   renewal: { owner: string; until: number; leases: readonly Lease[] },
@@ -157,7 +157,7 @@ export async function renewLeases(
   return rows.map(fromRow)
 }
 
-/** Gives leases back: whoever comes next need not wait for their end. One that was taken anew meanwhile stays. */
+/** Releases leases so that the next owner need not wait for them to expire; skips a lease that has been taken anew. */
 export async function releaseLeases(
   tx: Tx,
   release: { owner: string; leases: readonly Lease[] },
@@ -179,7 +179,7 @@ function isLastTaking(leases: readonly Lease[]): RawBuilder<SqlBool> {
 
 const idsOf = (leases: readonly Lease[]): string[] => leases.map(({ id }) => id)
 
-/** PostgreSQL locks rows as it meets them: in one order everywhere, no two transactions wait for each other. */
+/** PostgreSQL locks rows in the order it meets them: one fixed order everywhere prevents deadlocks. */
 function inOneOrder(tx: Tx, ids: readonly string[], whatIsLocked: 'wait' | 'skip' = 'wait') {
   return tx.query
     .selectFrom('endpoint')
@@ -191,7 +191,7 @@ function inOneOrder(tx: Tx, ids: readonly string[], whatIsLocked: 'wait' | 'skip
     )
 }
 
-/** Writes how leased endpoints are doing; returns those whose lease still held, and whose health is written. */
+/** Writes the health of leased endpoints; returns those whose lease still held and whose health was written. */
 export async function writeHealths(
   tx: Tx,
   healths: readonly {
@@ -231,16 +231,16 @@ export async function writeHealths(
   return written
 }
 
-/** What is pending for an endpoint, with bodies. */
+/** Loads an endpoint's pending deliveries with their bodies. */
 export async function loadDue(
   db: Db,
   { organizationId, endpointId }: { organizationId: string; endpointId: string },
   load: {
     now: number
     limit: number
-    /** `due`: the longest due first · `ordered`: in the order of events, due or not · `probe`: the oldest, due or not. */
+    /** `due`: due ones, longest due first · `ordered`: in event order, due or not · `probe`: the oldest, due or not. */
     order: 'due' | 'ordered' | 'probe'
-    /** What is in memory already. */
+    /** Ids that are already in memory. */
     except: ReadonlySet<string>
   },
 ): Promise<{ deliveries: DueDelivery[]; exhausted: boolean }> {
@@ -307,7 +307,7 @@ async function bodiesOf(
   return new Map(rows.map((row) => [row.sequence, Buffer.from(row.body)]))
 }
 
-/** When the next delivery of an endpoint is due; undefined if none waits. */
+/** When an endpoint's next delivery is due; undefined if none is pending. */
 export async function nextDueAt(db: Db, endpointId: string): Promise<number | undefined> {
   const row = await db.query
     .selectFrom('delivery')
@@ -320,14 +320,13 @@ export async function nextDueAt(db: Db, endpointId: string): Promise<number | un
   return row?.due_at
 }
 
-// Statements of few sizes stay prepared; a batch is cut into them.
+// Only a few statement sizes stay prepared, so a batch is split into them.
 const partSizes = [64, 16, 4, 1]
 
 /**
- * Writes what attempts made of their deliveries. A delivery that somebody else has changed since it was loaded (its
- * version differs, or it is no longer pending) keeps what it is, unless the receiver has accepted it: that stays true.
- * The attempt is recorded in any case: it happened. An outcome of which nobody knows whether it was written (the answer to
- * the commit got lost) is simply written again.
+ * Writes the results of attempts. A delivery that was changed since it was loaded (another version, or no longer
+ * pending) keeps its state, unless the receiver has accepted it, which stays true. The attempt is recorded in any case.
+ * If a commit's response was lost, the same results are simply written again.
  */
 export async function complete(tx: Tx, outcomes: readonly AttemptOutcome[]): Promise<void> {
   const writes = [...inParts(outcomes)].flatMap((part) => [
@@ -345,7 +344,7 @@ function updateStatement(tx: Tx, part: readonly AttemptOutcome[]): RawBuilder<un
     const { delivery } = outcome
     const ended = outcome.state !== 'pending'
     const attempts = delivery.attempts + ((outcome.probe || outcome.paced) && !ended ? 0 : 1)
-    // Typed in every row: PostgreSQL takes parameters in VALUES for text.
+    // Typed in every row because PostgreSQL treats parameters in VALUES as text.
     return sql`(${delivery.id}, cast(${delivery.version} as bigint), ${outcome.state}, cast(${outcome.dueAt} as bigint), cast(${attempts} as bigint), cast(${delivery.attemptsEver + 1} as bigint), cast(${ended ? tx.now : null} as bigint), cast(${outcome.startedAt} as bigint), cast(${outcome.status ?? null} as bigint), cast(${outcome.failure ?? null} as text))`
   })
   return sql`update delivery set state = v.column3, due_at = v.column4, attempts = v.column5,
@@ -380,7 +379,7 @@ function* inParts<T>(rows: readonly T[]): Generator<readonly T[]> {
   }
 }
 
-/** Locks an organization's head first, so that no event is published while an endpoint changes its state. */
+/** Locks an organization's head first, so that no event is published while an endpoint changes state. */
 export async function lockOrganization(tx: Tx, organizationId: string): Promise<void> {
   await tx.query
     .updateTable('organization_head')

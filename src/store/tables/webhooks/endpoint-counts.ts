@@ -10,7 +10,7 @@ export interface EndpointCountTable {
   removed_skipped: number
 }
 
-/** The books of one endpoint: committed = delivered + dead + pending + held + skipped, always and exactly. */
+/** The delivery counts of one endpoint; always exactly committed = delivered + dead + pending + held + skipped. */
 export interface EndpointBooks {
   readonly endpointId: string
   readonly committed: number
@@ -21,7 +21,9 @@ export interface EndpointBooks {
   readonly skipped: number
 }
 
-/** The books of an organization's endpoints, deleted ones included; one statement, so that they are of one moment. */
+/**
+ * The delivery counts of an organization's endpoints, including deleted ones, read in one statement so that they agree.
+ */
 export async function list(
   db: Db,
   organizationId: string,
@@ -84,7 +86,7 @@ export async function list(
 
 type BookColumn = 'delivered' | 'dead' | 'pending' | 'held' | 'skipped'
 
-/** Enters deliveries that retention removes. */
+/** Adds deliveries removed by retention to the counts. */
 export async function enterRemovals(
   tx: Tx,
   rows: readonly { endpoint_id: string; state: string }[],

@@ -32,7 +32,7 @@ export interface EndpointTable {
   lease_until: number | null
 }
 
-/** How an endpoint has been doing, as its columns say it; times in milliseconds since 1970. */
+/** The health of an endpoint as stored; times are milliseconds since 1970. */
 export interface EndpointHealthRecord {
   readonly state: 'active' | 'held' | 'disabled'
   readonly disabledReason: string | undefined
@@ -44,7 +44,7 @@ export interface EndpointHealthRecord {
   readonly probeDelayMs: number | undefined
 }
 
-/** An endpoint as stored; undefined types = every type. */
+/** An endpoint as stored; undefined types mean every type. */
 export interface EndpointRecord {
   readonly id: `ep_${string}`
   readonly organizationId: OrganizationId
@@ -66,11 +66,11 @@ export interface EndpointRecord {
   readonly leaseToken: number
 }
 
-/** The columns that people choose. */
+/** The columns that people can edit. */
 export interface EndpointSettings {
   readonly url?: string | undefined
   readonly description?: string | undefined
-  /** Null = every type. */
+  /** null means every type. */
   readonly types?: readonly string[] | null | undefined
   readonly headersSealed?: string | null | undefined
   readonly headerNames?: readonly string[] | undefined
@@ -80,7 +80,7 @@ export interface EndpointSettings {
   readonly privateKeySealed?: string | null | undefined
 }
 
-/** Adds an endpoint and its line in the books. */
+/** Adds an endpoint and its row of delivery counts. */
 export async function insert(
   tx: Tx,
   endpoint: {
@@ -124,7 +124,7 @@ export async function insert(
   return fromRow(row)
 }
 
-/** Changes what people choose and ends the lease; undefined if there is no such endpoint, or its version is another. */
+/** Changes the editable columns and ends the lease; undefined if there is no such endpoint at that version. */
 export async function update(
   tx: Tx,
   {
@@ -152,8 +152,8 @@ export async function update(
 }
 
 /**
- * Writes health that somebody decided by hand; the lease ends, so that whoever held it cannot write what it believed
- * before. Undefined if there is no such endpoint.
+ * Writes health that a person decided. This ends the lease, so that its holder can't overwrite it with an outdated
+ * value. Undefined if there is no such endpoint.
  */
 export async function updateHealth(
   tx: Tx,
@@ -188,7 +188,7 @@ export async function updateHealth(
   return row && fromRow(row)
 }
 
-/** Deletes an endpoint: the row stays for its deliveries, without anything secret. False if there is none. */
+/** Deletes an endpoint: the row stays for its deliveries but keeps no secret. False if there is none. */
 export async function remove(tx: Tx, organizationId: string, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx.query
     .updateTable('endpoint')
@@ -207,7 +207,7 @@ export async function remove(tx: Tx, organizationId: string, id: string): Promis
   return numUpdatedRows > 0n
 }
 
-/** One endpoint that is not deleted. */
+/** Finds an endpoint that has not been deleted. */
 export async function find(
   db: Db,
   organizationId: string,
@@ -223,7 +223,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Whose endpoint this is; for the operator, who belongs to no organization. */
+/** The organization that an endpoint belongs to; for the operator, who works outside any organization. */
 export async function organizationOf(db: Db, id: string): Promise<string | undefined> {
   const row = await db.query
     .selectFrom('endpoint')
@@ -234,7 +234,7 @@ export async function organizationOf(db: Db, id: string): Promise<string | undef
   return row?.organization_id
 }
 
-/** An organization's endpoints in the order of their making. */
+/** Lists an organization's endpoints in order of creation. */
 export async function list(db: Db, organizationId: string): Promise<EndpointRecord[]> {
   const rows = await db.query
     .selectFrom('endpoint')
@@ -246,7 +246,7 @@ export async function list(db: Db, organizationId: string): Promise<EndpointReco
   return rows.map(fromRow)
 }
 
-/** How many endpoints an organization has. */
+/** Counts an organization's endpoints. */
 export async function count(db: Db, organizationId: string): Promise<number> {
   const row = await db.query
     .selectFrom('endpoint')
@@ -281,7 +281,7 @@ function columnsOf(settings: EndpointSettings): Partial<EndpointTable> {
   return columns
 }
 
-/** A row as the rules see it. We wrote its JSON ourselves, checked. */
+/** Converts a row into a record. Its JSON is trusted because we validated it before writing. */
 export function fromRow(row: EndpointTable): EndpointRecord {
   return {
     id: row.id as `ep_${string}`,

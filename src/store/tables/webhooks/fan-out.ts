@@ -4,10 +4,10 @@ import type { Tx } from '../../db/db.ts'
 import { insertion } from '../../db/insertion.ts'
 import type { Write } from '../../db/together.ts'
 
-// A ping is for one endpoint, whatever types that one has chosen.
+// A ping goes to one endpoint, whatever event types it subscribes to.
 const pingType = 'webhook.ping'
 
-/** What of an endpoint decides whether it gets an event. */
+/** The columns that decide whether an endpoint receives an event. */
 export interface EndpointInput {
   readonly id: string
   readonly types: string | null
@@ -23,8 +23,9 @@ interface WrittenEvent {
 }
 
 /**
- * A delivery for every endpoint that wants an event, written in the transaction of the event itself and under the lock of
- * the organization's head. Disabled endpoints get visible `skipped` rows. Returns the endpoints with something to send.
+ * Creates a delivery for every endpoint that subscribes to an event, in the event's own transaction and under the lock
+ * of the organization's head. Disabled endpoints get visible `skipped` rows. Returns the endpoints that have something
+ * to send.
  */
 export function fanOut(
   tx: Tx,
@@ -65,7 +66,7 @@ export function fanOut(
         }
       })
   })
-  // A delivery of an event that did not exist yet was not written by us.
+  // A delivery that predates its event was not written by us, so overwrite it.
   const writes = insertion(tx, {
     table: 'delivery',
     types: deliveryColumns,
@@ -92,7 +93,7 @@ const deliveryColumns = {
   skipped_reason: 'text',
 } as const
 
-/** The endpoints of an organization: read under the lock of its head, so that none that is already there is missed. */
+/** An organization's endpoints, read under the lock of its head so that none is missed. */
 export function endpointsOf(organizationId: string): RawBuilder<EndpointInput> {
   return sql<EndpointInput>`select id, types, state from endpoint
     where organization_id = ${organizationId} and deleted_at is null`
@@ -111,7 +112,7 @@ function wants(
 function enterInBooks(tx: Tx, rows: readonly { endpoint_id: string }[]): Write[] {
   const committed = new Map<string, number>()
   for (const { endpoint_id: id } of rows) committed.set(id, (committed.get(id) ?? 0) + 1)
-  // Endpoints with the same number share a statement: usually all of them.
+  // Endpoints with the same number of new deliveries share a statement: usually all of them.
   return [...new Set(committed.values())].map((number) => {
     const ids = [...committed].filter(([, own]) => own === number).map(([id]) => id)
     return tx.query

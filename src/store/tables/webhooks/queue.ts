@@ -1,17 +1,17 @@
 import type { Db } from '../../db/db.ts'
 
-/** What waits to be delivered, over all organizations. */
+/** The deliveries waiting in all organizations. */
 export interface QueueState {
-  /** To endpoints that take deliveries, and to those that are held because they fail. */
+  /** Pending for active endpoints, and for endpoints held because they fail. */
   readonly pending: number
   readonly held: number
-  /** Milliseconds since 1970 at which the oldest pending one was made. */
+  /** When the oldest pending delivery was created, in milliseconds since 1970. */
   readonly oldestAt: number | undefined
   readonly heldEndpoints: number
   readonly disabledEndpoints: number
 }
 
-/** Looks at the whole queue: not for a call's turn. */
+/** Scans the whole queue: never run this while serving a request. */
 export async function look(db: Db): Promise<QueueState> {
   const rows = await db.query
     .selectFrom('delivery')

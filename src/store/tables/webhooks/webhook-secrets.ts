@@ -9,7 +9,7 @@ export interface WebhookSecretTable {
   valid_until: number | null
 }
 
-/** An organization's signing secret, sealed; without an end it is the current one. */
+/** An organization's signing secret, sealed; the current one has no end. */
 export interface WebhookSecretRecord {
   readonly id: string
   readonly organizationId: string
@@ -19,12 +19,11 @@ export interface WebhookSecretRecord {
   readonly validUntil: number | undefined
 }
 
-/** What a secret is sealed for: it opens in no other row. */
+/** The context a secret is sealed with: it can be opened only in its own row. */
 export function sealContext(organizationId: string, id: string): readonly string[] {
   return [organizationId, id, 'webhook_secret']
 }
 
-/** Adds the new current secret. */
 export async function insert(
   tx: Tx,
   secret: { id: string; organizationId: string; sealed: string; hint: string },
@@ -42,7 +41,7 @@ export async function insert(
     .execute()
 }
 
-/** Gives every current and overlapping secret an end that is not later than this. */
+/** Ends every current and overlapping secret no later than this time. */
 export async function end(tx: Tx, organizationId: string, at: number): Promise<void> {
   await tx.query
     .updateTable('webhook_secret')
@@ -52,7 +51,7 @@ export async function end(tx: Tx, organizationId: string, at: number): Promise<v
     .execute()
 }
 
-/** Ends the overlap of older secrets; the current one stays. */
+/** Ends the overlap of older secrets; the current one stays valid. */
 export async function endOlder(tx: Tx, organizationId: string, at: number): Promise<void> {
   await tx.query
     .updateTable('webhook_secret')
@@ -62,7 +61,7 @@ export async function endOlder(tx: Tx, organizationId: string, at: number): Prom
     .execute()
 }
 
-/** The secrets that are valid at a time, newest first. */
+/** The secrets valid at a given time, newest first. */
 export async function listValid(
   db: Db,
   organizationId: string,
@@ -86,7 +85,7 @@ export async function listValid(
   }))
 }
 
-/** Removes secrets whose overlap ended before a time. */
+/** Deletes secrets whose overlap ended before a given time. */
 export async function removeEnded(tx: Tx, endedBefore: number): Promise<void> {
   await tx.query.deleteFrom('webhook_secret').where('valid_until', '<', endedBefore).execute()
 }
