@@ -6,15 +6,15 @@ const announceEveryMs = 24 * 60 * 60_000
 const headsInTurn = 1000
 
 /**
- * Publishes the signed head of each organization's chain, at most once a day and only if it moved: a receiver outside the
- * database then holds an anchor that nobody with the database alone can forge or take back. Returns how many.
+ * Publishes the signed head of each organization's chain, at most once a day and only if it moved: a receiver then
+ * holds an anchor that nobody with mere access to the database can forge or take back. Returns how many.
  */
 export async function announceHeads(store: Store): Promise<number> {
   const before = store.clock.now() - announceEveryMs
   const due = await auditExport.listUnannounced(store.slowReads, { before, limit: headsInTurn })
   let announced = 0
   for (const organizationId of due) {
-    // One transaction each: no organization's lock is held while another's is awaited.
+    // One transaction per organization, so that none waits for a lock while holding another's.
     const isOurs = await store.transaction(async (tx) => {
       const { sequence, hash, seal } = await signedHead(tx, organizationId)
       if (!(await auditExport.setAnnounced(tx, { organizationId, sequence, before }))) return false

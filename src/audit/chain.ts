@@ -1,6 +1,6 @@
 import { auditEntries, auditHash, auditSeals, type Db, type Store } from '../store/index.ts'
 
-/** Where a chain ended at a time, with a code under the master key; made to be kept outside the database. */
+/** The end of a chain at some time, with a code made with the master key; meant to be kept outside the database. */
 export interface SignedHead {
   readonly organizationId: string
   readonly sequence: number
@@ -8,25 +8,25 @@ export interface SignedHead {
   readonly seal: string
 }
 
-/** What a check of a chain found. */
+/** The result of verifying a chain. */
 export interface ChainReport {
   readonly entries: number
-  /** The first entry that does not follow from the one before it, and what is wrong with it. */
+  /** The first entry that does not follow from the previous one; `reason` says why. */
   readonly brokenAt: number | undefined
   readonly reason: string | undefined
   readonly lastHash: string
 }
 
 const pageSize = 500
-// Below every number that a row can have: nothing hides before the first entry.
+// Lower than any stored number, so nothing can hide before the first entry.
 const firstNumber = -(2 ** 52)
 
-/** The head of a chain as it may be shipped out. */
+/** The signed head of a chain, for export. */
 export async function signedHead(db: Db, organizationId: string): Promise<SignedHead> {
   return { organizationId, ...(await auditEntries.headOf(db, organizationId)) }
 }
 
-/** Recomputes a chain between its anchor and its head, and checks that both are ours. */
+/** Recomputes a chain from its anchor to its head, and verifies that both are authentic. */
 export async function verifyChain(
   store: Store,
   organizationId: string,
@@ -46,7 +46,7 @@ export async function verifyChain(
       limit: pageSize,
     })
     for (const row of rows) {
-      // Entries and head are one commit: what was added meanwhile is behind a newer head.
+      // Entries and head are committed together, so anything added since belongs to a newer head.
       if (row.sequence > head.sequence)
         head = await auditEntries.headOf(store.slowReads, organizationId)
       const fault = walk.take(row, head)

@@ -5,12 +5,12 @@ import { record } from './record.ts'
 const againAfterMs = 10 * 60_000
 const maxRemembered = 10_000
 
-/** Records what members were denied: once in ten minutes for the same person and thing, for pages ask again and again. */
+/** Records what members were denied: once in ten minutes per person and thing, because pages ask again and again. */
 export interface Denials {
   note(organizationId: string, actor: Actor, denied: { permission: string; role: string }): void
 }
 
-/** Opens the record of denials; nobody waits for it. */
+/** Creates the record of denials; callers never wait for it. */
 export function createDenials(deps: {
   store: Store
   clock: Clock

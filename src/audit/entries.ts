@@ -2,7 +2,7 @@ import { auditEntries, subjectNames, type Store } from '../store/index.ts'
 import { announceHeads } from './announce-heads.ts'
 import { signedHead, verifyChain, type ChainReport, type SignedHead } from './chain.ts'
 
-/** An entry as people read it. */
+/** An audit entry as people read it. */
 export interface AuditEntry {
   readonly id: string
   readonly sequence: number
@@ -20,12 +20,12 @@ export interface AuditEntry {
   readonly hash: string
 }
 
-/** What of a log is asked for; times in milliseconds since 1970. */
+/** Selects audit entries; times are milliseconds since 1970. */
 export interface AuditFilter {
   readonly action?: string | undefined
   readonly actorId?: string | undefined
   readonly subjectId?: string | undefined
-  /** A part of the action, the actor's name, an id, an address or the detail, in any case. */
+  /** Part of the action, the actor's name, an id, an address or the detail, in any case. */
   readonly search?: string | undefined
   readonly from?: number | undefined
   readonly until?: number | undefined
@@ -33,33 +33,38 @@ export interface AuditFilter {
 
 /** The audit log of an organization, or of 'system'. */
 export interface Audit {
-  /** Newest first, before a sequence. */
+  /** Lists entries before a sequence number, newest first. */
   list(
     organizationId: string,
     page: AuditFilter & { before?: number | undefined; limit: number },
   ): Promise<AuditEntry[]>
-  /** The present names of what entries are about, by id. */
+  /** The current names of entries' subjects, by id. */
   names(
     organizationId: string,
     entries: readonly AuditEntry[],
   ): Promise<ReadonlyMap<string, string>>
-  /** Every entry that a filter leaves, oldest first, in pages. */
+  /** All entries that match a filter, oldest first, read in pages. */
   all(organizationId: string, filter: AuditFilter): AsyncIterable<AuditEntry>
-  /** Recomputes the chain: a changed, added, removed or reordered entry shows; so does a chain that went back behind `against`. */
+  /**
+   * Recomputes the chain, which reveals any changed, added, removed or reordered entry, and a chain rolled back to
+   * before `against`.
+   */
   verify(organizationId: string, against?: SignedHead): Promise<ChainReport>
-  /** Where the chain ends now, vouched for under the master key: kept elsewhere, it shows what happens to the database. */
+  /**
+   * The chain's current end with a code made with the master key; a copy kept elsewhere reveals tampering with the
+   * database.
+   */
   head(organizationId: string): Promise<SignedHead>
-  /** The ids of all chains, also of the one that belongs to no organization. */
+  /** The ids of all chains, including the one that belongs to no organization. */
   chains(): Promise<readonly string[]>
-  /** Publishes each organization's head as an event, once a day while it moves; returns how many. */
+  /** Publishes each organization's head as an event, at most once a day and only if it moved; returns how many. */
   announceHeads(): Promise<number>
-  /** Deletes entries older than a time, from the front of each chain; returns how many. */
+  /** Deletes entries older than a given time from the front of each chain; returns how many. */
   forget(before: number): Promise<number>
 }
 
 const pageSize = 250
 
-/** Opens the audit log. */
 export function createAudit(deps: { store: Store }): Audit {
   const { store } = deps
 

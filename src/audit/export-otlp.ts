@@ -6,23 +6,23 @@ import { renderLogs, type Attributes, type LogRecord, type Metrics } from '../te
 const everyMs = 2000
 const entriesInBatch = 256
 const chainsInTurn = 100
-// Longer than a batch may take, so that no two processes send the same; if one does, the entry comes twice.
+// Longer than a batch may take, so that two processes don't send the same entries; if they do, an entry arrives twice.
 const turnMs = 30_000
 
-/** What varies. */
+/** The dependencies of `AuditExport`. */
 export interface AuditExportDeps {
   readonly store: Store
-  /** Sends a body to the collector, within a deadline of its own; throws when it fails. */
+  /** Sends a body to the collector within its own deadline; throws on failure. */
   readonly post: (body: string) => Promise<void>
-  /** Who tells it. */
+  /** Identifies the sender. */
   readonly resource: Attributes
   readonly metrics: Metrics
   readonly log: { warn(fields: object, text: string): void }
 }
 
 /**
- * Sends every entry of the audit log to a collector, at least once: how far each chain was sent is in the database, and
- * moves only when the collector has taken the entries. One process at a time sends.
+ * Sends every audit entry to a collector at least once: the database records how far each chain was sent, and only
+ * after the collector has accepted the entries. One process sends at a time.
  */
 export class AuditExport implements AsyncDisposable {
   readonly #deps: AuditExportDeps
@@ -40,7 +40,7 @@ export class AuditExport implements AsyncDisposable {
     this.#timer = setInterval(() => void this.flush(), everyMs).unref()
   }
 
-  /** Sends what is there now. */
+  /** Sends all entries that are waiting. */
   async flush(): Promise<void> {
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = undefined
@@ -67,7 +67,7 @@ export class AuditExport implements AsyncDisposable {
       if (this.#isFailing) log.warn({}, 'Audit entries are sent to the collector again')
       this.#isFailing = false
     } catch (err) {
-      // They wait in the database.
+      // The entries stay in the database until then.
       if (!this.#isFailing) log.warn({ err }, 'Audit entries could not be sent to the collector')
       this.#isFailing = true
     }
@@ -85,7 +85,7 @@ export class AuditExport implements AsyncDisposable {
       const end = rows.at(-1)?.sequence
       if (end === undefined) return
       const records = rows.map(toLogRecord)
-      // Outside the database, a signed head shows when the chain is later put back behind it.
+      // Kept outside the database, a signed head later reveals whether the chain was rolled back.
       if (head.sequence <= end) records.push(headRecord(head, rows.at(-1)?.at ?? 0))
       await post(renderLogs(records, resource))
       this.#sent += rows.length

@@ -33,7 +33,10 @@ export async function* toCsv(entries: AsyncIterable<AuditEntry>): AsyncIterable<
   }
 }
 
-/** One cell of CSV (RFC 4180, section 2). A spreadsheet takes a cell that begins so for a formula: an apostrophe keeps it text. */
+/**
+ * Quotes one CSV cell (RFC 4180, section 2). A spreadsheet would evaluate a cell starting like a formula, so an
+ * apostrophe keeps it text.
+ */
 export function cell(text: string): string {
   const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

@@ -1,4 +1,4 @@
-/** What happened: entries (somebody changed something), in a chain per organization. */
+/** The audit log: entries of who changed what, in one chain per organization. */
 export { record } from './record.ts'
 export { createDenials, type Denials } from './denials.ts'
 export type { SignedHead } from './chain.ts'

@@ -1,4 +1,4 @@
-/** The command line: one file per noun, loaded only when it is called. */
+/** The command line: one file per noun, loaded only when one of its commands runs. */
 import { ConfigError } from '../config.ts'
 import { Problem } from '../errors.ts'
 import { BadFinding, command, UsageError, type Answer, type Command } from './lib/command.ts'
@@ -17,11 +17,11 @@ import { printable, processTerminal, type Terminal } from './lib/terminal.ts'
 
 interface Noun {
   readonly about: string
-  /** The noun's commands by verb; the verb of a command that has none is empty. */
+  /** The noun's commands by verb; a command without a verb has the key ''. */
   readonly load: () => Promise<{ readonly commands: Readonly<Record<string, Command>> }>
 }
 
-/** Every command by its first word. */
+/** Every command group by its first word. */
 export const nouns: Readonly<Record<string, Noun>> = {
   serve: { about: 'run a node', load: async () => await import('./commands/serve.ts') },
   migrate: {
@@ -144,7 +144,7 @@ const completionCommands = {
   },
 }
 
-/** Runs one command; resolves to the exit code: 0 done, 1 refused or failed, 2 wrong use. */
+/** Runs one command; resolves to the exit code: 0 success, 1 refused or failed, 2 wrong usage. */
 export async function run(
   args: readonly string[],
   terminal: Terminal = processTerminal(),
@@ -236,7 +236,7 @@ interface Found {
   readonly args: readonly string[]
 }
 
-/** Verbs have up to two words (`token issue`); the longest that exists counts. */
+/** Verbs have up to two words (`token issue`); the longest match wins. */
 function findCommand(
   commands: Readonly<Record<string, Command>>,
   words: readonly string[],
@@ -249,7 +249,7 @@ function findCommand(
   return undefined
 }
 
-/** Where things are printed, and how. */
+/** Where and how to print. */
 interface Output {
   readonly wantsJson: boolean
   readonly terminal: Terminal
@@ -266,7 +266,7 @@ function show(answer: Answer | undefined, { wantsJson, terminal }: Output): void
   terminal.print(printable(said))
 }
 
-/** Wrong use: what is wrong, then how it is used; with `--json` one object, as every other failure. */
+/** Reports wrong usage: what is wrong, then the usage; with `--json` a single object, like every other failure. */
 function misuse(wrong: unknown, usage: readonly string[], out: Output): number {
   const { wantsJson, terminal } = out
   if (typeof wrong !== 'string' && !(wrong instanceof UsageError)) throw wrong
@@ -281,7 +281,7 @@ function misuse(wrong: unknown, usage: readonly string[], out: Output): number {
   return 2
 }
 
-/** Public sentences as they are; anything else is named by its message, which no secret is in. */
+/** Prints public sentences unchanged; any other error is shown by its message, which contains no secret. */
 function complain(error: unknown, { args }: Found, { wantsJson, terminal }: Output): void {
   const code = error instanceof Problem ? error.code : 'failed'
   const sentences =
@@ -290,7 +290,7 @@ function complain(error: unknown, { args }: Found, { wantsJson, terminal }: Outp
     terminal.complain(JSON.stringify({ error: { code, detail: sentences.join(' ') } }))
     return
   }
-  // The organization is the first word of every command that needs a plan.
+  // In every command that needs a plan, the organization is the first argument.
   const remedies =
     code === 'plan_required'
       ? [`\`intercept org set-plan ${args[0] ?? '<slug>'} enterprise\` adds it.`]

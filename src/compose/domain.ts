@@ -47,7 +47,7 @@ const dayMs = 24 * 60 * 60_000
 
 export type Domain = Awaited<ReturnType<typeof openDomain>>
 
-/** Opens the services that decide, in the order in which they depend on each other. */
+/** Creates the domain services in the order of their dependencies. */
 export async function openDomain(config: Config, infrastructure: Infrastructure) {
   await using opened = new AsyncDisposableStack()
   const { store, sealer, clock, storeLog } = infrastructure
@@ -165,12 +165,14 @@ function openWebhooks(
   )
 }
 
-/** Makes room for call records, and starts sending call records and audit entries to the operator's collector. */
+/**
+ * Prepares storage for call records, and starts exporting call records and audit entries to the operator's collector.
+ */
 async function openRecords(
   { store, postLogs, resource, metrics, log }: Infrastructure,
   opened: AsyncDisposableStack,
 ) {
-  // Before anything is written: making a partition keeps writers waiting.
+  // Done before anything is written, because creating a partition blocks writers.
   await store
     .transactionOnCalls(async (tx) => await callPartitions.makePartitions(tx))
     .catch((err: unknown) => log.warn({ err }, 'calls: partitions are made later'))
@@ -179,7 +181,7 @@ async function openRecords(
   return opened.use(openCallLog({ post: postLogs, resource, metrics, log }))
 }
 
-/** Call records for the operator's collector: losses are counted, never waited for. */
+/** Exports call records to the operator's collector; losses are counted and never delay a call. */
 function openCallLog(deps: {
   post: (body: string) => Promise<void>
   resource: Attributes

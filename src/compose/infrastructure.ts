@@ -39,20 +39,20 @@ import { logBesideOutages, tellHistory, watchStore } from './store-watch.ts'
 
 const storeAgainMs = 500
 
-/** What tests and the command line hand in instead of the usual. */
+/** Replacements that tests and the command line hand in. */
 export interface Surroundings {
-  /** What everybody's clock is, whatever the database says. */
+  /** Replaces the clock for everything, including the database's. */
   readonly clock?: Clock
-  /** This machine's clock, where the database's clock decides. */
+  /** This machine's clock, where the database's clock is authoritative. */
   readonly machineClock?: Clock
   readonly log?: Log
-  /** The DNS that domains are verified by. */
+  /** The DNS lookup used to verify domains. */
   readonly resolveTxt?: ResolveTxt
 }
 
 export type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>
 
-/** Opens what knows nothing of the product: the store, secrets, the network, what is told of ourselves. */
+/** Creates everything that knows nothing about the product: store, secrets, network and telemetry. */
 export async function openInfrastructure(
   config: Config,
   surroundings: Surroundings & { readonly version: string },
@@ -133,7 +133,7 @@ async function openDatabase(
   return await whenStorageAnswers(log, async () => await openStore(options))
 }
 
-/** What goes out, what comes in from where, and who may be reached. */
+/** Creates the outbound client, the address guard, the upstreams and the rules for client addresses. */
 async function openNetwork(
   config: Config,
   { clock, opened }: { readonly clock: Clock; readonly opened: AsyncDisposableStack },
@@ -151,7 +151,7 @@ async function openNetwork(
   return { outbound, guard, echo, upstreams, addresses, addressOf }
 }
 
-/** Where spans and log records are sent, if the operator has a collector; and the access log. */
+/** Creates the exports of spans and log records, if the operator has a collector, and the access log. */
 function openExports(
   config: Config,
   deps: {
@@ -175,7 +175,7 @@ function openExports(
               post: openCollector(traces, headers, opened),
             }),
           ),
-    // A signal's own address is taken as it is (OpenTelemetry, OTLP exporter configuration).
+    // A signal's own endpoint URL is used unchanged (OpenTelemetry, OTLP exporter configuration).
     postLogs:
       otlpLogsEndpoint === undefined ? undefined : openCollector(otlpLogsEndpoint, headers, opened),
     accessLog:
@@ -185,7 +185,7 @@ function openExports(
   }
 }
 
-/** A node whose database is away waits for it and says so; only what waiting does not mend ends it. */
+/** Waits and logs while the database is down; fails only on errors that waiting can't fix. */
 async function whenStorageAnswers<T>(log: Log, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -201,14 +201,14 @@ async function whenStorageAnswers<T>(log: Log, work: () => Promise<T>): Promise<
   }
 }
 
-/** What is wrong with a file does not mend itself. */
+/** Whether the error concerns the database file itself, which waiting can't fix. */
 function isOfFile(error: unknown): boolean {
   const { code, syscall } = error as { code?: unknown; syscall?: unknown }
   if (typeof code !== 'string') return false
   return code.startsWith('SQLITE_') || (code === 'ENOENT' && syscall !== 'connect')
 }
 
-/** Posts to the operator's own collector, wherever that is. */
+/** Posts to the operator's own collector, at any address. */
 function openCollector(
   url: string,
   more: Readonly<Record<string, string>>,

@@ -4,7 +4,7 @@ import { probeLockWaits, type Store } from '../store/index.ts'
 import type { Quotas } from '../targets/index.ts'
 import type { Metrics } from '../telemetry/index.ts'
 
-/** What this process is: version, Node and engine as labels of a 1. */
+/** Exports the version, Node and engine as labels of a gauge with the value 1. */
 export function measureBuild(metrics: Metrics, labels: { version: string; engine: string }): void {
   const about = {
     name: 'intercept_build_info',
@@ -15,7 +15,7 @@ export function measureBuild(metrics: Metrics, labels: { version: string; engine
   metrics.collected(about, () => [[{ ...labels, node: process.versions.node }, 1]])
 }
 
-/** The connections to upstreams and to the database. */
+/** Measures the connections to upstreams and to the database. */
 export function measureConnections(
   metrics: Metrics,
   { upstreams, store }: { upstreams: Upstreams; store: Store },
@@ -52,11 +52,11 @@ export function measureConnections(
   )
 }
 
-/** Who waits for somebody else's lock when somebody looks (PostgreSQL). */
+/** Measures how many database sessions wait for a lock at scrape time (PostgreSQL). */
 export function measureLocks(metrics: Metrics, store: Store): void {
   let waiting = 0
   metrics.beforeScrape(async () => {
-    // Keep the last value while the database is away.
+    // Keep the last value while the database is down.
     waiting = (await probeLockWaits(store.slowReads).catch(() => waiting)) ?? 0
   })
   metrics.highest(
@@ -66,7 +66,7 @@ export function measureLocks(metrics: Metrics, store: Store): void {
   )
 }
 
-/** Rates and quotas as this node holds them. */
+/** Measures the rates and quotas that this node holds. */
 export function measureLimits(
   metrics: Metrics,
   { rates, quotas }: { rates: Pick<SharedRates, 'state'>; quotas: Quotas },
@@ -98,7 +98,7 @@ export function measureLimits(
   )
 }
 
-/** Counts what is not a guarded call: the API, SCIM, sign-in and pages. */
+/** Counts requests other than guarded calls: the API, SCIM, sign-in and pages. */
 export function measureRequests(metrics: Metrics): (end: RequestEnd) => void {
   const took = metrics.histogram(
     'intercept_request_seconds',

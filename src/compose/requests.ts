@@ -3,7 +3,7 @@ import { measureRequests } from './measure.ts'
 import type { RequestEnd } from '../http/index.ts'
 import { isSampled, type Span, type Tracer } from '../telemetry/index.ts'
 
-/** What is told of requests outside the guarded area: metrics, access log, spans, and a line of the log for who debugs. */
+/** Reports requests outside the gateway: metrics, access log, spans, and a debug line in the log. */
 export function tellOfRequests(
   services: Pick<
     Infrastructure,

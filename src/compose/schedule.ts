@@ -7,7 +7,7 @@ import { every } from '../timers.ts'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** Starts what has to be done again and again; each node does it, and each task may run on several at once. */
+/** Starts the recurring tasks. Every node runs them, and each task may run on several nodes at once. */
 export function startSchedule(
   config: Config,
   services: Infrastructure & Domain & { readonly gateway: Gateway },

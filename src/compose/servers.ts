@@ -26,11 +26,11 @@ import { registerSignin, openProviders } from '../signin/index.ts'
 import { asStorageProblem } from '../store/index.ts'
 import { gatewayPrefix } from '../targets/index.ts'
 
-/** The servers with their routes: nothing is heard before `listen`. */
+/** The servers with their routes; they accept nothing before `listen`. */
 export interface Servers extends AsyncDisposable {
   readonly gateway: Gateway
   readonly readiness: () => Readiness
-  /** Opens the listeners; closing them drops nothing that is under way. */
+  /** Opens the listeners; closing them lets requests in progress finish. */
   listen(): Promise<Listening>
 }
 
@@ -109,7 +109,7 @@ async function listen(
   },
 ): Promise<Listening> {
   await using listening = new AsyncDisposableStack()
-  // Opened first, so that probes are answered until the last request has ended.
+  // Opened first, and closed last, so that probes work until the last request has ended.
   if (config.metricsPort !== undefined) {
     const metricsApp = listening.use(openMetrics())
     await metricsApp.listen({ host: config.host, port: config.metricsPort })
@@ -121,7 +121,7 @@ async function listen(
     if (config.lameDuckMs > 0) await setTimeout(config.lameDuckMs)
     ending.stop()
     gateway.endStreams()
-    // Attempts under way take up to their own deadline: beside the requests, not behind them.
+    // Delivery attempts may run until their own deadline, so they stop in parallel with the requests, not after them.
     webhooks.stopSending()
     await front.drain(config.limits.drainMs)
   })
@@ -132,7 +132,7 @@ async function listen(
 
 type AppDeps = Omit<Parameters<typeof createApp>[0], 'ownRefusals' | 'onEnd'>
 
-/** The end of a process: load balancers are told first; then what has no end of its own is ended. */
+/** The state of shutting down: load balancers are told first, then open-ended responses are aborted. */
 class Ending {
   readonly #stopping = new AbortController()
   isDraining = false

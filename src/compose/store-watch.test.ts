@@ -33,7 +33,7 @@ test('an outage is one line at its start and one at its end, whatever fails mean
   assert.equal(lines.length, 2)
   assert.match(lines[1] ?? '', /"refused":150,.*the database answers again/)
 
-  // What has another reason is said each time.
+  // Errors with another cause are logged every time.
   log.warn({ err: late }, 'deliveries: tried again')
   log.error({ err: new Error('a mistake') }, 'a task failed')
   assert.equal(lines.length, 4)

@@ -4,7 +4,7 @@ import { every } from '../timers.ts'
 
 const lookEveryMs = 1000
 
-/** Says in log and metrics that the database turned out to have another history. */
+/** Reports in log and metrics that the database turned out to have another history. */
 export function tellHistory({ log, metrics }: { log: Log; metrics: Metrics }) {
   const changes = metrics.counter(
     'intercept_database_history_changes_total',
@@ -25,8 +25,8 @@ export function tellHistory({ log, metrics }: { log: Log; metrics: Metrics }) {
 }
 
 /**
- * The log for work that talks to nobody but the database: what fails because that is away is part of the outage, and no
- * line of its own. An address of anybody else that does not answer gives the same errors: they go to the whole log.
+ * A log for work that talks only to the database: its failures during a database outage are part of that outage and not
+ * logged separately. Work with other destinations fails with the same errors, so it must use the normal log.
  */
 export function logBesideOutages(log: Log, outages: Outages): Log {
   const unlessAway =
@@ -46,7 +46,9 @@ export function logBesideOutages(log: Log, outages: Outages): Log {
   }
 }
 
-/** Counts what the database's absence refused; an outage is one line at its start and one at its end. */
+/**
+ * Counts requests refused because of a database outage; each outage is logged once at its start and once at its end.
+ */
 interface Outages {
   refused(cause: unknown): void
 }
@@ -57,7 +59,7 @@ interface StoreWatchDeps {
   readonly metrics: Metrics
 }
 
-/** Says in log and metrics how this node stands to the database and to the other nodes. */
+/** Reports this node's link to the database and to the other nodes in log and metrics. */
 export function watchStore(deps: StoreWatchDeps): Outages & AsyncDisposable {
   measureStanding(deps)
   return new StoreWatch(deps)
@@ -116,7 +118,7 @@ class StoreWatch implements Outages, AsyncDisposable {
     }
   }
 
-  /** An outage is over when the feed is current and nothing was refused since the last look. */
+  /** An outage is over once the feed is current and nothing has been refused since the last check. */
   #lookForEnd(): void {
     const { store, log } = this.#deps
     const isOver = store.feed.isCurrent() && this.#refusedInOutage === this.#refusedBefore

@@ -24,35 +24,38 @@ import {
 } from './sections/services.ts'
 import { emptyState, readState, type State } from './state.ts'
 
-/** How a file is planned or applied. */
+/** The options for planning or applying a file. */
 export interface ApplyOptions {
-  /** The file's name: what it owns is marked with it. */
+  /** The file's name, which marks the things it manages. */
   readonly label: string
-  /** Whether things that the file made, and no longer names, are removed. */
+  /** Whether to remove things that the file created and no longer names. */
   readonly prune: boolean
-  /** The organization that the file must speak of; undefined = any. */
+  /** The organization that the file must name; undefined accepts any. */
   readonly slug?: string | undefined
-  /** The secret behind `env:NAME` or `file:PATH`; undefined where there is none. */
+  /** Resolves `env:NAME` or `file:PATH` to its secret; undefined if there is none. */
   readonly resolve: (reference: string) => string | undefined
-  /** What the one who asks may do; undefined = everything (the operator). */
+  /** The caller's permissions; undefined means all (the operator). */
   readonly permissions: readonly Permission[] | undefined
 }
 
-/** Who applies it, and where the secrets of new keys go. */
+/** Options for applying a file: also who applies it, and where new keys' secrets go. */
 export interface ApplyBy extends ApplyOptions {
   readonly actor: Actor
-  /** Called as the last act before the commit, and again if the work had to be done again. */
+  /** Called last before the commit, and again if the transaction is retried. */
   readonly onIssued?: ((issued: readonly IssuedKey[]) => void) | undefined
 }
 
-/** What an apply has done. */
+/** The result of an apply. */
 export interface Applied {
   readonly differences: readonly Difference[]
   readonly issued: readonly IssuedKey[]
   readonly confirmation: Confirmation
 }
 
-/** What an apply would do; it takes the same permissions, for it shows what is there now. Nothing is changed. */
+/**
+ * Computes what an apply would do, without changing anything; it requires the same permissions, because it reveals the
+ * current state.
+ */
 export async function planFile(
   file: ConfigurationFile,
   options: ApplyOptions,
@@ -63,13 +66,13 @@ export async function planFile(
   return steps.map(toDifference)
 }
 
-/** Makes an organization what the file says, in one audited transaction: all of it or nothing. */
+/** Makes an organization match the file in one audited transaction, all or nothing. */
 export async function applyFile(
   file: ConfigurationFile,
   options: ApplyBy,
   deps: ConfigurationDeps,
 ): Promise<Applied> {
-  // Files, environment and providers are asked before the transaction: inside of it only the database is awaited.
+  // Files, environment and providers are read before the transaction, in which only the database may be awaited.
   const secrets = resolved(file, options)
   const { steps } = await look(file, { ...options, secrets }, deps)
   refuseForbidden(file, steps, options)
@@ -84,7 +87,7 @@ export async function applyFile(
 type Secrets = ReadonlyMap<string, string>
 type Options = ApplyOptions & { readonly secrets: Secrets }
 
-/** The secrets behind all references of a file, by reference. */
+/** Resolves all references in a file; returns the secrets by reference. */
 function resolved(file: ConfigurationFile, { resolve }: ApplyOptions): Secrets {
   const secrets = new Map<string, string>()
   for (const key of sectionKeys) {
@@ -121,7 +124,7 @@ async function look(
   return { organization, services, state, steps }
 }
 
-/** What the providers of new or changed connections say of themselves, for the transaction to find. */
+/** Fetches the discovery documents of new or changed connections, so that the transaction has them ready. */
 async function discovered(
   file: ConfigurationFile,
   steps: readonly Step[],
@@ -165,7 +168,7 @@ async function applyWithin(
       await managed.remove(tx, organization.id, { section: section.key, name })
   }
   const rows = ownedRows({ file, state, services, label, secrets, organization, idOf: scene.idOf })
-  // What a file owns is locked for everybody else, also where it changes nothing.
+  // Managing a thing locks it for everyone else, so it takes the same permission even if the apply changes nothing.
   refuseForbidden(
     file,
     rows.map(({ section, name }) => ownershipOf(section as SectionKey, name)),
@@ -177,7 +180,7 @@ async function applyWithin(
   return { differences: steps.map(toDifference), issued: scene.issued }
 }
 
-/** Each thing takes the permission that changing it in the dashboard takes. */
+/** Changing a thing requires the same permission as in the dashboard. */
 function refuseForbidden(
   file: ConfigurationFile,
   steps: readonly Pick<Step, 'section' | 'name' | 'subject'>[],

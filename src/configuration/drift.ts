@@ -18,8 +18,8 @@ import { readState, type State } from './state.ts'
 const organizationsAtOnce = 20
 
 /**
- * Announces managed things that were changed by somebody else, once each, and gives groups that have come the role
- * that waits for them. Only organizations in which something happened since the last time are looked at.
+ * Announces managed things that were changed outside their file, once each, and gives newly arrived groups the role
+ * waiting for them. Checks only organizations in which anything has happened since the last check.
  */
 export async function checkDrift(deps: ConfigurationDeps): Promise<number> {
   let announced = 0
@@ -60,7 +60,7 @@ async function checkOne(
   })
 }
 
-/** The fields of a managed thing that are not as they were applied. */
+/** The fields of a managed thing that differ from what was applied. */
 function driftOf(
   row: ManagedRecord,
   { state, organization }: { readonly state: State; readonly organization: OrganizationRecord },
@@ -88,7 +88,7 @@ async function tell(
 ): Promise<number> {
   const { section, name, label, subjectId } = row
   const drifted = fields.length > 0
-  // Several nodes look at the same time: the first to write it announces it.
+  // Several nodes check at the same time; the first one to write announces it.
   const isNews = await managed.noteDrift(tx, id, { row, drifted })
   if (!isNews || !drifted) return 0
   const kind = sections[section as SectionKey].noun
@@ -97,7 +97,7 @@ async function tell(
   return 1
 }
 
-/** A group that a file has spoken of before the directory did. */
+/** Gives a new directory group the role that a file set before the group existed. */
 async function settle(
   tx: Tx,
   row: ManagedRecord,

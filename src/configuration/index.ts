@@ -1,4 +1,6 @@
-/** An organization's configuration as a file: export, plan, apply; what a file owns, and what drifts from it. */
+/**
+ * An organization's configuration as a file: export, plan and apply, the things that files manage, and how they drift.
+ */
 import type { Permission } from '../access/index.ts'
 import { record } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
@@ -21,36 +23,35 @@ export type { Difference } from './plan.ts'
 export { sectionKeys, type IssuedKey, type SectionKey } from './sections/section.ts'
 export type { ConfigurationDeps } from './sections/services.ts'
 
-/** A thing that a file may own, by its section and its id or name. */
+/** A thing that a file may manage, by section and id or name. */
 export interface ManagedThing {
   readonly section: SectionKey
   readonly idOrName: string
 }
 
-/** An organization as a file. */
+/** An organization's configuration as a file. */
 export interface Configurations {
-  /** What an organization is like now, as YAML and as data; secrets by reference. */
+  /** Exports an organization's current state as YAML and as data; secrets appear as references. */
   export(
     organization: OrganizationRecord,
   ): Promise<{ readonly text: string; readonly document: Record<string, unknown> }>
-  /** What an apply of a file's text would do. `invalid_input` with file, line and path. */
+  /** Computes what applying a file would do. `invalid_input` with file, line and path. */
   plan(text: string, options: ApplyOptions): Promise<Difference[]>
-  /** Makes the organization what the file says: all of it or nothing. */
+  /** Makes the organization match the file, all or nothing. */
   apply(text: string, by: ApplyBy): Promise<Applied>
-  /** `managed_by_file` for a thing that a file owns. */
+  /** Throws `managed_by_file` for a thing that a file manages. */
   requireUnmanaged(organizationId: OrganizationId, thing: ManagedThing): Promise<void>
-  /** A page of what files own, by section and name. */
+  /** Lists a page of managed things, by section and name. */
   managed(
     organizationId: OrganizationId,
     page: Parameters<typeof managed.page>[2],
   ): Promise<ManagedRecord[]>
-  /** Gives a thing back to people; the next apply of its file takes it again. `not_found`. */
+  /** Lets people edit a managed thing again, until its file is next applied. `not_found`. */
   takeOver(organizationId: OrganizationId, thing: ManagedThing, actor: Actor): Promise<void>
-  /** Announces what has drifted; returns how many things. */
+  /** Announces drifted things; returns how many. */
   announceDrift(): Promise<number>
 }
 
-/** Opens it. */
 export function createConfigurations(deps: ConfigurationDeps): Configurations {
   const { store } = deps
   return {
@@ -91,12 +92,12 @@ export function createConfigurations(deps: ConfigurationDeps): Configurations {
   }
 }
 
-/** The permission that reading or changing things of a section takes. */
+/** The permission required to read or change things in a section. */
 export function permissionFor(section: SectionKey): Permission {
   return sections[section].permission
 }
 
-/** What somebody needs to know of a file who sends it to a node: whose it is, and the secrets that it refers to. */
+/** What a sender must know about a file before sending it to a node: its organization and the secrets it refers to. */
 export function readSlug(
   text: string,
   label: string,
@@ -110,7 +111,7 @@ export function readSlug(
   return { slug, references: [...new Set(references)] }
 }
 
-/** Reads a file that must speak of one organization. */
+/** Parses a file that must be about one organization. */
 async function read(text: string, { label, slug }: ApplyOptions): Promise<ConfigurationFile> {
   const file = await readFileAside(text, label)
   if (slug === undefined || file.slug === slug) return file

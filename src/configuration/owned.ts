@@ -15,7 +15,7 @@ import { withoutDefaults, type State } from './state.ts'
 
 type Owned = Omit<ManagedRecord, 'driftedAt'>
 
-/** What a file owns once it is applied: only what is not noted just so already. */
+/** Computes what a file will manage after an apply; rows that are already stored unchanged are left out. */
 export function ownedRows(of: {
   readonly file: ConfigurationFile
   readonly state: State
@@ -33,7 +33,7 @@ export function ownedRows(of: {
       const entry = withoutDefaults(section, { name, entry: written }, services)
       const id = of.idOf(key, name)
       const subjectId = id === '' ? undefined : id
-      // Only a group may be awaited; a key whose end has come is nobody's any more.
+      // Only a group may still be missing; an expired key is no longer managed.
       if (subjectId === undefined && key !== 'groups') return []
       const context = sealContext(organization.id, { section: key, name })
       const digests = digestsOf(section, entry, (path) => of.secrets.get(referenceIn(entry, path)))
@@ -55,7 +55,7 @@ export function ownedRows(of: {
   )
 }
 
-/** Digests of the secrets of a thing, by where they stand; what has no secret has no digest. */
+/** Digests of a thing's secrets by position; things without secrets have none. */
 export function digestsOf(
   section: Section,
   entry: Entry,
@@ -69,7 +69,7 @@ export function digestsOf(
   )
 }
 
-/** The digests that were kept with a managed thing. */
+/** Unseals the digests stored with a managed thing. */
 export function openDigests(
   row: Pick<ManagedRecord, 'section' | 'name' | 'secretsSealed'>,
   organizationId: string,

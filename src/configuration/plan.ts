@@ -14,7 +14,7 @@ import { sections } from './sections/index.ts'
 import type { ConfigurationServices } from './sections/services.ts'
 import { withoutDefaults, type State } from './state.ts'
 
-/** One difference: what is added, changed field by field, or removed. */
+/** One difference: something is added, changed field by field, or removed. */
 export interface Difference {
   readonly change: 'add' | 'change' | 'remove'
   readonly subject: string
@@ -25,7 +25,7 @@ export interface Difference {
   }[]
 }
 
-/** One difference with all that is needed to make it true. */
+/** A difference with everything needed to apply it. */
 export interface Step extends Difference {
   readonly section: Section
   readonly name: string
@@ -33,9 +33,9 @@ export interface Step extends Difference {
   readonly before: Thing | undefined
 }
 
-/** How a file is compared. */
+/** The options of a comparison. */
 export interface Comparison {
-  /** The file's name: only what it owns is ever removed. */
+  /** The file's name; only things that it manages are ever removed. */
   readonly label: string
   readonly prune: boolean
   readonly nowMs: number
@@ -43,7 +43,7 @@ export interface Comparison {
   readonly services: ConfigurationServices
 }
 
-/** What separates an organization from what a file says: in the order of applying, removals last. */
+/** The differences between an organization and a file, in the order in which they are applied, removals last. */
 export function compare(file: ConfigurationFile, state: State, of: Comparison): Step[] {
   const wanted = sectionKeys.flatMap((key) =>
     [...file.entries[key]]
@@ -83,12 +83,12 @@ function one(
   return fields.length === 0 ? [] : [{ ...step, change: 'change', subject, fields }]
 }
 
-/** A key whose end has come is gone for the file too: nothing is issued that ends in the past. */
+/** An expired key counts as absent from the file too: no key is issued with an expiry in the past. */
 function hasEnded({ expires_at: end }: Entry, nowMs: number): boolean {
   return typeof end === 'string' && Date.parse(end) <= nowMs
 }
 
-/** Things that the file made and no longer names; who leans on others goes first. */
+/** Things that the file created and no longer names; those that depend on others are removed first. */
 function removals(file: ConfigurationFile, state: State, label: string): Step[] {
   return state.owned
     .filter((row) => row.label === label && row.section !== 'organization')
@@ -119,7 +119,7 @@ function tidied(
   }
 }
 
-/** Every field of an entry: its own over those that it has by default. */
+/** Every field of an entry: its own values, otherwise the defaults. */
 function filled(
   section: Section,
   { name, entry }: { readonly name: string; readonly entry: Entry },
@@ -128,7 +128,7 @@ function filled(
   return { ...section.defaults(name, entry, services), ...entry }
 }
 
-/** Compares fields without their secrets: another reference to the same secret is no change. */
+/** Compares fields without their secrets: a different reference to the same secret is not a change. */
 export function changedFields(
   section: Section,
   present: Entry,
@@ -163,13 +163,13 @@ function changedSecrets(
   return section.secretPaths(after).flatMap((path) => {
     const reference = referenceIn(after, path)
     const [now, wanted] = [before.secrets.get(path), secrets.get(reference)]
-    // Where there was no secret, the field itself is the difference.
+    // If there was no secret before, the field itself is the difference.
     if (now === undefined || wanted === undefined || sameSecret(now, wanted)) return []
     return [{ field: path, before: 'another secret', after: reference }]
   })
 }
 
-/** The reference at a place of an entry. */
+/** The reference at a position in an entry. */
 export function referenceIn(entry: Entry, path: string): string {
   const [first = '', ...rest] = path.split('.')
   const value = rest.length === 0 ? entry[first] : (entry[first] as Entry)[rest.join('.')]

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 
-/** The codes that say something about the file; what the database or a node refuses has no line in it. */
+/** The codes of refusals about the file's content; those of the database or the node have no line in it. */
 const aboutTheFile: ReadonlySet<string> = new Set([
   'invalid_input',
   'outbound_blocked',
@@ -16,10 +16,10 @@ const aboutTheFile: ReadonlySet<string> = new Set([
   'idp_keys_invalid',
 ])
 
-/** Where a thing of the file stands, or a field of it. */
+/** Locates a thing in the file, or one of its fields. */
 export type Where = (field?: string) => string
 
-/** A refusal with the place in the file that it is about. */
+/** Adds the location in the file to a refusal about it. */
 export function placedAt(where: Where, error: unknown): unknown {
   if (!(error instanceof Problem) || !aboutTheFile.has(error.code)) return error
   const { field, permission } = error.members ?? {}

@@ -3,12 +3,12 @@ import { sections } from './sections/index.ts'
 import { sectionKeys, type Entry } from './sections/section.ts'
 import type { State } from './state.ts'
 
-/** The state of an organization as the file that says it: the same text for the same state. */
+/** Renders an organization's state as a file; the same state always gives the same text. */
 export function renderFile(state: State): string {
   return stringify(toDocument(state), { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
-/** The same as data. */
+/** Renders the same document as data. */
 export function toDocument(state: State): Record<string, unknown> {
   const [[slug, own] = ['', {}]] = state.entries.organization
   const { key_defaults: keyDefaults, rate_limit: rate, name, plan } = own

@@ -11,15 +11,15 @@ import {
 import { sections } from './sections/index.ts'
 import type { ConfigurationServices } from './sections/services.ts'
 
-/** What an organization is like now. */
+/** The current state of an organization. */
 export interface State {
-  /** Each thing as a file would say it: without what it has by default, secrets by reference. */
+  /** Each thing as a file would describe it: without defaults, and with references instead of secrets. */
   readonly entries: Readonly<Record<SectionKey, ReadonlyMap<string, Entry>>>
   readonly things: Readonly<Record<SectionKey, ReadonlyMap<string, Thing>>>
   readonly owned: readonly ManagedRecord[]
 }
 
-/** Reads everything that a file could say of an organization. */
+/** Reads everything about an organization that a file can describe. */
 export async function readState(
   organization: OrganizationRecord,
   services: ConfigurationServices,
@@ -46,7 +46,7 @@ export async function readState(
   return { entries, things, owned }
 }
 
-/** The state of an organization that is not there yet. */
+/** The state of an organization that does not exist yet. */
 export function emptyState(): State {
   const none = new Map<string, never>()
   const all = {} as Record<SectionKey, ReadonlyMap<string, never>>
@@ -54,7 +54,7 @@ export function emptyState(): State {
   return { entries: all, things: all, owned: [] }
 }
 
-/** An entry in the one form in which equal things are equal: tidy, and without what it has by default. */
+/** Normalizes an entry so that equal things compare equal: tidy, and without default values. */
 export function withoutDefaults(
   section: Section,
   { name, entry }: { readonly name: string; readonly entry: Entry },
@@ -71,7 +71,7 @@ export function withoutDefaults(
   )
 }
 
-/** Things by the names that files gave them; others by names of their own that are free. */
+/** Names things as their files do; the others get their own names, made unique. */
 function named(found: readonly Thing[], owned: readonly ManagedRecord[]): Map<string, Thing> {
   const names = new Map(owned.map((row) => [row.subjectId, row.name]))
   const result = new Map<string, Thing>()
@@ -87,7 +87,7 @@ function named(found: readonly Thing[], owned: readonly ManagedRecord[]): Map<st
   for (const thing of found) {
     if (names.has(thing.id)) continue
     let name = thing.name
-    // One that waits is this very thing as soon as it is there.
+    // A waiting entry is this same thing, which exists now.
     for (let n = 2; taken.has(name) && result.get(name)?.id !== ''; n++) name = `${thing.name}-${n}`
     taken.add(name)
     result.set(name, thing)
@@ -95,7 +95,7 @@ function named(found: readonly Thing[], owned: readonly ManagedRecord[]): Map<st
   return result
 }
 
-/** Where a secret came from when it was applied, or where the next apply may look for it. */
+/** The reference a secret was applied with, or one where the next apply can look for it. */
 function referenceAt(path: string, name: string, applied: Entry | undefined): string {
   const [first = '', ...rest] = path.split('.')
   const inner = rest.join('.')

@@ -1,36 +1,39 @@
 import type { OrganizationId } from '../ids.ts'
 import type { Actor, Store, Tx } from '../store/index.ts'
 
-/** Who changes an organization's directory: the directory itself with its token, a person, or the command line. */
+/**
+ * The author of a change to an organization's directory: the directory itself with its token, a person, or the command
+ * line.
+ */
 export interface DirectoryCaller {
   readonly organizationId: OrganizationId
   readonly actor: Actor
 }
 
-/** A change of a directory under way: everything that belongs to it is written in its transaction. */
+/** A directory change in progress; everything it writes goes into its transaction. */
 export interface DirectoryChange extends DirectoryCaller {
   readonly tx: Tx
 }
 
-/** What a change needs around it. */
+/** The dependencies of a change. */
 export interface ChangeDeps {
   readonly store: Store
   readonly tokens: {
-    /** Does the work of a change and refuses it if the directory's token was revoked meanwhile. */
+    /** Performs a change, but refuses it if the directory's token has been revoked in the meantime. */
     whileGood<T>(change: DirectoryChange, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** What a change came to. */
+/** The result of a change. */
 interface Changed<T> {
   readonly result: T
-  /** Somebody's sessions or keys ended: the caller is answered when the other nodes know it. */
+  /** Whether it ended sessions or keys; the caller then gets the response only once the other nodes know. */
   readonly endsAccess: boolean
 }
 
 /**
- * Runs a change in one transaction, for as long as the caller's token is good. Only a change that ends access waits
- * for the other nodes.
+ * Runs a change in one transaction, provided the caller's token stays valid. Only a change that ends access waits for
+ * the other nodes.
  */
 export async function runChange<T>(
   { store, tokens }: ChangeDeps,

@@ -2,13 +2,13 @@ import type { Clock } from '../clock.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
 
-/** What directories need from the rest of the product. */
+/** The dependencies of directories. */
 export interface DirectoryDeps {
   readonly store: Store
   readonly clock: Clock
   readonly sealer: Sealer
-  /** Active SCIM tokens of an organization, at most. */
+  /** The maximum number of active SCIM tokens per organization. */
   readonly maxTokens: number
-  /** Milliseconds for which a cursor stays good. */
+  /** Milliseconds for which a cursor stays valid. */
   readonly cursorTimeoutMs: number
 }

@@ -10,18 +10,17 @@ import type { DirectoryPeople } from '../sso/index.ts'
 import { createSignInLookup } from './sign-in.ts'
 import { DirectoryUsers } from './users.ts'
 
-/** The directories of organizations: what a company's own directory keeps in step here. */
+/** The directories of organizations: users and groups kept in sync with a company's own directory. */
 export interface Directories extends AsyncDisposable {
   readonly tokens: DirectoryTokens
   readonly users: DirectoryUsers
   readonly groups: DirectoryGroups
   readonly lists: DirectoryLists
   readonly log: DirectoryLog
-  /** What the company's sign-in asks of the directory. */
+  /** What sign-in through a company's connection needs from its directory. */
   readonly signIn: DirectoryPeople
 }
 
-/** Opens the directories' rules. */
 export function createDirectories(deps: DirectoryDeps): Directories {
   const { store } = deps
   const tokens = new DirectoryTokens(deps)
@@ -38,7 +37,9 @@ export function createDirectories(deps: DirectoryDeps): Directories {
   }
 }
 
-/** The groups' rules alone, for people and programs; a directory comes with its token and finds them in `Directories`. */
+/**
+ * Creates the rules for groups alone, for people and access tokens; a SCIM client reaches them through `Directories`.
+ */
 export function openDirectoryGroups(store: Store): DirectoryGroups {
   const tokens = {
     whileGood: async <T>(_change: unknown, work: () => Promise<T>) => await work(),

@@ -1,20 +1,20 @@
 import { Problem } from '../errors.ts'
 import { directoryMembers, type DirectoryGroupRecord, type Tx } from '../store/index.ts'
 
-/** A change of a group's members, in the order in which it was asked for. */
+/** A change to a group's members; changes apply in the requested order. */
 export type MemberChange =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly ids: readonly string[] }
   | { readonly kind: 'clear' }
-  /** Takes out those members that fit. */
+  /** Removes the members that match. */
   | { readonly kind: 'removeWhere'; readonly fits: (id: string) => boolean }
 
-/** Whose membership of a group came and went. */
+/** Who was added to a group and who was removed. */
 interface Moved<Ids> {
   readonly added: Ids
   readonly removed: Ids
 }
 
-/** Carries out changes one after the other; returns what they came to: who was added and removed again is in neither set. */
+/** Applies changes in order and returns their net effect: a member added and removed again is in neither set. */
 export async function changeMembers(
   tx: Tx,
   group: DirectoryGroupRecord,
@@ -30,13 +30,13 @@ export async function changeMembers(
   return { added, removed }
 }
 
-/** The ids of a group's members. */
+/** Lists the ids of a group's members. */
 export async function membersOf(tx: Tx, group: DirectoryGroupRecord): Promise<string[]> {
   const members = await directoryMembers.list(tx, group.organizationId, [group.id])
   return members.get(group.id) ?? []
 }
 
-/** Takes these out of a group, or all (undefined); returns those who were in it. */
+/** Removes these members from a group, or all (undefined); returns those that were in it. */
 export async function removeMembers(
   tx: Tx,
   { organizationId, id: groupId }: DirectoryGroupRecord,

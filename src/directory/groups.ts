@@ -15,7 +15,7 @@ import { runChange, type ChangeDeps, type DirectoryCaller, type DirectoryChange 
 import { changeMembers, membersOf, removeMembers, type MemberChange } from './group-members.ts'
 import type { DirectoryRoles, RoleChange } from './roles.ts'
 
-/** What the directory wants a group to be. */
+/** The state of a group that the directory asks for. */
 export interface DirectoryGroupInput {
   readonly data: DirectoryGroupData
   readonly members: readonly MemberChange[]
@@ -25,7 +25,7 @@ interface GroupDeps extends ChangeDeps {
   readonly roles: DirectoryRoles
 }
 
-/** Groups of a directory: create, read, change, delete; and the roles they give. */
+/** A directory's groups: create, read, change and delete them, and set the roles they grant. */
 export class DirectoryGroups {
   readonly #deps: GroupDeps
 
@@ -33,11 +33,14 @@ export class DirectoryGroups {
     this.#deps = deps
   }
 
-  /** `conflict` for a name that a group has already, unless both have external ids and they differ; `invalid_input` for unknown members. */
+  /**
+   * `conflict` if another group has the name, unless both have external ids that differ; `invalid_input` for unknown
+   * members.
+   */
   async create(caller: DirectoryCaller, input: DirectoryGroupInput): Promise<DirectoryGroupRecord> {
     return await runChange(this.#deps, caller, async (change) => {
       const { tx, organizationId } = change
-      // No unique index keeps two groups of one name apart: requests that ask for it run one after the other.
+      // No unique index prevents two groups with one name, so such requests run one after the other.
       await directoryCounts.hold(tx, organizationId)
       await refuseTaken(change, input.data, undefined)
       const made = await directoryGroups.insert(tx, {
@@ -53,14 +56,14 @@ export class DirectoryGroups {
     })
   }
 
-  /** `not_found`. */
+  /** Throws `not_found`. */
   async get(organizationId: OrganizationId, id: string): Promise<DirectoryGroupRecord> {
     const group = await directoryGroups.find(this.#deps.store, { organizationId, id })
     if (!group) throw notFound(id)
     return group
   }
 
-  /** Those with these ids, in this order. */
+  /** The groups with these ids, in the same order. */
   async getAll(
     organizationId: OrganizationId,
     ids: readonly string[],
@@ -77,12 +80,12 @@ export class DirectoryGroups {
     return await directoryMembers.list(this.#deps.store, organizationId, ids)
   }
 
-  /** The ids of a group's members in order, after one of them ('' for the first page). */
+  /** A group's member ids in order, after a given one ('' for the first page). */
   async memberPage(group: DirectoryGroupRecord, after: string, limit: number): Promise<string[]> {
     return await directoryMembers.listPage(this.#deps.store, group, { after, limit })
   }
 
-  /** Makes of a group what `next` says, all or nothing; its members are changed without being loaded. */
+  /** Changes a group to what `next` returns, all or nothing, without loading its members. */
   async change(
     caller: DirectoryCaller,
     id: string,
@@ -108,7 +111,7 @@ export class DirectoryGroups {
     })
   }
 
-  /** `not_found`. */
+  /** Throws `not_found`. */
   async remove(
     caller: DirectoryCaller,
     id: string,
@@ -126,7 +129,7 @@ export class DirectoryGroups {
     })
   }
 
-  /** Maps a group to a role, or to none, and counts the members whose role changed. `not_found`, `permission_required`. */
+  /** Maps a group to a role or to none; returns how many members' roles changed. `not_found`, `permission_required`. */
   async setRole(
     caller: DirectoryCaller,
     id: string,
@@ -152,7 +155,7 @@ export class DirectoryGroups {
     })
   }
 
-  /** Whose role would change. `not_found`. */
+  /** Lists the members whose role would change. `not_found`. */
   async previewRole(
     organizationId: OrganizationId,
     id: string,
@@ -164,7 +167,7 @@ export class DirectoryGroups {
     })
   }
 
-  /** A changed role ends sessions; a group without a role changes nobody's. */
+  /** A role change ends sessions; a group that grants no role affects nobody. */
   async #applyRole(
     change: DirectoryChange,
     group: DirectoryGroupRecord,
@@ -183,7 +186,7 @@ async function loadLocked(
   return found
 }
 
-// A directory may have two groups of one name when it tells them apart by its own ids (Entra's are not unique).
+// A directory may have two groups with one name if their external ids differ (Entra's names are not unique).
 async function refuseTaken(
   { tx, organizationId }: DirectoryChange,
   data: DirectoryGroupData,

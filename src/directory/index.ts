@@ -1,4 +1,4 @@
-/** An organization's people and groups as its directory (SCIM) keeps them. */
+/** An organization's people and groups, kept in sync with its directory over SCIM. */
 export { createDirectories, openDirectoryGroups, type Directories } from './directories.ts'
 export { type DirectoryCaller } from './change.ts'
 export { type MemberChange } from './group-members.ts'

@@ -9,16 +9,16 @@ import {
 } from '../store/index.ts'
 import type { DirectoryDeps } from './deps.ts'
 
-/** What is listed: users or groups. */
+/** The kind of resource to list: users or groups. */
 export type DirectoryKind = 'user' | 'group'
 
-/** Who lists what. */
+/** Which resources to list, and for whom. */
 export interface DirectoryListing {
   readonly organizationId: OrganizationId
   readonly tokenId: string
   readonly kind: DirectoryKind
   readonly query: DirectoryQuery
-  /** The query as it was asked, the same on every page: filter, order, count. */
+  /** The query (filter, order, count) as requested, which must be the same for every page. */
   readonly asked: string
 }
 
@@ -32,10 +32,10 @@ export interface DirectoryPage {
 const fewUsers = 2000
 const everybody: DirectoryQuery = { condition: undefined, sort: undefined }
 
-/** What a cursor holds, sealed. */
+/** The content of a cursor, which is sealed. */
 interface Opened {
   readonly place: DirectoryPlace
-  /** Resources of the pages before. */
+  /** The number of resources on earlier pages. */
   readonly seen: number
   readonly at: number
 }
@@ -51,8 +51,9 @@ export class DirectoryLists {
   }
 
   /**
-   * The page that begins at an index (from 1). The page after one that this token has just read begins behind that
-   * one's last resource, so that a walk loses nobody while others are deleted; its total counts what the walk has seen.
+   * Returns the page that starts at an index (from 1). If this token has just read the previous page, this one starts
+   * right after that page's last resource, so that deletions in between skip nobody; its total includes what was
+   * already read.
    */
   async byIndex(listing: DirectoryListing, index: number, count: number): Promise<DirectoryPage> {
     const { store } = this.#deps
@@ -69,14 +70,17 @@ export class DirectoryLists {
         async (tx) => await directoryWalks.note(tx, key, { next, from }),
       )
     }
-    // A first page that holds everything needs no count.
+    // A first page that contains everything needs no count.
     const isAll = index === 1 && count > 0 && !hasMore
     const before = after === undefined ? 0 : index - 1
     const total = isAll ? ids.length : before + (await this.#count(listing, after))
     return { ids, total, nextCursor: undefined }
   }
 
-  /** The page behind a cursor (`''`: the first); 'invalid' for one that is not ours or of another query, 'expired'. */
+  /**
+   * Returns the page after a cursor (`''` for the first); 'invalid' if it is not one of ours or belongs to another
+   * query, or 'expired'.
+   */
   async byCursor(
     listing: DirectoryListing,
     cursor: string,
@@ -99,7 +103,7 @@ export class DirectoryLists {
     }
   }
 
-  /** For people's pages: ids in the order of their arrival, behind a position (0: the first). */
+  /** For the dashboard: ids in order of creation, after a position (0 for the first page). */
   async byPosition(
     organizationId: OrganizationId,
     kind: DirectoryKind,
@@ -114,7 +118,7 @@ export class DirectoryLists {
     return found.map((each) => each.id)
   }
 
-  /** How many users and groups there are. */
+  /** The number of users and of groups. */
   async totals(organizationId: OrganizationId): Promise<{ users: number; groups: number }> {
     return {
       users: await this.#countAll(organizationId, 'user'),
@@ -122,7 +126,7 @@ export class DirectoryLists {
     }
   }
 
-  /** Deletes what is remembered of walks that nobody goes on with. */
+  /** Deletes the remembered positions of walks that nobody continues. */
   async forget(): Promise<void> {
     await this.#deps.store.transactionOnCalls(directoryWalks.forgetOld)
   }
@@ -143,7 +147,7 @@ export class DirectoryLists {
     return { ids, last: page.at(-1)?.place, hasMore: found.length > count }
   }
 
-  /** How many resources of a listing come after a place, or all of them. */
+  /** Counts a listing's resources after a place, or all of them. */
   async #count(listing: DirectoryListing, after: DirectoryPlace | undefined): Promise<number> {
     const { organizationId, query, kind } = listing
     const table = tables[kind]
@@ -160,7 +164,7 @@ export class DirectoryLists {
     return await directoryLists.countPlaces(this.#deps.store, all)
   }
 
-  // A query that looks at every row of a large directory must not hold up other requests.
+  // A query that scans every row of a large directory must not delay other requests.
   async #readerFor({ organizationId, query }: DirectoryListing): Promise<Db> {
     const { store } = this.#deps
     if (!directoryLists.readsAll(query)) return store
@@ -178,7 +182,7 @@ export class DirectoryLists {
   }
 }
 
-/** A cursor opens only for the organization and the query it was made for. */
+/** Binds a cursor to the organization and the query it was created for. */
 function contextOf({ organizationId, kind, asked }: DirectoryListing): string[] {
   return ['directory-cursor', organizationId, kind, digest(asked)]
 }

@@ -16,47 +16,52 @@ import {
 import { lifecycle } from '../organizations/index.ts'
 import type { DirectoryChange } from './change.ts'
 
-/** What the directory says of a person beyond what SCIM stores. */
+/** Facts about a person that the directory sends and SCIM does not store. */
 export interface DirectoryPerson {
   readonly name: string
   readonly email: string | undefined
-  /** Lower-cased addresses by which an existing member is recognised, the user name among them. */
+  /** Lower-case addresses, including the user name, that identify an existing member to adopt. */
   readonly adoptionKeys: readonly string[]
   readonly externalId: string | undefined
   readonly active: boolean
 }
 
-/** What the directory wants a user to be. */
+/** The state of a user that the directory asks for. */
 export interface DirectoryUserInput {
   readonly data: DirectoryUserData
   readonly person: DirectoryPerson
 }
 
-/** The person and membership behind a user of the directory. */
+/** Ties a directory user to a person and a membership. */
 export interface DirectoryMemberships {
-  /** A membership for a new user: the one it had before it was deleted, that of a member with its address, or a new one. */
+  /**
+   * Returns a new user's membership: the one it had before it was deleted, that of a member with one of its addresses,
+   * or a new one.
+   */
   join(change: DirectoryChange, person: DirectoryPerson): Promise<Joined>
   /**
-   * An account, a membership and a user of the directory, if nobody can be meant but somebody new: otherwise `known`;
-   * `taken` if the name was given at the same moment.
+   * Creates an account, a membership and a directory user if the person is certainly new; otherwise returns `known`, or
+   * `taken` if the name was taken at the same moment.
    */
   makeIfNew(
     change: DirectoryChange,
     input: DirectoryUserInput,
   ): Promise<DirectoryUserRecord | 'known' | 'taken'>
-  /** Brings the membership in step with a user that was changed; the person's name too, when only the directory knows it. */
+  /**
+   * Updates the membership after a user has changed, and the person's name as long as only this directory knows them.
+   */
   follow(
     change: DirectoryChange,
     before: DirectoryUserRecord,
     person: DirectoryPerson,
   ): Promise<void>
-  /** Ends all access here: membership, every session, personal keys; announced once. Never refused. */
+  /** Ends all access to this organization (membership, every session, personal keys), announced once; never refused. */
   deactivate(change: DirectoryChange, user: DirectoryUserRecord): Promise<void>
-  /** Deactivates an owner who was kept as the last, once there is another; whether that was so. */
+  /** Deactivates an owner who was kept as the last one, once another exists; returns whether it did. */
   deactivateKept(change: DirectoryChange, user: DirectoryUserRecord): Promise<boolean>
   /**
-   * Makes room for somebody new under an inactive user's name and id: the old person is removed, with all that a removal
-   * ends, and keeps their account. Returns the newcomer's account.
+   * Frees an inactive user's name and id for a new person: the old person is removed like any member and keeps their
+   * account. Returns the new person's account.
    */
   replace(
     change: DirectoryChange,
@@ -65,14 +70,13 @@ export interface DirectoryMemberships {
   ): Promise<UserId>
 }
 
-/** Who a new user of the directory is here, and how that was found. */
+/** The person behind a new directory user, and how they were found. */
 interface Joined {
   readonly membershipId: Id<'mem'>
   readonly userId: UserId
   readonly how: 'returned' | 'adopted' | 'made'
 }
 
-/** The rules that tie users of a directory to people. */
 export const directoryMemberships: DirectoryMemberships = {
   join,
   makeIfNew,
@@ -125,7 +129,7 @@ async function follow(
   const isTheirs = membership?.source === 'directory' && membership.role !== 'owner'
   if (isTheirs && !(await isKnownElsewhere(tx, before))) {
     const { name, email } = person
-    // What was proven before stays proven while the directory says the same.
+    // A proven address stays proven while the directory sends the same one.
     const isOther = email !== undefined && (await users.find(tx, userId))?.email !== email
     const emailFrom = isOther ? organizationId : undefined
     await users.update(tx, userId, { name, email, emailFrom })
@@ -136,8 +140,9 @@ async function follow(
 }
 
 /**
- * Ends all access of somebody here; who is no member any more has nothing left to end. The last owner loses sessions
- * and personal keys but stays a member: a directory must not leave an organization that nobody can administer.
+ * Ends a person's access to the organization; does nothing if they are no longer a member. The last owner loses
+ * sessions and personal keys but stays a member, because a directory must not leave an organization without an
+ * administrator.
  */
 async function deactivate(
   { tx, actor }: DirectoryChange,
@@ -150,7 +155,7 @@ async function deactivate(
   else await lifecycle.deactivate(tx, member, actor)
 }
 
-/** Deactivates an owner who was kept as the last, once there is another; whether that was so. */
+/** Deactivates an owner who was kept as the last one, once another exists; returns whether it did. */
 async function deactivateKept(
   { tx, actor }: DirectoryChange,
   user: DirectoryUserRecord,
@@ -177,7 +182,7 @@ async function isLastOwner(
   return (await memberships.countOwners(tx, organizationId)) <= 1
 }
 
-/** Who was deleted comes back with no more than a new member gets; the last owner, who never went, stays one. */
+/** A returning person gets no more than a new member would; the last owner, who never left, stays owner. */
 async function bringBack(
   { tx, actor }: DirectoryChange,
   membership: MembershipRecord,
@@ -185,7 +190,7 @@ async function bringBack(
 ): Promise<void> {
   const member = await lifecycle.memberOf(tx, membership)
   if (await isLastOwner(tx, membership)) {
-    // The kept owner's personal keys resume with them.
+    // The personal keys of the owner who was kept resume as well.
     if (person.active) await lifecycle.reactivate(tx, member, actor)
     return
   }
@@ -200,7 +205,7 @@ async function bringBack(
   if (isBack) await lifecycle.reactivate(tx, member, actor)
 }
 
-/** The old person's membership ends as any removal does; the newcomer joins under its id when the user turns active. */
+/** The old membership ends like any removal; the new person joins under its id once the user becomes active. */
 async function replace(
   { tx, actor }: DirectoryChange,
   user: DirectoryUserRecord,
@@ -227,14 +232,14 @@ async function reactivate(
     await lifecycle.reactivate(tx, await lifecycle.memberOf(tx, membership), actor)
     return
   }
-  // Somebody took the membership away in the dashboard; the directory brings it back under the id it knows.
+  // The membership was removed in the dashboard; the directory restores it under the id it knows.
   const { organizationId, userId, id } = user
   const made = { id, organizationId, userId, role: 'viewer', source: 'directory' } as const
   await memberships.insert(tx, made)
   lifecycle.announceJoined(tx, { ...(await lifecycle.memberOf(tx, made)), ...made }, actor)
 }
 
-/** Deleted before under the same external id: the same person, by the directory's own word. */
+/** A user deleted earlier under the same external id: by the directory's own statement, the same person. */
 async function findReturned(
   { tx, organizationId }: DirectoryChange,
   person: DirectoryPerson,
@@ -246,8 +251,8 @@ async function findReturned(
 }
 
 /**
- * An active member of this organization with one of the addresses, whom the directory does not have yet. A recycled
- * address of somebody who left brings nobody back, and two members with it are not guessed between.
+ * Finds an active member with one of these addresses who has no directory user yet. Someone who left is not restored by
+ * a reused address, and two matching members count as none.
  */
 async function findAdopted(
   { tx, organizationId }: DirectoryChange,
@@ -297,7 +302,8 @@ function lastOwner(): Problem {
   )
 }
 
-// An account that has signed in, or belongs to others too, is its person's own: no directory renames it.
+// An account that has signed in, or belongs to other organizations too, is the person's own: no directory may rename
+// it.
 async function isKnownElsewhere(tx: Tx, user: DirectoryUserRecord): Promise<boolean> {
   const all = await memberships.listOfUser(tx, user.userId)
   const person = await users.find(tx, user.userId)

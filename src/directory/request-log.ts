@@ -5,18 +5,17 @@ const flushAfterMs = 200
 const maxWaiting = 2000
 const maxOfOrganization = 1000
 
-/** The request log of directories: what an IdP asked and what we did; the last thousand of each organization. */
+/** The request log of directories: IdP requests and our responses, the last thousand per organization. */
 export interface DirectoryLog extends AsyncDisposable {
-  /** Notes a request; it is written a moment later, together with others. */
+  /** Records a request; it is written shortly afterwards, together with others. */
   note(organizationId: OrganizationId, request: DirectoryRequestRecord): void
-  /** Newest first, those noted a moment ago included. */
+  /** Lists requests newest first, including those not written yet. */
   list(
     organizationId: OrganizationId,
     page: directoryRequests.RequestPage,
   ): Promise<DirectoryRequestRecord[]>
 }
 
-/** Opens the log. */
 export function createDirectoryLog(deps: { store: Store }): DirectoryLog {
   const { store } = deps
   let waiting = new Map<OrganizationId, DirectoryRequestRecord[]>()
@@ -39,7 +38,7 @@ export function createDirectoryLog(deps: { store: Store }): DirectoryLog {
     const batch = waiting
     waiting = new Map()
     amount = 0
-    // A log that cannot be written must not fail what it tells of.
+    // A failing log must not fail the requests it records.
     flushing = flushing.then(async () => await write(batch)).catch(() => undefined)
     await flushing
   }

@@ -13,15 +13,17 @@ import {
 import { lifecycle } from '../organizations/index.ts'
 import type { DirectoryChange } from './change.ts'
 
-/** The roles that groups give, the mightiest first; owner is not among them. */
+/** The roles that groups can grant, most powerful first; owner is not one of them. */
 const order: readonly GroupRole[] = ['admin', 'developer', 'viewer']
 const usersAtOnce = 500
 
-/** Roles by groups. */
+/** Derives members' roles from their groups. */
 export interface DirectoryRoles {
-  /** Gives each of these users the highest role of its groups, or viewer; owners keep theirs. Returns how many changed. */
+  /**
+   * Gives each user the highest role among its groups, or viewer; owners keep theirs. Returns how many roles changed.
+   */
   apply(change: DirectoryChange, userIds: readonly string[]): Promise<number>
-  /** Who would change, and how, if a group gave another role. */
+  /** Lists whose role would change, and how, if a group granted another role. */
   preview(
     tx: Tx,
     group: Pick<DirectoryGroupRecord, 'organizationId' | 'id'>,
@@ -39,7 +41,6 @@ export interface RoleChange {
   readonly after: GroupRole
 }
 
-/** The rules of roles by groups. */
 export const directoryRoles: DirectoryRoles = {
   async apply({ tx, organizationId, actor }, userIds) {
     let changed = 0

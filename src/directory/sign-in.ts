@@ -2,7 +2,7 @@ import type { OrganizationId } from '../ids.ts'
 import { directoryTokens, directoryUsers } from '../store/index.ts'
 import type { DirectoryPeople } from '../sso/index.ts'
 
-/** The directory as the company's sign-in sees it: on while a token is active. */
+/** The directory as sign-in through a connection sees it; enabled while a token is active. */
 export function createSignInLookup(): DirectoryPeople {
   return {
     async isOn(at, organizationId) {
@@ -18,7 +18,7 @@ export function createSignInLookup(): DirectoryPeople {
         organizationId as OrganizationId,
         wanted,
       )
-      // Two with one identifier are nobody.
+      // An identifier that two users share is ambiguous: treat it as no match.
       const [only, ...more] = found
       return only === undefined || more.length > 0
         ? undefined

@@ -3,15 +3,15 @@ import { directoryTokens, FeedCache, type KnownToken, type Store, type Tx } from
 
 const maxRemembered = 10_000
 
-/** SCIM tokens in use, as the database last told of them; the change feed takes them out again. */
+/** A cache of SCIM tokens; the change feed drops outdated ones. */
 export interface TokenCache {
-  /** The token with this digest, revoked ones too, from the database unless the memory may be trusted. */
+  /** Finds the token with this digest, revoked ones too; reads the database unless the cache may be trusted. */
   find(digest: string): Promise<KnownToken | undefined>
-  /** The same in the middle of a work, for a token that has been found before. */
+  /** Finds a token again, by id, inside a transaction. */
   findAgain(tx: Tx, organizationId: OrganizationId, id: string): Promise<KnownToken | undefined>
 }
 
-/** A cache that forgets an organization's tokens at every change of it or of its directory. */
+/** Creates a cache that drops an organization's tokens on every change to it or to its directory. */
 export function createTokenCache(store: Store): TokenCache {
   const cache = new FeedCache<KnownToken>({
     feed: store.feed,
@@ -29,7 +29,7 @@ export function createTokenCache(store: Store): TokenCache {
     async findAgain(tx, organizationId, id) {
       const known = cache.peekOf(id)
       if (known !== undefined) return known
-      // Not remembered: what a transaction sees may not be committed.
+      // Not remembered, because the transaction may still roll back.
       const found = await directoryTokens.findById(tx, organizationId, id)
       return found?.token.revokedAt === undefined ? found : undefined
     },

@@ -3,8 +3,8 @@ import { isId, type OrganizationId } from '../ids.ts'
 import type { Db, DirectoryTokenRecord } from '../store/index.ts'
 
 /**
- * The ids of active SCIM tokens whose issuers could issue none any more: they left, were demoted, or their access token
- * ended. The directory goes on with them; a stopped one would keep everybody in who leaves the company.
+ * The ids of active SCIM tokens whose issuers could no longer issue one: they left, were demoted, or their access token
+ * ended. Such tokens keep working, because a directory that stopped would leave every departing employee with access.
  */
 export async function tokensOfLeavers(
   db: Db,
@@ -14,7 +14,7 @@ export async function tokensOfLeavers(
   const active = tokens.filter(({ revokedAt }) => revokedAt === undefined)
   const leavers = new Set<string>()
   for (const id of new Set(active.map(({ createdBy }) => createdBy))) {
-    // Without an issuer, the operator's command line made it.
+    // A token without an issuer was created on the command line.
     if (id === undefined) continue
     const actor = { kind: isId('usr', id) ? 'user' : 'token', id } as const
     const held = await permissionsNow(db, organizationId, { actor, nowMs })

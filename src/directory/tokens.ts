@@ -23,7 +23,7 @@ const { prefix } = credentialFormats.scimToken
 const maxNameLength = 100
 const noteUseEveryMs = 60_000
 
-/** A directory that calls, proven by its token. */
+/** A directory authenticated by its token. */
 export interface DirectoryPrincipal {
   readonly kind: 'directory'
   readonly organizationId: OrganizationId
@@ -32,7 +32,7 @@ export interface DirectoryPrincipal {
   readonly name: string
 }
 
-/** A token of an organization that opens nothing any more, or not on its plan. */
+/** Refuses a token of an organization that has been revoked or that its plan does not allow. */
 export class RefusedToken extends Problem {
   readonly owner: Pick<DirectoryPrincipal, 'organizationId' | 'tokenId'> | undefined
 
@@ -42,13 +42,13 @@ export class RefusedToken extends Problem {
   }
 }
 
-/** Where a request comes from. */
+/** The origin of a request. */
 interface Origin {
   readonly address?: string | undefined
   readonly agent?: string | undefined
 }
 
-/** SCIM bearer tokens: issue, list, revoke, identify. */
+/** SCIM bearer tokens: issues, lists, revokes and authenticates them. */
 export class DirectoryTokens {
   readonly #store: Store
   readonly #clock: Clock
@@ -64,7 +64,10 @@ export class DirectoryTokens {
     this.#cache = createTokenCache(deps.store)
   }
 
-  /** `plan_required`, `permission_required`, `invalid_input`, `conflict` when as many are active as may be. The secret is returned here and nowhere else. */
+  /**
+   * Throws `plan_required`, `permission_required`, `invalid_input`, or `conflict` at the maximum number of active
+   * tokens. The secret is returned only here.
+   */
   async issue(
     organization: { id: OrganizationId; plan: Plan },
     input: { name: string },
@@ -81,7 +84,7 @@ export class DirectoryTokens {
     const id = createId('tok', this.#clock.now())
     const token = await this.#store.transaction(async (tx) => {
       await directoryCounts.ensure(tx, organizationId)
-      // Whoever holds it puts people into groups, and so gives the roles of those.
+      // The token's holder can put people into groups and thereby grant the roles of those groups.
       const roles = await directoryGroups.listRoles(tx, organizationId)
       await requirePowerOfGroups(tx, { organizationId, actor }, roles)
       const row = { id, organizationId, name, hint, createdBy: actor.id }
@@ -102,12 +105,12 @@ export class DirectoryTokens {
     return { token, secret }
   }
 
-  /** Newest first, revoked ones too. */
+  /** Lists tokens newest first, including revoked ones. */
   async list(organizationId: OrganizationId): Promise<DirectoryTokenRecord[]> {
     return await directoryTokens.list(this.#store, organizationId)
   }
 
-  /** The ids of active ones whose issuers could issue none any more: they should be replaced. */
+  /** The ids of active tokens whose issuers could no longer issue one; they should be replaced. */
   async listOfLeavers(
     organizationId: OrganizationId,
     tokens: readonly DirectoryTokenRecord[],
@@ -116,14 +119,14 @@ export class DirectoryTokens {
     return await tokensOfLeavers(this.#store, organizationId, { tokens, nowMs })
   }
 
-  /** From the next request on it opens nothing. `not_found`. */
+  /** Takes effect from the next request on. Throws `not_found`. */
   async revoke(
     organizationId: OrganizationId,
     id: string,
     actor: Actor,
   ): Promise<DirectoryTokenRecord> {
     const { result } = await this.#store.transactionConfirmed(async (tx) => {
-      // Waits for the writes of the token's own requests, so that none of them follows the revocation.
+      // Waits for writes of the token's own requests, so that none of them follows the revocation.
       await directoryCounts.hold(tx, organizationId)
       const token = await directoryTokens.revoke(tx, { organizationId, id, revokedBy: actor.id })
       if (!token) throw new Problem('not_found', 'There is no such active SCIM token.')
@@ -139,7 +142,7 @@ export class DirectoryTokens {
     return result
   }
 
-  /** Revokes the token whose secret this is, for whoever holds it; undefined if it is none of ours. */
+  /** Revokes the token with this secret, whichever organization it belongs to; undefined if it is not one of ours. */
   async revokeSecret(text: string, actor: Actor): Promise<DirectoryTokenRecord | undefined> {
     if (credentialLookup(text, prefix) === undefined) return undefined
     const found = await directoryTokens.findByDigest(this.#store, digest(text))
@@ -148,8 +151,8 @@ export class DirectoryTokens {
   }
 
   /**
-   * Whose token this is; `credential_invalid` for any that is unknown or revoked, `plan_required`. The refusal of one
-   * that was the organization's says whose it was, at most once a minute for each token.
+   * Authenticates a token; throws `credential_invalid` if it is unknown or revoked, or `plan_required`. The refusal of
+   * a token that belonged to an organization names that organization, at most once a minute per token.
    */
   async identify(text: string, from: Origin): Promise<DirectoryPrincipal> {
     if (credentialLookup(text, prefix) === undefined) throw invalid()
@@ -168,14 +171,14 @@ export class DirectoryTokens {
   }
 
   /**
-   * Does the work of a change unless the directory's token was revoked since its request was let in: requests and
-   * operations that wait for their turn end with it. Changes by anybody else are simply done.
+   * Performs a directory's change unless its token was revoked after the request was admitted, which also stops queued
+   * requests and bulk operations. Changes by anyone else are performed directly.
    */
   async whileGood<T>(change: DirectoryChange, work: () => Promise<T>): Promise<T> {
     if (change.actor.kind !== 'directory') return await work()
     await this.#requireGood(change)
     const done = await work()
-    // It may have been revoked while the work waited for a lock.
+    // It may have been revoked while the change waited for a lock.
     await this.#requireGood(change)
     return done
   }
@@ -186,7 +189,7 @@ export class DirectoryTokens {
     requirePlan(found.plan)
   }
 
-  // Who holds a revoked token must not be able to push everything else out of the request log.
+  // The holder of a revoked token must not be able to push everything else out of the request log.
   #refused(token: DirectoryTokenRecord, refusal: Problem): Problem {
     const { organizationId, id: tokenId } = token
     const isDue = this.#isFirstInMinute(this.#refusedAt, tokenId)
@@ -204,7 +207,7 @@ export class DirectoryTokens {
   #noteUse(id: string, { address, agent }: Origin): void {
     if (!this.#isFirstInMinute(this.#notedAt, id)) return
     const use = { id, at: this.#clock.now(), address, agent: agent?.slice(0, 300) }
-    // Not awaited: a note that is lost is written again a minute later.
+    // Not awaited: if this write is lost, another follows a minute later.
     this.#store
       .transaction(async (tx) => await directoryTokens.noteUse(tx, use))
       .catch(() => undefined)

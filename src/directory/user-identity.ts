@@ -4,12 +4,17 @@ import { directoryUsers, type DirectoryUserRecord, type Tx } from '../store/inde
 import type { DirectoryChange } from './change.ts'
 import type { DirectoryUserInput } from './people.ts'
 
-/** Whether a new user is the person an inactive one was: only the external id proves it, names are given again. */
+/**
+ * Whether a new user is the same person as an inactive one: only the external id proves it, because names get reused.
+ */
 export function isProven(same: DirectoryUserRecord, input: DirectoryUserInput): boolean {
   return same.externalId !== undefined && same.externalId === input.data.externalId
 }
 
-/** The inactive user that a new one brings back: by its external id, or else by its name. Refuses what is another's. */
+/**
+ * Finds the inactive user that a new one restores, by external id or else by name; refuses an identifier that belongs
+ * to another user.
+ */
 export async function findSame(
   { tx, organizationId }: DirectoryChange,
   input: DirectoryUserInput,
@@ -19,7 +24,7 @@ export async function findSame(
   const byExternalId = await listByExternalId(tx, organizationId, externalId)
   const [known] = byExternalId
   if (known !== undefined) {
-    // Several share it from before ids were unique: which of them is meant is not guessed.
+    // Users may share an external id from before ids had to be unique; refuse rather than guess which one is meant.
     if (byExternalId.length > 1 || known.active || !active) throw taken('externalId')
     if (byName !== undefined && byName.id !== known.id) throw taken('userName')
     return known
@@ -30,7 +35,10 @@ export async function findSame(
   return byName
 }
 
-/** Refuses an external id that another user has; whoever left under it is then no longer expected back by it. */
+/**
+ * Refuses an external id that another user has; otherwise claims it, so that it no longer restores a person who left
+ * under it.
+ */
 export async function claimExternalId(
   tx: Tx,
   current: DirectoryUserRecord,
@@ -51,7 +59,7 @@ async function listByExternalId(
   return await directoryUsers.listByIdentifier(tx, organizationId, { externalId })
 }
 
-/** The refusal of an identifier that another user has. */
+/** The refusal for an identifier that another user has. */
 export function taken(identifier: 'userName' | 'externalId' | 'userName or externalId'): Problem {
   return new Problem('conflict', `There is a user with this ${identifier} already.`)
 }

@@ -18,7 +18,7 @@ import { claimExternalId, findSame, isProven, taken } from './user-identity.ts'
 
 const maxDuplicates = 20
 
-/** A user with the groups it is in. */
+/** A user with its groups. */
 export interface DirectoryUser extends DirectoryUserRecord {
   readonly groups: readonly GroupOfUser[]
 }
@@ -35,7 +35,7 @@ interface UserDeps extends ChangeDeps {
   readonly roles: DirectoryRoles
 }
 
-/** Users of a directory: create, read, change, delete. */
+/** A directory's users: create, read, change and delete them. */
 export class DirectoryUsers {
   readonly #deps: UserDeps
 
@@ -44,10 +44,9 @@ export class DirectoryUsers {
   }
 
   /**
-   * Adds a user and its membership, or brings an inactive one back under its id: the same person when the external
-   * ids match, whatever the name is now; by the name alone it is somebody new, who inherits nothing of that person.
-   * `conflict` when an active user has the name or the external id, or an inactive one has the name and another
-   * external id.
+   * Adds a user and its membership, or restores an inactive user under its id. A matching external id proves the same
+   * person, whatever the name is now; a match by name alone is a new person, who inherits nothing. `conflict` when an
+   * active user has the name or external id, or an inactive one has the name and another external id.
    */
   async create(caller: DirectoryCaller, input: DirectoryUserInput): Promise<DirectoryUser> {
     return await runChange(this.#deps, caller, async (change) => {
@@ -59,14 +58,14 @@ export class DirectoryUsers {
     })
   }
 
-  /** `not_found`. */
+  /** Throws `not_found`. */
   async get(organizationId: OrganizationId, id: string): Promise<DirectoryUser> {
     const [user] = await this.getAll(organizationId, [id], true)
     if (!user) throw notFound(id)
     return user
   }
 
-  /** Those with these ids, in this order. */
+  /** The users with these ids, in the same order. */
   async getAll(
     organizationId: OrganizationId,
     ids: readonly string[],
@@ -83,14 +82,14 @@ export class DirectoryUsers {
     })
   }
 
-  /** The owner whom the directory deactivated and who stays a member because there is no other. */
+  /** The owner whom the directory deactivated but who stays a member because there is no other owner. */
   async findKeptOwner(
     organizationId: OrganizationId,
   ): Promise<{ id: string; name: string } | undefined> {
     return await directoryUsers.findKeptOwner(this.#deps.store, organizationId)
   }
 
-  /** Identifiers that several users share, up to `maxDuplicates` of them: look-ups by these find nobody. */
+  /** Identifiers that several users share, at most `maxDuplicates`: a look-up by one of them matches nobody. */
   async listDuplicates(organizationId: OrganizationId): Promise<readonly DuplicateIdentifier[]> {
     const { slowReads } = this.#deps.store
     const found = await directoryDuplicates.list(slowReads, organizationId, maxDuplicates)
@@ -104,8 +103,8 @@ export class DirectoryUsers {
   }
 
   /**
-   * Makes of a user what `next` says, all or nothing; `next` may refuse by throwing and may run again.
-   * `not_found`; `conflict` for a name or an external id that another user has.
+   * Changes a user to what `next` returns, all or nothing; `next` may refuse by throwing and may run more than once.
+   * Throws `not_found`, or `conflict` if another user has the name or external id.
    */
   async change(
     caller: DirectoryCaller,
@@ -115,7 +114,7 @@ export class DirectoryUsers {
     return await runChange(this.#deps, caller, async (change) => {
       const current = await loadLocked(change, id)
       const result = await this.#apply(change, current, { input: next(current) })
-      // Directories repeat themselves: the last owner, whom the first request had to keep, may have a successor by now.
+      // Directories repeat requests: an owner kept as the last one by the first request may have a successor by now.
       const isRepeated = !current.active && !result.active
       const endsAccess = isRepeated
         ? await this.#deps.people.deactivateKept(change, current)
@@ -124,7 +123,7 @@ export class DirectoryUsers {
     })
   }
 
-  /** Deactivates and deletes; refused only by `check`, which may throw. `not_found`. */
+  /** Deactivates and deletes a user; only `check` may refuse, by throwing. `not_found`. */
   async remove(
     caller: DirectoryCaller,
     id: string,
@@ -146,13 +145,13 @@ export class DirectoryUsers {
     })
   }
 
-  /** Creates a user whose name, external id or address somebody here has or had. */
+  /** Creates a user whose name, external id or address someone here has or had. */
   async #createKnown(
     change: DirectoryChange,
     input: DirectoryUserInput,
   ): Promise<{ result: DirectoryUser; endsAccess: boolean }> {
     const { tx, organizationId } = change
-    // Two requests that bring back the same person, or adopt the same member, run one after the other from here.
+    // From here on, two requests that restore or adopt the same person run one after the other.
     await directoryCounts.hold(tx, organizationId)
     const same = await findSame(change, input)
     if (same !== undefined) return await this.#bringBack(change, same.id, input)
@@ -193,7 +192,7 @@ export class DirectoryUsers {
   ): Promise<DirectoryUser> {
     const { tx, organizationId } = change
     const { data, person } = input
-    // Nothing to write: IdPs send the same user again all day.
+    // IdPs send unchanged users all day, so there is nothing to write.
     if (data.attributes === current.attributes && data.active === current.active) return current
     if (data.userNameKey !== current.userNameKey) {
       const other = await directoryUsers.findByName(tx, organizationId, data.userNameKey)

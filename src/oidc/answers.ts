@@ -4,7 +4,7 @@ import type { Step } from './faults.ts'
 import { parseObject } from './json.ts'
 import type { JsonObject } from './json.ts'
 
-/** The part of fetch that a relying party needs; the guarded outbound client has it. */
+/** The part of fetch that a relying party needs; the guarded outbound client provides it. */
 export type Fetch = (
   url: string,
   init: {
@@ -22,24 +22,24 @@ interface Answer {
   readonly body: AsyncIterable<Uint8Array> | null
 }
 
-/** One call to a provider and what its answer may be at most. */
+/** One call to a provider, with the limits on its response. */
 export interface Call {
   readonly step: Step
   readonly url: string
   readonly form?: URLSearchParams
   readonly headers?: Readonly<Record<string, string>>
   readonly contentTypes: readonly string[]
-  /** Statuses whose body is read; anything else is a fault. */
+  /** Statuses whose body is read; any other is a fault. */
   readonly statuses?: readonly number[]
-  /** What a 404 or 410 means here. */
+  /** The meaning of a 404 or 410 for this call. */
   readonly absent?: string
   readonly maxBytes: number
   readonly timeoutMs: number
-  /** Ends the call early: the budget of the whole sign-in. */
+  /** Ends the call early: the time limit of the whole sign-in. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** An answer that was read whole and lies within its limits. */
+/** A response that was read completely and within its limits. */
 export interface ReadAnswer {
   readonly status: number
   readonly contentType: string
@@ -47,7 +47,7 @@ export interface ReadAnswer {
   readonly bytes: Uint8Array
 }
 
-/** Calls the provider once; redirects, odd types, large and slow answers are faults. */
+/** Calls the provider once; redirects, unexpected content types, and large or slow responses are faults. */
 export async function call(fetch: Fetch, request: Call): Promise<ReadAnswer> {
   const signal = AbortSignal.any([
     AbortSignal.timeout(request.timeoutMs),
@@ -74,7 +74,7 @@ export async function call(fetch: Fetch, request: Call): Promise<ReadAnswer> {
   }
 }
 
-/** The answer as a JSON object. */
+/** Parses the response as a JSON object. */
 export function objectOf(answer: ReadAnswer, step: Step): JsonObject {
   return parseObject(answer.bytes, step)
 }
@@ -101,7 +101,8 @@ async function readAnswer(request: Call, answer: Answer, signal: AbortSignal): P
   }
 }
 
-// Compressed answers are refused: nobody asked for them, and their size is not what it seems.
+// Compressed responses are refused: we did not request them, and their size on the wire says nothing about their real
+// size.
 function refuseEncoded(answer: Answer, step: Step): void {
   const encoding = answer.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
   if (encoding !== 'identity' && encoding !== '') {
@@ -135,7 +136,7 @@ function mediaType(header: string | null): string {
 
 function asFault(step: Step, error: unknown, signal: AbortSignal): unknown {
   if (error instanceof Problem) return error
-  // The outbound client says how a call failed, in sentences that hold no secret.
+  // The outbound client describes a failure in sentences that contain no secret.
   const { kind, message } = error as { kind?: unknown; message?: unknown }
   const seen =
     typeof kind === 'string' && typeof message === 'string'

@@ -1,21 +1,24 @@
 import type { Provider } from './discovery.ts'
 
-/** What is asked of the provider at the start of a sign-in; secrets of the transaction stay in its cookie. */
+/** The parameters sent to the provider at the start of a sign-in; the login state's secrets stay in its cookie. */
 export interface AuthorizationRequest {
   readonly clientId: string
   readonly redirectUri: string
   readonly scopes: readonly string[]
   readonly state: string
   readonly nonce: string
-  /** S256 of the verifier, base64url. */
+  /** The S256 challenge of the verifier, base64url. */
   readonly challenge: string
   readonly loginHint?: string | undefined
-  /** `login` makes the provider ask again. */
+  /** `login` makes the provider ask for credentials again. */
   readonly prompt?: 'login' | 'select_account' | undefined
   readonly maxAgeSeconds?: number | undefined
 }
 
-/** Where the browser goes: code flow with PKCE S256, answer in the query (OpenID Connect Core 1.0, 3.1.2.1; RFC 7636). */
+/**
+ * Builds the URL for the browser: code flow with PKCE S256, response in the query (OpenID Connect Core 1.0, 3.1.2.1;
+ * RFC 7636).
+ */
 export function authorizationUrl(
   provider: Pick<Provider, 'authorizationEndpoint'>,
   request: AuthorizationRequest,
@@ -36,7 +39,7 @@ export function authorizationUrl(
     max_age: request.maxAgeSeconds?.toString(),
   }
   for (const [name, value] of Object.entries(parameters)) {
-    // `set`: the provider's own address may already hold parameters, but never ours.
+    // Use `set`: the provider's URL may already have parameters, which must not collide with ours.
     if (value === undefined) url.searchParams.delete(name)
     else url.searchParams.set(name, value)
   }

@@ -1,7 +1,7 @@
 import { fault, quoted } from './faults.ts'
 import type { Provider } from './discovery.ts'
 
-/** What a provider's redirect back to us may hold, proven to be the answer to one sign-in. */
+/** The parameters of a provider's redirect, verified to belong to one sign-in. */
 export interface CallbackAnswer {
   readonly code: string
 }
@@ -10,7 +10,7 @@ const known = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'
 const foreign = ['id_token', 'access_token', 'token_type', 'response'] as const
 const maxLength = 8_192
 
-/** Checks the parameters of the redirect before anything is sent to the token endpoint (RFC 6749, 4.1.2; RFC 9207). */
+/** Verifies the redirect's parameters before anything is sent to the token endpoint (RFC 6749, 4.1.2; RFC 9207). */
 export function readCallback(
   query: string,
   expected: { state: string; provider: Pick<Provider, 'issuer' | 'namesItself'> },
@@ -20,14 +20,17 @@ export function readCallback(
   return { code: codeOf(parameters) }
 }
 
-/** The parameters of a redirect that is well formed and carries this state, which is what proves it is an answer to us. */
+/**
+ * Parses a redirect's parameters; they must be well formed and carry this state, which proves that they respond to our
+ * request.
+ */
 export function readState(query: string, state: string): URLSearchParams {
   if (query.length > maxLength) throw fault('parameter_syntax', 'callback')
   const parameters = new URLSearchParams(query)
   for (const name of known) {
     if (parameters.getAll(name).length > 1)
       throw fault('parameter_duplicate', 'callback', `It is ${name}.`)
-    // PHP-style lists: another reader would take them for the parameter itself.
+    // PHP-style lists: another parser would read them as the parameter itself.
     if ([...parameters.keys()].some((key) => key.startsWith(`${name}[`))) {
       throw fault('parameter_syntax', 'callback')
     }
@@ -63,7 +66,7 @@ function codeOf(parameters: URLSearchParams): string {
     )
   }
   if (code === null || code === '') throw fault('parameter_missing', 'callback')
-  // VSCHAR of RFC 6749, appendix A.11.
+  // VSCHAR as defined in RFC 6749, appendix A.11.
   if (!/^[\x20-\x7e]{1,4096}$/.test(code)) throw fault('parameter_syntax', 'callback')
   return code
 }

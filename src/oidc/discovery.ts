@@ -6,10 +6,10 @@ import { fault, quoted } from './faults.ts'
 import { isTextList } from './json.ts'
 import type { JsonObject } from './json.ts'
 
-/** How the client proves itself at the token endpoint. */
+/** How the client authenticates at the token endpoint. */
 export type ClientAuthentication = 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt'
 
-/** What a provider says of itself, checked: the only source of endpoint addresses. */
+/** A provider's validated discovery document: the only source of endpoint URLs. */
 export interface Provider {
   readonly issuer: string
   readonly authorizationEndpoint: string
@@ -19,18 +19,18 @@ export interface Provider {
   readonly endSessionEndpoint: string | undefined
   readonly algorithms: readonly SignatureAlgorithm[]
   readonly clientAuthentication: readonly string[]
-  /** The provider promises `iss` in every answer (RFC 9207, section 3). */
+  /** The provider promises to send `iss` in every response (RFC 9207, section 3). */
   readonly namesItself: boolean
   readonly backchannelLogout: boolean
   readonly scopes: readonly string[] | undefined
-  /** Each client sees other subjects, and only those (OpenID Connect Core 1.0, section 8). */
+  /** Each client gets its own subjects (OpenID Connect Core 1.0, section 8). */
   readonly hasPairwiseSubjects: boolean
 }
 
 const maxBytes = 256 * 1024
 const timeoutMs = 5_000
 
-/** Fetches and checks the discovery document of an issuer (OpenID Connect Discovery 1.0, section 4). */
+/** Fetches and validates an issuer's discovery document (OpenID Connect Discovery 1.0, section 4). */
 export async function discover(
   issuer: string,
   deps: { fetch: Fetch; allowLoopback: boolean },
@@ -48,14 +48,17 @@ export async function discover(
   return checkedDocument(objectOf(answer, 'discovery'), issuer, deps.allowLoopback)
 }
 
-/** The issuer as it must be compared: an https address (http only on loopback where that is open), no query, no fragment. */
+/**
+ * Validates an issuer for comparison: an https URL (http only on loopback where that is allowed), no query, no
+ * fragment.
+ */
 export function checkedIssuer(issuer: string, allowLoopback: boolean): string {
   if (issuer.length > 512 || /[?#\s]/.test(issuer)) throw fault('issuer_syntax', 'discovery')
   if (acceptableUrl(issuer, allowLoopback) === undefined) throw fault('issuer_syntax', 'discovery')
   return issuer
 }
 
-/** The ways of proving itself that this provider and a kind of credential have in common, best first. */
+/** The authentication methods that this provider supports and a kind of credential allows, best first. */
 export function clientAuthenticationFor(
   provider: Provider,
   credential: 'secret' | 'key',
@@ -94,7 +97,7 @@ function checkedDocument(document: JsonObject, issuer: string, allowLoopback: bo
 }
 
 function otherIssuer(said: unknown): string {
-  // Entra's addresses for many tenants (common, organizations, consumers) name a template that no token carries.
+  // Entra's multi-tenant URLs (common, organizations, consumers) contain a template that no token carries.
   if (typeof said === 'string' && said.includes('{tenantid}')) {
     return 'It is the address of all tenants of Microsoft Entra. Enter your own: https://login.microsoftonline.com/<tenant id>/v2.0, with the Directory (tenant) ID of its overview page.'
   }
@@ -106,7 +109,7 @@ function endpointsOf(document: JsonObject, issuer: string, allowLoopback: boolea
     const value = document[name]
     if (value === undefined) return undefined
     const url = typeof value === 'string' ? acceptableUrl(value, allowLoopback) : undefined
-    // A provider that speaks https must not send anybody or anything to plain http.
+    // A provider on https must never send people or data to plain http.
     const downgraded = issuer.startsWith('https:') && url?.protocol !== 'https:'
     if (url === undefined || downgraded) {
       throw fault('endpoint_syntax', 'discovery', `${name} is ${quoted(value)}.`)
@@ -138,7 +141,7 @@ function refuseOtherFlows(document: JsonObject): void {
   if (lacks('code_challenge_methods_supported', 'S256')) throw fault('pkce', 'discovery')
 }
 
-// The document must name what id_tokens are signed with (section 3); the token's own header is never asked.
+// The document must name the signing algorithms of id_tokens (section 3); the token's own header is never trusted.
 function algorithmsOf(document: JsonObject): readonly SignatureAlgorithm[] {
   const named = texts(document, 'id_token_signing_alg_values_supported') ?? ['RS256']
   const accepted = (Object.keys(signatureAlgorithms) as SignatureAlgorithm[]).filter((algorithm) =>
@@ -147,7 +150,7 @@ function algorithmsOf(document: JsonObject): readonly SignatureAlgorithm[] {
   if (accepted.length === 0) {
     throw fault('algorithms', 'discovery', `It offers ${quoted(named.join(', '))}.`)
   }
-  // RFC 9864 renamed EdDSA over Ed25519; both names mean the same signature.
+  // RFC 9864 replaced EdDSA with Ed25519 for this curve; both names mean the same signature.
   const edwards = accepted.includes('EdDSA') || accepted.includes('Ed25519')
   return edwards ? [...new Set([...accepted, 'EdDSA', 'Ed25519'] as const)] : accepted
 }

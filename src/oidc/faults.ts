@@ -1,9 +1,9 @@
 import { Problem } from '../errors.ts'
 import type { ProblemCode } from '../errors.ts'
 
-/** Everything that can be wrong with what a provider says: the check that stopped it, the problem it becomes, the sentence. */
+/** Everything that can be wrong with a provider's messages: each failed check with its problem code and sentence. */
 export const faults = {
-  // The way to the provider.
+  // Reaching the provider.
   unreachable: ['idp_unreachable', 'The identity provider could not be reached.'],
   address_blocked: ['idp_unreachable', 'The identity provider has an address that is not called.'],
   timeout: ['idp_timeout', 'The identity provider did not answer in time.'],
@@ -92,10 +92,10 @@ export const faults = {
   logout_replayed: ['logout_token_invalid', 'It was used before.'],
 } as const satisfies Record<string, readonly [ProblemCode, string]>
 
-/** The name of one check of what a provider says. */
+/** The name of one check on a provider's messages. */
 export type Check = keyof typeof faults
 
-/** The step of a sign-in at which a check stands. */
+/** The step of a sign-in that a check belongs to. */
 export type Step =
   | 'discovery'
   | 'keys'
@@ -105,13 +105,13 @@ export type Step =
   | 'userinfo'
   | 'logout_token'
 
-/** What a check found, and the error behind it. */
+/** What a check found, with the underlying error. */
 interface Found {
   readonly seen?: string | undefined
   readonly cause?: unknown
 }
 
-/** The refusal that a failed check becomes; `seen` adds what was found, never a secret. */
+/** Creates the refusal for a failed check; `seen` adds what was found, never a secret. */
 export function fault(check: Check, step: Step, found: string | Found = {}): Problem {
   const { seen, cause } = typeof found === 'string' ? { seen: found } : found
   const [general, sentence] = faults[check]
@@ -126,7 +126,7 @@ export function fault(check: Check, step: Step, found: string | Found = {}): Pro
   )
 }
 
-/** The check and step that a problem of this folder stopped at, if it is one. */
+/** The check and step at which a problem from this folder arose, if it is one. */
 export function faultOf(error: unknown): { check: Check; step: Step } | undefined {
   if (!(error instanceof Problem)) return undefined
   const check = error.members?.['check']
@@ -135,13 +135,13 @@ export function faultOf(error: unknown): { check: Check; step: Step } | undefine
   return { check: check as Check, step: step as Step }
 }
 
-/** What a provider wrote, made safe to repeat: one line, printable ASCII, at most 200 characters. */
+/** Makes a provider's text safe to repeat: one line, printable ASCII, at most 200 characters. */
 export function quoted(text: unknown): string {
   if (typeof text !== 'string') return `(${text === null ? 'null' : typeof text})`
   return `«${text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 200)}»`
 }
 
-// The same checks stand over every signed token; the problem says which token it was.
+// All signed tokens share the same checks; the problem code tells which token failed.
 const tokenCodes: Readonly<Partial<Record<Step, ProblemCode>>> = {
   userinfo: 'idp_userinfo_invalid',
   logout_token: 'logout_token_invalid',

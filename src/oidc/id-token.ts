@@ -5,24 +5,24 @@ import type { Step } from './faults.ts'
 import { isTextList } from './json.ts'
 import type { JsonObject } from './json.ts'
 
-/** What an id_token must say to be the answer to one sign-in. */
+/** The values an id_token must have to belong to one sign-in. */
 export interface Expected {
   readonly issuer: string
   readonly clientId: string
   readonly nonce: string
   readonly accessToken: string
   readonly code: string
-  /** Seconds since authentication at most, if that was asked for. */
+  /** The maximum number of seconds since authentication, if one was requested. */
   readonly maxAgeSeconds?: number | undefined
   readonly nowMs: number
 }
 
-// Clocks differ by up to a minute. Entra issues tokens "five minutes ago", so the age allows for that.
+// Clocks may differ by up to a minute. Entra sets `iat` five minutes in the past, so the maximum age allows for that.
 const skewSeconds = 60
 const maxAgeSeconds = 600
 const maxSubjectLength = 255
 
-/** Checks the claims of an id_token one by one, in the order of OpenID Connect Core 1.0, section 3.1.3.7. */
+/** Verifies an id_token's claims one by one, in the order of OpenID Connect Core 1.0, section 3.1.3.7. */
 export function checkIdToken(
   claims: JsonObject,
   algorithm: SignatureAlgorithm,
@@ -37,7 +37,7 @@ export function checkIdToken(
   checkAuthenticationTime(claims['auth_time'], expected)
 }
 
-/** Steps 2 to 5: exact issuer, this client in the audience, and as authorized party where there is one. */
+/** Steps 2 to 5: the exact issuer, and this client in the audience and as the authorized party, if there is one. */
 export function checkIssuerAndAudience(
   claims: JsonObject,
   expected: { issuer: string; clientId: string },
@@ -54,7 +54,7 @@ export function checkIssuerAndAudience(
   }
 }
 
-/** Steps 9 and 10: not expired, issued just now, valid already; all in whole or fractional seconds since 1970. */
+/** Steps 9 and 10: not expired, issued recently, already valid; times are whole or fractional seconds since 1970. */
 export function checkTimes(claims: JsonObject, nowMs: number, step: Step): void {
   const now = nowMs / 1000
   const { exp, iat, nbf } = claims
@@ -85,7 +85,7 @@ export function checkIssuedAt(iat: unknown, nowMs: number, step: Step): void {
   }
 }
 
-/** The subject: a text of 1 to 255 ASCII characters (section 2), compared byte for byte. */
+/** The subject: 1 to 255 ASCII characters (section 2), compared byte by byte. */
 export function subjectOf(claims: JsonObject, step: Step): string {
   const { sub } = claims
   if (
@@ -103,7 +103,7 @@ function checkHash(
   expected: string,
   check: 'access_token_hash' | 'code_hash',
 ): void {
-  // Optional in the code flow, but binding where the provider sends it (section 3.1.3.8).
+  // Optional in the code flow, but must match if the provider sends it (section 3.1.3.8).
   if (hash !== undefined && hash !== expected) throw fault(check, 'id_token')
 }
 

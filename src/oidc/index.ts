@@ -22,18 +22,18 @@ export type { JsonObject } from './json.ts'
 export type { Logout } from './logout-token.ts'
 export type { Client } from './token.ts'
 
-/** Who a provider says has signed in; claims beyond the subject are unproven in type. */
+/** The person who signed in, according to the provider; the types of claims other than the subject are unchecked. */
 export interface SignedIn {
   readonly issuer: string
   readonly subject: string
   readonly claims: JsonObject
-  /** What UserInfo adds; its subject is the same. */
+  /** Additional claims from UserInfo, which have the same subject. */
   readonly userinfo: JsonObject | undefined
-  /** The id_token itself, a hint for the provider at the logout. */
+  /** The id_token itself, sent to the provider as a hint at logout. */
   readonly idToken: string
 }
 
-/** What was sent with a redirect to a provider, and the code that came back. */
+/** The values sent with a redirect to a provider, and the code that came back. */
 export interface Grant {
   readonly code: string
   readonly verifier: string
@@ -50,33 +50,39 @@ export interface FinishedRedirect {
 
 export interface SignInOptions {
   readonly signal?: AbortSignal | undefined
-  /** UserInfo is asked unless this is false. */
+  /** UserInfo is requested unless this is false. */
   readonly askUserInfo?: boolean | undefined
   readonly passed?: ((step: Passed) => void) | undefined
 }
 
-/** The relying party: everything that is asked of an OpenID provider, every answer checked. Fails with the problems of `faults.ts`. */
+/**
+ * The relying party: requests everything needed from an OpenID provider and verifies every response. Fails with the
+ * problems of `faults.ts`.
+ */
 export interface RelyingParty {
-  /** The checked discovery document, at most ten minutes old; `fresh` asks anew, `freshKeys` lets the keys be asked anew too. */
+  /**
+   * The validated discovery document, at most ten minutes old; `fresh` fetches it again, `freshKeys` also allows the
+   * keys to be fetched again.
+   */
   provider(issuer: string, options?: { fresh?: boolean; freshKeys?: boolean }): Promise<Provider>
-  /** Exchanges the code and checks id_token and UserInfo; `passed` hears of each step that succeeded. */
+  /** Exchanges the code and verifies id_token and UserInfo; `passed` is called after each successful step. */
   signIn(redirect: FinishedRedirect, options?: SignInOptions): Promise<SignedIn>
   logout(token: string, provider: Provider, clientId: string): Promise<Logout>
 }
 
-/** The steps of a sign-in that have succeeded, for the test of a connection. */
+/** The steps of a sign-in that succeeded, for the test of a connection. */
 export type Passed = 'token' | 'id_token' | 'userinfo'
 
 interface Needs {
   readonly fetch: Fetch
   readonly clock: Clock
-  /** Opens http on loopback, for an installation that itself runs on localhost. */
+  /** Allows http on loopback, for an installation that itself runs on localhost. */
   readonly allowLoopback: boolean
   /** A fresh random id for a client assertion. */
   readonly mintTokenId: () => string
 }
 
-/** Opens the relying party. It holds caches of discovery documents and keys, nothing else. */
+/** Creates the relying party, whose only state is its caches of discovery documents and keys. */
 export function createRelyingParty(deps: Needs): RelyingParty {
   return new OidcRelyingParty(deps)
 }
@@ -131,7 +137,7 @@ class OidcRelyingParty implements RelyingParty {
     return await verifyLogoutToken(token, provider, deps)
   }
 
-  /** The claims of an id_token whose signature and content belong to this redirect. */
+  /** The claims of an id_token after verifying its signature and that it belongs to this redirect. */
   async #checkedClaims(
     { provider, client, grant }: FinishedRedirect,
     { idToken, accessToken }: Tokens,

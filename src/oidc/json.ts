@@ -2,10 +2,10 @@ import { JsonFault, readStrictJson } from '../strict-json.ts'
 import { fault } from './faults.ts'
 import type { Step } from './faults.ts'
 
-/** A JSON object whose members are unproven. */
+/** A JSON object whose members are unchecked. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-// Checks of single claims judge their texts, and name the claim.
+// The checks of single claims validate their texts, and can name the claim.
 const rules = { maxDepth: 16, maxMembers: 10_000, allowsAnyText: true }
 const checks = {
   encoding: 'encoding',
@@ -14,7 +14,7 @@ const checks = {
   depth: 'json_depth',
 } as const
 
-/** Reads bytes as one JSON object, strictly: no member is named twice at any depth (RFC 7519, section 4). */
+/** Parses bytes strictly as one JSON object: no duplicate member names at any depth (RFC 7519, section 4). */
 export function parseObject(bytes: Uint8Array, step: Step): JsonObject {
   let value: unknown
   try {
@@ -27,7 +27,7 @@ export function parseObject(bytes: Uint8Array, step: Step): JsonObject {
   return value
 }
 
-/** Whether a value is a JSON object, not a list and not null. */
+/** Whether a value is a JSON object, neither a list nor null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

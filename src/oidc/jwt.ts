@@ -6,7 +6,7 @@ import { parseObject } from './json.ts'
 import type { JsonObject } from './json.ts'
 import type { Keys } from './keys.ts'
 
-/** A token whose signature was checked against the provider's published keys. */
+/** A token whose signature was verified against the provider's published keys. */
 export interface VerifiedToken {
   readonly claims: JsonObject
   readonly algorithm: SignatureAlgorithm
@@ -15,8 +15,8 @@ export interface VerifiedToken {
 const maxLength = 64 * 1024
 
 /**
- * Reads a compact signed token and checks its signature. The algorithm must be one that the provider announced;
- * keys come from the provider's key set alone, so `jwk`, `jku`, `x5u` and `x5c` in the header mean nothing (RFC 8725, 3.10).
+ * Parses a compact signed token and verifies its signature. The algorithm must be one that the provider announced, and
+ * keys come only from the provider's key set: `jwk`, `jku`, `x5u` and `x5c` in the header are ignored (RFC 8725, 3.10).
  */
 export async function verifyToken(
   token: string,
@@ -41,7 +41,7 @@ export async function verifyToken(
   const key = await expected.keys.find(expected.keysAddress, wanted, false)
   let verdict = await verifyJws(token, key, algorithm)
   if (verdict === 'invalid') {
-    // The provider may have put a new key under an old name: look once more, within the same budget.
+    // The provider may have replaced the key under the same id: fetch once more, within the same budget.
     const again = await expected.keys.find(expected.keysAddress, wanted, true)
     if (again !== key) verdict = await verifyJws(token, again, algorithm)
   }
@@ -65,7 +65,7 @@ function splitToken(token: string, step: Step): { header: JsonObject; claims: st
   }
   if (!isBase64url(header) || !isBase64url(claims)) throw fault('token_shape', step)
   const readHeader = readPart(header, step, 'header')
-  // An unsigned token has an empty signature; what it is refused for is its algorithm.
+  // An unsigned token has an empty signature; report its algorithm as the reason instead.
   if (signature === '' && signed(readHeader)) throw fault('signature', step)
   if (signature !== '' && !isBase64url(signature)) throw fault('token_shape', step)
   return { header: readHeader, claims }

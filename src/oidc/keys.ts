@@ -7,14 +7,14 @@ import { fault } from './faults.ts'
 import type { Step } from './faults.ts'
 import { isObject } from './json.ts'
 
-/** The published keys of providers, kept for a while, fetched again when a token names a key that is not among them. */
+/** A cache of providers' published keys; a token that names an unknown key triggers a new fetch. */
 export interface Keys {
-  /** The one key that fits; `again` asks the provider anew if the budget allows it. */
+  /** The one matching key; `again` fetches anew if the budget allows it. */
   find(address: string, wanted: Wanted, again: boolean): Promise<PublicJwk>
   forget(address: string): void
 }
 
-/** What a token's header says of its key. */
+/** The key as described by a token's header. */
 export interface Wanted {
   readonly step: Step
   readonly kid: string | undefined
@@ -25,7 +25,9 @@ export interface Wanted {
 interface Entry {
   keys: readonly PublicJwk[]
   fetchedAt: number
-  /** Refetches left for unknown keys. Anybody can post logout tokens: they must not use up the sign-ins' budget. */
+  /**
+   * Remaining fetches for unknown keys. Anyone can post logout tokens, so these must not use up the sign-ins' budget.
+   */
   readonly budgets: { readonly signIn: Budget; readonly logout: Budget }
   running: Promise<readonly PublicJwk[]> | undefined
 }
@@ -57,7 +59,7 @@ export function createKeys(deps: { fetch: Fetch; clock: Clock }): Keys {
       throw fault('key_unknown', wanted.step)
     }
     const known = again ? undefined : fitting(entry.keys, wanted)
-    // A key that is not known may be new, and one whose signatures are wrong replaced.
+    // An unknown key may be new, and a key whose signatures fail may have been replaced.
     const found = known ?? (await findAnew(entry, address, wanted))
     if (found !== undefined) return found
     const kept = again ? fitting(entry.keys, wanted) : undefined
@@ -65,7 +67,10 @@ export function createKeys(deps: { fetch: Fetch; clock: Clock }): Keys {
     throw fault('key_unknown', wanted.step)
   }
 
-  /** Looks into a set that is fetched now. Joining a fetch costs nothing: many sign-ins meet a new key together. */
+  /**
+   * Searches a newly fetched set. Joining a fetch in progress costs no budget, because many sign-ins meet a new key at
+   * once.
+   */
   async function findAnew(
     entry: Entry,
     address: string,
@@ -74,7 +79,7 @@ export function createKeys(deps: { fetch: Fetch; clock: Clock }): Keys {
     const joins = entry.running !== undefined
     if (!joins && !spend(budgetOf(entry, wanted), deps.clock.now())) return undefined
     const found = fitting(await refresh(entry, address, wanted.signal), wanted)
-    // The fetch that was joined may have left before the key was published.
+    // A fetch already in progress may have started before the key was published.
     if (found !== undefined || !joins) return found
     const isSpent = entry.running === undefined && !spend(budgetOf(entry, wanted), deps.clock.now())
     return isSpent ? undefined : fitting(await refresh(entry, address, wanted.signal), wanted)
@@ -97,7 +102,7 @@ export function createKeys(deps: { fetch: Fetch; clock: Clock }): Keys {
   return { find, forget: (address) => void entries.delete(address) }
 }
 
-/** Waits for what several wait for, but no longer than this one may. */
+/** Share one fetch; each caller keeps its own abort signal. */
 async function within<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await shared
   const { promise: over, reject } = Promise.withResolvers<never>()
@@ -122,14 +127,14 @@ async function fetchKeys(fetch: Fetch, address: string): Promise<readonly Public
   const { keys } = objectOf(answer, 'keys')
   if (!Array.isArray(keys) || !keys.every(isObject)) throw fault('keys_shape', 'keys')
   if (keys.length > maxKeys) throw fault('keys_too_many', 'keys')
-  // A provider whose private key everybody can read vouches for nobody.
+  // Anyone can sign with a private key that was published, so such a provider proves nothing.
   if (keys.some((key) => key['kty'] !== 'oct' && key['d'] !== undefined)) {
     throw fault('key_private', 'keys')
   }
   return keys
 }
 
-// Without a kid the key must be plain from the set alone (OpenID Connect Core 1.0, section 10.1).
+// Without a kid, the set must contain exactly one matching key (OpenID Connect Core 1.0, section 10.1).
 function fitting(keys: readonly PublicJwk[], wanted: Wanted): PublicJwk | undefined {
   const found = keys.filter(
     (key) =>
@@ -141,7 +146,7 @@ function fitting(keys: readonly PublicJwk[], wanted: Wanted): PublicJwk | undefi
 
 function serves(key: PublicJwk, algorithm: SignatureAlgorithm): boolean {
   const expected: { kty: string; curve?: string } = signatureAlgorithms[algorithm]
-  // RFC 9864 renamed EdDSA over Ed25519; a key may carry either name.
+  // RFC 9864 renamed EdDSA to Ed25519 for this curve; a key may carry either name.
   const names: readonly unknown[] = expected.kty === 'OKP' ? ['EdDSA', 'Ed25519'] : [algorithm]
   return (
     key['kty'] === expected.kty &&
@@ -157,7 +162,7 @@ function budgetOf(entry: Entry, wanted: Wanted): Budget {
   return wanted.step === 'logout_token' ? entry.budgets.logout : entry.budgets.signIn
 }
 
-/** Takes one refetch; one grows back every `refillMs`. */
+/** Spends one fetch; one is regained every `refillMs`. */
 function spend(budget: Budget, now: number): boolean {
   const grown = Math.floor((now - budget.refilledAt) / refillMs)
   // A clock that was set back must not freeze the budget.

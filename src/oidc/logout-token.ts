@@ -5,17 +5,17 @@ import { isObject } from './json.ts'
 import { verifyToken } from './jwt.ts'
 import type { Keys } from './keys.ts'
 
-/** Whose sessions a provider ends: of a subject, of one session at the provider, or both. */
+/** The sessions that a provider ends: a subject's, one provider session, or both. */
 export interface Logout {
   readonly subject: string | undefined
   readonly providerSession: string | undefined
-  /** The token's id: a second use is a replay. */
+  /** The token's id; a second use is a replay. */
   readonly tokenId: string
 }
 
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
 
-/** Checks a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.6); the caller remembers token ids. */
+/** Verifies a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.6); the caller remembers token ids. */
 export async function verifyLogoutToken(
   token: string,
   provider: Provider,

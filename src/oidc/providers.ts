@@ -6,7 +6,9 @@ const providerLifetimeMs = 10 * 60_000
 const failureLifetimeMs = 2_000
 const maxProviders = 2_000
 
-/** Discovery documents, remembered for ten minutes; failures for two seconds, so that a provider that is down is not flooded. */
+/**
+ * Caches discovery documents for ten minutes and failures for two seconds, so that a failing provider is not flooded.
+ */
 export class ProviderCache {
   readonly #deps: {
     readonly fetch: Fetch
@@ -25,7 +27,7 @@ export class ProviderCache {
     this.#deps = deps
   }
 
-  /** The checked document of an issuer; `fresh` fetches it whatever is remembered. */
+  /** The validated document of an issuer; `fresh` fetches it even if it is cached. */
   async find(issuer: string, { fresh }: { readonly fresh: boolean }): Promise<Provider> {
     if (!fresh) {
       const known = this.#providers.get(issuer)
@@ -33,14 +35,14 @@ export class ProviderCache {
       const failure = this.#failures.get(issuer)
       if (failure && this.#isYoung(failure.at, failureLifetimeMs)) throw failure.error
     }
-    // Callers at the same time share one fetch, which has a time limit of its own.
+    // Concurrent callers share one fetch, which has its own time limit.
     const running =
       this.#running.get(issuer) ?? this.#fetch(issuer).finally(() => this.#running.delete(issuer))
     this.#running.set(issuer, running)
     return await running
   }
 
-  // After the clock was set back, nothing counts as young.
+  // If the clock was set back, nothing counts as recent.
   #isYoung(at: number, lifetimeMs: number): boolean {
     const age = this.#deps.clock.now() - at
     return age >= 0 && age < lifetimeMs

@@ -7,19 +7,19 @@ import { fault, quoted } from './faults.ts'
 import { isObject } from './json.ts'
 import type { JsonObject } from './json.ts'
 
-/** How this client proves itself to a provider: a shared secret, or a private key of its own. */
+/** How this client authenticates to a provider: with a shared secret or its own private key. */
 export type ClientCredential =
   | { readonly kind: 'secret'; readonly secret: string }
   | { readonly kind: 'key'; readonly privateJwk: Readonly<Record<string, unknown>> }
 
-/** The client as the provider knows it. */
+/** The client as registered at the provider. */
 export interface Client {
   readonly clientId: string
   readonly credential: ClientCredential
   readonly redirectUri: string
 }
 
-/** A checked token answer; the tokens live as long as the sign-in and are never stored. */
+/** A validated token response; the tokens live only as long as the sign-in and are never stored. */
 export interface Tokens {
   readonly idToken: string
   readonly accessToken: string
@@ -29,7 +29,7 @@ const maxBytes = 256 * 1024
 const timeoutMs = 5_000
 const assertionLifetimeSeconds = 60
 
-/** Exchanges the code (RFC 6749, 4.1.3) and checks the answer's form (5.1) before anything in it is believed. */
+/** Exchanges the code (RFC 6749, 4.1.3) and validates the response's form (5.1) before trusting any of it. */
 export async function exchangeCode(
   redirect: {
     readonly provider: Provider
@@ -63,7 +63,7 @@ export async function exchangeCode(
   return checkedTokens(body)
 }
 
-/** How the client proves itself in one request: by a header, or by members of the form. */
+/** How the client authenticates in one request: by a header, or by form fields. */
 interface ClientProof {
   readonly headers: Record<string, string>
   readonly form: Record<string, string>
@@ -80,7 +80,7 @@ async function clientProof(
     return { headers: {}, form: await assertionForm(credential.privateJwk, assertion) }
   }
   if (way === 'client_secret_basic') {
-    // Both halves are form-encoded first (RFC 6749, section 2.3.1).
+    // Both parts are form-encoded first (RFC 6749, section 2.3.1).
     const pair = `${formEncode(clientId)}:${formEncode(credential.secret)}`
     const authorization = `Basic ${Buffer.from(pair).toString('base64')}`
     return { headers: { authorization }, form: {} }
@@ -97,7 +97,7 @@ async function assertionForm(
   const claims = {
     iss: clientId,
     sub: clientId,
-    // The key is this connection's own, so an audience that another provider chose gains nothing.
+    // The key belongs to this connection alone, so another provider gains nothing by choosing a foreign audience.
     aud: audience,
     jti: tokenId,
     iat: now,
@@ -123,7 +123,7 @@ function checkedTokens(body: JsonObject): Tokens {
   if (idToken === undefined) throw fault('id_token_missing', 'token')
   if (typeof idToken !== 'string') throw fault('token_member', 'token', 'It is the id_token.')
   const lifetime = body['expires_in']
-  // Some providers send the number as a text.
+  // Some providers send the number as a string.
   if (lifetime !== undefined && !(Number(lifetime) >= 0 && /number|string/.test(typeof lifetime))) {
     throw fault('token_member', 'token', 'It is expires_in.')
   }

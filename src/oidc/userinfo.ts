@@ -10,7 +10,7 @@ import type { Keys } from './keys.ts'
 const maxBytes = 256 * 1024
 const timeoutMs = 5_000
 
-/** Asks UserInfo (OpenID Connect Core 1.0, section 5.3); its claims count only for the id_token's subject. */
+/** Requests UserInfo (OpenID Connect Core 1.0, section 5.3); its claims count only for the id_token's subject. */
 export async function fetchUserInfo(
   provider: Provider,
   session: { accessToken: string; subject: string; clientId: string },
@@ -55,7 +55,7 @@ async function signedClaims(
     keys,
     signal,
   })
-  // A signed answer must say who made it and for whom (section 5.3.2).
+  // A signed response must name its issuer and its audience (section 5.3.2).
   checkIssuerAndAudience(claims, { issuer: provider.issuer, clientId }, 'userinfo')
   return claims
 }

@@ -1,23 +1,23 @@
-/** For operators: health, readiness, metrics, and the pages that explain refusals. */
+/** For operators: health, readiness and metrics. */
 import type { App } from '../http/index.ts'
 import { renderFamilies, type Metrics } from '../telemetry/index.ts'
 
-/** Whether this node should get traffic. */
+/** Whether this node should receive traffic. */
 export interface Readiness {
   readonly isReady: boolean
   /** One word for a probe. */
   readonly state: 'ready' | 'draining' | 'storage_unavailable'
-  /** What a person should look at, though the node can work: a second line. */
+  /** A warning for people although the node works, shown as a second line. */
   readonly remark?: string | undefined
 }
 
-/** What these routes need from the rest of the product. */
+/** The dependencies of these routes. */
 export interface OperationsDeps {
   readonly readiness: () => Readiness
   readonly metrics: Metrics
 }
 
-/** Judges readiness: not while stopping, and not while the database has been silent for a second. */
+/** Judges readiness: not ready while stopping, or when the database has not responded for a second. */
 export function createReadiness(deps: {
   feed: { isCurrent(): boolean }
   status: () => { readonly clockOffsetMs: number; readonly isClockOff: boolean }
@@ -32,12 +32,12 @@ export function createReadiness(deps: {
   }
 }
 
-/** Registers what everybody may see: liveness and readiness. */
+/** Registers the public routes: liveness and readiness. */
 export function registerOperations(app: App, deps: OperationsDeps): void {
   registerHealth(app, deps)
 }
 
-/** Registers what only operators may see; this app listens on METRICS_PORT. */
+/** Registers the routes for operators only; this app listens on METRICS_PORT. */
 export function registerMetrics(app: App, deps: OperationsDeps): void {
   registerHealth(app, deps)
   app.get('/metrics', async (_request, reply) =>
@@ -47,7 +47,7 @@ export function registerMetrics(app: App, deps: OperationsDeps): void {
   )
 }
 
-// Liveness says nothing of versions, names or the database: a process that answers is alive.
+// Liveness reveals no version, name or database state: a process that responds is alive.
 function registerHealth(app: App, deps: OperationsDeps): void {
   app.get('/healthz', async (_request, reply) => reply.type('text/plain').send('ok\n'))
   app.get('/readyz', async (_request, reply) => {

@@ -1,7 +1,7 @@
 import type { AppRequest } from '../http/index.ts'
 import { ScimError } from './protocol/errors.ts'
 
-/** The token of the one Authorization header (RFC 6750 section 2.1); never from anywhere else. */
+/** Reads the token from the Authorization header (RFC 6750 section 2.1), never from anywhere else. */
 export function readToken(request: AppRequest): string {
   const values = authorizations(request)
   if (values.length > 1) throw new ScimError(401, 'More than one credential was sent.')
@@ -12,12 +12,12 @@ export function readToken(request: AppRequest): string {
   return match[1]
 }
 
-/** Whether a request brings a credential of any kind. */
+/** Whether a request carries any credential. */
 export function bringsCredential(request: AppRequest): boolean {
   return authorizations(request).length > 0
 }
 
-// The parsed headers would keep the first of two silently.
+// The parsed headers would silently drop the second of two.
 function authorizations(request: AppRequest): string[] {
   const flat = request.raw.rawHeaders
   return flat.filter((_, at) => at % 2 === 1 && flat[at - 1]?.toLowerCase() === 'authorization')

@@ -18,7 +18,7 @@ interface Operation {
 
 type Result = Record<string, unknown>
 
-/** What a bulk request needs: how each operation is performed, and how its failure is told. */
+/** What a bulk request needs: a function that performs one operation, and one that describes its failure. */
 interface BulkDeps {
   readonly maxOperations: number
   readonly perform: (request: ScimRequest) => Promise<ScimAnswer>
@@ -30,8 +30,8 @@ interface BulkDeps {
 }
 
 /**
- * Bulk (RFC 7644 section 3.7): every operation stands alone. An operation that names another's bulkId waits for it;
- * operations that wait for each other are refused (section 3.7.1).
+ * Bulk (RFC 7644 section 3.7): every operation succeeds or fails on its own. An operation that refers to another's
+ * bulkId waits for it; circular references are refused (section 3.7.1).
  */
 export async function answerBulk(request: ScimRequest, deps: BulkDeps): Promise<ScimAnswer> {
   const { perform, explain } = deps
@@ -67,7 +67,7 @@ export async function answerBulk(request: ScimRequest, deps: BulkDeps): Promise<
 
   while (waiting.length > 0) {
     const ready = waiting.filter(({ operation }) => missingOf(operation, ids).length === 0)
-    // Nothing is ready: the rest waits for what failed, does not exist, or waits for itself.
+    // Nothing is ready: each remaining operation depends on one that failed, does not exist, or is part of a circle.
     const turn = ready.length > 0 ? ready : waiting
     for (const { operation, at } of turn) {
       if (failOnErrors > 0 && failures >= failOnErrors) break
@@ -134,7 +134,7 @@ function missingOf(operation: Operation, ids: ReadonlyMap<string, string>): stri
   return [...text.matchAll(reference)].map(([, id = '']) => id).filter((id) => !ids.has(id))
 }
 
-/** The operation with every bulkId replaced by the id it stands for. */
+/** Replaces every bulkId in the operation with the id it refers to. */
 function resolve(operation: Operation, ids: ReadonlyMap<string, string>): Operation {
   const [missing] = missingOf(operation, ids)
   if (missing !== undefined) {

@@ -8,7 +8,7 @@ import {
 import { groupSchema, groupType, userType } from './schema/schema-group.ts'
 import { enterpriseSchema, userSchema } from './schema/schema-user.ts'
 
-/** Limits of pages and cursors: announced in the discovery documents and enforced. */
+/** Limits of pages and cursors, both announced in the discovery documents and enforced. */
 export const limits = {
   pageSize: 1000,
   defaultPageSize: 100,
@@ -18,9 +18,8 @@ export const limits = {
 type Json = Record<string, unknown>
 
 /**
- * `/ServiceProviderConfig` (RFC 7643 section 5, RFC 9865 section 4); `base` is the address of `/scim/v2`,
- * `attributes` the names that were asked for. The document is always whole; a name only adds what is
- * returned on request.
+ * `/ServiceProviderConfig` (RFC 7643 section 5, RFC 9865 section 4); `base` is the URL of `/scim/v2`, `attributes` the
+ * requested names. The document is always complete; naming an attribute only adds those returned on request.
  */
 export function providerConfig(
   deps: Pick<ScimDeps, 'limits' | 'baseUrl'>,
@@ -57,7 +56,7 @@ export function providerConfig(
   }
 }
 
-// Strict clients refuse a document with a member that RFC 7643 doesn't know: it comes when it is asked for.
+// Strict clients refuse a document with a member unknown to RFC 7643, so this one is returned only on request.
 const pagination = {
   cursor: true,
   index: true,
@@ -67,7 +66,7 @@ const pagination = {
   cursorTimeout: limits.cursorTimeoutMs / 1000,
 }
 
-// By itself, by one of its parts, or with its schema in front (RFC 7644 section 3.10).
+// Matches the name alone, one of its parts, or either with its schema in front (RFC 7644 section 3.10).
 function namesPagination(path: string): boolean {
   const folded = path.toLowerCase()
   const prefix = `${providerConfigSchema.id.toLowerCase()}:`
@@ -80,7 +79,7 @@ export function resourceTypeDocuments(base: string): Json[] {
   return [userType, groupType].map((type) => resourceTypeDocument(base, type))
 }
 
-/** The documents of `/Schemas` (RFC 7643 section 7), those of the discovery documents included. */
+/** The documents of `/Schemas` (RFC 7643 section 7), including those for the discovery documents themselves. */
 export function schemaDocuments(base: string): Json[] {
   return [
     userSchema,

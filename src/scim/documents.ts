@@ -3,7 +3,7 @@ import type { DirectoryGroupRecord } from '../store/index.ts'
 import { schemasOf, type Resource } from './schema/resource.ts'
 import { groupType, userType } from './schema/schema-group.ts'
 
-/** What every stored resource has. */
+/** The fields common to all stored resources. */
 export interface Versioned {
   readonly id: string
   readonly attributes: string
@@ -19,11 +19,11 @@ export function etagOf(record: Versioned): string {
 
 /** The stored attributes of a resource. */
 export function resourceOf(record: Versioned): Resource {
-  // Checked against the schema before it was stored.
+  // It was checked against the schema before it was stored.
   return { ...(JSON.parse(record.attributes) as Resource), id: record.id }
 }
 
-/** A user as SCIM answers it; `base` is the address of `/scim/v2`. */
+/** A user in SCIM's format; `base` is the URL of `/scim/v2`. */
 export function userDocument(user: DirectoryUser, base: string): Record<string, unknown> {
   const resource = resourceOf(user)
   const groups = user.groups.map((group) => ({
@@ -34,7 +34,7 @@ export function userDocument(user: DirectoryUser, base: string): Record<string, 
   }))
   return {
     ...resource,
-    // Users of older versions may be stored without it.
+    // Users stored by older versions may lack it.
     active: user.active,
     schemas: schemasOf(userType, resource),
     ...(groups.length === 0 ? {} : { groups }),
@@ -42,7 +42,7 @@ export function userDocument(user: DirectoryUser, base: string): Record<string, 
   }
 }
 
-/** A group as SCIM answers it; without `members` when they were not loaded. */
+/** A group in SCIM's format; without `members` if they were not loaded. */
 export function groupDocument(
   group: DirectoryGroupRecord,
   members: readonly string[] | undefined,
@@ -61,7 +61,7 @@ export function groupDocument(
   }
 }
 
-/** Members of a group as SCIM answers them. */
+/** A group's members in SCIM's format. */
 export function memberDocuments(ids: readonly string[], base: string): Record<string, unknown>[] {
   return ids.map((id) => ({ value: id, $ref: `${base}/Users/${id}`, type: 'User' }))
 }

@@ -14,21 +14,21 @@ export interface ScimDeps {
   readonly limits: ScimLimits
 }
 
-/** Sizes in bytes, counts in pieces. */
+/** Limits on sizes (in bytes) and on counts. */
 export interface ScimLimits {
   readonly bodyBytes: number
   readonly bulkBodyBytes: number
   readonly bulkOperations: number
   readonly filterCharacters: number
   readonly filterDepth: number
-  /** Requests per token; undefined = no limit. */
+  /** Requests per token; undefined means no limit. */
   readonly requests: Rate | undefined
 }
 
 /** One request, or one operation of a bulk request. */
 export interface ScimRequest {
   readonly method: string
-  /** The path below `/scim/v2`, split at its slashes. */
+  /** The path below `/scim/v2`, split at slashes. */
   readonly path: readonly string[]
   readonly query: URLSearchParams
   readonly body: Json | undefined
@@ -36,21 +36,21 @@ export interface ScimRequest {
   readonly ifNoneMatch: string | undefined
   readonly principal: DirectoryPrincipal
   readonly actor: Actor
-  /** The address of `/scim/v2`. */
+  /** The URL of `/scim/v2`. */
   readonly base: string
 }
 
-/** What a discovery document depends on: nothing of an organization. */
+/** All that a discovery document depends on; it contains nothing about an organization. */
 export type DiscoveryRequest = Pick<ScimRequest, 'query' | 'base'>
 
-/** A body as text, piece by piece. */
+/** A body as text, produced in pieces. */
 export interface Pieces {
-  /** Too large to be held in memory before it is sent. */
+  /** Whether it is too large to be held in memory before it is sent. */
   readonly isLarge: boolean
   readonly text: () => AsyncIterable<string>
 }
 
-/** What is answered; the body is a SCIM message, whole or in pieces, or nothing. */
+/** A response; its body is a SCIM message, complete or in pieces, or empty. */
 export interface ScimAnswer {
   readonly status: number
   readonly body?: Record<string, unknown> | undefined
@@ -58,7 +58,7 @@ export interface ScimAnswer {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The answer that shows one resource, with its place and its version. */
+/** A response with one resource, its location and its version. */
 export function showResource(
   status: number,
   document: Record<string, unknown>,
@@ -73,7 +73,7 @@ export function showResource(
   }
 }
 
-/** Refuses when the version that the caller knows is not the present one (RFC 7644 section 3.14). */
+/** Refuses a request whose If-Match does not name the current version (RFC 7644 section 3.14). */
 export function checkVersion(request: ScimRequest, etag: string): void {
   const { ifMatch } = request
   if (ifMatch === undefined || ifMatch.trim() === '*') return
@@ -82,13 +82,13 @@ export function checkVersion(request: ScimRequest, etag: string): void {
   }
 }
 
-/** Whether the caller has the present version already. */
+/** Whether the caller already has the current version. */
 export function isUnchanged(request: ScimRequest, etag: string): boolean {
   const { ifNoneMatch } = request
   return ifNoneMatch !== undefined && (ifNoneMatch.trim() === '*' || listsTag(ifNoneMatch, etag))
 }
 
-// Weak comparison (RFC 9110 section 8.8.3.2): `W/` in front makes no difference.
+// Weak comparison (RFC 9110 section 8.8.3.2) ignores a leading `W/`.
 function listsTag(list: string, etag: string): boolean {
   const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
   return list.split(',').some((tag) => opaque(tag) === opaque(etag))

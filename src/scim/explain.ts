@@ -1,17 +1,17 @@
 import { Problem, type ProblemCode } from '../errors.ts'
 import { ScimError, type ScimType } from './protocol/errors.ts'
 
-/** An error as SCIM says it. */
+/** An error in SCIM's terms. */
 export interface Explained {
   readonly status: number
-  /** Our own word for it, which goes into `Intercept-Refused` only: the body is SCIM's. */
+  /** Our own code, sent only in `Intercept-Refused`; the body contains SCIM's keywords alone. */
   readonly code: ProblemCode
   readonly scimType: ScimType | undefined
   readonly detail: string
   readonly headers: Readonly<Record<string, string>>
 }
 
-// What the rules below refuse with, in SCIM's words (RFC 7644 table 9).
+// Maps the domain's refusal codes to SCIM keywords (RFC 7644 table 9).
 const scimTypes: Partial<Record<ProblemCode, ScimType>> = {
   conflict: 'uniqueness',
   invalid_input: 'invalidValue',
@@ -19,7 +19,7 @@ const scimTypes: Partial<Record<ProblemCode, ScimType>> = {
   body_too_large: 'tooMany',
 }
 
-// And SCIM's own refusals in ours.
+// Maps the status of SCIM's own refusals to our codes.
 const codesOfStatus: Readonly<Record<number, ProblemCode>> = {
   401: 'credential_missing',
   404: 'not_found',
@@ -29,11 +29,11 @@ const codesOfStatus: Readonly<Record<number, ProblemCode>> = {
   413: 'body_too_large',
   415: 'unsupported_media_type',
   429: 'rate_limited',
-  // `/Me`: an address that RFC 7644 knows and nobody has here.
+  // `/Me` is defined by RFC 7644 but not supported here.
   501: 'not_found',
 }
 
-/** Explains whatever was thrown; what nobody expected is a bare 500. */
+/** Explains anything that was thrown; an unexpected error becomes a bare 500. */
 export function createExplain(
   translate: (error: unknown) => Problem | undefined,
 ): (error: unknown) => Explained {

@@ -46,7 +46,7 @@ export class GroupResources extends Resources<DirectoryGroupRecord> {
       return { data, members: memberChanges(patched.members) }
     })
     const { attributes, excludedAttributes } = queryOfUrl(request.query)
-    // Entra wants no body; whoever names attributes wants to see them (RFC 7644 section 3.5.2).
+    // Entra expects no body; a client that names attributes expects to see them (RFC 7644 section 3.5.2).
     if (attributes.length === 0 && excludedAttributes.length === 0) {
       return { status: 204, headers: { ETag: etagOf(group) } }
     }

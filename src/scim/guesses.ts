@@ -6,17 +6,17 @@ import { ScimError, tooMany } from './protocol/errors.ts'
 
 const spareReads: Rate = { calls: 200, perSeconds: 1 }
 
-/** Limits wrong tokens per source, as wrong API keys are (docs/decisions/014). */
+/** Limits wrong tokens per source, like wrong API keys (docs/decisions/014). */
 export interface GuessLimit {
-  /** Does a look-up of a token for an address; its 401s are counted, and are 429s beyond the limit. */
+  /** Runs a token look-up for an address; a resulting 401 is counted, and beyond the limit becomes a 429. */
   watch<T>(address: string, lookUp: () => Promise<T>): Promise<T>
 }
 
-/** Opens the limit; without a rate nothing is limited. */
+/** Creates the limit; without a rate nothing is limited. */
 export function createGuessLimit(deps: {
   readonly clock: Clock
   readonly failures: Rate | undefined
-  /** The other nodes, that keep the limit together with this one. */
+  /** The other nodes, which enforce the limit together with this one. */
   readonly rates?: SharedRates | undefined
 }): GuessLimit {
   const shared = deps.rates && { rates: deps.rates, kind: 'scim' }

@@ -15,13 +15,12 @@ const maxNames = 20
 const maxLength = 200
 
 /**
- * What of a request that was carried out the schemas have no place for, so that it was passed over: names of
- * attributes, of their parts and of extensions, for the request log. Read-only attributes are not among them: every
- * client sends those back.
+ * The names in an accepted request that the schemas do not define and that were therefore ignored (attributes, their
+ * parts and extensions), for the request log. Read-only attributes are left out, because every client sends those back.
  */
 export function ignoredNames(request: {
   readonly method: string
-  /** The path below `/scim/v2`, split at its slashes. */
+  /** The path below `/scim/v2`, split at slashes. */
   readonly path: readonly string[]
   readonly body: Json | undefined
 }): string[] {
@@ -56,7 +55,7 @@ function collect(names: Names, { method, path, body }: Parameters<typeof ignored
   if (type === undefined) return
   if (method === 'PATCH') collectPatch(names, type, body)
   else if (method === 'PUT' || method === 'POST') {
-    // In a resource a dotted name is no path.
+    // Inside a resource, a dotted name is not a path.
     const isKnownForm = (each: string): boolean => !each.includes('.') || isQualified(type, each)
     collectResource(names, { type, isKnownForm }, body)
   }
@@ -134,7 +133,7 @@ function collectParts(
   }
 }
 
-// Every directory names members beside their ids.
+// Every directory sends members' display names besides their ids.
 function isDisplayOfMember(owner: string, name: string): boolean {
   return owner === 'members' && name.toLowerCase() === 'display'
 }
@@ -148,7 +147,7 @@ function pathOf(type: ResourceType, path: string): PatchPath | undefined {
   try {
     return parsePath(type, path)
   } catch (error) {
-    // Such a request is refused; here it is only looked at.
+    // The request itself is refused elsewhere; here it is only inspected.
     if (error instanceof ScimError) return undefined
     throw error
   }

@@ -1,10 +1,10 @@
-/** /scim/v2: the company directory keeps our people in step. */
+/** /scim/v2, through which a company's directory keeps its people here in sync. */
 import type { App, OwnRefusals } from '../http/index.ts'
 import { prefix, ScimServer, type ScimServerDeps } from './scim-server.ts'
 import { errorBody } from './protocol/errors.ts'
 import { contentType } from './respond.ts'
 
-/** Refusals of addresses that have no route here are SCIM errors too (RFC 7644 section 3.12). */
+/** Requests to unknown addresses also get SCIM errors (RFC 7644 section 3.12). */
 export const scimRefusals: OwnRefusals = {
   prefix,
   contentType,

@@ -19,7 +19,7 @@ export async function listResources(
   return answerList([resources], page, asked.query)
 }
 
-/** A page over users and then groups: `.search` and queries at the root (RFC 7644 section 3.4.2.1). */
+/** A page of users followed by groups: `.search` and queries at the root (RFC 7644 section 3.4.2.1). */
 export async function listEverything(
   deps: ScimDeps,
   request: ScimRequest,
@@ -46,7 +46,7 @@ export async function listEverything(
   return answerList(resources, { total, nextCursor: undefined }, query)
 }
 
-/** Documents that exist without a store: discovery. */
+/** A list of documents that need no store: discovery. */
 export function listPlain(documents: readonly Record<string, unknown>[]): ScimAnswer {
   return {
     status: 200,
@@ -91,7 +91,7 @@ interface Listed extends AskedList {
   readonly ids: readonly string[]
 }
 
-/** Resources of one type on a page, rendered when they are sent. */
+/** One type's resources on a page, rendered while they are sent. */
 interface PageOfResources {
   readonly count: number
   readonly isLarge: boolean
@@ -128,7 +128,7 @@ function answerList(
     schemas: [listUrn],
     totalResults: page.total,
     itemsPerPage: resources.reduce((sum, { count }) => sum + count, 0),
-    // RFC 9865 section 2: an answer by cursor has no startIndex; the last one has no nextCursor.
+    // RFC 9865 section 2: a response to a cursor has no startIndex, and the last page has no nextCursor.
     ...(byCursor ? {} : { startIndex: query.startIndex }),
     ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
   }

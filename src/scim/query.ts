@@ -11,27 +11,27 @@ import { checkSchemas } from './schema/resource.ts'
 
 const searchUrn = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest'
 
-/** A query as it was asked, by URL or by `.search` (RFC 7644 section 3.4.2 and 3.4.3). */
+/** A query from a URL or a `.search` request (RFC 7644 sections 3.4.2 and 3.4.3). */
 export interface Query {
   readonly filter: string | undefined
   readonly sortBy: string | undefined
   readonly descending: boolean
-  /** From 1. */
+  /** Starts at 1. */
   readonly startIndex: number
   readonly count: number
-  /** Undefined: pages by index; '' is the first page by cursor (RFC 9865). */
+  /** Undefined for pages by index; '' for the first page by cursor (RFC 9865). */
   readonly cursor: string | undefined
   readonly attributes: readonly string[]
   readonly excludedAttributes: readonly string[]
 }
 
-/** Which resources are listed, and how. */
+/** The type of the resources to list, and the query. */
 export interface AskedList {
   readonly type: ResourceType
   readonly query: Query
 }
 
-/** The query of a URL. */
+/** Parses the query of a URL. */
 export function queryOfUrl(search: URLSearchParams): Query {
   const one = (name: string): string | undefined => {
     const found = [...search].filter(([each]) => each.toLowerCase() === name.toLowerCase())
@@ -50,14 +50,14 @@ export function queryOfUrl(search: URLSearchParams): Query {
   })
 }
 
-/** The attributes that a URL asks for; on a discovery address nothing about a query is refused. */
+/** Parses the attributes requested in a URL; at a discovery address no query is ever refused. */
 export function askedAttributes(search: URLSearchParams): string[] {
   return [...search].flatMap(([name, text]) =>
     name.toLowerCase() === 'attributes' ? names(text) : [],
   )
 }
 
-/** The query of a `.search` body. */
+/** Parses the query of a `.search` body. */
 export function queryOfBody(body: Json | undefined): Query {
   if (!isObject(body)) throw refuse('invalidSyntax', 'The body must be a JSON object.')
   checkSchemas(body, searchUrn)
@@ -116,7 +116,7 @@ function readQuery(asked: {
     filter: asked.filter === '' ? undefined : asked.filter,
     sortBy: asked.sortBy === '' ? undefined : asked.sortBy,
     descending: order === 'descending',
-    // Less than 1 counts as 1, less than 0 as 0 (RFC 7644 section 3.4.2.4).
+    // RFC 7644 section 3.4.2.4: a startIndex below 1 counts as 1, and a count below 0 as 0.
     startIndex: Math.max(1, asked.startIndex ?? 1),
     count: Math.min(limits.pageSize, Math.max(0, asked.count ?? limits.defaultPageSize)),
     cursor: asked.cursor,
@@ -125,7 +125,7 @@ function readQuery(asked: {
   }
 }
 
-/** What of the resources is shown. */
+/** Selects which attributes of the resources are shown. */
 export function projectionOf(
   type: ResourceType,
   query: Pick<Query, 'attributes' | 'excludedAttributes'>,
@@ -133,7 +133,7 @@ export function projectionOf(
   return createProjection(type, query.attributes, query.excludedAttributes)
 }
 
-/** The query as the directory's lists take it. */
+/** Converts the query into the form that the directory's lists take. */
 export function listingOf(
   { principal, base }: Pick<ScimRequest, 'principal' | 'base'>,
   { type, query }: AskedList,
@@ -141,7 +141,7 @@ export function listingOf(
 ): DirectoryListing {
   const { filter, sortBy, descending, count } = query
   const tree = filter && parseFilter(filter, type, bounds)
-  // An attribute that nobody knows, or that has no single value, sorts nothing.
+  // An attribute that is unknown or has no single value sorts nothing.
   const target = sortBy === undefined ? undefined : resolveTarget(type, sortBy)
   const sort = target && sortField(type, target)
   return {

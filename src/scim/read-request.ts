@@ -5,25 +5,25 @@ import { readJson, type Json } from './protocol/json.ts'
 
 const mediaTypes = ['application/scim+json', 'application/json']
 
-/** The address of a request below `/scim/v2`. */
+/** A request's address below `/scim/v2`. */
 export interface Address {
-  /** Split at its slashes. */
+  /** Split at slashes. */
   readonly path: readonly string[]
   readonly query: URLSearchParams
 }
 
-/** Reads the address of a request; `base` is the address of `/scim/v2`, `prefix` its path. */
+/** Reads a request's address; `base` is the URL of `/scim/v2`, `prefix` its path. */
 export function readAddress(request: AppRequest, base: string, prefix: string): Address {
   const [below, search] = splitOnce(request.url.slice(prefix.length), '?')
-  // Some clients put a whole `$ref` or location behind the address they were given.
+  // Some clients append a complete `$ref` or location to the address they were given.
   const path = below.startsWith(`/${base}/`) ? below.slice(base.length + 1) : below
   const segments = path.split('/').slice(1)
-  // One slash at the end is forgiven, as IdPs are given the address with and without it.
+  // A trailing slash is accepted, because IdPs get the address with and without it.
   if (segments.at(-1) === '') segments.pop()
   return { path: segments.map(decode), query: new URLSearchParams(search) }
 }
 
-/** The body of a request as JSON; undefined when there is none. */
+/** Parses the body of a request as JSON; undefined when there is none. */
 export function readBody(
   request: AppRequest,
   path: readonly string[],
@@ -56,7 +56,7 @@ function decode(segment: string): string {
   try {
     text = decodeURIComponent(segment)
   } catch {}
-  // PostgreSQL has no text with U+0000: nothing is called that.
+  // PostgreSQL cannot store U+0000, so no resource has such a name.
   if (text === undefined || text.includes('\0')) {
     throw new ScimError(404, 'There is nothing here.')
   }

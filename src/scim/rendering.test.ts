@@ -25,7 +25,7 @@ function group(at: number, members: number): DirectoryGroupRecord {
   }
 }
 
-/** Renders groups; how many members were read in the turn of the event loop that read most. */
+/** Renders groups; returns the highest number of members read in any one turn of the event loop. */
 async function render(groups: readonly DirectoryGroupRecord[]) {
   let inTurn = 0
   let most = 0

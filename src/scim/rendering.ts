@@ -1,15 +1,15 @@
-// Answers as JSON text, piece by piece: a page of a thousand resources or a group of a hundred thousand members is
-// never built, nor turned into text, in one turn of the event loop.
+// Renders responses as JSON text in pieces: a page of a thousand resources, or a group of a hundred thousand members,
+// is never built or serialized in a single turn of the event loop.
 import type { DirectoryUser } from '../directory/index.ts'
 import type { DirectoryGroupRecord } from '../store/index.ts'
 import { groupDocument, memberDocuments, userDocument } from './documents.ts'
 import type { ScimDeps, ScimRequest } from './exchange.ts'
 import type { Projection } from './schema/projection.ts'
 
-/** Resources as JSON texts, each whole or, when it is large, in pieces of its own. */
+/** Resources as JSON texts, each complete or, if it is large, in pieces. */
 type Texts = AsyncGenerator<string | AsyncIterable<string>>
 
-/** How resources are shown. */
+/** How to render resources. */
 interface Showing {
   readonly request: ScimRequest
   readonly projection: Projection
@@ -19,7 +19,7 @@ const usersInTurn = 100
 const membersInTurn = 1000
 const maxHeldMembers = 10_000
 
-/** Users as texts, some in each turn. */
+/** Renders users, a few in each turn of the event loop. */
 export async function* userTexts(users: readonly DirectoryUser[], showing: Showing): Texts {
   const { request, projection } = showing
   for (const [at, user] of users.entries()) {
@@ -28,7 +28,7 @@ export async function* userTexts(users: readonly DirectoryUser[], showing: Showi
   }
 }
 
-/** Groups as texts; the members of small ones are read together, those of a large one in pieces. */
+/** Renders groups; members of small groups are read together, those of a large one in pieces. */
 export async function* groupTexts(
   deps: ScimDeps,
   groups: readonly DirectoryGroupRecord[],
@@ -53,7 +53,7 @@ export async function* groupTexts(
   }
 }
 
-/** Whether the members of groups are too many to be held. */
+/** Whether groups have too many members to hold in memory. */
 export function holdsTooMany(
   groups: readonly DirectoryGroupRecord[],
   { projection }: Showing,
@@ -79,7 +79,7 @@ export async function* listText(
   yield ']}'
 }
 
-/** The one text of a resource. */
+/** The text of a single resource. */
 export async function* singleText(resources: Texts): AsyncGenerator<string> {
   for await (const resource of resources) {
     if (typeof resource === 'string') yield resource
@@ -87,7 +87,7 @@ export async function* singleText(resources: Texts): AsyncGenerator<string> {
   }
 }
 
-// Who stays in the group while it is read is in the answer once: the pages go by the members' ids.
+// Pages follow the members' ids, so anyone who stays in the group throughout appears exactly once.
 async function* largeGroup(
   deps: ScimDeps,
   group: DirectoryGroupRecord,
@@ -109,14 +109,14 @@ async function* largeGroup(
   yield ']}'
 }
 
-// Groups whose members fit into one turn together; a larger one stands alone.
+// Batches groups whose members fit into one turn together; a larger group is a batch of its own.
 function* batchesOf(
   groups: readonly DirectoryGroupRecord[],
 ): Generator<readonly DirectoryGroupRecord[]> {
   let batch: DirectoryGroupRecord[] = []
   let members = 0
   for (const group of groups) {
-    // A group without members costs a turn something too.
+    // Even a group without members takes some time.
     const cost = group.members + 1
     if (batch.length > 0 && members + cost > membersInTurn) {
       yield batch

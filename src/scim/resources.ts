@@ -8,13 +8,13 @@ import { projectionOf, queryOfUrl } from './query.ts'
 import type { Projection } from './schema/projection.ts'
 import type { Resource } from './schema/resource.ts'
 
-/** What the directory stores of one kind of resource. */
+/** The directory's operations on one kind of resource. */
 interface Stored<Item> {
   get(organizationId: DirectoryCaller['organizationId'], id: string): Promise<Item>
   remove(caller: DirectoryCaller, id: string, check: (current: Item) => void): Promise<void>
 }
 
-/** What can be done with resources of one type; users and groups say how the bodies of theirs are read and shown. */
+/** The operations on resources of one type; the subclasses for users and groups parse and render their bodies. */
 export abstract class Resources<Item extends Versioned = Versioned> {
   abstract readonly type: ResourceType
   readonly #stored: Stored<Item>
@@ -46,18 +46,18 @@ export abstract class Resources<Item extends Versioned = Versioned> {
   }
 }
 
-/** Who changes the directory by a request. */
+/** The directory that makes a change through this request. */
 export function callerOf({ principal, actor }: ScimRequest): DirectoryCaller {
   return { organizationId: principal.organizationId, actor }
 }
 
-/** The body of a request that must have one. */
+/** Returns a request's body; refuses a request without one. */
 export function bodyOf({ body }: ScimRequest): Json {
   if (body !== undefined) return body
   throw new ScimError(400, 'The body is missing.', { scimType: 'invalidSyntax' })
 }
 
-/** The resource as it is stored: its id has a column of its own. */
+/** The resource without its id, which is stored in a separate column. */
 export function withoutId(resource: Resource): Resource {
   const { id: _, ...rest } = resource
   return rest

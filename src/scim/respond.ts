@@ -5,10 +5,10 @@ import { errorBody } from './protocol/errors.ts'
 import type { Pieces, ScimAnswer } from './exchange.ts'
 import type { Explained } from './explain.ts'
 
-/** Without charset (RFC 7644 section 8.1). */
+/** Has no charset (RFC 7644 section 8.1). */
 export const contentType = 'application/scim+json'
 
-/** Sends what was done. */
+/** Sends a handler's response. */
 export async function sendAnswer(
   request: AppRequest,
   reply: AppReply,
@@ -19,7 +19,7 @@ export async function sendAnswer(
   return answer.body === undefined ? reply.send() : sendBody(reply, answer.body)
 }
 
-/** Sends a refusal in SCIM's form; our own word for it is a header. */
+/** Sends a refusal in SCIM's format, with our own code in a header. */
 export function sendWrong(request: AppRequest, reply: AppReply, wrong: Explained): AppReply {
   const { status, code, scimType, detail, headers } = wrong
   reply.code(status).headers(headers).header('Intercept-Refused', code)
@@ -31,11 +31,11 @@ export function sendWrong(request: AppRequest, reply: AppReply, wrong: Explained
 }
 
 function sendBody(reply: AppReply, body: Record<string, unknown>): AppReply {
-  // Bytes, so that no charset is added to the type.
+  // Sent as bytes, so that the framework adds no charset to the type.
   return reply.header('Content-Type', contentType).send(Buffer.from(JSON.stringify(body)))
 }
 
-// What can be held is sent with its length, and refused as a whole if it cannot be read to its end.
+// A body that fits into memory is sent with its length, and refused as a whole if it cannot be read completely.
 async function sendPieces(
   request: AppRequest,
   reply: AppReply,

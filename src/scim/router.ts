@@ -8,37 +8,36 @@ import { GroupResources } from './group-resources.ts'
 import type { Resources } from './resources.ts'
 import { UserResources } from './user-resources.ts'
 
-/** Does what a request asks for. */
+/** Performs a request. */
 export type ScimHandler = (request: ScimRequest) => Promise<ScimAnswer>
 
-/** The addresses of RFC 7644 section 3.2, tables 1 and 2. */
+/** Routes the addresses of RFC 7644 section 3.2, tables 1 and 2. */
 export interface ScimRouter {
-  /** Who handles a request, by its method and path alone: 404 and 405 are told before a body is looked at. */
+  /** Finds the handler by method and path alone, so that a 404 or 405 is sent before any body is read. */
   find(method: string, path: readonly string[]): ScimHandler
-  /** The same for a discovery document. */
+  /** Like `find`, for a discovery document. */
   findDiscovery(method: string, path: readonly string[]): DiscoveryHandler
 }
 
 /** Answers with a discovery document. */
 export type DiscoveryHandler = (request: DiscoveryRequest) => Promise<ScimAnswer>
 
-/** The handlers of an address by their methods; undefined when there is nothing. */
+/** The handlers of an address by method; undefined for an unknown address. */
 type Handlers<Handler> = Readonly<Record<string, Handler>> | undefined
 
 const discoveryNames = new Set([
   'serviceproviderconfig',
-  // Its name in Microsoft's reference code and collection.
+  // The name used by Microsoft's reference code and test collection.
   'serviceconfiguration',
   'resourcetypes',
   'schemas',
 ])
 
-/** Whether a path leads to a discovery document: those are read before there is a token (RFC 7643 section 5). */
+/** Whether a path leads to a discovery document, which may be read without a token (RFC 7643 section 5). */
 export function isDiscovery(path: readonly string[]): boolean {
   return path.length <= 2 && discoveryNames.has(path[0]?.toLowerCase() ?? '')
 }
 
-/** Opens the router. */
 export function createRouter(
   deps: ScimDeps,
   explain: (error: unknown) => { status: number; scimType: ScimType | undefined; detail: string },
@@ -75,7 +74,7 @@ export function createRouter(
     }
   }
 
-  /** A bulk request changes users and groups; nothing else is reached through it. */
+  /** A bulk request may only change users and groups. */
   async function performInBulk(request: ScimRequest): Promise<ScimAnswer> {
     const [first = ''] = request.path
     if (!/^(users|groups)$/i.test(first) || request.path.includes('.search')) throw notFound()
@@ -98,7 +97,7 @@ export function createRouter(
 
 function handlerFor<Handler>(method: string, handlers: Handlers<Handler>): Handler {
   if (handlers === undefined) throw notFound()
-  // A HEAD is a GET whose body stays here (RFC 9110 section 9.3.2).
+  // A HEAD is handled as a GET whose body is not sent (RFC 9110 section 9.3.2).
   const handler = handlers[method === 'HEAD' ? 'GET' : method]
   if (handler === undefined) throw notAllowed(Object.keys(handlers))
   return handler
@@ -131,7 +130,7 @@ function resourceHandlers(
   }
 }
 
-/** Discovery documents have nothing of an organization in them. */
+/** Discovery documents contain nothing about an organization. */
 function discoveryHandlers(
   deps: ScimDeps,
   name: string,
@@ -155,9 +154,9 @@ function discoveryHandlers(
   }
 }
 
-// RFC 7644 section 4: the parameters of a query are passed over on these addresses; a filter on a list is
-// answered with 403, so that nobody takes the whole list for what was asked for. `attributes` adds what
-// /ServiceProviderConfig returns on request.
+// RFC 7644 section 4: query parameters are ignored at these addresses, but a filter on a list is refused with 403, so
+// that nobody mistakes the whole list for a filtered one. `attributes` adds the members of /ServiceProviderConfig that
+// are returned on request.
 function discoveryList(
   query: URLSearchParams,
   id: string | undefined,
@@ -174,11 +173,11 @@ function discoveryList(
 
 function notAllowed(methods: readonly string[]): ScimError {
   const Allow = methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each])).join(', ')
-  // RFC 9110 section 15.5.6: a 405 says what is allowed.
+  // RFC 9110 section 15.5.6: a 405 lists the allowed methods.
   return new ScimError(405, `Allowed here: ${Allow}.`, { headers: { Allow } })
 }
 
-// RFC 7644 section 3.11: not every service has a "me"; a directory's token is nobody.
+// RFC 7644 section 3.11: /Me is optional, and a directory's token does not represent a person.
 function notImplemented(): ScimError {
   return new ScimError(501, '/Me is not supported.')
 }

@@ -24,27 +24,27 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 /** What a SCIM server is built from. */
 export interface ScimServerDeps extends Omit<ScimDeps, 'limits'> {
   readonly limits: ScimLimits
-  /** Wrong tokens of one source; undefined = no limit. */
+  /** Wrong tokens per source; undefined means no limit. */
   readonly failedCredentials: Rate | undefined
   readonly rates: SharedRates
   readonly addressOf: (request: AppRequest) => string
-  /** Turns what is thrown below into a refusal, if it is one. */
+  /** Maps an error thrown by lower layers to a refusal, if it is one. */
   readonly translate: (error: unknown) => Problem | undefined
   readonly log: { error(fields: object, text: string): void }
 }
 
-/** A request that was let in, settled before its body is read. */
+/** A request that was admitted before its body was read. */
 interface Admitted {
   readonly startedAt: number
   readonly at: Address
-  /** Undefined for who reads a discovery document without a token. */
+  /** Undefined when a discovery document is read without a token. */
   readonly principal: DirectoryPrincipal | undefined
   readonly perform: () => Promise<ScimAnswer>
-  /** The request as its handler got it, once it did. */
+  /** The request as passed to its handler, once that has happened. */
   asked?: ScimRequest
 }
 
-/** How a request ended. */
+/** The result of a request. */
 interface Outcome {
   readonly startedAt: number
   readonly answer?: ScimAnswer | undefined
@@ -52,7 +52,7 @@ interface Outcome {
   readonly asked?: ScimRequest | undefined
 }
 
-/** Lets requests in, has them handled, answers them and notes them in the request log. */
+/** Admits requests, runs their handlers, sends the responses and writes the request log. */
 export class ScimServer {
   readonly #deps: ScimServerDeps
   readonly #explain: (error: unknown) => Explained
@@ -74,7 +74,10 @@ export class ScimServer {
     this.#base = `${deps.baseUrl}${prefix}`
   }
 
-  /** Registers the routes in a scope of its own: every refusal here is SCIM's, and bodies are read by our own reader. */
+  /**
+   * Registers the routes in a separate scope: every refusal there has SCIM's format, and our own reader parses the
+   * bodies.
+   */
   register(app: App): void {
     const { bodyBytes, bulkBodyBytes } = this.#deps.limits
     void app.register(async (scope) => {
@@ -99,7 +102,8 @@ export class ScimServer {
     })
   }
 
-  // A stranger's body is never held, and a wrong address or method is told whatever body comes with it.
+  // Admission precedes reading the body: an unauthenticated body is never buffered, and a wrong address or method is
+  // reported whatever the body is.
   async #admit(request: AppRequest, reply: AppReply): Promise<AppReply | undefined> {
     const startedAt = this.#deps.clock.monotonic()
     let principal: DirectoryPrincipal | undefined
@@ -135,7 +139,7 @@ export class ScimServer {
     rates.spend(subject, limits.requests)
   }
 
-  /** On this node alone: strangers make no rows. */
+  /** Counted on this node only, so that unauthenticated requests create no database rows. */
   #spendByStranger(request: AppRequest): void {
     const rate = this.#deps.limits.requests
     if (rate === undefined) return
@@ -236,7 +240,7 @@ export class ScimServer {
   }
 }
 
-// An address that cannot be read is no discovery document's; it is refused once it is known who asks.
+// A malformed address is not a discovery document; it is refused after authentication.
 function pathOf(request: AppRequest, base: string): readonly string[] {
   try {
     return readAddress(request, base, prefix).path
@@ -245,7 +249,7 @@ function pathOf(request: AppRequest, base: string): readonly string[] {
   }
 }
 
-/** The user or group that a request was about, by its address or as it was made. */
+/** The user or group that a request concerned, from its address or the created resource. */
 function resourceIdOf(
   asked: ScimRequest | undefined,
   answer: ScimAnswer | undefined,

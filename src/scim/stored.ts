@@ -14,10 +14,13 @@ import { listAt, partsAt, textPart, type Resource } from './schema/resource.ts'
 import { groupSchema, groupType, userType } from './schema/schema-group.ts'
 import type { Value, Values } from './schema/values.ts'
 
-/** A user resource in the forms in which it is stored, found and joined to a person; `isActive` holds if it does not say. */
+/**
+ * Converts a user resource into the forms used for storage, search and matching a person; `isActive` applies if the
+ * resource has no `active`.
+ */
 export function userInput(given: Resource, isActive: boolean): DirectoryUserInput {
   const active = (given['active'] ?? isActive) !== false
-  // Kept as it takes effect, so that every answer shows it.
+  // Store the effective value, so that every response shows it.
   const resource: Resource = { ...given, active }
   const userName = textPart(resource, 'userName') ?? ''
   const externalId = textPart(resource, 'externalId')
@@ -45,7 +48,7 @@ export function userInput(given: Resource, isActive: boolean): DirectoryUserInpu
   }
 }
 
-/** A group resource, without its members, in the forms in which it is stored and found. */
+/** Converts a group resource, without its members, into the forms used for storage and search. */
 export function groupData(resource: Resource): DirectoryGroupData {
   const { members: _, ...stored } = resource
   return {
@@ -56,14 +59,14 @@ export function groupData(resource: Resource): DirectoryGroupData {
   }
 }
 
-/** A group as POST or PUT gives it: its members are these and no others. */
+/** Converts a POST or PUT of a group, whose members replace any earlier ones. */
 export function groupInput(resource: Resource): DirectoryGroupInput {
   const attribute = findAttribute(groupSchema.attributes, 'members')
   const ids = attribute === undefined ? [] : memberIds(attribute, [...listAt(resource, 'members')])
   return { data: groupData(resource), members: [{ kind: 'replace', ids }] }
 }
 
-/** The steps of a PATCH as changes that the store can make without loading the members. */
+/** Converts the steps of a PATCH into changes that the store can make without loading the members. */
 export function memberChanges(steps: readonly MemberStep[]): MemberChange[] {
   return steps.map((step) =>
     step.kind === 'removeWhere'
@@ -91,7 +94,7 @@ function primaryEmail(resource: Resource): string | undefined {
 
 type Folded = string | number | { [name: string]: Folded } | Folded[]
 
-/** The same resource as filters compare it: lower case where case does not matter, booleans and times as numbers. */
+/** Folds a resource for filters: lower case where case does not matter, booleans and times as numbers. */
 function foldResource(type: ResourceType, resource: Resource): Record<string, Folded> {
   const folded = foldParts(coreAttributes(type), resource)
   const { extension } = type
@@ -103,7 +106,7 @@ function foldResource(type: ResourceType, resource: Resource): Record<string, Fo
   return folded
 }
 
-// RFC 7644 section 3.4.2.3: a multi-valued attribute sorts by its primary value, or else by its first.
+// RFC 7644 section 3.4.2.3: a multi-valued attribute sorts by its primary value, otherwise by its first.
 function leadingValues(type: ResourceType, resource: Resource): Record<string, Folded> {
   const leading: Record<string, Folded> = {}
   for (const attribute of type.schema.attributes) {

@@ -27,7 +27,7 @@ export class UserResources extends Resources<DirectoryUser> {
   async replace(request: ScimRequest, id: string): Promise<ScimAnswer> {
     const resource = readResource(userType, bodyOf(request))
     return await this.#change(request, id, (current) => ({
-      // A PUT without `active` leaves a deactivated user deactivated.
+      // A PUT without `active` does not reactivate a deactivated user.
       active: current.active,
       ...resource,
     }))

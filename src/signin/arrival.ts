@@ -3,13 +3,13 @@ import type { AppReply, AppRequest } from '../http/index.ts'
 import { isForBase, type HandOvers } from './hand-over.ts'
 import type { LoginState, LoginStates } from './login-state.ts'
 
-/** A provider's answer that has reached a callback, and how its sign-in is found. */
+/** A provider's response that reached a callback, and how to find its sign-in. */
 export interface Arrival {
-  /** Where the browser is sent first, when the answer belongs to the base address. */
+  /** Where to send the browser first, if the response belongs to the base URL. */
   readonly handOver: string | undefined
-  /** The browser's sign-in that the answer belongs to; nothing is used up. `callback_invalid`. */
+  /** The browser's sign-in that the response belongs to; consumes nothing. `callback_invalid`. */
   open(): LoginState
-  /** The answer's query, once; takes the sign-in away from the browser whatever comes of the work. */
+  /** Consumes the response's query once, and removes the sign-in from the browser whatever the result. */
   finish<T>(login: LoginState, reply: AppReply, work: (query: string) => Promise<T>): Promise<T>
 }
 

@@ -5,11 +5,11 @@ import type { Rate } from '../rate.ts'
 
 const spareEnds: Rate = { calls: 20, perSeconds: 1 }
 
-/** Limits per source how many sign-ins may fail, as wrong API keys are limited (docs/decisions/014). */
+/** Limits failed sign-ins per source, like wrong API keys (docs/decisions/014). */
 export interface CallbackLimit {
   /**
-   * Ends a sign-in for an address: `open` costs nothing, `finish` may write rows and call a provider. Refusals of both
-   * are counted, and beyond the limit 429 `rate_limited`; who signs in well is never counted.
+   * Completes a sign-in for an address: `open` is cheap, `finish` may write rows and call a provider. Refusals of
+   * either are counted, and beyond the limit become 429 `rate_limited`; a successful sign-in is never counted.
    */
   watch<Opened, T>(
     address: string,
@@ -18,11 +18,11 @@ export interface CallbackLimit {
   ): Promise<T>
 }
 
-/** Opens the limit; without a rate nothing is limited. */
+/** Creates the limit; without a rate nothing is limited. */
 export function createCallbackLimit(deps: {
   readonly clock: Clock
   readonly failures: Rate | undefined
-  /** The other nodes, that keep the limit together with this one. */
+  /** The other nodes, which enforce the limit together with this one. */
   readonly rates?: SharedRates | undefined
 }): CallbackLimit {
   const shared = deps.rates && { rates: deps.rates, kind: 'sign_in' }
@@ -43,7 +43,7 @@ export function createCallbackLimit(deps: {
   }
 }
 
-/** Whether somebody's answer was at fault; a database that is away says nothing about who asked. */
+/** Whether the response was at fault; a database outage is not the caller's failure. */
 function isFailure(error: unknown): boolean {
   return error instanceof Problem && error.status !== 429 && error.status !== 503
 }

@@ -16,7 +16,7 @@ interface GithubDeps {
   readonly clientSecret: string
 }
 
-/** GitHub, or a GitHub Enterprise server: OAuth 2.0 and its API, since it speaks no OpenID Connect to browsers. */
+/** GitHub or a GitHub Enterprise server: OAuth 2.0 and its API, because it offers no OpenID Connect sign-in. */
 export class Github implements SignInProvider {
   readonly name = 'github'
   readonly #deps: GithubDeps
@@ -47,14 +47,14 @@ export class Github implements SignInProvider {
 
   async finish(response: ProviderResponse): Promise<ProvenIdentity> {
     const { url: issuer, apiUrl } = this.#deps
-    // What GitHub calls itself in responses, should it send `iss` (RFC 9207).
+    // GitHub's issuer in responses, in case it ever sends `iss` (RFC 9207).
     const provider = { issuer: `${issuer}/login/oauth`, namesItself: false }
     const { code } = readCallback(response.query, { state: response.state, provider })
     if (response.issuer !== issuer || response.tokenEndpoint !== this.#tokenEndpoint) {
       throw new Problem('callback_invalid', 'The provider has changed meanwhile. Start again.')
     }
     const token = await this.#exchange(code, response)
-    // The token lives as long as these two calls and is never stored.
+    // The token lives only for these two calls and is never stored.
     const user = parseUser(await this.#request(`${apiUrl}/user`, { token }))
     const email = primaryEmail(await this.#request(`${apiUrl}/user/emails`, { token }))
     return {
@@ -80,7 +80,7 @@ export class Github implements SignInProvider {
     const answer = (await this.#request(this.#tokenEndpoint, { form })) as Record<string, unknown>
     const { access_token: token, error } = answer
     if (typeof token !== 'string' || token === '') {
-      // GitHub says so with status 200 and a member `error`.
+      // GitHub reports errors with status 200 and a member `error`.
       throw new Problem('idp_token_refused', 'GitHub did not accept the code. Start again.', {
         cause: new Error(`GitHub: ${String(error)}`),
       })
@@ -116,7 +116,7 @@ export class Github implements SignInProvider {
   }
 }
 
-/** The numeric id is the person; the login name can be given to somebody else. */
+/** The numeric id identifies the person; a login name can be reassigned. */
 function parseUser(value: unknown): { id: number; name: string } {
   const { id, name, login } = (value ?? {}) as Record<string, unknown>
   if (typeof id !== 'number' || !Number.isSafeInteger(id) || id <= 0) {

@@ -2,10 +2,10 @@ import { Problem } from '../errors.ts'
 import { authorizationUrl, readCallback, type RelyingParty } from '../oidc/index.ts'
 import type { SignInProvider } from './provider.ts'
 
-// A person waits at most ten seconds.
+// Less than the ten seconds that a person should wait at most.
 const budgetMs = 9_000
 
-/** Google, or any OpenID provider that the operator names instead. */
+/** Google, or another OpenID provider that the operator has configured instead. */
 export function createGoogle(deps: {
   readonly relyingParty: RelyingParty
   readonly issuer: string
@@ -16,7 +16,7 @@ export function createGoogle(deps: {
   return {
     name: 'google',
     async start(fresh, redirectUri) {
-      // Nobody is sent to a provider that is down.
+      // Fetched fresh, so that no one is sent to a provider that is down.
       const provider = await relyingParty.provider(deps.issuer, { fresh: true })
       const url = authorizationUrl(provider, {
         clientId,
@@ -42,7 +42,7 @@ export function createGoogle(deps: {
         { provider, client, grant },
         { signal: AbortSignal.timeout(budgetMs) },
       )
-      // Whether an address is verified must be said where the address is said.
+      // `email_verified` must come from the same source as `email`.
       const said = 'email' in claims ? claims : { ...userinfo, ...claims }
       const email = said['email']
       const name = claims['name'] ?? userinfo?.['name']

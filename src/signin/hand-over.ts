@@ -9,24 +9,24 @@ const lifetimeMs = 30_000
 const context = ['system', 'sign-in', 'hand-over']
 
 /**
- * Carries a provider's answer from the identity address to the base address, when these are two: the transaction's
- * cookie is at the base address, so the answer counts only in the browser that started.
+ * Carries a provider's response from the identity URL to the base URL when these differ: the login state's cookie
+ * belongs to the base URL, so the response counts only in the browser that started the sign-in.
  */
 export interface HandOvers {
-  /** A code for the query that the provider sent to this provider's callback; 30 s, once. */
+  /** Creates a code for the query of a provider's callback; valid once, for 30 s. */
   make(provider: string, query: string): string
-  /** The query behind a code, which is not used up; `callback_invalid` (400) for an old, altered or swapped one. */
+  /** Returns a code's query without consuming it; `callback_invalid` (400) for an expired, altered or swapped code. */
   look(code: string, provider: string): string
   /**
-   * The query behind a code; `callback_invalid` (400) for a used, old, altered or swapped one, and before anything is
-   * written for one that does not carry the state of this browser's sign-in.
+   * Consumes a code and returns its query; `callback_invalid` (400) for a used, expired, altered or swapped code. If
+   * the query lacks the state of this browser's sign-in, it refuses before anything is written.
    */
   use(code: string, expected: { provider: string; state: string }): Promise<string>
 }
 
 /**
- * Whether an answer that has just arrived belongs to the base address: always where the browser's cookie would come along
- * (cookies know no ports), else unless the sign-in was started at the identity address itself.
+ * Whether a response that just arrived belongs to the base URL: always if the browser's cookie is sent there too
+ * (cookies ignore ports), otherwise unless the sign-in was started at the identity URL itself.
  */
 export function isForBase(
   deps: { baseUrl: string; authUrl: string },
@@ -43,7 +43,7 @@ interface Carried {
   readonly at: number
 }
 
-/** Opens the hand-overs; a code carries everything itself, sealed. */
+/** Creates the hand-overs; a code contains everything itself, sealed. */
 export function createHandOvers(deps: { store: Store; sealer: Sealer; clock: Clock }): HandOvers {
   const { store, sealer, clock } = deps
 
@@ -66,7 +66,7 @@ export function createHandOvers(deps: { store: Store; sealer: Sealer; clock: Clo
     async use(code, { provider, state }) {
       const carried = read(code, provider)
       readState(carried.query, state)
-      // What it says, not how it is written: base64url has several spellings of the same bytes.
+      // Digest the content rather than the text: several base64url spellings decode to the same bytes.
       const codeDigest = digest(`hand-over ${JSON.stringify(carried)}`)
       const first = await store.transaction(
         async (tx) => await usedOnce.use(tx, codeDigest, carried.at + 2 * lifetimeMs),

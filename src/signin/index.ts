@@ -1,4 +1,4 @@
-/** /api/v1/auth/… : GitHub, Google, enterprise OIDC; ends in a session. */
+/** Sign-in at /api/v1/auth/… through GitHub, Google or an organization's OpenID provider; ends with a session. */
 import type { SharedRates, SigningKeys } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import { watchMethods, type App, type AppRequest } from '../http/index.ts'
@@ -27,17 +27,17 @@ const builtIn = ['github', 'google'] as const
 const maxFormLength = 16 * 1024
 
 type SignInDependencies = Omit<SsoDeps, 'logins' | 'handOvers' | 'callbackLimit'> & {
-  /** Failed ends of sign-ins per source; undefined = not limited. */
+  /** Failed sign-ins per source; undefined means no limit. */
   readonly failures: Rate | undefined
-  /** The other nodes, that keep the limit together with this one. */
+  /** The other nodes, which enforce the limit together with this one. */
   readonly rates?: SharedRates | undefined
   readonly signingKeys: SigningKeys
-  /** Turns what is thrown below into a refusal, if it is one. */
+  /** Maps an error thrown by lower layers to a refusal, if it is one. */
   readonly translate: (error: unknown) => Problem | undefined
   readonly log: { error(fields: object, text: string): void }
 }
 
-/** Registers the sign-in. */
+/** Registers the routes of sign-in. */
 export function registerSignin(app: App, deps: SignInDependencies): void {
   app.get('/.well-known/jwks.json', async (_request, reply) => {
     reply.header('Cache-Control', `public, max-age=${jwksFreshSeconds}`)
@@ -46,7 +46,7 @@ export function registerSignin(app: App, deps: SignInDependencies): void {
   for (const { path, type, text } of pageFiles) {
     app.get(path, async (_request, reply) => await reply.type(type).send(text))
   }
-  // A scope of its own: here refusals are pages, and forms are read.
+  // A separate scope, in which refusals are pages and forms are parsed.
   void app.register(async (scope) => {
     refuseWithPages(scope, deps)
     readForms(scope)
@@ -101,7 +101,7 @@ function registerRoutes(scope: App, deps: SsoDeps): void {
   refuseOtherMethods()
 }
 
-/** Where a refused request's sign-in begins anew, and whose it is. */
+/** Where to restart a refused request's sign-in, and whose it is. */
 async function wayOn(
   deps: Pick<SsoDeps, 'sso' | 'store'>,
   request: Pick<AppRequest, 'url'>,
@@ -115,7 +115,7 @@ async function wayOn(
     return { retry: isLogin ? request.url : undefined, organization: undefined }
   }
   const [, start = '', id] = callback
-  // The page says why; that it cannot name the organization is no reason to fail.
+  // The page explains the refusal; if its organization can't be found, it is shown without one.
   const organization =
     id === undefined ? undefined : await organizationOf(deps, id).catch(() => undefined)
   return { retry: `${start}/login`, organization }

@@ -6,79 +6,79 @@ import { readState } from '../oidc/index.ts'
 import { digest, digestBase64url, randomToken, type Sealer } from '../secrets/index.ts'
 import { usedOnce, type Store } from '../store/index.ts'
 
-// Each sign-in has a cookie of its own, named after its state: another tab's answer ends nothing but itself.
+// Each sign-in has its own cookie, named after its state, so that a response in another tab ends only its own.
 const cookiePrefix = '__Host-sign-in-'
 const refusalCookieName = '__Host-sign-in.refused'
 const lifetimeMs = 10 * 60_000
 const maxCookieLength = 3500
-// A request head has room for 16 KiB; the newest sign-ins of a browser are kept.
+// A request head has room for 16 KiB, so only a browser's newest sign-ins are kept.
 const maxCookies = 5
 const maxCookieCharacters = 8_000
 
-/** One sign-in on its way: bound to the browser by a sealed cookie, finished once. */
+/** A sign-in in progress: bound to the browser by a sealed cookie, and finished only once. */
 export interface LoginState {
   /** github, google, or the id of an organization's connection. */
   readonly provider: string
   readonly state: string
   readonly nonce: string
   readonly verifier: string
-  /** Who must answer, and where the code goes: fixed at the start (RFC 9700, section 4.4). */
+  /** The expected issuer and token endpoint, fixed at the start (RFC 9700, section 4.4). */
   readonly issuer: string
   readonly tokenEndpoint: string
   readonly returnTo: string
   readonly startedAt: number
-  /** The session that this browser had; it ends when the new one starts. */
+  /** The browser's previous session, which ends when the new one starts. */
   readonly before?: { readonly userId: UserId; readonly sessionId: SessionId } | undefined
-  /** The person adds an identity instead of signing in. */
+  /** Whether the person adds an identity instead of signing in. */
   readonly linking?: boolean | undefined
-  /** A test of a connection: nobody is signed in by it. */
+  /** Set for a test of a connection, which signs nobody in. */
   readonly testId?: string | undefined
 }
 
-/** What is fresh in every login; state and nonce carry 256 random bits. */
+/** The values created anew for every sign-in; state and nonce carry 256 random bits. */
 export interface Freshness {
   readonly state: string
   readonly nonce: string
   readonly verifier: string
-  /** S256 of the verifier (RFC 7636, section 4.2). */
+  /** The S256 challenge of the verifier (RFC 7636, section 4.2). */
   readonly challenge: string
 }
 
-/** LoginStates of sign-ins. */
+/** The sign-ins in progress. */
 export interface LoginStates {
   freshen(): Freshness
-  /** The Set-Cookie that binds a sign-in to the browser, and those that take its oldest ones away where it has many. */
+  /** The Set-Cookie values that bind a sign-in to the browser and remove its oldest ones if it has too many. */
   cookiesFor(login: LoginState, cookieHeader: string | undefined): readonly string[]
   /**
-   * The browser's sign-in that a response's state names; `callback_invalid` (400) without one, with two, too old, or
-   * of another provider. One that was refused is refused again in the same words.
+   * The browser's sign-in for a response's state; `callback_invalid` (400) if there is none, if the state appears
+   * twice, is too old, or belongs to another provider. One that was refused is refused again in the same words.
    */
   read(cookieHeader: string | undefined, answer: { provider: string; query: string }): LoginState
   /**
-   * Takes the sign-in away from the browser; a refusal is kept beside it, so that whoever loads the page again
-   * reads the same.
+   * Removes the sign-in from the browser and keeps a refusal in its place, so that reloading the page shows the same
+   * text.
    */
   endCookies(login: LoginState, refusal?: Problem): readonly string[]
   /**
-   * Uses a sign-in up, on every node, with the answer that carries its state; `callback_invalid` the second time, and
-   * for another state before anything is written.
+   * Consumes a sign-in on every node, using the response that carries its state; `callback_invalid` for a second use,
+   * and for another state before anything is written.
    */
   finish(login: LoginState, query: string): Promise<void>
 }
 
-/** The state in an answer's query, if there is exactly one. */
+/** The state in a response's query, if there is exactly one. */
 export function stateIn(query: string): string | undefined {
   const [state, second] = new URLSearchParams(query).getAll('state')
   return second === undefined ? state : undefined
 }
 
-/** Whether the browser has a sign-in under way that this answer belongs to. */
+/** Whether the browser has a sign-in in progress that this response belongs to. */
 export function hasCookieFor(cookieHeader: string | undefined, query: string): boolean {
   const state = stateIn(query)
   return state !== undefined && cookieValues(cookieHeader, cookieNameOf(state)).length > 0
 }
 
-/** Opens the sign-ins under way; nothing is stored until one is finished. */
+/** Creates the sign-ins; nothing is stored until one is finished. */
 export function createLoginStates(deps: {
   store: Store
   sealer: Sealer
@@ -87,7 +87,7 @@ export function createLoginStates(deps: {
   return new CookieLoginStates(deps)
 }
 
-/** Keeps each sign-in under way in a sealed cookie of the browser that started it. */
+/** Keeps each sign-in in a sealed cookie of the browser that started it. */
 class CookieLoginStates implements LoginStates {
   readonly #store: Store
   readonly #sealer: Sealer
@@ -174,7 +174,7 @@ class CookieLoginStates implements LoginStates {
     })
   }
 
-  /** Throws the refusal that this browser got for the same response before, so that a reload reads the same. */
+  /** Throws the refusal that this browser already got for the same response, so that a reload shows the same text. */
   #repeatRefusal(
     cookieHeader: string | undefined,
     response: { provider: string; state: string },
@@ -186,7 +186,7 @@ class CookieLoginStates implements LoginStates {
     throw new Problem(refused.code, refused.detail)
   }
 
-  /** Says what is wrong with a response that belongs to none of the sign-ins under way in this browser. */
+  /** Explains what is wrong with a response that belongs to none of this browser's sign-ins. */
   #refuseStray(
     cookieHeader: string | undefined,
     response: { provider: string; query: string },
@@ -197,7 +197,7 @@ class CookieLoginStates implements LoginStates {
     }
   }
 
-  /** Ends the oldest sign-ins of a browser that has too many beside a new one. */
+  /** The oldest sign-ins to remove from a browser that has too many after adding a new one. */
   #surplus(cookieHeader: string | undefined, added: number): string[] {
     const sealed = cookiesWith(cookieHeader, cookiePrefix).map(({ name, value }) => ({
       name: name.slice(cookiePrefix.length),
@@ -218,7 +218,7 @@ class CookieLoginStates implements LoginStates {
 const context = ['system', 'sign-in', 'transaction']
 const ended = { sameSite: 'Lax', maxAgeSeconds: 0 } as const
 
-/** How a sign-in of this browser was refused last. */
+/** How this browser's sign-in was last refused. */
 interface Refused {
   readonly provider: string
   readonly state: string

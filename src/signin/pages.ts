@@ -1,7 +1,7 @@
 import { escapeHtml, htmlDocument } from '../html.ts'
 import { Problem, problems } from '../errors.ts'
 
-/** A page of the sign-in: everything it needs is its own. */
+/** A sign-in page; it loads nothing that is not its own. */
 export interface Page {
   readonly status: number
   readonly html: string
@@ -11,20 +11,20 @@ export interface Page {
 const stylePath = '/api/v1/auth/page.css'
 const scriptPath = '/api/v1/auth/page.js'
 
-/** The headers of every page here: nothing from elsewhere, nothing kept, nothing told. */
+/** The headers of every page here: no foreign content, no caching, no referrer. */
 export const pageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'Cross-Origin-Opener-Policy': 'same-origin',
-  // The callback's address holds a code: it goes nowhere.
+  // The callback's URL contains a code, which must not leak as a referrer.
   'Referrer-Policy': 'no-referrer',
 }
 
 /**
- * The end of a sign-in: a page of our own that moves on by itself. A redirect from here would still count as the
- * provider's, and the Strict cookie would not be sent on it.
+ * The end of a sign-in: a page of our own that redirects by itself. A direct redirect would still count as the
+ * provider's, and the browser would not send the Strict cookie.
  */
 export function landingPage(path: string): Page {
   const to = `/api/v1/auth/landed?return_to=${encodeURIComponent(path).replaceAll('%2F', '/')}`
@@ -39,7 +39,7 @@ export function landingPage(path: string): Page {
   }
 }
 
-/** Where a landing ends whose browser did not keep the cookie: no loop, but the reason. */
+/** Shown when the browser did not keep the cookie: explains the reason instead of looping. */
 export function cookieLostPage(baseUrl: string): Page {
   return {
     status: 400,
@@ -56,15 +56,15 @@ localhost; Safari keeps it only over https. It is also lost where cookies are sw
   }
 }
 
-/** Where somebody goes on from a refusal. */
+/** How a person can continue after a refusal. */
 export interface WayOn {
-  /** Where the same sign-in begins anew. */
+  /** Where the same sign-in can be restarted. */
   readonly retry: string | undefined
-  /** The organization whose administrators can help; without one it is whoever runs Intercept. */
+  /** The organization whose administrators can help; without one, the operator of Intercept can. */
   readonly organization: string | undefined
 }
 
-/** A refusal as a person at a sign-in sees it. */
+/** A refusal as shown to a person who is signing in. */
 export function refusalPage(
   problem: Problem,
   requestId: string,
@@ -91,11 +91,11 @@ export function refusalPage(
   }
 }
 
-/** What a printed link opens: the page asks by itself to be signed in, so that a preview of the link uses nothing up. */
+/** The page of a printed link; it submits the sign-in itself, so that a preview of the link consumes nothing. */
 export function signInLinkPage(token: string): Page {
   return {
     status: 200,
-    // The form's own Origin is the proof that it is ours; no-referrer would blank it.
+    // The form's Origin header proves that it is ours; no-referrer would blank it.
     headers: { ...pageHeaders, 'Referrer-Policy': 'same-origin' },
     html: page(
       'Sign in',
@@ -107,7 +107,7 @@ export function signInLinkPage(token: string): Page {
   }
 }
 
-/** The pages' style sheet and script, by their paths. */
+/** The style sheet and script of these pages, by path. */
 export const pageFiles: readonly { path: string; type: string; text: string }[] = [
   {
     path: stylePath,
@@ -129,7 +129,7 @@ button { font: inherit; padding: 6px 16px; min-height: 34px; border: 0; border-r
   },
 ]
 
-/** A whole sign-in page; `head` and `body` are HTML, the title is text. */
+/** A complete sign-in page; `head` and `body` are HTML, the title is text. */
 export function page(title: string, head: string, body: string): string {
   return htmlDocument({
     title,

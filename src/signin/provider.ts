@@ -1,7 +1,7 @@
 import type { ProvenIdentity } from '../organizations/index.ts'
 import type { Freshness } from './login-state.ts'
 
-/** What came back to a callback, with what its sign-in was started with. */
+/** A callback's response, with the values its sign-in was started with. */
 export interface ProviderResponse {
   readonly query: string
   readonly redirectUri: string
@@ -12,14 +12,14 @@ export interface ProviderResponse {
   readonly tokenEndpoint: string
 }
 
-/** A built-in way to sign in: GitHub, Google. */
+/** A built-in way to sign in: GitHub or Google. */
 export interface SignInProvider {
   readonly name: string
-  /** Where the browser goes, who must answer, and where the code will be exchanged. */
+  /** Returns the URL for the browser, the expected issuer, and the endpoint for exchanging the code. */
   start(
     fresh: Freshness,
     redirectUri: string,
   ): Promise<{ url: string; issuer: string; tokenEndpoint: string }>
-  /** Checks the response in full before and after the exchange of the code; throws Problems. */
+  /** Verifies the response completely, before and after exchanging the code; throws Problems. */
   finish(response: ProviderResponse): Promise<ProvenIdentity>
 }

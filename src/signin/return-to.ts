@@ -1,14 +1,14 @@
-// Only for reading a path as a browser would; nothing is ever sent there.
+// A base for parsing a path as a browser would; nothing is ever sent there.
 const anywhere = 'http://local.invalid'
 
 /**
- * A path of our own origin, as a browser would read it, or '/' for anything else: other hosts in every spelling,
- * schemes, control characters, backslashes (RFC 9700, section 4.11).
+ * Returns a path within our own origin as a browser would read it, or '/' for anything else: other hosts in any
+ * spelling, schemes, control characters, backslashes (RFC 9700, section 4.11).
  */
 export function localPath(text: string | undefined): string {
   if (text === undefined || text.length > 1000) return '/'
   if (!/^\/(?![/\\])[\x21-\x5B\x5D-\x7E]*$/.test(text)) return '/'
-  // Encoded slashes, backslashes and control characters at the front have been read as "//" before.
+  // Some readers treat encoded slashes, backslashes or control characters at the front as "//".
   if (/^\/(?:%(?:2f|5c|0[0-9a-f]|1[0-9a-f]|7f)|\.)/i.test(text)) return '/'
   if (!URL.canParse(text, anywhere)) return '/'
   const url = new URL(text, anywhere)

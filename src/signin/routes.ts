@@ -20,7 +20,7 @@ import type { SignInProvider } from './provider.ts'
 import { localPath } from './return-to.ts'
 import type { LoginState, LoginStates } from './login-state.ts'
 
-/** What the sign-in works with. */
+/** The dependencies of sign-in. */
 export interface SignInDeps {
   readonly sessions: Sessions
   readonly people: People
@@ -36,13 +36,13 @@ export interface SignInDeps {
   readonly addressOf: (request: AppRequest) => string
 }
 
-/** One of the providers that everybody may sign in with. */
+/** A provider that everyone may sign in with. */
 interface BuiltIn {
   readonly deps: SignInDeps
   readonly name: string
 }
 
-/** GET login: the browser goes to the provider, bound to this sign-in by a cookie. 302. */
+/** GET login: sends the browser to the provider with a cookie that binds it to this sign-in. 302. */
 export async function startSignIn(
   { deps, name }: BuiltIn,
   request: AppRequest,
@@ -77,7 +77,7 @@ export async function startSignIn(
     .redirect(url, 302)
 }
 
-/** GET callback: every check, then a session and a page that moves on by itself. */
+/** GET callback: performs every check, then creates a session and shows a page that redirects by itself. */
 export async function finishSignIn(
   { deps, name }: BuiltIn,
   request: AppRequest,
@@ -109,7 +109,7 @@ export async function finishSignIn(
         return await sendPage(reply, landingPage(linkProposal(deps, login, proven)))
       }
       const { cookies, page } = await signIn(deps, login, { ...proven, ...person, request })
-      // A second header line: each cookie has its own.
+      // A separate header line for each cookie.
       reply.header('Set-Cookie', cookies)
       return await sendPage(reply, page)
     },
@@ -142,20 +142,20 @@ function actorOf(deps: SignInDeps, request: AppRequest): Actor {
   }
 }
 
-/** The session that this browser had before is replaced, not left behind. */
+/** Ends this browser's previous session, so that it is replaced rather than left behind. */
 async function endBefore(deps: SignInDeps, { before }: LoginState): Promise<void> {
   if (!before) return
   const why = { by: before.userId, reason: 'signed_in_again' }
   await deps.sessions.end(before.userId, { id: before.sessionId }, why)
 }
 
-/** Nothing is linked yet: the person confirms on their own page, from the session they started with. */
+/** Links nothing yet: the person confirms on their own page, in the session they started with. */
 function linkProposal(deps: SignInDeps, login: LoginState, proven: ProvenIdentity): string {
   if (!login.before) throw new Problem('session_missing', 'Sign in first.')
   return `/you?link=${deps.people.proofOf(proven, login.before)}`
 }
 
-/** GET landed: on with the journey, or the reason why there is no session. */
+/** GET landed: continues to the destination, or explains why there is no session. */
 export async function land(
   deps: SignInDeps,
   request: AppRequest,
@@ -170,8 +170,8 @@ export async function land(
 }
 
 /**
- * POST logout: the session ends on every node, the browser forgets. 204, also without a session; 200 with the address
- * that ends the provider's session too, where its connection asks for that.
+ * POST logout: ends the session on every node and removes it from the browser. 204, also without a session; 200 with
+ * the URL that ends the provider's session if its connection asks for that.
  */
 export async function logOut(
   deps: SignInDeps,
@@ -198,13 +198,13 @@ export async function logOut(
     .send(JSON.stringify({ provider_logout_url: address }))
 }
 
-/** GET of a printed link: a page, nothing is used up. */
+/** GET of a printed link: shows a page and consumes nothing. */
 export async function showSignInLink(request: AppRequest, reply: AppReply): Promise<AppReply> {
   const { token } = request.query as Record<string, unknown>
   return await sendPage(reply, signInLinkPage(typeof token === 'string' ? token : ''))
 }
 
-/** POST of a printed link: used up, signed in. */
+/** POST of a printed link: consumes it and signs the person in. */
 export async function useSignInLink(
   deps: SignInDeps,
   request: AppRequest,
@@ -233,7 +233,7 @@ export async function sendPage(reply: AppReply, page: Page): Promise<AppReply> {
   return await reply.code(page.status).headers(page.headers).send(page.html)
 }
 
-/** The redirect address of a provider: from the settings alone, never from a header. */
+/** A provider's redirect URL, taken only from the settings, never from a header. */
 function redirectUri(deps: SignInDeps, name: string): string {
   return `${deps.authUrl}/api/v1/auth/${name}/callback`
 }
@@ -246,7 +246,7 @@ function providerOf(deps: SignInDeps, name: string): SignInProvider {
   return provider
 }
 
-/** Who this browser is signed in as, if anybody. */
+/** The person signed in with this browser, if any. */
 export async function currentPerson(
   deps: SignInDeps,
   request: AppRequest,
@@ -262,8 +262,8 @@ export async function currentPerson(
 type Handler = (request: AppRequest, reply: AppReply) => Promise<AppReply>
 
 /**
- * Registers an address that answers one method, or both of GET and POST (`GET, POST /path`): no HEAD begins or ends a
- * sign-in.
+ * Registers a route for one method, or for both GET and POST (`GET, POST /path`), without HEAD: a HEAD must not begin
+ * or end a sign-in.
  */
 export function only(app: App, route: string, handler: Handler): void {
   const at = route.lastIndexOf(' ')

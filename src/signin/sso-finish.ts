@@ -15,7 +15,7 @@ import type { UserId } from '../ids.ts'
 import type { Actor } from '../store/index.ts'
 import type { LoginState, LoginStates } from './login-state.ts'
 
-/** How a sign-in through an organization's provider ended; everything else is a Problem. */
+/** The result of a sign-in through an organization's provider; failures are Problems. */
 export type SsoEnd =
   | { readonly kind: 'signed-in'; readonly cookies: readonly string[]; readonly returnTo: string }
   | {
@@ -27,7 +27,7 @@ export type SsoEnd =
   | { readonly kind: 'confirm'; readonly link: PendingLink; readonly returnTo: string }
   | { readonly kind: 'tested'; readonly passed: boolean; readonly connection: Connection }
 
-/** A proven sign-in that waits for a yes: it would change who is signed in in this browser. */
+/** A verified sign-in that needs confirmation because it would replace the person signed in with this browser. */
 export interface PendingSwitch {
   readonly connectionId: string
   readonly organizationId: string
@@ -36,26 +36,26 @@ export interface PendingSwitch {
   readonly name: string
 }
 
-/** Who is at the other end of the wire. */
+/** The browser that makes the request. */
 export interface Visitor {
   readonly address: string
   readonly agent: string | undefined
   readonly requestId: string
-  /** The session that the browser says it has. */
+  /** The session that the browser claims to have. */
   readonly markedSession?: string | undefined
 }
 
-/** Somebody whom a connection has admitted. */
+/** A person admitted through a connection. */
 export interface Entry {
   readonly connection: Connection
   readonly admitted: Admitted
   readonly person: CompanyPerson
 }
 
-// A person waits at most ten seconds, whatever the provider does.
+// Less than the ten seconds that a person should wait at most, whatever the provider does.
 const budgetMs = 9_000
 
-/** Finishes sign-ins through an organization's provider. */
+/** Completes sign-ins through an organization's provider. */
 export class SsoFinishes {
   readonly #deps: {
     readonly sso: Sso
@@ -73,7 +73,10 @@ export class SsoFinishes {
     this.#deps = deps
   }
 
-  /** Checks the response, admits the person and starts a session; the `callback_…`, `idp_…`, `id_token_…`, `sso_…` problems. */
+  /**
+   * Verifies the response, admits the person and starts a session; throws the `callback_…`, `idp_…`, `id_token_…` and
+   * `sso_…` problems.
+   */
   async finish(login: LoginState, query: string, visitor: Visitor): Promise<SsoEnd> {
     const { sso } = this.#deps
     if (login.testId !== undefined) return await this.#finishTest(login, login.testId, query)
@@ -86,7 +89,10 @@ export class SsoFinishes {
     }
   }
 
-  /** The cookies of a session for somebody who was admitted and still may come in; the `sso_…` problems. */
+  /**
+   * Starts a session for an admitted person who is still allowed in, and returns its cookies; throws the `sso_…`
+   * problems.
+   */
   async startSession(
     { connection, admitted, person }: Entry,
     visitor: Visitor,
@@ -133,8 +139,8 @@ export class SsoFinishes {
   }
 
   /**
-   * Who is signed in in this browser, if a sign-in that began on another site would change that unasked: a foreign
-   * provider may begin one in anybody's browser, and answer for whom it likes (login CSRF).
+   * The person signed in with this browser, if a sign-in that began on another site would replace them without asking:
+   * a foreign provider can start a sign-in in anyone's browser and respond with any identity (login CSRF).
    */
   async #somebodyElse(
     { user }: Admitted,
@@ -146,7 +152,7 @@ export class SsoFinishes {
     return holder === undefined || holder.userId === user.id ? undefined : holder.name
   }
 
-  /** Everything that proves who this is, nothing that decides whether they may come in. */
+  /** Verifies the person's identity; does not decide whether they are admitted. */
   async #prove(
     { connection, login, query }: SsoResponse,
     passed: (step: keyof typeof passedSentences) => void = () => {},
@@ -155,7 +161,7 @@ export class SsoFinishes {
     await logins.finish(login, query)
     const signal = AbortSignal.timeout(budgetMs)
     const provider = await relyingParty.provider(connection.issuer)
-    // The connection as it was when this browser left.
+    // The connection must still be the one from when the browser left.
     if (provider.issuer !== login.issuer || provider.tokenEndpoint !== login.tokenEndpoint) {
       throw new Problem(
         'sso_connection_disabled',
@@ -202,7 +208,7 @@ export class SsoFinishes {
   }
 }
 
-/** What came back from a provider, with the sign-in and the connection that it belongs to. */
+/** A provider's response, with its sign-in and its connection. */
 interface SsoResponse {
   readonly connection: Connection
   readonly login: LoginState
@@ -226,7 +232,7 @@ const passedSentences = {
   userinfo: 'UserInfo speaks of the same person.',
 } as const
 
-/** Who the audit log names while nobody is proven yet. */
+/** The actor in the audit log before a person's identity is verified. */
 export function actorOf(visitor: Visitor): Actor {
   return {
     kind: 'system',

@@ -5,7 +5,7 @@ import { page, pageHeaders, type Page } from './pages.ts'
 const confirmPath = '/api/v1/auth/sso/confirm'
 const providerTitles: Readonly<Record<string, string>> = { github: 'GitHub', google: 'Google' }
 
-/** An account with this address exists: its owner signs in the way they did before. Nothing was linked. */
+/** Shown when an account with this address exists: its owner must sign in the previous way. Nothing was linked. */
 export function confirmRequiredPage(
   link: PendingLink,
   providers: readonly string[],
@@ -37,11 +37,11 @@ ${ways}
   }
 }
 
-/** The question itself, to somebody who is signed in. */
+/** Asks a signed-in person to confirm. */
 export function confirmPage(link: PendingLink, name: string, mark: string): Page {
   return {
     status: 200,
-    // The form's own Origin is the proof that it is ours; no-referrer would blank it.
+    // The form's Origin header proves that it is ours; no-referrer would blank it.
     headers: { ...pageHeaders, 'Referrer-Policy': 'same-origin' },
     html: page(
       'Add the company sign-in',
@@ -56,7 +56,7 @@ at ${escapeHtml(link.person.issuer)}) opens your account in that organization to
   }
 }
 
-/** The question to somebody whose browser is signed in as somebody else, when another site began the sign-in. */
+/** Asks before replacing the person signed in with this browser, when another site began the sign-in. */
 export function switchPage(
   wish: { readonly name: string; readonly person: { readonly issuer: string } },
   now: string,
@@ -82,7 +82,7 @@ function waiting(mark: string): string {
   return `<input type="hidden" name="waiting" value="${escapeHtml(mark)}">`
 }
 
-/** The end of a test: what was found is on the page that started it. */
+/** The end of a test; the page that started it shows the result. */
 export function testedPage(connection: Connection, passed: boolean): Page {
   const title = passed ? 'The test has passed' : 'The test has stopped at a step'
   return {

@@ -6,26 +6,26 @@ import { digestBase64url, type Sealer } from '../secrets/index.ts'
 const lifetimeMs = 10 * 60_000
 const maxCookieLength = 3_900
 
-/** A proven company sign-in that waits for somebody's yes, bound to the browser that proved it. */
+/** A verified company sign-in that waits for confirmation, bound to the browser that proved it. */
 export interface Pending<Input> {
   readonly wish: Input
   readonly returnTo: string
   readonly startedAt: number
-  /** Names exactly this one, for the form that asks: another tab's must not be answered by it. */
+  /** Identifies this one in its form, so that a form in another tab can't confirm it. */
   readonly mark: string
 }
 
-/** What waits, in a sealed cookie: exactly this subject, this browser, ten minutes. */
+/** Keeps pending confirmations in a sealed cookie: for exactly this subject and browser, for ten minutes. */
 export interface PendingConfirmations<Input> {
-  /** Set-Cookie, and the mark of what waits. */
+  /** Returns the Set-Cookie value and the mark of the pending confirmation. */
   keep(wish: Input, returnTo: string): { readonly cookie: string; readonly mark: string }
-  /** `sso_confirmation_required` where nothing waits, or something else than the answered form has asked about. */
+  /** Throws `sso_confirmation_required` if nothing is pending, or if the form belongs to another confirmation. */
   read(cookieHeader: string | undefined, form?: URLSearchParams): Pending<Input>
-  /** Takes it away from the browser. */
+  /** Removes it from the browser. */
   readonly endCookie: string
 }
 
-/** Opens what waits under one name. */
+/** Creates the pending confirmations of one cookie name. */
 export function createPendingConfirmations<Input>(
   deps: { sealer: Sealer; clock: Clock },
   name: 'confirm' | 'switch',
@@ -41,7 +41,7 @@ export function createPendingConfirmations<Input>(
         context,
       )
       const cookie = hostCookie(cookieName, sealed, {
-        // The person returns from the provider's site: Strict cookies would not be sent on that redirect.
+        // The person returns from the provider's site, and a Strict cookie would not be sent on that redirect.
         sameSite: 'Lax',
         maxAgeSeconds: lifetimeMs / 1000,
       })

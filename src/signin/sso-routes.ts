@@ -20,7 +20,7 @@ import {
 import { createPendingConfirmations, type PendingConfirmations } from './sso-pending.ts'
 import { SsoStarts, type Start, type Starter } from './sso-start.ts'
 
-/** What the company sign-in works with besides. */
+/** The additional dependencies of company sign-in. */
 export interface SsoDeps extends SignInDeps {
   readonly sso: Sso
   readonly relyingParty: RelyingParty
@@ -31,12 +31,13 @@ export interface SsoDeps extends SignInDeps {
 const base = '/api/v1/auth/sso'
 const keysFreshSeconds = 300
 
-/** Registers the company sign-in: its starts, callbacks, confirmations, and the provider's own calls. */
+/** Registers company sign-in: its starts, callbacks and confirmations, and the provider's own calls. */
 export function registerSso(scope: App, deps: SsoDeps): void {
   const routes = new SsoRoutes(deps)
   const one = `${base}/:connection`
   only(scope, `GET ${base}/login`, async (...ends) => await routes.startByName(...ends))
-  // A provider may start it either way (OpenID Connect Core 1.0, section 4; Registration 1.0, initiate_login_uri).
+  // A provider may start it with either method (OpenID Connect Core 1.0, section 4; Registration 1.0,
+  // initiate_login_uri).
   only(scope, `GET, POST ${one}/login`, async (...ends) => await routes.startByConnection(...ends))
   only(scope, `GET ${one}/callback`, async (...ends) => await routes.finish(...ends))
   only(scope, `POST ${base}/switched`, async (...ends) => await routes.finishSwitch(...ends))
@@ -175,7 +176,7 @@ class SsoRoutes {
     }
   }
 
-  /** The public key with which a connection proves itself at its provider. */
+  /** Serves the public key with which a connection authenticates to its provider. */
   async keys(request: AppRequest, reply: AppReply): Promise<AppReply> {
     const connection = await this.#deps.sso.connections.findForSignIn(connectionOf(request))
     if (!connection) throw new Problem('sso_not_available')
@@ -213,7 +214,10 @@ class SsoRoutes {
     return { before, cookieHeader, actor: actorOf(this.#visitorOf(request)) }
   }
 
-  /** Refuses a response that fits no sign-in of a browser that is at this provider; no sign-in ends by it. */
+  /**
+   * Records and throws the refusal of a response that fits none of the browser's sign-ins with this provider; no
+   * sign-in ends.
+   */
   async #refuseStray(id: string, refusal: Problem, visitor: Visitor): Promise<never> {
     const { sso } = this.#deps
     const connection = await sso.connections.findForSignIn(id)
@@ -234,13 +238,16 @@ class SsoRoutes {
     return this.#deps.providers.map(({ name }) => name)
   }
 
-  /** Ends the session that a new one replaces in this browser. */
+  /** Ends the session in this browser that a new one replaces. */
   async #endReplaced({ userId, sessionId }: SignedIn): Promise<void> {
     const why = { by: userId, reason: 'signed_in_again' }
     await this.#deps.sessions.end(userId, { id: sessionId }, why)
   }
 
-  /** A sign-in of the person's own, made now or within the hour; another organization's provider proves nothing here. */
+  /**
+   * Requires the person's own sign-in, made now or within the last hour; another organization's provider proves nothing
+   * here.
+   */
   async #requireOwnProof(
     person: Pick<SignedIn, 'connectionId' | 'signedInAt'>,
     link: { organizationId: string; startedAt: number },
@@ -269,7 +276,7 @@ function formOf(request: AppRequest): URLSearchParams {
   return request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
 }
 
-/** The sign-in that an answer belongs to, or the fault of one that belongs to none under way. */
+/** The sign-in that a response belongs to, or the problem if it belongs to none in progress. */
 function opening(arrival: Arrival): () => LoginState | Problem {
   return () => {
     try {

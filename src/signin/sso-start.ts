@@ -6,16 +6,16 @@ import type { Actor } from '../store/index.ts'
 import { localPath } from './return-to.ts'
 import type { LoginState, LoginStates } from './login-state.ts'
 
-/** Where a browser is sent, and the cookies that bind the sign-in to it. */
+/** Where to send the browser, with the cookies that bind the sign-in to it. */
 export interface Start {
   readonly location: string
   readonly cookies: readonly string[]
 }
 
-/** Who starts: the session that the browser has, and what the audit log says of it. */
+/** The starter of a sign-in: the browser's session, and the details for the audit log. */
 export interface Starter {
   readonly before: LoginState['before']
-  /** What the browser has kept so far. */
+  /** The browser's existing cookies. */
   readonly cookieHeader: string | undefined
   readonly actor: Actor
 }
@@ -28,14 +28,14 @@ interface SsoStartDeps {
   readonly baseUrl: string
 }
 
-/** Where a sign-in leads, whom it suggests to the provider, and whether it is a test. */
+/** Where a sign-in leads afterwards, the person it suggests to the provider, and whether it is a test. */
 interface StartInput {
   readonly returnTo: string
   readonly loginHint: string | undefined
   readonly testId?: string | undefined
 }
 
-/** Begins sign-ins through an organization's provider. */
+/** Starts sign-ins through an organization's provider. */
 export class SsoStarts {
   readonly #deps: SsoStartDeps
 
@@ -43,10 +43,10 @@ export class SsoStarts {
     this.#deps = deps
   }
 
-  /** `…/sso/login?organization=…|email=…`; `bad_request`, the `sso_…` and `idp_…` problems. */
+  /** Handles `…/sso/login?organization=…|email=…`; `bad_request`, and the `sso_…` and `idp_…` problems. */
   async byName(query: URLSearchParams, starter: Starter): Promise<Start> {
     const organization = single(query, 'organization')?.trim().toLowerCase()
-    // A plus sign that nobody encoded arrives as a space, which no address holds.
+    // An unencoded plus sign arrives as a space, which no address contains.
     const email = single(query, 'email')?.trim().replaceAll(' ', '+')
     if ((organization === undefined) === (email === undefined)) {
       throw new Problem('bad_request', 'Name either an organization or an email.')
@@ -57,7 +57,7 @@ export class SsoStarts {
     return await this.#start(connection, { returnTo, loginHint: hintOf(email) }, starter)
   }
 
-  /** `…/sso/<connection>/login`: started by the provider (Core 1.0, section 4), by a test, or by a bookmark. */
+  /** Handles `…/sso/<connection>/login`, started by the provider (Core 1.0, section 4), a test or a bookmark. */
   async byConnection(id: string, query: URLSearchParams, starter: Starter): Promise<Start> {
     const { sso } = this.#deps
     const testId = single(query, 'test')
@@ -70,7 +70,7 @@ export class SsoStarts {
     }
     const connection = await sso.routing.open(id)
     const issuer = single(query, 'iss')
-    // Whoever starts it may only name the provider that is ours already.
+    // A third party may only name the provider that this connection already uses.
     if (issuer !== undefined && issuer !== connection.issuer) {
       throw new Problem('callback_issuer_mismatch', 'This connection belongs to another issuer.')
     }
@@ -88,7 +88,7 @@ export class SsoStarts {
   ): Promise<Start> {
     const { relyingParty, logins, clock } = this.#deps
     const isTest = testId !== undefined
-    // Nobody is sent to a provider that is down, and a test shows what is true now.
+    // Fetched fresh, so that no one is sent to a provider that is down and a test shows the current state.
     const provider = await relyingParty
       .provider(connection.issuer, { fresh: true, freshKeys: isTest })
       .catch(async (error: unknown) => {
@@ -115,7 +115,7 @@ export class SsoStarts {
     return { location, cookies: logins.cookiesFor(login, cookieHeader) }
   }
 
-  /** A start that the provider prevents is a refused sign-in, or the end of the test. */
+  /** If the provider prevents the start, this records a refused sign-in, or ends the test. */
   async #notePrevented(
     connection: Connection,
     start: {
@@ -132,7 +132,7 @@ export class SsoStarts {
     await sso.tests.finish(connection, testId, lines)
   }
 
-  /** The path of an address of our own; '/' for any other. */
+  /** The path of a URL of our own; '/' for any other. */
   #ownPath(target: string): string {
     const { baseUrl } = this.#deps
     return target.startsWith(`${baseUrl}/`) ? localPath(target.slice(baseUrl.length)) : '/'

@@ -8,32 +8,32 @@ import type { Asked, Check } from './asked.ts'
 import { checkReadable, findTarget } from './find-target.ts'
 import { checkAddress, checkBrowser, type BrowserSigns } from './call-origin.ts'
 
-/** Somebody whose key is known, and where the request comes from. */
+/** The caller with an identified key, and the origin of the request. */
 export interface Caller {
   readonly principal: KeyPrincipal
   readonly address: string
   readonly signs: BrowserSigns
   readonly method: string
-  /** The target that is named, if there is one; whether the key may reach it is a check. */
+  /** The named target, if it exists; a later check decides whether the key may reach it. */
   readonly named: GuardedTarget | undefined
 }
 
-/** A call of a known caller, to be judged. */
+/** A call by an identified caller, to be decided. */
 export interface Question extends Caller {
   readonly asked: Asked
-  /** The call's own; a proxy that does not say which asks about all. At least one. */
+  /** The methods to check, at least one: the call's own, or all of them for a proxy that does not say which. */
   readonly methods: readonly string[]
   readonly limits: Limits
-  /** Whether the call is counted. */
+  /** Whether the call counts against limits. */
   readonly spend: boolean
 }
 
-/** What is known of a call once its target is. */
+/** The facts known about a call once its target has been found. */
 export interface Located {
   readonly target: GuardedTarget
 }
 
-/** What is known once the rules were asked, whatever they said. */
+/** The facts known once the rules have been evaluated, whatever their result. */
 export interface Decided extends Located {
   readonly decision: Decision
 }
@@ -41,36 +41,36 @@ export interface Decided extends Located {
 /** A call that passed every check. */
 export interface Admitted extends Decided {
   readonly isAdmitted: true
-  /** What its response says of limits, a flat list. */
+  /** The response's rate-limit headers, as a flat list. */
   readonly limitHeaders: readonly string[]
 }
 
-/** A call that stopped at a check. */
+/** A call refused by a check. */
 export interface Refused {
   readonly isAdmitted: false
   readonly stoppedAt: Check
-  /** A `Problem`, or what went wrong with the check itself. */
+  /** A `Problem`, or the error that broke the check itself. */
   readonly error: unknown
   readonly known: Located | Decided | undefined
 }
 
 export type Verdict = Admitted | Refused
 
-/** What the rules said, if the checks came so far. */
+/** The rules' decision, if the checks got that far. */
 export function decisionOf(known: Located | Decided | undefined): Decision | undefined {
   return known !== undefined && 'decision' in known ? known.decision : undefined
 }
 
 /**
- * One check: it gives the next one what that needs, or refuses. The refusals that callers run into by the thousand are
- * given back, since throwing one costs as much as all the checks together; the others are thrown.
+ * One check: it returns what the next one needs, or refuses. Frequent refusals are returned, because throwing one costs
+ * as much as all the checks together; rare ones are thrown.
  */
 interface Step<Asks, Given, Found> {
   readonly name: Check
   readonly ask: (question: Asks, given: Given) => Found | Problem | Promise<Found | Problem>
 }
 
-/** Where the request comes from, whatever it asks for. */
+/** Checks on the origin of the request, whatever it asks for. */
 const ofCaller: readonly [Step<Caller, void, void>, Step<Caller, void, void>] = [
   {
     name: 'address',
@@ -82,7 +82,10 @@ const ofCaller: readonly [Step<Caller, void, void>, Step<Caller, void, void>] = 
   },
 ]
 
-/** Every check of a call whose key is known, in its order: calls, proxies' questions and trials run this table. */
+/**
+ * Every check of a call with an identified key, in order: calls, forward-auth questions and *try a request* all run
+ * this table.
+ */
 const ofCall = inOrder([
   ...ofCaller,
   {
@@ -115,19 +118,19 @@ const ofCall = inOrder([
   },
 ])
 
-/** Judges a call; in the same turn where nobody has to be waited for. */
+/** Decides a call; synchronously unless a check has to wait. */
 export function admit(question: Question): Verdict | Promise<Verdict> {
   return run(ofCall, question) as Verdict | Promise<Verdict>
 }
 
-/** Judges a request that asks for no target; undefined when nothing is against it. */
+/** Decides a request that names no target; undefined if it is allowed. */
 export function checkCaller(caller: Caller): Refused | undefined {
   return run(ofCaller, caller) as Refused | undefined
 }
 
 type Steps = readonly Step<never, never, unknown>[]
 
-/** What the last check found, or where the request stopped. */
+/** Returns the last check's result, or where the request was refused. */
 function run(steps: Steps, question: Caller): unknown {
   let found: unknown
   let at = 0
@@ -144,7 +147,7 @@ function run(steps: Steps, question: Caller): unknown {
   return found
 }
 
-/** Only the last check may have to wait. */
+/** Only the last check may be asynchronous. */
 async function settle(last: Promise<unknown>, known: unknown): Promise<Verdict> {
   try {
     const settled = await last
@@ -173,7 +176,7 @@ function admitted(
   return { isAdmitted: true, target, decision, limitHeaders }
 }
 
-/** Lets a table compile only where each check finds what the next one needs. */
+/** Makes a table compile only if each check returns what the next one needs. */
 function inOrder<A, B, C>(
   steps: readonly [
     ...typeof ofCaller,

@@ -5,7 +5,7 @@ import { decide, type Decision, type RuleList } from './rules.ts'
 import type { TargetSettings } from './settings.ts'
 import { ambiguous } from './find-target.ts'
 
-/** What the target's rules say of a call, whatever that is; 400 `path_ambiguous`. */
+/** Evaluates the target's rules for a call, whatever the result; 400 `path_ambiguous`. */
 export function askRules(
   target: RuleList & { readonly settings: Pick<TargetSettings, 'paths'> },
   method: string,
@@ -16,7 +16,7 @@ export function askRules(
   return decide(target, method, readingsOf(path))
 }
 
-/** What the rules say of several methods: the first decision that refuses, else the last one. */
+/** Evaluates the rules for several methods: returns the first decision that refuses, otherwise the last one. */
 export function askRulesOfAll(
   target: GuardedTarget,
   methods: readonly string[],
@@ -30,7 +30,7 @@ export function askRulesOfAll(
   return decision ?? refusal
 }
 
-/** 403 `rule_denied` for a call that the rules do not allow; undefined for one that they do. */
+/** The refusal 403 `rule_denied` for a call that the rules do not allow; undefined for one that they do. */
 export function refusalOf(decision: Decision, target: GuardedTarget): Problem | undefined {
   if (decision.allowed) return undefined
   const { ruleId } = decision

@@ -1,6 +1,6 @@
 import { recordedPrefix } from '../store/index.ts'
 
-/** The checks in their order; a refused call stops at one of them. */
+/** The checks in order; a refused call stops at one of them. */
 export const checks = [
   'shape',
   'key',
@@ -14,18 +14,18 @@ export const checks = [
 
 export type Check = (typeof checks)[number]
 
-/** Where guarded calls come in. */
+/** The path prefix of guarded calls. */
 export const gatewayPrefix = recordedPrefix
 
-/** What a call asks for, taken from its URL. */
+/** The target and path that a call's URL asks for. */
 export interface Asked {
-  /** The target's name; '' when the URL names none. */
+  /** The target's slug; '' when the URL names none. */
   readonly slug: string
-  /** Path below the target, with a slash in front. */
+  /** The path below the target, with a leading slash. */
   readonly path: string
 }
 
-/** Takes `/<slug>/<rest>` apart; `path` has no query. */
+/** Splits `/<slug>/<rest>`; `path` has no query. */
 export function askedOf(path: string): Asked {
   const end = path.indexOf('/', 1)
   return end === -1

@@ -2,20 +2,20 @@ import { cidrContains, parseCidr, type Cidr, type KeyPrincipal } from '../access
 import { Problem } from '../errors.ts'
 import type { GuardedTarget } from './guarded-target.ts'
 
-/** 403 `address_not_allowed` unless the key may come from this address. */
+/** Refuses with 403 `address_not_allowed` unless the key may be used from this address. */
 export function checkAddress(principal: KeyPrincipal, address: string): void {
   if (principal.cidrs === undefined) return
   if (rangesOf(principal.cidrs).some((range) => cidrContains(range, address))) return
   throw new Problem('address_not_allowed', `The API key may not be used from ${address}.`)
 }
 
-/** What a browser says of the page that a request comes from. */
+/** The headers by which a browser identifies the page behind a request. */
 export interface BrowserSigns {
   readonly secFetchSite: string | undefined
   readonly accessControlRequestMethod: string | undefined
 }
 
-/** 403 `browser_origin_refused` for a page's request, unless the target is meant for pages. */
+/** Refuses a web page's request with 403 `browser_origin_refused`, unless the target allows browsers. */
 export function checkBrowser(
   signs: BrowserSigns,
   method: string,
@@ -28,13 +28,13 @@ export function checkBrowser(
   )
 }
 
-/** Whether a request comes from a browser's page, or is the question before one (Fetch standard, section 3.2). */
+/** Whether a request comes from a web page, or is its CORS preflight (Fetch standard, section 3.2). */
 function isFromPage(signs: BrowserSigns, method: string): boolean {
   if (signs.secFetchSite !== undefined && signs.secFetchSite !== 'none') return true
   return method === 'OPTIONS' && signs.accessControlRequestMethod !== undefined
 }
 
-// Keys with ranges are few and used often: their ranges are parsed once.
+// Keys with ranges are few and used often, so their ranges are parsed once.
 const parsed = new WeakMap<readonly string[], Cidr[]>()
 
 function rangesOf(cidrs: readonly string[]): Cidr[] {

@@ -6,7 +6,7 @@ import { grantCovers } from './settings.ts'
 import type { TargetsBySlug } from './target-cache.ts'
 import type { Asked } from './asked.ts'
 
-/** 400 `path_ambiguous`: before anything is looked up by a piece of it, the path must have one reading. */
+/** Refuses with 400 `path_ambiguous`: the path must have a single reading before any part of it is looked up. */
 export function checkReadable(asked: Asked): void {
   const fault =
     emptyName(asked.slug) ??
@@ -15,7 +15,7 @@ export function checkReadable(asked: Asked): void {
   if (fault !== undefined) throw ambiguous(fault)
 }
 
-/** The target if this key may reach it: 404 `target_not_found`, 403 `target_disabled`. */
+/** Returns the target if this key may reach it; 404 `target_not_found`, 403 `target_disabled`. */
 export function findTarget(
   named: { readonly slug: string; readonly target: GuardedTarget | undefined },
   principal: KeyPrincipal,
@@ -29,7 +29,7 @@ export function findTarget(
       `There is no target "${slug}" for this key and ${method}.`,
     )
   }
-  // Nothing is asked of no method: the list holds at least one.
+  // The list of methods is never empty.
   if (target === undefined) throw new Problem('target_not_found')
   if (target.disabled) {
     throw new Problem('target_disabled', `The target "${target.slug}" is disabled.`)
@@ -37,7 +37,7 @@ export function findTarget(
   return target
 }
 
-/** The targets that a key may call, with the methods granted (undefined = all). */
+/** The targets that a key may call, with the granted methods (undefined means all). */
 export function reachable(
   targets: TargetsBySlug,
   principal: KeyPrincipal,
@@ -65,7 +65,7 @@ function emptyName(slug: string): string | undefined {
   return slug === '' ? 'it holds an empty segment' : undefined
 }
 
-/** Whether a key's grants reach a target with a method. */
+/** Whether a key's grants allow a method on a target. */
 function isGranted(principal: KeyPrincipal, slug: string, method: string): boolean {
   return (
     principal.grants === undefined ||

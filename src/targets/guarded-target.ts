@@ -6,7 +6,7 @@ import { compileRule, lastLineOf, type LastLine, type Rule } from './rules.ts'
 import { readSettings } from './settings.ts'
 import type { TargetSettings } from './settings.ts'
 
-/** A target as the gateway uses it: everything parsed, the credential opened. */
+/** A target as the gateway uses it: fully parsed, with the credential unsealed. */
 export interface GuardedTarget {
   readonly id: TargetId
   readonly organizationId: OrganizationId
@@ -14,27 +14,27 @@ export interface GuardedTarget {
   readonly name: string
   readonly disabled: boolean
   readonly rules: readonly Rule[]
-  /** What becomes of a call that no rule decides. */
+  /** The action for a call that no rule decides. */
   readonly otherwise: LastLine
   readonly settings: TargetSettings
   readonly upstream: Upstream
-  /** The header that is injected: its folded name and the whole line with its CRLF. */
+  /** The injected header: its normalized name, and the complete line with CRLF. */
   readonly credential: { readonly name: string; readonly line: string } | undefined
 }
 
-/** Where a target's calls go. */
+/** The upstream of a target's calls. */
 export interface Upstream {
   readonly secure: boolean
-  /** A name or a literal address without brackets. */
+  /** A host name, or a literal address without brackets. */
   readonly host: string
   readonly port: number
-  /** Host, and port where it is not the protocol's own. */
+  /** The host, and the port if it is not the protocol's default. */
   readonly authority: string
-  /** What comes before the call's own path, without a slash at its end. */
+  /** The prefix of every call's path, without a trailing slash. */
   readonly basePath: string
 }
 
-/** A target's stored form made ready for use; throws if its credential can't be opened. */
+/** Prepares a stored target for use; throws if its credential can't be unsealed. */
 export function guardedTarget(
   record: TargetRecord,
   sealer: Sealer,
@@ -61,7 +61,7 @@ export function guardedTarget(
   }
 }
 
-/** What a sealed upstream credential is bound to: it can't be opened in another target's row. */
+/** The context of a sealed upstream credential: it can't be opened in another target's row. */
 export function credentialContext(target: {
   organizationId: OrganizationId
   id: TargetId
@@ -69,7 +69,7 @@ export function credentialContext(target: {
   return [target.organizationId, target.id, 'credential']
 }
 
-/** The parts of an upstream's URL, which was checked when it was saved. */
+/** Parses an upstream's URL, which was validated when it was saved. */
 function parseUpstream(text: string): Upstream {
   const url = new URL(text)
   const secure = url.protocol === 'https:'
@@ -82,7 +82,7 @@ function parseUpstream(text: string): Upstream {
   }
 }
 
-/** The secret that a target's calls carry; undefined without one. Throws if it can't be opened. */
+/** The credential sent with a target's calls; undefined if there is none. Throws if it can't be unsealed. */
 export function openCredential(record: TargetRecord, sealer: Sealer): string | undefined {
   const { credentialSealed: sealed } = record
   return sealed === undefined ? undefined : sealer.open(sealed, credentialContext(record))

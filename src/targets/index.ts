@@ -1,4 +1,4 @@
-/** Targets, rules, limits, quotas: what a call may do, decided without knowing HTTP. */
+/** Targets, rules, limits and quotas: decides calls without depending on HTTP. */
 export {
   admit,
   checkCaller,

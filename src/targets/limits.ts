@@ -5,14 +5,14 @@ import type { Rate, RateVerdict } from '../rate.ts'
 import type { GuardedTarget } from './guarded-target.ts'
 import type { Quotas, QuotaSubject, QuotaVerdict } from './quotas.ts'
 
-/** What a caller is told of limits. */
+/** What a caller learns about limits: response headers or a refusal. */
 type Told = readonly string[] | Problem
 
 /** The limits and quotas of keys, targets and organizations. */
 export interface Limits {
   /**
-   * Asks all of them for one call and counts it if all admit it; with `spend` false nothing is counted.
-   * Gives the headers that tell the caller (flat list), or the refusal: `rate_limited`, `quota_exhausted` (429).
+   * Checks one call against all of them and counts it if all admit it; with `spend` false nothing is counted. Returns
+   * the response headers (flat list), or the refusal: `rate_limited`, `quota_exhausted` (429).
    */
   ask(principal: KeyPrincipal, target: GuardedTarget, spend: boolean): Told | Promise<Told>
 }
@@ -21,11 +21,11 @@ interface Rated {
   readonly name: string
   readonly subject: RateSubject
   readonly rate: Rate
-  /** Counts on this node only. */
+  /** Whether to count on this node only. */
   readonly local: boolean
 }
 
-/** What holds for one key at one target; the same for all of their calls. */
+/** The limits that apply to one key at one target, the same for all their calls. */
 interface Plan {
   readonly target: GuardedTarget
   readonly rated: readonly Rated[]
@@ -34,7 +34,7 @@ interface Plan {
   readonly policies: string
 }
 
-/** A limit that has no room for a call. */
+/** A limit that refuses a call. */
 interface Refusing {
   readonly code: 'rate_limited' | 'quota_exhausted'
   readonly detail: string
@@ -50,14 +50,14 @@ interface LimitsDeps {
   readonly rates: Pick<SharedRates, 'ask' | 'spend'>
 }
 
-/** Opens the limits; both rates and quotas hold over all nodes. */
+/** Creates the limits; rates and quotas both hold across all nodes. */
 export function createLimits(deps: LimitsDeps): Limits {
   return new PlannedLimits(deps)
 }
 
 class PlannedLimits implements Limits {
   readonly #deps: LimitsDeps
-  // Both sides are replaced, never changed, so that a plan holds as long as they do.
+  // Principals and targets are replaced, never changed, so a plan stays valid for as long as they exist.
   readonly #plans = new WeakMap<KeyPrincipal, Plan>()
 
   constructor(deps: LimitsDeps) {
@@ -82,7 +82,7 @@ class PlannedLimits implements Limits {
     return first instanceof Promise ? this.#askAgain(first, plan, spend) : first
   }
 
-  /** Settles in one turn what nobody has to be waited for; else a promise after which to ask again. */
+  /** Decides synchronously unless a quota must be claimed; otherwise returns a promise after which to ask again. */
   #attempt(plan: Plan, spend: boolean): Told | Promise<unknown> {
     const { rates, quotas, clock } = this.#deps
     let waits: Promise<unknown>[] | undefined
@@ -108,13 +108,13 @@ class PlannedLimits implements Limits {
       if (!verdict.admitted) refusing ??= quotaRefusal(one, verdict)
     }
     if (waits !== undefined) return Promise.all(waits)
-    // Nothing is spent on a call that one of them refuses.
+    // If one of them refuses the call, none is charged.
     if (refusing !== undefined) return refused(refusing, plan.policies, states)
     if (spend) this.#spendAll(plan, nowMs)
     return ['RateLimit-Policy', plan.policies, 'RateLimit', states]
   }
 
-  // What is spent must have been there in this very turn: calls that waited together all saw the same rest.
+  // Checking and spending must happen in the same turn: calls that waited together all saw the same remainder.
   async #askAgain(waited: Promise<unknown>, plan: Plan, spend: boolean): Promise<Told> {
     let next: Told | Promise<unknown> = waited
     while (next instanceof Promise) {

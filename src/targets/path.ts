@@ -1,25 +1,27 @@
-/** How strictly a target reads paths; `verbatim` lets `%2F` and empty segments through, nothing else. */
+/** How strictly a target reads paths; `verbatim` additionally allows `%2F` and empty segments, nothing else. */
 export type PathMode = 'canonical' | 'verbatim'
 
-/** Why a path could be read in more than one way, as half a sentence; undefined when it can't. `path` has no query. */
+/** Why a path can be read in more than one way, as a clause; undefined if it can't. `path` has no query. */
 export function pathAmbiguity(path: string, mode: PathMode): string | undefined {
   if (isPlain(path)) return undefined
   if (!path.startsWith('/')) return 'it does not begin with "/"'
   return characterFault(path) ?? escapeFault(path, mode) ?? dotFault(path) ?? emptyFault(path, mode)
 }
 
-/** A path as an upstream may read it, for rules. */
+/** The ways in which an upstream may read a path, for rules. */
 export interface PathReadings {
-  /** Decoded, with and without parameters after `;`, with `//` as one slash: an allow rule must match all of these. */
+  /**
+   * Decoded, with and without parameters after `;`, and with `//` as one slash; an allow rule must match all of these.
+   */
   readonly usual: readonly string[]
-  /** These and the rarer ones: a deny rule refuses if it matches any. */
+  /** These and rarer readings; a deny rule refuses if it matches any of them. */
   readonly possible: readonly string[]
 }
 
 /**
- * The readings of a path that passed `pathAmbiguity`. Rarer ones: without the slash at the end, parameters cut off
- * before decoding, `%2F` as a letter of its segment, and what a second reader makes of the decoded path: `%25xx`
- * decoded again, `?` and `#` as its end. Case is never changed.
+ * Returns the readings of a path that passed `pathAmbiguity`. The rarer ones are: without the trailing slash, with
+ * parameters cut off before decoding, with `%2F` as an ordinary character, and as a second decoding would read it
+ * (`%25xx` decoded again, `?` and `#` ending the path). Case is never changed.
  */
 export function readingsOf(path: string): PathReadings {
   if (!/[%;]|\/\/|.\/$/.test(path)) return { usual: [path], possible: [path] }
@@ -36,7 +38,7 @@ export function readingsOf(path: string): PathReadings {
   return { usual: [...usual], possible: [...possible] }
 }
 
-/** A path without slashes at its end: many servers take `/a/` for `/a`. */
+/** Removes trailing slashes from a path, because many servers treat `/a/` as `/a`. */
 export function withoutEndSlash(path: string): string {
   let end = path.length
   while (end > 1 && path.charCodeAt(end - 1) === slash) end--
@@ -53,7 +55,7 @@ function cutParameters(path: string): string {
   return path.replaceAll(/;[^/]*/g, '')
 }
 
-/** Dot segments that only a second decoding brings out (RFC 3986, section 5.2.4). */
+/** Resolves dot segments that appear only after a second decoding (RFC 3986, section 5.2.4). */
 function resolveDots(path: string): string {
   if (!/\/\.\.?(?:\/|$)/.test(path)) return path
   const kept: string[] = []
@@ -64,7 +66,7 @@ function resolveDots(path: string): string {
   return `/${kept.join('/')}`
 }
 
-/** Percent-decodes bytes (RFC 3986, section 2.1) into one character per byte; what is no escape stays. */
+/** Percent-decodes bytes (RFC 3986, section 2.1) into one character per byte; invalid escapes stay. */
 export function decode(text: string): string {
   if (!text.includes('%')) return text
   return text.replaceAll(/%([0-9a-fA-F]{2})/g, (_escape, digits: string) =>
@@ -72,7 +74,8 @@ export function decode(text: string): string {
   )
 }
 
-// Nearly every path is of these characters only, with no dot after a slash and no two slashes: one pass, no objects.
+// Nearly every path has only these characters, no dot after a slash and no double slash: one pass that allocates
+// nothing.
 function isPlain(path: string): boolean {
   let previous = 0
   for (let at = 0; at < path.length; at++) {
@@ -116,6 +119,6 @@ function dotFault(path: string): string | undefined {
 
 function emptyFault(path: string, mode: PathMode): string | undefined {
   if (mode === 'verbatim') return undefined
-  // A segment that is only parameters (`/;a=1/`) is empty to a server that strips them.
+  // A segment that has only parameters (`/;a=1/`) is empty to a server that strips them.
   return /\/(?:\/|;)/.test(path) ? 'it holds an empty segment' : undefined
 }

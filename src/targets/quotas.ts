@@ -4,7 +4,7 @@ import type { OrganizationId } from '../ids.ts'
 import { traffic, type Store } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
-/** Whose calls are counted against what. */
+/** The subject whose calls count against a quota. */
 export interface QuotaSubject {
   readonly organizationId: OrganizationId
   readonly subjectId: string
@@ -17,49 +17,49 @@ export interface QuotaVerdict {
   readonly remaining: number
   /** Seconds until the next period begins. */
   readonly resetSeconds: number
-  /** Seconds after which a refused call may be tried again. */
+  /** Seconds until a refused call may be retried. */
   readonly retrySeconds: number
 }
 
 /**
- * Counts of calls per calendar day or month (UTC), exact over all nodes: a node spends only what it has claimed in the
- * database before. It claims a little ahead of demand and gives back what it does not use.
+ * Counts calls per calendar day or month (UTC), exactly across all nodes: a node spends only what it has already
+ * claimed in the database. It claims slightly ahead of demand and returns what it does not use.
  */
 export interface Quotas extends AsyncDisposable {
   ask(subject: QuotaSubject, nowMs: number): QuotaVerdict | Promise<QuotaVerdict>
-  /** Counts one call; only after `ask` has said yes, in the same turn. */
+  /** Counts one call; call it only after `ask` has admitted the call, in the same turn. */
   spend(subject: QuotaSubject, nowMs: number): void
-  /** Reports what was spent, claims ahead, gives back, and announces what was crossed. */
+  /** Reports spent calls, claims ahead, returns unused claims, and announces crossed thresholds. */
   flush(): Promise<void>
-  /** What this node holds: quotas in use, and those of them that are used up. */
+  /** What this node holds: the number of quotas in use, and how many of them are exhausted. */
   state(): { readonly subjects: number; readonly exhausted: number }
 }
 
-/** What this node holds of one quota in one period. */
+/** This node's share of one quota in one period. */
 interface Holding {
   subject: QuotaSubject
   readonly periodAt: number
-  /** Claimed and not spent. */
+  /** Claimed but not spent. */
   available: number
-  /** Spent and not reported. */
+  /** Spent but not yet reported. */
   pending: number
-  /** As the database said last, over all nodes. */
+  /** All nodes' claims, as the database last reported. */
   claimed: number
   spent: number
-  /** Calls taken out of `available` that are on their way back to the store. */
+  /** Calls removed from `available` that are being returned to the store. */
   returning: number
-  /** Calls that wait for a claim. */
+  /** Calls waiting for a claim. */
   waiting: number
-  /** Asked for since the last flush, and at the one before. */
+  /** Calls requested since the last flush, and in the interval before it. */
   asked: number
   demand: number
-  /** Monotonic time since which a claim has found nothing while others hold some. */
+  /** Monotonic time since when claims have been granted nothing while other nodes still hold some. */
   shortSince: number | undefined
-  /** Monotonic time until which nothing is claimed: there was nothing. */
+  /** Monotonic time until which nothing is claimed, because nothing was left. */
   emptyUntil: number
 }
 
-/** A total that was reported and is to be announced. */
+/** A reported total whose crossing of a threshold must be announced. */
 interface Crossing {
   readonly subject: QuotaSubject
   readonly periodAt: number
@@ -70,24 +70,23 @@ interface Crossing {
 const maxHoldings = 200_000
 const maxDue = 10_000
 const warnAtShare = 0.8
-// A slice covers twice the demand between two flushes, and at most this part of what nobody has claimed.
+// A claim covers twice the demand between two flushes, and at most this fraction of the unclaimed rest.
 const flushesAhead = 2
 const maxSlice = 1 / 8
-// Other nodes give back at their next flush what they do not use: so long a call waits rather than being refused.
+// Other nodes return unused claims at their next flush; a call waits this long for them before it is refused.
 const patienceMs = 750
 const patiencePollMs = 50
 const emptyForMs = 1000
 
-/** Where quotas are claimed; the simulation has one of its own. */
+/** Where quotas are claimed; the simulation has its own. */
 interface QuotaBook {
   claim(claims: readonly traffic.QuotaClaim[]): Promise<traffic.QuotaStanding[]>
   announce(crossing: Crossing): Promise<void>
-  /** Calls back when everything that was claimed before may be somebody else's. */
+  /** Calls back when all earlier claims may belong to other nodes. */
   onReset(reset: () => void): void
   wait(ms: number): Promise<void>
 }
 
-/** Opens the counts. */
 export function createQuotas({ store, clock }: { store: Store; clock: Clock }): Quotas {
   const book: QuotaBook = {
     claim: async (claims) =>
@@ -99,12 +98,12 @@ export function createQuotas({ store, clock }: { store: Store; clock: Clock }): 
   return new ClaimedQuotas(book, clock)
 }
 
-/** Quotas that are spent only as far as they were claimed before. */
+/** Quotas of which only previously claimed calls are spent. */
 export class ClaimedQuotas implements Quotas {
   readonly #book: QuotaBook
   readonly #clock: Clock
   readonly #holdings = new Map<string, Holding>()
-  // Reported and still to be announced: what cannot be said now is said with the next flush.
+  // Crossings still to be announced; a failed announcement is retried at the next flush.
   readonly #due: Crossing[] = []
   #round: Promise<void> | undefined
   #nextRound: Promise<void> | undefined
@@ -114,7 +113,7 @@ export class ClaimedQuotas implements Quotas {
   constructor(book: QuotaBook, clock: Clock) {
     this.#book = book
     this.#clock = clock
-    // What was claimed in another history of the database is not ours in this one.
+    // Claims made in another history of the database are not valid in this one.
     book.onReset(() => this.#dropClaims())
   }
 
@@ -135,7 +134,7 @@ export class ClaimedQuotas implements Quotas {
   async flush(): Promise<void> {
     for (const [name, holding] of this.#holdings) {
       const isIdle = holding.asked === 0 && holding.demand === 0 && holding.waiting === 0
-      // What nobody asks for is forgotten; the database knows it.
+      // An idle quota is forgotten, because the database knows its state.
       if (isIdle && holding.pending + holding.available === 0) this.#holdings.delete(name)
       holding.demand = Math.max(holding.asked, Math.floor(holding.demand / 2))
       holding.asked = 0
@@ -166,7 +165,7 @@ export class ClaimedQuotas implements Quotas {
       if (known.subject.quota.calls !== quota.calls) {
         known.emptyUntil = 0
         known.shortSince = undefined
-        // A smaller quota: what was claimed under the larger one goes back, and is claimed anew if there is room.
+        // The quota was reduced: claims made under the larger one are returned, and claimed again if there is room.
         if (quota.calls < known.subject.quota.calls) {
           known.returning += known.available
           known.available = 0
@@ -179,7 +178,7 @@ export class ClaimedQuotas implements Quotas {
       ...{ subject, periodAt, available: 0, returning: 0, pending: 0, claimed: 0, spent: 0 },
       ...{ waiting: 0, asked: 0, demand: 0, shortSince: undefined, emptyUntil: 0 },
     }
-    // Full: what holds nothing is forgotten first, then the oldest, whose slice is lost until the period ends.
+    // When full, forgets quotas that hold nothing first, then the oldest, whose claim is lost until the period ends.
     if (this.#holdings.size >= maxHoldings) this.#forgetOne()
     this.#holdings.set(name, holding)
     return holding
@@ -195,7 +194,7 @@ export class ClaimedQuotas implements Quotas {
     }
   }
 
-  /** Resolves when the holding has something, or when there is nothing to be had. */
+  /** Resolves when calls are available, or when none can be had. */
   async #claimFor(holding: Holding): Promise<void> {
     holding.waiting += 1
     try {
@@ -210,7 +209,7 @@ export class ClaimedQuotas implements Quotas {
     }
   }
 
-  /** One round at a time; whoever comes while one is under way shares the next. */
+  /** Runs one round at a time; callers arriving during one share the next. */
   async #deal(which: 'whole' | 'waiting'): Promise<void> {
     const running = this.#round
     this.#nextIsWhole ||= which === 'whole'
@@ -233,7 +232,7 @@ export class ClaimedQuotas implements Quotas {
       if (claim.spent + claim.wanted + claim.returned > 0) parts.push({ holding, claim })
     }
     if (parts.length === 0) return
-    // Given back before the database says so: a call must not spend it meanwhile.
+    // Deducted before the database confirms the return, so that no call spends them in the meantime.
     for (const { holding, claim } of parts) {
       holding.available -= claim.returned - holding.returning
       holding.returning = 0
@@ -251,7 +250,7 @@ export class ClaimedQuotas implements Quotas {
     const { organizationId, subjectId, quota } = subject
     const unclaimed = Math.max(0, quota.calls - claimed)
     const ahead = Math.min(demand * flushesAhead, Math.floor(unclaimed * maxSlice))
-    // Once all is claimed nobody keeps more than what is asked for right now: the rest is for whoever asks.
+    // Once everything is claimed, a node keeps only what is requested right now; the rest is for the others.
     const kept = this.#closed ? 0 : waiting + ahead
     const isEmpty = holding.emptyUntil > this.#clock.monotonic()
     return {
@@ -273,7 +272,10 @@ export class ClaimedQuotas implements Quotas {
     this.#due.push({ subject, periodAt, used: standing.spent, types })
   }
 
-  /** Whether there is nothing to be had: certainly once all is spent, else when nobody gave anything back for a while. */
+  /**
+   * Decides whether anything can still be had: certainly not once all is spent, and presumably not if no node has
+   * returned anything for a while.
+   */
   #judge(holding: Holding, claim: traffic.QuotaClaim): void {
     if (claim.wanted === 0) return
     if (holding.available > 0) {
@@ -302,7 +304,7 @@ export class ClaimedQuotas implements Quotas {
       try {
         await this.#book.announce(next)
       } catch (error) {
-        // Behind the others, so that one that never can be said stops none of them.
+        // Queued last, so that one that can never be announced does not block the others.
         if (this.#due.length < maxDue) this.#due.push(next)
         throw error
       }
@@ -336,15 +338,15 @@ function verdict(holding: Holding, nowMs: number): QuotaVerdict {
   const resetSeconds = Math.max(1, Math.ceil((periodEnd(period, nowMs) - nowMs) / 1000))
   return {
     admitted: available > 0,
-    // What nobody has claimed and what this node holds: at least so many are left.
+    // At least the unclaimed calls and those this node holds are left.
     remaining: Math.max(0, calls - claimed + available - 1),
     resetSeconds,
-    // Other nodes may still give back what they do not use.
+    // Other nodes may still return unused claims.
     retrySeconds: spent + pending < calls ? 1 : resetSeconds,
   }
 }
 
-/** How much of a quota is used in the present period, as the nodes have reported it, and when the next one begins. */
+/** How much of a quota is used in the current period, as reported by the nodes, and when the next period begins. */
 export async function quotaStanding(
   store: Store,
   { organizationId, subjectId, quota }: Omit<QuotaSubject, 'kind'>,
@@ -355,7 +357,7 @@ export async function quotaStanding(
   return { used, resetsAt: periodEnd(quota.period, nowMs) }
 }
 
-/** The first moment of the period that holds a time, UTC. */
+/** The start of the period that contains a time, in UTC. */
 function periodStart(period: Quota['period'], nowMs: number): number {
   const now = new Date(nowMs)
   const day = period === 'day' ? now.getUTCDate() : 1
@@ -369,8 +371,8 @@ function periodEnd(period: Quota['period'], nowMs: number): number {
     : Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)
 }
 
-// The total grows in steps, each by one node: exactly one of them crosses a mark. Whoever spends it all at once has
-// passed the warning too: a receiver of warnings hears of it.
+// The total grows in steps, each by one node, so exactly one of them crosses a threshold. A step that exhausts the
+// quota may also cross the warning, and then announces both.
 type QuotaEvent = 'quota.warning' | 'quota.exhausted'
 
 function crossedBy(quota: Quota, before: number, after: number): QuotaEvent[] {

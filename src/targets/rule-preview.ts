@@ -17,31 +17,31 @@ const maxListed = 100
 const sliceMs = 5
 const rowsBetweenLooks = 32
 
-/** What rules would have done to the calls of the last 24 hours. */
+/** What rules would have done with the calls of the last 24 hours. */
 export interface RulePreview {
   readonly from: number
-  /** Calls that the rules are asked about. */
+  /** Calls that reach the rules. */
   readonly calls: number
   readonly refused: number
-  /** Of the refused ones: those that the present rules allow. */
+  /** Those of the refused calls that the current rules allow. */
   readonly newlyRefused: number
-  /** Those that the present rules refuse and these would allow. */
+  /** Calls that the current rules refuse and these would allow. */
   readonly newlyAllowed: number
-  /** False where there were more calls than are looked at: then these are the newest. */
+  /** False if there were more calls than can be examined; only the newest were. */
   readonly complete: boolean
   readonly lastLine: LastLine
-  /** The refused ones by method and path, those with the most calls first; the rest is only counted. */
+  /** The refused calls by method and path, most frequent first; the rest are only counted. */
   readonly list: readonly RefusedCalls[]
   readonly others: number
 }
 
-/** Refused calls of one method and path. */
+/** Refused calls with the same method and path. */
 export interface RefusedCalls {
   readonly method: string
-  /** Below the target. */
+  /** Relative to the target. */
   readonly path: string
   readonly calls: number
-  /** The number of the rule that refuses, from 1; undefined for the last line. */
+  /** The number of the refusing rule, starting at 1; undefined for the default action. */
   readonly rule: number | undefined
   readonly isNew: boolean
   /** The newest of these calls. */
@@ -49,14 +49,14 @@ export interface RefusedCalls {
   readonly lastAt: number
 }
 
-/** Rules that somebody thinks of saving; what is left out stays as it is. */
+/** Draft rules that are not saved yet; omitted fields keep their current value. */
 export interface RuleDraft {
   readonly rules?: readonly RuleInput[] | undefined
-  /** null goes back to the default. */
+  /** null restores the default. */
   readonly otherwise?: LastLine | null | undefined
 }
 
-/** Replays the last 24 hours of a target's calls through rules that are not saved. `invalid_input`. */
+/** Replays the last 24 hours of a target's calls through unsaved rules. `invalid_input`. */
 export async function previewRules(
   target: Pick<TargetRecord, 'id' | 'organizationId' | 'rules' | 'otherwise'> & {
     readonly settings: TargetSettings
@@ -98,7 +98,7 @@ function compile(list: {
   }
 }
 
-/** Lets others go on when this has taken a few milliseconds without a break. */
+/** Yields to the event loop after a few milliseconds of uninterrupted work. */
 function createBreath(clock: Pick<Clock, 'monotonic'>): () => Promise<void> {
   let since = clock.monotonic()
   return async () => {
@@ -109,14 +109,14 @@ function createBreath(clock: Pick<Clock, 'monotonic'>): () => Promise<void> {
 }
 
 interface Verdict {
-  /** Undefined for a path that is refused whatever the rules say. */
+  /** Undefined for a path that is refused whatever the rules are. */
   readonly present: Decision | undefined
   readonly drafted: Decision | undefined
 }
 
 type Row = Awaited<ReturnType<typeof calls.listAskedRules>>[number]
 
-/** Calls run through the present rules and the drafted ones, and what came of it. */
+/** Runs calls through the current and the draft rules, and counts the results. */
 class Replay {
   readonly #settings: TargetSettings
   readonly #present: RuleList
@@ -202,13 +202,13 @@ class Replay {
   }
 }
 
-/** The path that rules see of a recorded one. */
+/** The path below the target, taken from a recorded path. */
 function belowTarget(recorded: string): string {
   const end = recorded.indexOf('/', gatewayPrefix.length + 1)
   return end === -1 ? '/' : recorded.slice(end)
 }
 
-/** A preview as the API and `--json` tell it. */
+/** A preview in the form used by the API and `--json`. */
 export function previewJson(preview: RulePreview) {
   const iso = (ms: number): string => new Date(ms).toISOString()
   return {

@@ -9,17 +9,20 @@ const maxPathLength = 512
 const maxStars = 8
 const maxRules = 200
 
-/** A rule as it is handed in; one with the id of a present rule keeps that id. */
+/** A rule as submitted; one with the id of an existing rule keeps that id. */
 export type RuleInput = RuleText & { readonly id?: string | undefined }
 
-/** Reads a rule from one line: `[trial] allow|deny METHODS PATH`, such as `deny DELETE /admin/*`; METHODS is `*` or a list. */
+/**
+ * Parses a rule from one line: `[trial] allow|deny METHODS PATH`, such as `deny DELETE /admin/*`; METHODS is `*` or a
+ * list.
+ */
 export function parseRule(line: string): RuleText {
   const rule = wordsOf(line)
-  // The path stays as it is written: it is decoded once, when it is saved.
+  // The path stays as written: it is decoded once, when it is saved.
   return { ...checkRule(rule), path: rule.path === '*' ? '/*' : rule.path }
 }
 
-/** A rule in the one way of writing it: equal rules are equal lines. */
+/** Normalizes a rule's text, so that equal rules are equal lines. */
 export function tidyRule(line: string): string {
   return renderRule(checkRule(wordsOf(line)))
 }
@@ -37,7 +40,7 @@ function wordsOf(line: string): RuleText {
   }
 }
 
-/** A rule that makes sense, in its plain form; `invalid_input` else. */
+/** Validates a rule and returns its normal form; `invalid_input` otherwise. */
 function checkRule(rule: RuleText): RuleText {
   const { effect, path, trial } = rule
   const methods = rule.methods.map((method) => method.toUpperCase())
@@ -56,7 +59,7 @@ function checkRule(rule: RuleText): RuleText {
   return { effect, methods: [...new Set(methods)], path: decode(path), trial }
 }
 
-/** All rules of a target, checked; those that are not among the present ones get an id. */
+/** Validates all rules of a target; new ones get an id. */
 export function checkRules(
   inputs: readonly RuleInput[],
   present: readonly RuleRecord[],
@@ -72,10 +75,10 @@ export function checkRules(
   })
 }
 
-/** A rule as one line, the way it is typed: `trial deny DELETE /admin/*`. */
+/** Formats a rule as one line, as it is typed: `trial deny DELETE /admin/*`. */
 export function renderRule(rule: RuleText): string {
   const methods = rule.methods.length === 0 ? '*' : rule.methods.join(',')
-  // A path is kept decoded; what would end the line's word, or read as an encoding, is encoded again.
+  // Paths are stored decoded, so whitespace and percent signs must be encoded again.
   const path = rule.path.replaceAll(/[%\s]/gu, (character) => encodeURIComponent(character))
   return `${rule.trial ? 'trial ' : ''}${rule.effect} ${methods} ${path}`
 }

@@ -1,41 +1,44 @@
 import { decode, withoutEndSlash, type PathReadings } from './path.ts'
 
-/** A rule as somebody writes it: the first that matches method and path decides. */
+/** A rule as written; the first one that matches method and path decides. */
 export interface RuleText {
   readonly effect: 'allow' | 'deny'
-  /** Upper-case methods; empty = all. */
+  /** Upper-case methods; an empty list means all. */
   readonly methods: readonly string[]
-  /** A path below the target; `*` stands for anything within a segment, and at the end for everything below. */
+  /** A path below the target; `*` matches anything within a segment, and at the end everything below. */
   readonly path: string
-  /** Only counts what it would refuse. */
+  /** Only counts the calls that it would refuse. */
   readonly trial: boolean
 }
 
-/** A rule that can be asked. */
+/** A compiled rule. */
 export interface Rule extends RuleText {
   readonly id: string
   readonly matches: (path: string) => boolean
 }
 
-/** What becomes of a call that no rule decides: the last line of every list of rules. */
+/** The action for a call that no rule decides: the last line of every list of rules. */
 export type LastLine = 'allow' | 'refuse'
 
-/** A target's rules in their order, with their last line; undefined = nobody has set it. */
+/** A target's rules in order with their last line; undefined if it was never set. */
 export interface RuleList {
   readonly rules: readonly Rule[]
   readonly otherwise: LastLine | undefined
 }
 
-/** What the rules say of a call. */
+/** The rules' decision on a call. */
 export interface Decision {
   readonly allowed: boolean
-  /** The rule that decided; undefined when the last line did. */
+  /** The rule that decided; undefined if the last line did. */
   readonly ruleId: string | undefined
-  /** A rule on trial that would have refused the call. */
+  /** A trial rule that would have refused the call. */
   readonly trialRuleId: string | undefined
 }
 
-/** The last line that holds. When nobody set it, `refuse` as soon as an allow rule is in force; a rule on trial changes nothing. */
+/**
+ * The effective last line. If it was never set, it is `refuse` as soon as an allow rule is active; trial rules don't
+ * count.
+ */
 export function lastLineOf(list: {
   readonly rules: readonly RuleText[]
   readonly otherwise: LastLine | undefined
@@ -45,8 +48,8 @@ export function lastLineOf(list: {
 }
 
 /**
- * Decides by ordered rules: the first match decides, then the last line.
- * A deny rule counts if any possible reading of the path matches, an allow rule only if all the usual ones do.
+ * Decides by ordered rules: the first match wins, otherwise the last line. A deny rule matches if any possible reading
+ * of the path does, an allow rule only if all the usual ones do.
  */
 export function decide(list: RuleList, method: string, readings: PathReadings): Decision {
   let trialRuleId: string | undefined
@@ -58,7 +61,9 @@ export function decide(list: RuleList, method: string, readings: PathReadings): 
   return { allowed: lastLineOf(list) === 'allow', ruleId: undefined, trialRuleId }
 }
 
-/** Whether a list of methods covers one: an empty list covers all, GET covers HEAD (RFC 9110, section 9.3.2). */
+/**
+ * Whether a list of methods includes one: an empty list includes all, and GET includes HEAD (RFC 9110, section 9.3.2).
+ */
 export function coversMethod(methods: readonly string[], method: string): boolean {
   return (
     methods.length === 0 ||
@@ -67,7 +72,7 @@ export function coversMethod(methods: readonly string[], method: string): boolea
   )
 }
 
-/** Makes a rule askable. */
+/** Compiles a rule. */
 export function compileRule(id: string, rule: RuleText): Rule {
   const path = rule.effect === 'deny' ? withoutEndSlash(rule.path) : rule.path
   return { ...rule, id, matches: compilePattern(path) }
@@ -77,7 +82,7 @@ function matchesReadings(rule: Rule, { usual, possible }: PathReadings): boolean
   return rule.effect === 'deny' ? possible.some(rule.matches) : usual.every(rule.matches)
 }
 
-/** A pattern as a question; each runs in time linear in the path for a given pattern. */
+/** Compiles a pattern into a function whose time is linear in the path's length. */
 function compilePattern(pattern: string): (path: string) => boolean {
   const text = decode(pattern)
   if (text === '*' || text === '/*') return () => true
@@ -105,7 +110,7 @@ function matchesSegments(pattern: readonly string[], path: readonly string[]): b
   return pattern.length === path.length
 }
 
-/** `*` stands for any run of characters. Greedy with one step back: never exponential. */
+/** `*` matches any run of characters. Greedy with a single backtrack point, so never exponential. */
 function matchesGlob(pattern: string, text: string): boolean {
   let at = 0
   let star = -1

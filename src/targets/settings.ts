@@ -6,46 +6,46 @@ import type { Rate } from '../rate.ts'
 import type { PathMode } from './path.ts'
 import { parseRecordChoice, type RecordChoice } from '../record-choice.ts'
 
-/** What is kept of calls for looking at; nothing unless a target says so. */
+/** The parts of calls that are captured for inspection; nothing by default. */
 export interface CaptureSettings {
-  /** Lower-case names of request and answer headers that are kept. */
+  /** Lower-case names of captured request and response headers. */
   readonly headers: readonly string[]
-  /** The first bytes of each body that are kept; 0 keeps none. */
+  /** How many bytes of each body are captured; 0 captures none. */
   readonly bodyBytes: number
-  /** Names of JSON members and form fields whose values are blacked out in kept bodies. */
+  /** Names of JSON members and form fields whose values are masked in captured bodies. */
   readonly redact: readonly string[]
 }
 
-/** How a target is guarded, beside its rules. */
+/** A target's settings, apart from its rules. */
 export interface TargetSettings {
   readonly paths: PathMode
-  /** Whether keys may come from browser pages. */
+  /** Whether keys may be used from web pages. */
   readonly browsers: boolean
   readonly rateLimit: Rate | undefined
-  /** Whether the rate holds over all nodes or on each of them. */
+  /** Whether the rate holds across all nodes or on each one. */
   readonly rateScope: 'all' | 'node'
   readonly quota: Quota | undefined
   readonly bodyBytes: number
   readonly connectMs: number
   readonly firstByteMs: number
   readonly idleMs: number
-  /** Which calls leave a record; counts are exact in any case. */
+  /** Which calls are recorded; counts are always exact. */
   readonly records: RecordChoice
   /** Whether calls carry Intercept-Assertion. */
   readonly assertion: boolean
-  /** Headers that act on our origin and are let through all the same; lower case. */
+  /** Response headers that affect our origin but are let through anyway; lower case. */
   readonly answerHeaders: readonly string[]
   readonly capture: CaptureSettings | undefined
   /** A CA certificate (PEM) to trust for the upstream instead of the system's. */
   readonly ca: string | undefined
 }
 
-/** The settings that somebody gives; what is left out keeps its default or its present value, null goes back to the default. */
+/** Settings to change; omitted ones keep their current value or default, and null restores the default. */
 export type TargetSettingsInput = {
   readonly [S in keyof TargetSettings]?: TargetSettings[S] | null | undefined
 }
 
-/** What holds when nobody says otherwise. */
+/** The settings that apply if none are given. */
 export function defaultSettings(bodyBytes: number, records: RecordChoice = 'all'): TargetSettings {
   return {
     records,
@@ -65,7 +65,7 @@ export function defaultSettings(bodyBytes: number, records: RecordChoice = 'all'
   }
 }
 
-/** Stored settings with what the wish changes, checked; only what differs from the defaults is to be stored. */
+/** Merges changes into stored settings and validates them; only differences from the defaults are stored. */
 export function mergeSettings(
   stored: Readonly<Record<string, unknown>>,
   wish: TargetSettingsInput,
@@ -84,7 +84,7 @@ export function mergeSettings(
   return merged
 }
 
-/** Settings as they hold: the stored ones over the defaults. They were checked when they were written. */
+/** The effective settings: stored ones over the defaults. They were validated when they were written. */
 export function readSettings(
   stored: Readonly<Record<string, unknown>>,
   defaults: TargetSettings,
@@ -92,7 +92,7 @@ export function readSettings(
   return { ...defaults, ...stored }
 }
 
-/** Names of headers are kept in lower case, however somebody wrote them. */
+/** Header names are stored in lower case, however they were written. */
 function plain(name: string, value: unknown): unknown {
   if (name === 'answerHeaders') return lowerCase(value as string[])
   if (name !== 'capture') return value
@@ -154,7 +154,7 @@ const checks: { readonly [S in keyof TargetSettings]: Check } = {
       : 'is a certificate in PEM form',
 }
 
-/** Credentials are never kept, whoever asks and however the name is spelled. */
+/** Credentials are never captured, whatever the settings say and however the name is spelled. */
 const neverCaptured: ReadonlySet<string> = new Set([
   'authorization',
   'x-api-key',
@@ -163,7 +163,7 @@ const neverCaptured: ReadonlySet<string> = new Set([
   'proxy-authorization',
 ])
 
-/** Whether a grant on a target covers a method. */
+/** Whether a grant on a target includes a method. */
 export function grantCovers(methods: readonly string[] | undefined, method: string): boolean {
   return methods === undefined || coversMethod(methods, method)
 }

@@ -4,17 +4,17 @@ import { FeedCache, targets, type Store } from '../store/index.ts'
 import { guardedTarget, type GuardedTarget } from './guarded-target.ts'
 import type { TargetSettings } from './settings.ts'
 
-/** The targets that are in use, ready in memory. */
+/** A cache of targets ready for use. */
 export interface TargetCache {
-  /** An organization's targets by slug; without waiting while they are remembered and the change feed is current. */
+  /** An organization's targets by slug; synchronous while they are cached and the change feed is current. */
   of(organizationId: OrganizationId): TargetsBySlug | Promise<TargetsBySlug>
-  /** Calls back when a target may have changed; with undefined when any may have. */
+  /** Calls back when a target may have changed; with undefined when any of them may have. */
   onChange(heard: (targetId: TargetId | undefined) => void): void
 }
 
 export type TargetsBySlug = ReadonlyMap<string, GuardedTarget>
 
-/** Remembers the targets of up to `organizations` organizations, the longest remembered forgotten first. */
+/** Creates a cache of the targets of up to `organizations` organizations, which evicts the oldest first. */
 export function createTargetCache(deps: {
   store: Store
   sealer: Sealer

@@ -28,55 +28,61 @@ import {
 const maxNameLength = 100
 const maxCredentialLength = 8192
 
-/** What a person decides about a target; what is left out stays as it is. */
+/** The fields of a target that a person decides; omitted ones keep their value. */
 export interface TargetInput {
   readonly name?: string | undefined
   readonly upstream?: string | undefined
-  /** The header injected into calls; null takes it away. */
+  /** The header injected into calls; null removes it. */
   readonly credential?: { readonly header: string; readonly value: string } | null | undefined
   readonly settings?: TargetSettingsInput | undefined
-  /** What becomes of calls that no rule decides; null goes back to the default. */
+  /** The action for calls that no rule decides; null restores the default. */
   readonly otherwise?: LastLine | null | undefined
-  /** All rules, in order. A rule with the id of a present one keeps that id. */
+  /** All rules, in order. A rule with the id of an existing one keeps that id. */
   readonly rules?: readonly RuleInput[] | undefined
   readonly disabled?: boolean | undefined
 }
 
-/** A target for people: its credential only by the header's name. */
+/** A target as shown to people; of its credential only the header's name is included. */
 export interface Target extends Omit<TargetRecord, 'settings' | 'credentialSealed'> {
   readonly settings: TargetSettings
-  /** What becomes of a call that no rule decides: what `otherwise` says, or else the default. */
+  /** The action for a call that no rule decides: the value of `otherwise`, or the default. */
   readonly lastLine: LastLine
 }
 
-/** Which target is meant. */
+/** Identifies a target. */
 export interface TargetPlace {
   readonly organizationId: OrganizationId
   readonly idOrSlug: string
 }
 
-/** Targets of organizations: create, edit, remove, look at. */
+/** An organization's targets: create, edit, remove and view them. */
 export interface Targets {
-  /** `invalid_input`, `outbound_blocked`, `conflict` for a slug that is taken. */
+  /** `invalid_input`, `outbound_blocked`, or `conflict` if the slug is taken. */
   create(
     organizationId: OrganizationId,
     wish: TargetInput & { readonly slug: string; readonly upstream: string },
     actor: Actor,
   ): Promise<Target>
-  /** Answers when every node goes by it. Also `not_found`, `version_conflict`. Another upstream origin drops the credential unless a new one comes with it. */
+  /**
+   * Resolves when every node applies the change. Also `not_found`, `version_conflict`. A different upstream origin
+   * removes the credential unless a new one is given.
+   */
   edit(
     at: TargetPlace & { readonly expectedVersion?: number | undefined },
     input: TargetInput,
     actor: Actor,
   ): Promise<{ target: Target; credentialDropped: boolean; confirmation: Confirmation }>
-  /** Answers when no node lets a call through to it any more. `not_found`. */
+  /** Resolves when no node forwards calls to it any more. `not_found`. */
   remove(organizationId: OrganizationId, idOrSlug: string, actor: Actor): Promise<void>
-  /** `not_found`. */
+  /** Throws `not_found`. */
   get(organizationId: OrganizationId, idOrSlug: string): Promise<Target>
   list(organizationId: OrganizationId): Promise<Target[]>
-  /** What other rules would have done to the calls of the last 24 hours; nothing is saved. `not_found`, `invalid_input`. */
+  /**
+   * Computes what other rules would have done with the calls of the last 24 hours; saves nothing. `not_found`,
+   * `invalid_input`.
+   */
   preview(at: TargetPlace, draft: RuleDraft, signal?: AbortSignal): Promise<RulePreview>
-  /** Their slugs by their ids. */
+  /** The slugs of all targets by id. */
   slugs(organizationId: OrganizationId): Promise<ReadonlyMap<string, string>>
 }
 
@@ -88,7 +94,6 @@ interface TargetsDeps {
   readonly defaults: TargetSettings
 }
 
-/** Opens the targets. */
 export function createTargets(deps: TargetsDeps): Targets {
   return new StoredTargets(deps)
 }
@@ -181,13 +186,13 @@ class StoredTargets implements Targets {
     return await targets.slugs(this.#deps.store, organizationId)
   }
 
-  /** The columns of a target after an edit, and whether its credential went with its upstream. */
+  /** The columns of a target after an edit, and whether the change of upstream removed its credential. */
   #edited(before: TargetRecord, input: TargetInput, now: number) {
     const upstream =
       input.upstream === undefined
         ? before.upstream
         : checkUpstream(input.upstream, this.#deps.guard)
-    // Whoever may not read a credential must not send it to a host of his choice.
+    // A person who may not read a credential must not be able to send it to a host of their choice.
     const moved = new URL(upstream).origin !== new URL(before.upstream).origin
     const keeps = input.credential === undefined && !moved
     const credential = keeps
@@ -309,7 +314,7 @@ function checkUpstream(text: string, guard: AddressGuard): string {
   return url.href
 }
 
-// RFC 9110, section 5.1 and 5.5; nothing that frames or routes a message, nothing that only we say.
+// RFC 9110, sections 5.1 and 5.5; excludes headers that frame or route a message, and those that only Intercept sets.
 function checkCredential(credential: { header: string; value: string }): void {
   const { header, value } = credential
   if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/.test(header) || isReservedHeader(header)) {

@@ -6,13 +6,13 @@ import type { Limits } from './limits.ts'
 import type { LastLine } from './rules.ts'
 import type { TargetsBySlug } from './target-cache.ts'
 
-/** A call to be judged without being made. */
+/** A call to be decided without making it. */
 export interface Trial {
-  /** Whose key, or why the key would be refused before anything else is looked at. */
+  /** The key's principal, or why the key would be refused before any other check. */
   readonly principal: KeyPrincipal | Problem
   readonly slug: string
   readonly method: string
-  /** Path below the target, without query. */
+  /** The path below the target, without the query. */
   readonly path: string
   readonly address: string
   readonly fromPage?: boolean | undefined
@@ -24,7 +24,7 @@ export interface TrialCheck {
   readonly detail: string | undefined
 }
 
-/** What the real call would meet: the same table of checks, nothing spent, nothing recorded. */
+/** What the real call would meet: the same checks, with nothing counted or recorded. */
 export interface TrialResult {
   readonly allowed: boolean
   readonly code: ProblemCode | undefined
@@ -32,12 +32,12 @@ export interface TrialResult {
   readonly stoppedAt: Check | undefined
   readonly ruleId: string | undefined
   readonly trialRuleId: string | undefined
-  /** The target's last line, where no rule decided. */
+  /** The target's last line, if no rule decided. */
   readonly otherwise: LastLine | undefined
   readonly checks: readonly TrialCheck[]
 }
 
-/** Judges a call. */
+/** Decides a call. */
 export async function tryCall(
   trial: Trial,
   deps: { targets: TargetsBySlug; limits: Limits },
@@ -80,7 +80,7 @@ async function judge(
   })
 }
 
-/** What is no refusal is a mistake of ours, or the database's absence: whoever tries hears of that. */
+/** An error that is no refusal is our own mistake or a database outage: report it to the person. */
 function problemOf({ error }: Refused): Problem {
   if (error instanceof Problem) return error
   throw error

@@ -3,18 +3,18 @@ import { once } from 'node:events'
 import type { Metrics } from './metrics.ts'
 import { redact } from './redact.ts'
 
-/** Lines that wait for the disk at most; what is beyond is dropped and counted. */
+/** Maximum bytes of lines waiting to be written; any beyond that are dropped and counted. */
 const maxWaitingBytes = 16 * 1024 * 1024
 
-/** A request that has ended, as the access log tells of it; undefined members are left out. */
+/** A finished request as a line of the access log; undefined members are left out. */
 export type AccessEntry = Readonly<Record<string, string | number | undefined>>
 
-/** One JSON line for each request, beside the requests. */
+/** Writes one JSON line per request, without delaying requests. */
 export interface AccessLog extends AsyncDisposable {
   add(entry: AccessEntry): void
 }
 
-/** Opens the access log: `stdout`, or a file that is appended to. */
+/** Opens the access log on `stdout`, or on a file to which it appends. */
 export function openAccessLog(deps: {
   readonly destination: string
   readonly metrics: Metrics

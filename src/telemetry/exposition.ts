@@ -1,10 +1,10 @@
-/** What a process measured, as data: rendered for a scrape, or sent to the process that answers for several. */
+/** A process's measurements as data, to be rendered for a scrape or sent to the supervisor of several workers. */
 
 export type MetricType = 'counter' | 'gauge' | 'histogram'
 
 /**
- * How the values of several workers become one: most add up; what each of them sees of something they share (a queue
- * in the database) is the greatest.
+ * How several workers' values combine: most are added; for something they share (a queue in the database), the maximum
+ * counts.
  */
 export type Across = 'sum' | 'max'
 
@@ -14,17 +14,17 @@ export interface MetricFamily {
   readonly help: string
   readonly type: MetricType
   readonly across: Across
-  /** What follows the name (suffix and labels), and the value. */
+  /** The rest of the series' name (suffix and labels), and its value. */
   readonly samples: readonly (readonly [series: string, value: number])[]
 }
 
-/** Label values by label name; keep them few: each combination is a series for ever. */
+/** Label values by label name. Keep them few, because each combination stays a series forever. */
 export type Labels = Readonly<Record<string, string>>
 
-/** One series of a metric; the suffix `_bucket` carries its bound behind a space. */
+/** One series of a metric; after the suffix `_bucket` come a space and the bucket's bound. */
 export type CollectedSample = readonly [labels: Labels | undefined, value: number, suffix?: string]
 
-/** The text for a scrape (Prometheus' text format, version 0.0.4). */
+/** Renders the text for a scrape (Prometheus text format 0.0.4). */
 export function renderFamilies(families: readonly MetricFamily[]): string {
   return families
     .flatMap(({ name, help, type, samples }) => [
@@ -36,7 +36,7 @@ export function renderFamilies(families: readonly MetricFamily[]): string {
     .concat('\n')
 }
 
-/** The families of several workers as one process would have them. */
+/** Merges the families of several workers into those of a single process. */
 export function mergeFamilies(
   workers: readonly (readonly MetricFamily[])[],
 ): readonly MetricFamily[] {
@@ -59,7 +59,7 @@ function join(across: Across, one: number, other: number): number {
   return across === 'sum' ? one + other : Math.max(one, other)
 }
 
-/** Labels between braces; nothing when there are none. */
+/** Renders labels in braces; empty if there are none. */
 export function renderLabels(labels: Labels | undefined, more = ''): string {
   const parts = Object.entries(labels ?? {}).map(
     ([name, value]) => `${name}="${escapeValue(value)}"`,

@@ -1,4 +1,4 @@
-/** What the product tells of itself: log lines, metrics, traces. */
+/** How the product reports on itself: log, metrics and traces. */
 export { createLog, type Log } from './log.ts'
 export { createMetrics, type Metrics } from './metrics.ts'
 export {

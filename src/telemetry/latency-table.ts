@@ -1,27 +1,27 @@
 import type { CollectedSample, Labels } from './exposition.ts'
 
-/** Upper bounds in microseconds; the last bucket takes what is slower. */
+/** Upper bounds in microseconds; the last bucket holds anything slower. */
 const boundsUs = [
   100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000,
   2_500_000, 5_000_000, 10_000_000, 30_000_000, 60_000_000,
 ] as const
 const buckets = boundsUs.length + 1
-/** The sum stands behind the buckets. */
+/** The sum is stored after the buckets. */
 const width = buckets + 1
 const firstRows = 16
 
-/** Latencies by row, in one typed array: an observation allocates nothing. */
+/** Latencies by row in one typed array, so that an observation allocates nothing. */
 export class LatencyTable {
   #cells: Float64Array
   #rows = 0
 
-  /** `rows` of them are there from the beginning. */
+  /** Creates the table with `rows` rows. */
   constructor(rows = 0) {
     this.#cells = new Float64Array(Math.max(rows, firstRows) * width)
     this.#rows = rows
   }
 
-  /** Makes room for another row and says which it is. */
+  /** Adds a row and returns its index. */
   addRow(): number {
     if ((this.#rows + 1) * width > this.#cells.length) {
       const larger = new Float64Array(this.#cells.length * 2)
@@ -41,7 +41,7 @@ export class LatencyTable {
     cells[start + buckets] = (cells[start + buckets] ?? 0) + us
   }
 
-  /** A row as a histogram's series; nothing while nothing was observed. */
+  /** A row as a histogram's series; empty until something was observed. */
   samples(row: number, labels: Labels | undefined): CollectedSample[] {
     const cells = this.#cells.subarray(row * width, (row + 1) * width)
     let total = 0

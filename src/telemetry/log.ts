@@ -1,4 +1,4 @@
-/** Lines about what happens: one JSON object each, pretty on a terminal, without secrets. */
+/** Logs what happens: one JSON object per line, pretty-printed on a terminal, without secrets. */
 import { createRequire } from 'node:module'
 import type pinoOf from 'pino'
 import { prettyLine } from './pretty.ts'
@@ -8,26 +8,26 @@ const load = createRequire(import.meta.url)
 
 type Write = (fields: object, text: string) => void
 
-/** The log of a part of the product: fields first, then a sentence without values. */
+/** The log of one part of the product: fields come first, then a sentence without values. */
 export interface Log {
   debug: Write
   info: Write
   warn: Write
   error: Write
   fatal: Write
-  /** The same log, with fields that every line then carries. */
+  /** The same log, with these fields added to every line. */
   child(fields: Readonly<Record<string, unknown>>): Log
 }
 
-/** Opens the log on a stream. Lines are written at once, so that the last one before an end is there too. */
+/** Creates the log on a stream. Lines are written synchronously, so that the last one before an exit is not lost. */
 export function createLog(options: {
   level: string
-  /** Where lines go; by default standard output. */
+  /** Writes one line; defaults to standard output. */
   write?: (line: string) => void
-  /** For a person's eyes instead of a program's. */
+  /** Formats lines for people instead of programs. */
   pretty?: boolean
 }): Log {
-  // Loaded with the first log: most commands have none.
+  // Loaded with the first log, because most commands have none.
   const pino = load('pino') as typeof pinoOf
   const finish = options.pretty === true ? prettyLine : (line: string) => line
   const destination =

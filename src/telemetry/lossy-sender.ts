@@ -5,17 +5,20 @@ const maxWaiting = 4096
 const itemsInBatch = 512
 const everyMs = 1000
 
-/** Takes items and sends them when it gets round to it; what does not fit or fails is dropped and counted. */
+/** Queues items and sends them in the background; those that don't fit or fail are dropped and counted. */
 export interface LossySender<T> extends AsyncDisposable {
   /** Never waits. */
   add(item: T): void
 }
 
-/** A sender whose losses cost neither memory nor a call. `post` has a deadline of its own and throws when it fails. */
+/**
+ * Creates a sender that sacrifices items rather than memory or a call. `post` has its own deadline and throws on
+ * failure.
+ */
 export function createLossySender<T>(deps: {
   readonly post: (body: string) => Promise<void>
   readonly render: (items: readonly T[]) => string
-  /** The counter of what was dropped, and the sentence that the log says of it. */
+  /** The counter of dropped items, and the log's sentence about them. */
   readonly dropped: ReturnType<Metrics['counter']>
   readonly warning: string
   readonly log: Pick<Log, 'warn'>
@@ -26,7 +29,7 @@ export function createLossySender<T>(deps: {
   const timer = setInterval(() => void flush(), everyMs)
   timer.unref()
 
-  /** A collector that is away must not fill our memory. */
+  /** An unreachable collector must not fill our memory. */
   async function sendAll(): Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, itemsInBatch)

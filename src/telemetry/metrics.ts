@@ -1,4 +1,4 @@
-/** The registry: counters, gauges and histograms of this process, and values that are asked for at a scrape. */
+/** The registry of this process's counters, gauges and histograms, and of values measured at scrape time. */
 import {
   renderFamilies,
   renderLabels,
@@ -16,11 +16,11 @@ export interface Counter {
 }
 
 export interface Histogram {
-  /** Counts one observation, in seconds. */
+  /** Records one observation, in seconds. */
   observe(seconds: number, labels?: Labels): void
 }
 
-/** What a metric is called and what it says. */
+/** A metric's name and description. */
 export interface MetricAbout {
   readonly name: string
   readonly help: string
@@ -28,23 +28,23 @@ export interface MetricAbout {
   readonly across?: Across
 }
 
-/** All metrics of a process. Asking twice for the same name gives the same metric. */
+/** All metrics of a process; requesting the same name again returns the same metric. */
 export interface Metrics {
   counter(name: string, help: string): Counter
-  /** A value that is asked for when somebody looks; a counter if the name ends in `_total`. */
+  /** A value measured at scrape time; a counter if the name ends in `_total`. */
   measured(name: string, help: string, measure: () => number): void
-  /** The same for a gauge of which the highest of all workers counts, not the sum. */
+  /** Like `measured`, for a gauge whose maximum over all workers counts instead of the sum. */
   highest(name: string, help: string, measure: () => number): void
-  /** Series that somebody else counts, asked for when somebody looks. */
+  /** Series counted elsewhere and collected at scrape time. */
   collected(about: MetricAbout, collect: () => Iterable<CollectedSample>): void
   histogram(name: string, help: string): Histogram
-  /** Is awaited before each scrape: for what must be read from the database first. It must not fail. */
+  /** Awaited before each scrape, to read values from the database first; must not fail. */
   beforeScrape(refresh: () => Promise<void>): void
-  /** Everything as data. */
+  /** All metrics as data. */
   families(): readonly MetricFamily[]
-  /** Refreshes, and gives everything as data. */
+  /** Refreshes all metrics and returns them as data. */
   scrape(): Promise<readonly MetricFamily[]>
-  /** The text of what is known now. */
+  /** Renders the current values as text. */
   render(): string
 }
 
@@ -54,9 +54,9 @@ interface Registered {
   readonly collect: () => Iterable<CollectedSample>
 }
 
-/** More series than this in one metric are a mistake or an attack: further ones are counted together. */
+/** A metric with more series than this indicates a mistake or an attack; further ones are counted together. */
 const maxSeries = 2000
-/** Whoever scrapes hears what was known before, rather than nothing. */
+/** After this time a scrape gets the previous values rather than nothing. */
 const refreshWithinMs = 1000
 const overflow: Labels = { overflow: 'true' }
 
@@ -145,7 +145,7 @@ class Registry implements Metrics {
     make: () => Registered & { readonly metric: T },
   ): T {
     const known = this.#registered.get(name)
-    // A name has one maker, so what is known by it is of the maker's type.
+    // A name is always registered by the same code, so the stored metric has the right type.
     if (known !== undefined) return known.metric as T
     checkName(name)
     const made = make()
@@ -158,7 +158,7 @@ function checkName(name: string): void {
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`${name} is no name for a metric`)
 }
 
-/** `_bucket` carries its bound behind a space: `_bucket le="0.1"`. */
+/** After the suffix `_bucket` come a space and the bucket's bound: `_bucket le="0.1"`. */
 function suffixed(suffix: string, labels: Labels | undefined): string {
   const [name = '', bound = ''] = suffix.split(' ')
   return `${name}${renderLabels(labels, bound)}`

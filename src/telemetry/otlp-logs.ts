@@ -1,10 +1,10 @@
 import { renderAttributes, scopeOf, type Attributes } from './otlp.ts'
 
-/** Something that happened, for a collector. */
+/** A log record for a collector. */
 export interface LogRecord {
   /** Milliseconds since 1970. */
   readonly at: number
-  /** What kind of thing, `noun.verb`. */
+  /** The kind of event, written as `noun.verb`. */
   readonly event: string
   readonly isWarning: boolean
   readonly body: string

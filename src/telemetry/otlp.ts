@@ -1,4 +1,4 @@
-/** A finished piece of work in a trace (W3C Trace Context: ids in lower-case hex). */
+/** A finished span of a trace (W3C Trace Context: ids in lower-case hex). */
 export interface Span {
   readonly traceId: string
   readonly spanId: string
@@ -45,12 +45,12 @@ function renderSpan(span: Span): object {
   }
 }
 
-/** What made it, whatever the service is called. */
+/** The instrumentation scope: this product, whatever the service is called. */
 export function scopeOf(resource: Attributes): object {
   return { name: 'intercept', version: resource['service.version'] }
 }
 
-/** Attributes as OTLP has them; whole numbers only. */
+/** Converts attributes to OTLP's form; numbers must be integers. */
 export function renderAttributes(attributes: Attributes): object[] {
   return Object.entries(attributes)
     .filter(([, value]) => value !== undefined)

@@ -6,7 +6,7 @@ const colours: Readonly<Record<string, number>> = {
   fatal: 31,
 }
 
-/** A finished JSON line as a person reads it: time, level, sentence, fields; a stack below. */
+/** Formats a JSON line for people: time, level, sentence and fields, with a stack below. */
 export function prettyLine(line: string): string {
   const { level, time, message, err, ...fields } = JSON.parse(line) as Record<string, unknown>
   const failure = err as { stack?: string; message?: string } | undefined
@@ -29,7 +29,7 @@ function indent(line: string): string {
   return `    ${visible(line)}`
 }
 
-/** Control characters as escapes: a path or an agent must not move the cursor or begin a line. */
+/** Escapes control characters: a path or a user agent must not move the cursor or start a new line. */
 function visible(text: string): string {
   return text
     .replace(/[\p{Cc}\u2028\u2029]/gu, (character) => JSON.stringify(character).slice(1, -1))

@@ -2,10 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Metrics } from './metrics.ts'
 
-/** Each look wakes the process: often enough to meet every stop that matters, rarely enough to cost an idle node nothing. */
+/**
+ * Each sample wakes the process: frequent enough to catch every relevant stall, rare enough to cost an idle node almost
+ * nothing.
+ */
 const delayEveryMs = 100
 
-/** What every process tells about itself, by the names that Prometheus' own clients use; the returned function ends the measuring. */
+/** Measures the process under the names that Prometheus' own clients use; the returned function stops the measuring. */
 export function measureProcess(metrics: Metrics): () => void {
   metrics.measured('process_cpu_seconds_total', 'User and system time of the process.', () => {
     const { user, system } = process.cpuUsage()
@@ -31,7 +34,7 @@ export function measureProcess(metrics: Metrics): () => void {
 function measureDelay(metrics: Metrics): () => void {
   const delay = monitorEventLoopDelay({ resolution: delayEveryMs })
   delay.enable()
-  // What Node notes is the whole time between two looks.
+  // Node records the whole interval between two samples, so the interval itself is subtracted.
   const seconds = (ns: number): number =>
     Number.isFinite(ns) ? Math.max(0, ns / 1e9 - delayEveryMs / 1000) : 0
   metrics.highest(
@@ -56,7 +59,7 @@ function measureDelay(metrics: Metrics): () => void {
   return () => delay.disable()
 }
 
-/** Linux says it in /proc; elsewhere the two metrics are left out. */
+/** Linux exposes these in /proc; elsewhere the two metrics are left out. */
 function readLimits(): { maxFiles: number | undefined } {
   try {
     const [, most] =

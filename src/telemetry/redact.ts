@@ -1,8 +1,9 @@
 import { anyPrefix } from '../credential-formats.ts'
 
 /**
- * What must never be in a line, wherever it came from (a field, a message, an error's text). One expression over the
- * finished line reaches all of them; the forms are those of our own credentials and of the ways others are carried.
+ * Matches secrets that must never appear in a line, whether they come from a field, a message or an error. One
+ * expression over the finished line covers all of these; it knows the formats of our own credentials and the usual ways
+ * of carrying others.
  */
 const secretForms = new RegExp(
   [
@@ -19,10 +20,10 @@ const secretForms = new RegExp(
   'gi',
 )
 
-/** Characters that JSON leaves alone and that a terminal or a line reader obeys: DEL, C1, line separators. */
+/** Characters that JSON does not escape but terminals and line readers interpret: DEL, C1, line separators. */
 const obeyedByReaders = /[\u007F-\u009F\u2028\u2029]/g
 
-/** The line without secrets, and without characters that could forge another line. */
+/** Returns the line without secrets, and without characters that could forge another line. */
 export function redact(line: string): string {
   return line
     .replace(secretForms, (...found: unknown[]) => {

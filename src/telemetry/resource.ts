@@ -1,6 +1,6 @@
 import type { Attributes } from './otlp.ts'
 
-/** Who tells a collector: OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, and the version. */
+/** Identifies the sender to a collector: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES and the version. */
 export function resourceOf(given: {
   readonly serviceName: string | undefined
   readonly attributes: Readonly<Record<string, string>>
@@ -11,7 +11,7 @@ export function resourceOf(given: {
     'service.name': 'intercept',
     'service.version': version,
     ...attributes,
-    // OTEL_SERVICE_NAME comes before service.name in OTEL_RESOURCE_ATTRIBUTES.
+    // OTEL_SERVICE_NAME takes precedence over service.name in OTEL_RESOURCE_ATTRIBUTES.
     ...(serviceName === undefined ? {} : { 'service.name': serviceName }),
   }
 }

@@ -12,12 +12,12 @@ const names = [
 export type SamplerName = (typeof names)[number]
 export const samplerNames: readonly SamplerName[] = names
 
-/** The sampler of that name; `ratio` is the part of all traces that traceidratio reports. */
+/** Creates the sampler with this name; `ratio` is the fraction of traces that traceidratio reports. */
 export function createSampler(name: SamplerName, ratio: number): Sampler {
   const decide = (traceId: string): boolean => {
     if (name.endsWith('always_on')) return true
     if (name.endsWith('always_off')) return false
-    // The last 56 bits are random (W3C Trace Context, level 2), and every service decides alike by them.
+    // The last 56 bits are random (W3C Trace Context, level 2), so every service reaches the same decision.
     return Number.parseInt(traceId.slice(-14), 16) < ratio * 2 ** 56
   }
   if (!name.startsWith('parentbased_')) return decide

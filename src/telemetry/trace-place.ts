@@ -5,7 +5,7 @@ export interface TracePlace {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string | undefined
-  /** Two hex digits; the last bit says whether the trace is reported. */
+  /** Two hex digits; the last bit tells whether the trace is reported. */
   readonly flags: string
 }
 
@@ -16,7 +16,7 @@ export function isTraceparent(given: string | undefined): given is string {
   return given !== undefined && traceparentShape.test(given)
 }
 
-/** A span below the caller's, or at the start of a new trace. */
+/** Creates a span below the caller's, or at the start of a new trace. */
 export function placeInTrace(
   given: string | undefined,
   how: { readonly randomHex: (bytes: number) => string; readonly sample: Sampler },

@@ -1,4 +1,4 @@
-/** Spans for an OpenTelemetry collector: OTLP over HTTP as JSON, in batches, never at the cost of a call. */
+/** Sends spans to an OpenTelemetry collector as OTLP over HTTP in JSON batches, never delaying a call. */
 import type { Log } from './log.ts'
 import { createLossySender, type LossySender } from './lossy-sender.ts'
 import type { Metrics } from './metrics.ts'
@@ -8,15 +8,15 @@ import { placeInTrace, type TracePlace } from './trace-place.ts'
 
 export type { Span } from './otlp.ts'
 
-/** Takes spans; sends them when it gets round to it. */
+/** Queues spans and sends them in the background. */
 export interface Tracer extends LossySender<Span> {
-  /** A new span below the caller's `traceparent`, or at the start of a trace. */
+  /** Creates a span below the caller's `traceparent`, or at the start of a trace. */
   place(traceparent: string | undefined): TracePlace
-  /** An id for one more span of the same trace. */
+  /** An id for another span of the same trace. */
   spanId(): string
 }
 
-/** Opens a tracer. `post` sends a body to the collector, within a deadline of its own, and throws when it fails. */
+/** Creates a tracer. `post` sends a body to the collector within its own deadline, and throws on failure. */
 export function createTracer(deps: {
   readonly post: (body: string) => Promise<void>
   readonly resource: Attributes

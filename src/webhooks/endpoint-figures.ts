@@ -4,16 +4,16 @@ import { deliveryTimes, type DeliveryTimes, type Store } from '../store/index.ts
 const maxDeliveries = 20_000
 const randomPart = 16
 
-/** What became of an endpoint's deliveries in one step of time; the counts are of those whose event fell into it. */
+/** An endpoint's deliveries in one time step, counted by when their event happened. */
 export interface EndpointStep {
   readonly at: number
   readonly delivered: number
   readonly dead: number
   readonly skipped: number
   readonly waiting: number
-  /** How many waited at the end of the step. */
+  /** How many deliveries were pending at the end of the step. */
   readonly backlog: number
-  /** From the event to the delivery, retries included; undefined where nothing was delivered. */
+  /** From the event to its delivery, including retries; undefined if nothing was delivered. */
   readonly p50Ms: number | undefined
   readonly p95Ms: number | undefined
 }
@@ -21,11 +21,11 @@ export interface EndpointStep {
 /** The deliveries of an endpoint over time. */
 export interface EndpointFigures {
   readonly steps: readonly EndpointStep[]
-  /** There were so many that only the newest were counted. */
+  /** Whether there were so many that only the newest were counted. */
   readonly isSampled: boolean
 }
 
-/** Counts the newest 20,000 deliveries of an endpoint in a range, step by step. */
+/** Counts an endpoint's newest 20,000 deliveries in a time range, step by step. */
 export async function endpointFigures(
   store: Store,
   organizationId: string,
@@ -34,7 +34,7 @@ export async function endpointFigures(
   const { from, to, stepMs } = wish
   const found = await deliveryTimes(store.slowReads, organizationId, {
     endpointId: wish.endpointId,
-    // Ids grow with time: a bound of time is a bound of ids, which the index knows.
+    // Ids grow with time, so a time limit is an id limit, which the index supports.
     fromId: createId('dlv', from).slice(0, -randomPart),
     limit: maxDeliveries + 1,
   })

@@ -8,7 +8,7 @@ const maxHeaders = 20
 const maxHeaderBytes = 4096
 const maxRate = 1000
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/
-// RFC 9110, section 5.5: visible ASCII with spaces and tabs inside; nothing that could end the line.
+// RFC 9110, section 5.5: visible ASCII with inner spaces and tabs, and nothing that could end the line.
 const headerValue = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/
 const ownHeaders = new Set([
   'connection',
@@ -27,44 +27,44 @@ const ownHeaders = new Set([
   'user-agent',
 ])
 
-/** What people choose of an endpoint; what is not given stays (or takes its default). */
+/** The fields of an endpoint that people choose; an omitted one stays unchanged or takes its default. */
 export interface EndpointInput {
   readonly url?: string | undefined
   readonly description?: string | undefined
-  /** Null = every type. */
+  /** null means every type. */
   readonly types?: readonly string[] | null | undefined
-  /** Sent with every delivery; replaces those before. */
+  /** Sent with every delivery; replaces the previous headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Deliveries a second at most; null = no limit. */
+  /** Maximum deliveries per second; null means no limit. */
   readonly ratePerSecond?: number | null | undefined
-  /** One after the other, in the order of the events; a failing one holds up those behind it. */
+  /** Sends one delivery at a time in event order; a failing one holds up those after it. */
   readonly ordered?: boolean | undefined
-  /** Whether deliveries carry an Ed25519 signature (`v1a`) besides. */
+  /** Whether deliveries also carry an Ed25519 signature (`v1a`). */
   readonly asymmetric?: boolean | undefined
 }
 
-/** Checks a wish; throws `invalid_input` or `outbound_blocked`. */
-export function checkInput(wish: EndpointInput, outbound: Outbound): void {
-  if (wish.url !== undefined) outbound.checkUrl(wish.url)
-  if (wish.description !== undefined && wish.description.length > maxDescriptionLength) {
+/** Validates an input; throws `invalid_input` or `outbound_blocked`. */
+export function checkInput(input: EndpointInput, outbound: Outbound): void {
+  if (input.url !== undefined) outbound.checkUrl(input.url)
+  if (input.description !== undefined && input.description.length > maxDescriptionLength) {
     throw new Problem(
       'invalid_input',
       `A description has up to ${maxDescriptionLength} characters.`,
     )
   }
-  for (const type of wish.types ?? []) {
+  for (const type of input.types ?? []) {
     if (!findEventType(type)) {
       throw new Problem('invalid_input', `There is no event type ${type.slice(0, 60)}.`)
     }
   }
-  if (wish.types?.length === 0) {
+  if (input.types?.length === 0) {
     throw new Problem('invalid_input', 'Choose at least one event type, or all of them.')
   }
-  const rate = wish.ratePerSecond ?? undefined
+  const rate = input.ratePerSecond ?? undefined
   if (rate !== undefined && !(Number.isInteger(rate) && rate >= 1 && rate <= maxRate)) {
     throw new Problem('invalid_input', `A rate is 1 to ${maxRate} deliveries a second.`)
   }
-  if (wish.headers) checkHeaders(wish.headers)
+  if (input.headers) checkHeaders(input.headers)
 }
 
 function checkHeaders(headers: Readonly<Record<string, string>>): void {
@@ -79,7 +79,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
     if (!headerName.test(name) || seen.has(lower)) {
       throw new Problem('invalid_input', 'A header has a name of letters, digits and dashes, once.')
     }
-    // A receiver that folds names would see an alias beside our header, or in its place.
+    // A receiver that normalizes header names could see an alias next to our header, or instead of it.
     const folded = foldHeaderName(name)
     if (ownHeaders.has(folded) || /^(webhook|intercept|sec|proxy)-/.test(folded)) {
       throw new Problem('invalid_input', `The header ${lower} is ours to set.`)

@@ -28,18 +28,18 @@ import type { WebhookSecrets } from './signing/secret.ts'
 
 const maxUsualEndpoints = 50
 
-/** What varies. */
+/** The dependencies of `Endpoints`. */
 export interface EndpointsDeps {
   readonly store: Store
   readonly sealer: Sealer
   readonly outbound: Outbound
   readonly clock: Clock
   readonly secrets: WebhookSecrets
-  /** LIMIT_WEBHOOK_ENDPOINTS, for each organization; 50. */
+  /** LIMIT_WEBHOOK_ENDPOINTS per organization; defaults to 50. */
   readonly maxEndpoints: number | undefined
 }
 
-/** Endpoints: add, change, switch, test. */
+/** Endpoints: add, change, enable, disable and test them. */
 export class Endpoints {
   readonly #deps: EndpointsDeps
 
@@ -51,19 +51,19 @@ export class Endpoints {
     return await endpoints.list(this.#deps.store, organizationId)
   }
 
-  /** `not_found`. */
+  /** Throws `not_found`. */
   async get(organizationId: string, id: string): Promise<EndpointRecord> {
     return found(await endpoints.find(this.#deps.store, organizationId, id))
   }
 
-  /** Whose endpoint this is, for the command line; `not_found`. */
+  /** The organization that an endpoint belongs to, for the command line. `not_found`. */
   async organizationOf(id: string): Promise<string> {
     const organizationId = await endpoints.organizationOf(this.#deps.store, id)
     if (organizationId === undefined) throw notFound()
     return organizationId
   }
 
-  /** `invalid_input`, `outbound_blocked`, `conflict` when there are too many. */
+  /** Throws `invalid_input`, `outbound_blocked`, or `conflict` when there are too many. */
   async create(
     organizationId: string,
     input: EndpointInput & { readonly url: string },
@@ -85,7 +85,7 @@ export class Endpoints {
     })
   }
 
-  /** The same, `not_found`, and `version_conflict` if somebody else was faster. */
+  /** Throws as `create` does, and `not_found`, or `version_conflict` if the endpoint was changed in the meantime. */
   async update(
     organizationId: string,
     id: string,
@@ -94,9 +94,9 @@ export class Endpoints {
     const { input, actor, version } = change
     checkInput(input, this.#deps.outbound)
     const before = await this.get(organizationId, id)
-    // A key pair that is there stays: receivers have its public half.
+    // An existing key pair is kept, because receivers have its public half.
     const asymmetric = input.asymmetric && before.publicKey ? undefined : input.asymmetric
-    // Headers may hold a receiver's secret: they do not follow the endpoint to another host.
+    // Headers may contain a receiver's secret, so they must not follow the endpoint to another host.
     const moved = input.url !== undefined && originOf(input.url) !== originOf(before.url)
     const headers = moved ? (input.headers ?? {}) : input.headers
     const subject = { organizationId, id }
@@ -115,7 +115,7 @@ export class Endpoints {
     })
   }
 
-  /** What waits becomes skipped deliveries. */
+  /** Pending deliveries become skipped. */
   async remove(organizationId: string, id: string, actor: Actor): Promise<void> {
     const endpoint = await this.get(organizationId, id)
     await this.#change({ organizationId, id }, async (tx) => {
@@ -130,7 +130,7 @@ export class Endpoints {
     })
   }
 
-  /** On from any state, as new. */
+  /** Enables an endpoint in any state, with fresh health. */
   async enable(organizationId: string, id: string, actor: Actor): Promise<EndpointRecord> {
     return await this.#change({ organizationId, id }, async (tx) => {
       const before = found(await endpoints.find(tx, organizationId, id))
@@ -145,7 +145,7 @@ export class Endpoints {
     })
   }
 
-  /** Off: what waits and what comes becomes skipped deliveries. */
+  /** Disables an endpoint: pending and future deliveries become skipped. */
   async disable(organizationId: string, id: string, actor: Actor): Promise<EndpointRecord> {
     return await this.#change({ organizationId, id }, async (tx) => {
       const before = found(await endpoints.find(tx, organizationId, id))
@@ -162,7 +162,7 @@ export class Endpoints {
     })
   }
 
-  /** Sends the sample of a type (a ping by default) to this endpoint alone; `conflict` if it is disabled. */
+  /** Sends the sample event of a type (a ping by default) to this endpoint only; `conflict` if it is disabled. */
   async sendSample(
     organizationId: string,
     id: string,
@@ -178,7 +178,7 @@ export class Endpoints {
       if (health.state === 'disabled') {
         throw new Problem('conflict', 'The endpoint is disabled: enable it first.')
       }
-      // A held endpoint is probed now: that is what the person wants to know.
+      // A held endpoint is probed now, because the sample is meant to show whether it works.
       if (health.state === 'held') {
         const probing = probedNow(health as EndpointHealth, tx.now)
         await endpoints.updateHealth(tx, { organizationId, id, health: probing })
@@ -191,7 +191,7 @@ export class Endpoints {
     return { eventId }
   }
 
-  /** What the dispatcher needs to send. */
+  /** Loads what the dispatcher needs for sending. */
   async prepare(endpoint: EndpointRecord): Promise<PreparedEndpoint> {
     const { sealer, secrets } = this.#deps
     const { organizationId, id, headersSealed, privateKeySealed } = endpoint
@@ -208,7 +208,7 @@ export class Endpoints {
     return { url: endpoint.url, headers, signer }
   }
 
-  /** The columns of an input; what may be secret is sealed for this endpoint. */
+  /** Converts an input into columns, sealing possible secrets for this endpoint. */
   #settingsOf({ organizationId, id }: Subject, input: EndpointInput): EndpointSettings {
     const { sealer } = this.#deps
     const { url, description, types, ratePerSecond, ordered, headers, asymmetric } = input
@@ -243,7 +243,7 @@ interface Subject {
   readonly id: string
 }
 
-/** What is said of a change in the audit log. */
+/** The part of a change shown in the audit log. */
 interface Told {
   readonly actor: Actor
   readonly verb: string

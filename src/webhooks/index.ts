@@ -1,4 +1,4 @@
-/** Events, endpoints, deliveries: everything that happens is announced, signed, and never lost. */
+/** Events, endpoints and deliveries: every event is announced, signed and never lost. */
 import type { Clock } from '../clock.ts'
 import type { Outbound } from '../http/index.ts'
 import { createId } from '../ids.ts'
@@ -55,7 +55,7 @@ export interface Webhooks extends AsyncDisposable {
     attempts(organizationId: string, deliveryId: string): Promise<AttemptRecord[]>
   }
   readonly events: {
-    /** Events behind a sequence, in their order. */
+    /** Events after a sequence number, in order. */
     listAfter(
       organizationId: string,
       page: { after: number; limit: number; types?: readonly string[] | undefined },
@@ -67,19 +67,19 @@ export interface Webhooks extends AsyncDisposable {
     organizationId: string,
     range: { endpointId: string; from: number; to: number; stepMs: number },
   ): Promise<EndpointFigures>
-  /** committed = delivered + dead + pending + held + skipped, for each endpoint. */
+  /** Each endpoint's counts, where committed = delivered + dead + pending + held + skipped. */
   books(organizationId: string, endpointId?: string): Promise<EndpointBooks[]>
-  /** Removes what ended longer ago than is kept; a running node does it every hour by itself. */
+  /** Deletes what ended longer ago than the retention period; a running node does this every hour. */
   removeOld(): Promise<RetentionResult>
-  /** Starts to send, to go on with replays and to tidy up; until then this is only rules (the command line). */
+  /** Starts sending, continuing replays and cleaning up; before that only the rules work, as the command line needs. */
   start(): Promise<void>
-  /** Begins to stop: no new attempts from now on. Closing waits for those under way. */
+  /** Begins to stop: no new attempts start from now on. Closing waits for those in progress. */
   stopSending(): void
   /** For tests. */
   state(): { lanes: number; sending: number; unwritten: number }
 }
 
-/** What varies. */
+/** The dependencies of webhooks. */
 export interface WebhooksDeps {
   readonly store: Store
   readonly sealer: Sealer
@@ -87,18 +87,20 @@ export interface WebhooksDeps {
   readonly outbound: Outbound
   readonly log: Log
   readonly random?: (() => number) | undefined
-  /** Ended deliveries and their events are removed after this; 30 days. */
+  /** Finished deliveries and their events are deleted after this time; defaults to 30 days. */
   readonly deliveriesKeptMs?: number | undefined
-  /** Endpoints of an organization; 50. */
+  /** The maximum number of endpoints per organization; defaults to 50. */
   readonly maxEndpoints?: number | undefined
-  /** How long a stop waits for receivers before it cuts them off; 16 s, a little more than an attempt may take. */
+  /**
+   * How long stopping waits for receivers before aborting; defaults to 16 s, slightly more than an attempt may take.
+   */
   readonly graceMs?: number | undefined
-  /** How long an attempt may take, the response's body included; 15 s. */
+  /** How long an attempt may take, including the response's body; defaults to 15 s. */
   readonly attemptMs?: number | undefined
   readonly metrics?: Metrics | undefined
 }
 
-/** Opens the rules, and what sends; nothing runs before `start`. */
+/** Creates the rules and the dispatcher; nothing runs before `start`. */
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
   return new RunningWebhooks(deps)
 }
@@ -198,7 +200,7 @@ class RunningWebhooks implements Webhooks {
     await this.#stop()
   }
 
-  /** Hears from the change feed what is to be sent, and which endpoints changed. */
+  /** Learns from the change feed what to send and which endpoints changed. */
   #follow(): void {
     const { feed } = this.#deps.store
     feed.on(
@@ -213,7 +215,7 @@ class RunningWebhooks implements Webhooks {
         if (endpointIds === 'all') return this.#dispatcher.forget(organizationId)
         for (const id of endpointIds) this.#dispatcher.forget(organizationId, id)
       },
-      // Leases that were taken in another history of the database are somebody else's in this one.
+      // Leases taken in another history of the database belong to others in this one.
       () => this.#dispatcher.forget(),
     )
   }
@@ -252,9 +254,9 @@ function eventsOf(store: Store): Webhooks['events'] {
   }
 }
 
-/** A feed that starts afresh costs at most a second: polling is the truth. */
+/** A reset of the feed delays hints by at most a second, because polling finds everything. */
 function noMatter(): void {
-  // Nothing to forget.
+  // There is nothing to drop.
 }
 
 function after(ms: number, call: () => void): () => void {

@@ -84,7 +84,7 @@ describe('the health of an endpoint', () => {
     let now = first.probeAt!
     for (let ping = 0; ping < 5; ping++) {
       now += 1000
-      // Asked for twice before it is sent, it is still one probe.
+      // Requesting a probe twice before it is sent still makes only one.
       health = healthAfter(probedNow(probedNow(health, now), now), failed, now)
       assert.equal((health.probeAt! - now) / minuteMs, 2)
     }

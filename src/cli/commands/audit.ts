@@ -124,7 +124,7 @@ export const commands = {
   }),
 }
 
-/** The chains to look at: an organization's, or all, those of nobody included. */
+/** The chains to verify: an organization's, or all of them, including those without an organization. */
 async function chainsOf(
   services: Services,
   slug: string | undefined,
@@ -145,7 +145,7 @@ async function chainsOf(
   return [...ids].map((id) => ({ id, slug: slugs.get(id) ?? id }))
 }
 
-/** Heads as `audit head`, the JSON API or an event `audit.head_sealed` gave them. */
+/** Parses heads from the output of `audit head`, the JSON API or an `audit.head_sealed` event. */
 function readHeads(file: string): SignedHead[] {
   let content: unknown
   try {

@@ -17,7 +17,7 @@ import { printableInLine, type Terminal } from '../lib/terminal.ts'
 
 const maxListed = 1000
 const everyMs = 1000
-/** Behind the newest call, for those that end later than they began. */
+/** How far to look back before the newest call, because records appear when a call ends, not when it begins. */
 const lookBackMs = 5000
 
 export const commands = {
@@ -90,7 +90,7 @@ async function withCalls<T>(
   })
 }
 
-/** Says each call once, as it ends, until somebody stops it. */
+/** Prints each call once, as it ends, until the user stops it. */
 async function follow(tail: {
   readonly next: () => Promise<NamedCall[]>
   readonly seen: Set<string>
@@ -114,12 +114,12 @@ async function follow(tail: {
   }
 }
 
-/** Waits, or ends early without an error when it is over. */
+/** Waits; resolves early, without an error, when aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => undefined)
 }
 
-/** What is no longer looked back at need not be remembered. */
+/** Forgets calls that are too old to be read again. */
 function forget(seen: Set<string>, found: readonly NamedCall[]): void {
   if (seen.size <= 2 * maxListed) return
   const recent = new Set<string>(found.map(({ call }) => call.id))

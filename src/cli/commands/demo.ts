@@ -72,7 +72,7 @@ export const commands = {
   }),
 }
 
-/** Starts the parts, then does what a person would do with the command line. */
+/** Starts the parts of the demo, then does what a person would do on the command line. */
 async function startDemo(
   folder: string,
   wantedPort: number,
@@ -126,7 +126,7 @@ async function startDemo(
   }
 }
 
-/** The test provider's client has the same secret each time, so that the connection made first goes on working. */
+/** The test provider's client keeps its secret between runs, so that the connection created first stays valid. */
 function clientSecretIn(folder: string): string {
   makeFolder(folder)
   const file = join(folder, 'demo-client.secret')
@@ -134,7 +134,7 @@ function clientSecretIn(folder: string): string {
   return readFileSync(file, 'utf8')
 }
 
-/** The demo's endpoint; one that an earlier run left at another address is taken away. */
+/** Points the demo's endpoint at a URL, and removes one that an earlier run created for another URL. */
 async function pointEndpointAt(does: Does, url: string): Promise<void> {
   const description = 'Demo receiver'
   const endpoints = (await does(webhookCommands.list, 'demo', {})) as unknown as {
@@ -148,7 +148,7 @@ async function pointEndpointAt(does: Does, url: string): Promise<void> {
   await does(webhookCommands.add, `demo --url ${url}`, { '--description': description })
 }
 
-/** The connection to the test provider, unless an earlier run made one to the same address. */
+/** Connects the test provider, unless an earlier run already created a connection to the same URL. */
 async function connectProvider(
   does: Does,
   issuer: string,
@@ -166,7 +166,7 @@ async function connectProvider(
   await does(ssoCommands['verify-domain'], 'demo corp.test --override', {})
 }
 
-/** A week of calls, a target that is down, and a rotated key whose old secret is still in use. */
+/** Creates a week of calls, a target that is down, and a rotated key whose old secret is still in use. */
 async function fillWithSample(
   does: Does,
   env: Record<string, string>,
@@ -212,7 +212,7 @@ async function fillWithSample(
 type Does = ReturnType<typeof commandsIn>
 type Options = Readonly<Record<string, string | readonly string[]>>
 
-/** Runs commands in this process, as the words of a command line would. */
+/** Runs commands in this process with the given command-line words. */
 function commandsIn(env: Record<string, string>) {
   return async (
     what: Command,
@@ -227,12 +227,12 @@ function commandsIn(env: Record<string, string>) {
       quietTerminal(env, input),
       () => undefined,
     )
-    // What lists is cast where it is called; every other command here answers with one object.
+    // Callers of list commands cast the result; every other command used here returns one object.
     return (answer?.data ?? {}) as Record<string, unknown>
   }
 }
 
-/** `intercept receive`, printing below the demo's screen; resolves to its address when it listens. */
+/** Runs `intercept receive`, printing below the demo's screen; resolves to its URL once it listens. */
 async function startReceiver(
   secret: string,
   terminal: Terminal,
@@ -263,7 +263,7 @@ async function startReceiver(
   return await listening.promise
 }
 
-/** What is printed while the parts start comes below the screen. */
+/** Holds back anything printed during the start, so that it appears below the screen. */
 function holdBack(terminal: Terminal): { terminal: Terminal; release: () => void } {
   let held: string[] | undefined = []
   const print = (line: string): void => {

@@ -18,7 +18,7 @@ const reachWithinMs = 3000
 const clockApartMs = 2000
 const revocations = 20
 
-/** One thing looked at. `said` is a sentence; a check that is not well says what to do. */
+/** The result of one check. `said` is a sentence; if the check failed, it says what to do. */
 interface Finding {
   readonly check: string
   readonly isWell: boolean
@@ -70,7 +70,7 @@ async function lookAtDatabase(terminal: Terminal): Promise<Finding[]> {
     })
   } catch (error) {
     if (!(error instanceof DatabaseMissing)) throw error
-    // Asked before the first start: nothing is wrong, and nothing is made.
+    // Run before the first start, when there is nothing to check; it must not create a database.
     return [{ check: 'database', isWell: true, said: error.message }]
   }
 }
@@ -116,7 +116,7 @@ async function checkDatabase(store: Store): Promise<Finding[]> {
   ]
 }
 
-/** Nobody listening is no fault while no node runs: doctor is also asked before the first start. */
+/** An unreachable address is no fault while no node runs, because doctor may also run before the first start. */
 async function checkReachable(baseUrl: string, nodes: number): Promise<Finding> {
   const check = 'reachability'
   try {
@@ -151,7 +151,7 @@ async function checkReachable(baseUrl: string, nodes: number): Promise<Finding> 
   }
 }
 
-/** Commits changes as a revocation does, and waits until every live node has confirmed each. */
+/** Commits changes the way a revocation does, and waits until every live node has confirmed each one. */
 async function measureRevocation(store: Store): Promise<{ nodes: number; finding: Finding }> {
   const took: number[] = []
   let nodes = 0
@@ -183,7 +183,7 @@ async function measureRevocation(store: Store): Promise<{ nodes: number; finding
   return { nodes: nodes + silent, finding }
 }
 
-/** Whether all nodes read this database, and since when it is this one. */
+/** Whether all nodes read the current database, and since when it has been current. */
 async function checkHistory(store: Store): Promise<Finding> {
   const { nodes } = await nodeTable.look(store, undefined)
   const elsewhere = nodes.filter(({ isOfThisHistory }) => !isOfThisHistory).length
@@ -197,7 +197,7 @@ async function checkHistory(store: Store): Promise<Finding> {
   return { check: 'history', isWell: elsewhere === 0, said, details }
 }
 
-/** How rates are shared at present; nodes that run alone share nothing. */
+/** How rates are shared at the moment; a single node shares nothing. */
 async function checkRates(store: Store): Promise<Finding> {
   const { nodes, subjects, short } = await rateShares.countShares(store.calls)
   const said =
@@ -207,7 +207,7 @@ async function checkRates(store: Store): Promise<Finding> {
   return { check: 'rates', isWell: true, said, details: { nodes, subjects, short } }
 }
 
-/** What waits to be delivered, over all organizations. */
+/** How many deliveries are pending in all organizations. */
 async function checkDeliveries(store: Store): Promise<Finding> {
   const queue = await deliveryQueue.look(store)
   const { pending, held, oldestAt, heldEndpoints, disabledEndpoints } = queue
@@ -227,7 +227,7 @@ async function checkDeliveries(store: Store): Promise<Finding> {
   }
 }
 
-/** Sessions that wait for each other's locks at this moment (PostgreSQL). */
+/** Database sessions that are waiting for each other's locks (PostgreSQL). */
 async function checkLocks(store: Store): Promise<Finding[]> {
   const waiting = await probeLockWaits(store)
   if (waiting === undefined) return []
@@ -238,7 +238,7 @@ async function checkLocks(store: Store): Promise<Finding[]> {
   return [{ check: 'locks', isWell: true, said, details: { waiting } }]
 }
 
-/** What `--json` says of a setting: its members are in snake_case, as every other command's. */
+/** A setting in `--json`, with snake_case members like every other command's output. */
 function toData({ name, value, default: fallback, about, isSet, source }: SettingLine) {
   return { name, value, default: fallback, about, is_set: isSet, source }
 }

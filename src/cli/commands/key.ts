@@ -234,7 +234,7 @@ export const commands = {
   }),
 }
 
-/** What `key edit` changes; nothing at all is wrong use. */
+/** Parses the changes for `key edit`; no change at all is wrong usage. */
 function parseChange(values: {
   readonly name?: string | undefined
   readonly grant?: string[] | undefined
@@ -264,7 +264,7 @@ function parseChange(values: {
   return change
 }
 
-/** Everything about a key but its secret. */
+/** All details of a key except its secret. */
 function keyText(key: Key): string {
   const { grants, cidrs, rateLimit, quota } = key
   const rows: [string, string][] = [
@@ -290,7 +290,7 @@ function lastUseText(key: Key, at: number): string {
   return `${shortTime(at)} UTC from ${key.lastUsedAddress ?? 'an unknown address'}`
 }
 
-/** Whose a key is that works: as the database says it, or as the guarded area answers it from this address. */
+/** Finds the owner of a working key in the database, or by asking the gateway from this address. */
 async function identify(services: Services, text: string) {
   const { remote } = services
   const isBearer = schemeOfKey(text) === 'bearer'
@@ -313,7 +313,7 @@ async function identify(services: Services, text: string) {
 
 const grantMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** `echo` or `echo:GET,POST`. */
+/** Parses `echo` or `echo:GET,POST`. */
 function parseGrant(text: string): Grant {
   const [target = '', methods] = text.split(':')
   if (target === '') throw new UsageError('--grant must be TARGET or TARGET:METHOD,METHOD')
@@ -338,7 +338,7 @@ function parseQuota(text: string): Quota {
   return { calls: Number(calls), period: period === 'month' ? 'month' : 'day' }
 }
 
-/** `90d` from now, a date, or `never`. */
+/** Parses a duration such as `90d` from now, a date, or `never`. */
 function parseEnd(text: string): number | null {
   if (text === 'never') return null
   const date = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN

@@ -11,7 +11,7 @@ import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 
 const maxListed = 1000
 
-/** What commands do with members, on the database or over the API. */
+/** The member operations that commands use, on the database or over the API. */
 type MemberWork = Pick<Members, 'add' | 'list' | 'get' | 'setRole' | 'remove'>
 
 export const commands = {
@@ -106,7 +106,7 @@ export const commands = {
   }),
 }
 
-/** A member by id or e-mail address; `not_found`. */
+/** Finds a member by id or e-mail address; `not_found`. */
 async function findMember(
   members: MemberWork,
   organizationId: OrganizationId,
@@ -149,7 +149,7 @@ async function membersOf(services: Services): Promise<MemberWork> {
     lifetimeMs: config.limits.sessionMs,
     idleMs: config.limits.sessionIdleMs,
   })
-  // Only asked about visitors of the dashboard, of whom the command line has none.
+  // These policies concern dashboard sessions only, and the command line has none.
   const policies = createSsoPolicies({ store, directory: { isOn: async () => false } })
   return createMembers({ store, clock, sessions, policies })
 }

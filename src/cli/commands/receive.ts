@@ -8,7 +8,7 @@ import { printableInLine } from '../lib/terminal.ts'
 const maxBody = 1024 * 1024
 const forwardMs = 15_000
 
-/** A delivery as it came in. */
+/** A received delivery. */
 interface Arrival {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
@@ -42,7 +42,7 @@ export const commands = {
       if (values['secret-stdin'] === true && !/^(svc_)?whsec_/.test(secret)) {
         throw new UsageError('Standard input must hold a secret that starts with svc_whsec_')
       }
-      // A developer's own machine: that is what this command is for.
+      // It forwards to the developer's own machine, so loopback must be allowed.
       await using outbound = createOutbound({ allowLoopback: true })
       if (values.forward !== undefined) outbound.checkUrl(values.forward)
 
@@ -54,7 +54,7 @@ export const commands = {
             return
           }
           const wrong = secret === '' ? undefined : check(arrival, secret)
-          // What did not come from Intercept reaches no application.
+          // A request that Intercept did not sign is not forwarded to the application.
           const forwarded =
             wrong === undefined ? await forward(outbound, values.forward, arrival) : undefined
           const verdict = secret === '' ? 'unverified' : (wrong ?? 'verified')
@@ -79,7 +79,7 @@ export const commands = {
   }),
 }
 
-/** The body whole, or undefined if it is too large to be a delivery. */
+/** Reads the whole body; undefined if it is too large to be a delivery. */
 async function read(request: IncomingMessage): Promise<Arrival | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -100,7 +100,7 @@ function check(arrival: Arrival, secret: string): string | undefined {
   return verifyDelivery(arrival, whole, Date.now())
 }
 
-/** Passes a delivery on, bytes and signature headers as they are; returns the answer's status. */
+/** Forwards a delivery with its body and signature headers unchanged; returns the response's status. */
 async function forward(
   outbound: Outbound,
   url: string | undefined,

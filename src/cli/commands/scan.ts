@@ -7,7 +7,7 @@ import { BadFinding, command } from '../lib/command.ts'
 import { createSecretFinder, type FoundSecret } from '../lib/secret-finder.ts'
 
 interface Finding extends FoundSecret {
-  /** A file, or a git object with the commit that brought it. */
+  /** A file, or a git object with the commit that added it. */
   readonly place: string
 }
 
@@ -44,7 +44,7 @@ export const commands = {
   }),
 }
 
-/** Every regular file; git's own folder is read as history instead. Links are not followed. */
+/** Lists all regular files without following links; git's own folder is scanned as history instead. */
 function* filesBelow(path: string): Generator<string> {
   if (statSync(path).isFile()) {
     yield path
@@ -62,7 +62,7 @@ async function scanFile(file: string): Promise<Finding[]> {
   const finder = createSecretFinder()
   const findings: Finding[] = []
   for await (const piece of createReadStream(file)) {
-    // A stream without an encoding gives buffers.
+    // A stream without an encoding yields buffers.
     for (const found of finder.push(piece as Buffer)) findings.push({ place: file, ...found })
   }
   return findings
@@ -80,7 +80,7 @@ async function scanHistory(path: string): Promise<{ objects: number; findings: F
   return { objects, findings }
 }
 
-/** The newest commit that brought an object, and the file's name there; else the object's id. */
+/** Finds the newest commit that added an object, with the file's name there; otherwise returns the object's id. */
 async function nameObject(path: string, id: string): Promise<string> {
   const git = spawn(
     'git',

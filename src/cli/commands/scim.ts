@@ -75,7 +75,7 @@ interface Opened {
   readonly services: Services
   readonly organization: OrganizationRecord
   readonly tokens: Pick<Directories['tokens'], 'issue' | 'list' | 'listOfLeavers' | 'revoke'>
-  /** Where the directory sends its requests. */
+  /** The URL to which the directory sends its requests. */
   readonly baseOf: () => Promise<string>
 }
 
@@ -96,7 +96,7 @@ async function withDirectory<T>(
     const { createDirectories } = await import('../../directory/index.ts')
     await using directories = createDirectories({
       ...{ store, sealer, clock: systemClock },
-      // Tokens are all that the command line touches; people are changed by the directory itself.
+      // The command line manages only tokens; people are changed by the directory itself.
       maxTokens: config.limits.scimTokens,
       cursorTimeoutMs: 0,
     })

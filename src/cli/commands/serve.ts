@@ -38,8 +38,8 @@ export const commands = {
 const endsWithinMs = 2000
 
 /**
- * The channel to the supervisor would keep a worker alive, also one whose start failed. Node ends a worker whose channel
- * closes with code 0, whatever happened, unless it is told that this was meant; then the exit code stays the command's.
+ * Releases the channel to the supervisor, which would keep a worker alive even if its start failed. When the channel
+ * closes, Node ends the worker with code 0 unless the disconnect was intended; then the command's own exit code counts.
  */
 function letGo(worker: Worker): void {
   worker.exitedAfterDisconnect = true
@@ -51,16 +51,16 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   const stopped = cluster.isWorker
     ? Promise.race([terminal.untilStopped(), untilOrphaned()])
     : terminal.untilStopped()
-  // Loaded here: the supervisor of several workers needs none of it.
+  // Loaded here because the supervisor of several workers needs none of it.
   const { start } = await import('../../main.ts')
   const running = await start(config, { log })
   if (cluster.isWorker) reportToSupervisor(async () => await running.report())
   for (const remark of remarks(config)) log.info({}, remark)
-  // One of several workers prints it.
+  // Only one of several workers prints it.
   if (!cluster.isWorker || cluster.worker?.id === 1) {
     await printSetupLink(running, log)
   }
-  // Written and let go now, not at the end: a process that is killed would leave the next start nothing.
+  // Written now rather than at exit, because a killed process would leave the next start without a cache.
   flushCompileCache()
   const givingBack = startGivingMemoryBack((err) => log.warn({ err }, 'no memory was given back'))
   await stopped
@@ -69,7 +69,7 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   await running[Symbol.asyncDispose]()
 }
 
-/** A database that is away at this moment is no reason to end: `intercept setup-link` prints it later. */
+/** If the database is down at this moment the node keeps running: `intercept setup-link` prints the link later. */
 async function printSetupLink(running: Running, log: Log): Promise<void> {
   try {
     const url = await running.setupLink()
@@ -79,7 +79,7 @@ async function printSetupLink(running: Running, log: Log): Promise<void> {
   }
 }
 
-/** Without its supervisor a worker would run on unnoticed. */
+/** Resolves when the supervisor is gone; otherwise the worker would run on unnoticed. */
 async function untilOrphaned(): Promise<void> {
   await new Promise<void>((resolve) => process.once('disconnect', () => resolve()))
 }

@@ -42,7 +42,7 @@ export const commands = {
         : ({ kind: 'key' } as const)
       return await withSso(terminal, async ({ services, connections, domains }) => {
         const organization = await (await organizationsOf(services)).get(slug)
-        // The one that was connected last by hand is the one that is meant.
+        // A connection made by hand becomes the default, because the latest one is most likely the one meant.
         const wish = { issuer, clientId, credential, name: values.name, makeDefault: true }
         const made = await connections.connect(organization.id, wish, services.actor)
         const claimed: DomainRecord[] = []
@@ -137,7 +137,7 @@ async function withSso<T>(terminal: Terminal, work: (services: SsoWork) => Promi
   })
 }
 
-/** The organization's domain of this name, added if it is new, sent to the connection if there is one. */
+/** Finds an organization's domain of this name, or adds it; routes it to the connection, if there is one. */
 async function claim(
   domains: SsoWork['domains'],
   wish: {
@@ -185,7 +185,7 @@ function presentDomain(domain: DomainRecord) {
   }
 }
 
-/** What the DNS showed at the last check. */
+/** Describes what DNS returned at the last check. */
 function presentSeen(seen: DomainRecord['seen']) {
   if (seen === undefined) return null
   return { kind: seen['kind'], sentence: seen['sentence'], values: seen['values'] ?? [] }

@@ -239,7 +239,7 @@ function readInput(values: WishValues): TargetInput {
   }
 }
 
-/** `default` takes back what was set. */
+/** Parses the action; `default` removes the setting. */
 function parseOtherwise(text: string): LastLine | null {
   if (text === 'allow' || text === 'refuse') return text
   if (text === 'default') return null

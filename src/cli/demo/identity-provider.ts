@@ -13,7 +13,7 @@ import { listenLocally, type LocalServer } from './local-server.ts'
 const maxCodes = 100
 const tokenSeconds = 300
 
-/** The one client of the demo's provider: Intercept. */
+/** The only client of the demo's provider: Intercept itself. */
 export interface DemoClient {
   readonly id: string
   readonly secret: string
@@ -25,7 +25,10 @@ interface Grant {
   readonly challenge: string
 }
 
-/** A little OpenID provider (OpenID Connect Core, code flow with PKCE) that knows one person and asks for no password. */
+/**
+ * Starts a minimal OpenID provider (OpenID Connect Core, code flow with PKCE) that knows one person and asks for no
+ * password.
+ */
 export async function startIdentityProvider(
   client: DemoClient,
   person: DemoPerson,
@@ -56,7 +59,7 @@ interface ProviderDeps {
 }
 
 class DemoProvider {
-  /** Known once it listens. */
+  /** Set once it listens. */
   issuer = ''
   readonly #deps: ProviderDeps
   readonly #grants = new Map<string, Grant>()
@@ -77,7 +80,7 @@ class DemoProvider {
     else response.writeHead(404).end()
   }
 
-  /** A page with one link: a provider that redirected at once would hide what a Strict cookie does. */
+  /** Shows a page with one link, because an immediate redirect would hide how a Strict cookie behaves. */
   #askPerson(url: URL, response: ServerResponse): void {
     url.pathname = '/allow'
     const link = `${url.pathname}${url.search}`.replaceAll('&', '&amp;').replaceAll('"', '%22')
@@ -138,7 +141,7 @@ class DemoProvider {
   }
 }
 
-/** client_secret_basic or client_secret_post (RFC 6749, section 2.3.1). */
+/** Authenticates by client_secret_basic or client_secret_post (RFC 6749, section 2.3.1). */
 function isClient(request: IncomingMessage, form: URLSearchParams, client: DemoClient): boolean {
   const [, basic] = /^Basic (.+)$/.exec(request.headers.authorization ?? '') ?? []
   const [id, secret] =

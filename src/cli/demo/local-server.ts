@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 
-/** A helper of the demo that listens on this machine only. */
+/** One of the demo's servers; listens on this machine only. */
 export interface LocalServer extends AsyncDisposable {
   readonly url: string
 }

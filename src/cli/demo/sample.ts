@@ -4,23 +4,23 @@ import { calls, traffic, type CallRecord, type Store } from '../../store/index.t
 const days = 7
 const minuteMs = 60_000
 const dayMs = 86_400_000
-/** On a usual weekday; nights and weekends have less. */
+/** Calls on a typical weekday; nights and weekends have fewer. */
 const callsPerDay = 320
 
-/** Whose calls the sample shows. */
+/** The keys and targets that appear in the sample calls. */
 export interface SampleCast {
   readonly organizationId: OrganizationId
-  /** The key that most calls come with, and another. */
+  /** The key used by most calls. */
   readonly worker: KeyId
   readonly report: KeyId
-  /** Answers. */
+  /** A target that responds. */
   readonly healthy: TargetId
-  /** Has not been reachable since yesterday. */
+  /** A target that has been unreachable since yesterday. */
   readonly broken: TargetId
   readonly ruleId: string | undefined
 }
 
-/** What a call in the sample looked like. */
+/** One kind of sample call. */
 interface Scene {
   readonly share: number
   readonly method: string
@@ -57,7 +57,7 @@ const scenes: readonly Scene[] = [
   { share: 8, method: 'GET', path: '/stock', status: 200, isBroken: true },
 ]
 
-/** Writes seven days of made-up calls, the same in every demo. */
+/** Writes seven days of invented calls, identical in every demo. */
 export async function writeSample(store: Store, cast: SampleCast, nowMs: number): Promise<void> {
   const records = makeCalls(cast, nowMs)
   const minutes = new Map<string, traffic.MinuteCounts>()
@@ -72,7 +72,7 @@ function makeCalls(cast: SampleCast, nowMs: number): CallRecord[] {
   const random = repeatable(20_261_121)
   const records: CallRecord[] = []
   for (let at = nowMs - days * dayMs; at < nowMs - minuteMs;) {
-    // Never two at once, and busier in the middle of the day.
+    // Calls never coincide, and are more frequent around midday.
     at += Math.round((dayMs / callsPerDay / busyness(at)) * (0.2 + 1.6 * random()))
     if (at < nowMs - minuteMs) records.push(makeCall(cast, { at, nowMs }, random))
   }
@@ -120,7 +120,7 @@ function pickScene(random: () => number): Scene {
   return scenes[0] ?? { share: 1, method: 'GET', path: '/', status: 200 }
 }
 
-/** From 0.3 at night and on weekends to 1.7 at noon (UTC). */
+/** Ranges from 0.3 at night and on weekends to 1.7 at noon (UTC). */
 function busyness(at: number): number {
   const date = new Date(at)
   if (date.getUTCDay() % 6 === 0) return 0.4
@@ -144,7 +144,9 @@ function countIn(minutes: Map<string, traffic.MinuteCounts>, record: CallRecord)
   })
 }
 
-/** The same numbers from 0 to 1 in every demo (a linear congruential generator: quality does not matter). */
+/**
+ * Yields the same numbers between 0 and 1 in every demo (a linear congruential generator; its quality does not matter).
+ */
 function repeatable(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,7 +1,7 @@
-/** What the demo's screen tells. */
+/** The facts shown on the demo's screen. */
 export interface DemoFacts {
   readonly baseUrl: string
-  /** The port that was wanted and not free. */
+  /** The preferred port, if it was taken. */
   readonly takenPort: number | undefined
   readonly folder: string
   readonly isTemporary: boolean
@@ -13,7 +13,10 @@ export interface DemoFacts {
   readonly receiverUrl: string
 }
 
-/** One screen: at most 24 rows of 80 columns, lines that work as pasted included with their wraps. */
+/**
+ * Renders one screen of at most 24 rows and 80 columns; its command lines still work when pasted with their line
+ * breaks.
+ */
 export function renderScreen(facts: DemoFacts): string {
   const { baseUrl, key } = facts
   const header = `-H 'X-API-Key: ${key.secret}'`

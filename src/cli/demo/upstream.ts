@@ -7,8 +7,8 @@ const maxBody = 64 * 1024
 const maxEvents = 3600
 
 /**
- * The demo's API, without any guard of its own: answers what it was asked, streams events at /events (one a second,
- * `?count=` of them), echoes over a WebSocket at /ws.
+ * The demo's API, itself unprotected: echoes requests, streams `?count=` events at /events (one per second), and echoes
+ * messages over a WebSocket at /ws.
  */
 export async function startUpstream(): Promise<LocalServer> {
   const server = createServer((request, response) => {
@@ -51,7 +51,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return body.slice(0, maxBody)
 }
 
-/** The least of RFC 6455: the handshake of section 4.2.2, then every short text comes back. */
+/** The minimum of RFC 6455: performs the handshake of section 4.2.2, then echoes every short text message. */
 function openWebSocket(request: IncomingMessage, socket: Duplex): void {
   const key = request.headers['sec-websocket-key'] ?? ''
   const accept = createHash('sha1')
@@ -78,7 +78,10 @@ const closing = 8
 const ping = 9
 const pong = 10
 
-/** A whole masked frame at the start of some bytes (RFC 6455, section 5.2); longer ones than 64 KiB never become whole. */
+/**
+ * Parses a complete masked frame from the start of some bytes (RFC 6455, section 5.2); undefined for an incomplete one
+ * or one above 64 KiB.
+ */
 function readFrame(bytes: Buffer): { opcode: number; payload: Buffer; size: number } | undefined {
   if (bytes.length < 6) return undefined
   const short = bytes.readUInt8(1) & 127

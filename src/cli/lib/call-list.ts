@@ -5,7 +5,7 @@ import { callSearch, targets as targetTable, type CallFilter } from '../../store
 import { gatewayPrefix, type CallList, type CallQuery } from './call-query.ts'
 import type { Services } from './services.ts'
 
-/** An organization's calls as the database has them. `not_found` for a target that it does not have. */
+/** Lists an organization's calls from the database. `not_found` for an unknown target. */
 export async function openCallList(
   services: Services,
   organizationId: OrganizationId,

@@ -3,10 +3,10 @@ import type { CallRecord } from '../../store/index.ts'
 import { parseDuration } from '../../units.ts'
 import { UsageError, type Flag } from './command.ts'
 
-/** Where recorded paths begin. */
+/** The start of every recorded path. */
 export const gatewayPrefix = '/api/v1/intercept'
 
-/** What calls can be narrowed by. */
+/** The flags that filter calls. */
 export const callFlags = {
   target: { type: 'string', value: 'SLUG', about: 'calls to this target' },
   key: { type: 'string', value: 'KEY-ID', about: 'calls with this key' },
@@ -32,21 +32,21 @@ export const callFlags = {
 
 export type CallFlags = Partial<Record<keyof typeof callFlags, string | undefined>>
 
-/** Which calls, in the words of the flags. */
+/** A filter for calls, in the flags' terms. */
 export interface CallQuery {
   readonly target: string | undefined
   readonly key: string | undefined
-  /** `403` or `4xx`. */
+  /** A status such as `403`, or a class such as `4xx`. */
   readonly status: string | undefined
   readonly stoppedAt: string | undefined
   readonly method: string | undefined
-  /** Below the target. */
+  /** Relative to the target. */
   readonly path: string | undefined
   readonly address: string | undefined
   readonly from: number | undefined
 }
 
-/** Flags as they are meant; wrong use for a status or time that is none. */
+/** Parses the flags; an invalid status or time is wrong usage. */
 export function parseCallQuery(flags: CallFlags, nowMs: number): CallQuery {
   const { target, key, status, method, path, address, since } = flags
   if (key !== undefined && !isId('key', key))
@@ -61,7 +61,7 @@ export function parseCallQuery(flags: CallFlags, nowMs: number): CallQuery {
   }
 }
 
-/** `24h` before now, or a date with or without a time of day. */
+/** Parses a duration before now such as `24h`, or a date with or without a time of day. */
 export function parseSince(name: string, text: string, nowMs: number): number {
   const date = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(date)) return date
@@ -72,20 +72,20 @@ export function parseSince(name: string, text: string, nowMs: number): number {
   }
 }
 
-/** Calls as they are printed and as `--json` says them. */
+/** A call with the names that are printed and shown in `--json`. */
 export interface NamedCall {
   readonly call: CallRecord
   readonly target: string | undefined
   readonly key: string | undefined
 }
 
-/** A page of calls, newest first. */
+/** Lists a page of calls, newest first. */
 export type CallList = (page: {
   readonly limit: number
   readonly from?: number
 }) => Promise<NamedCall[]>
 
-/** One call as a line of a table. */
+/** Formats a call as a row of a table. */
 export function callRow({ call, target, key }: NamedCall): string[] {
   const path = call.path.startsWith(`${gatewayPrefix}/`)
     ? call.path.slice(gatewayPrefix.length)
@@ -117,7 +117,7 @@ export const callHeadings = [
   'ID',
 ]
 
-/** One call for `--json`. */
+/** Formats a call for `--json`. */
 export function callData({ call, target, key }: NamedCall): Record<string, unknown> {
   return {
     id: call.id,

@@ -2,46 +2,49 @@ import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { nearest } from './nearest.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What a command has done: `data` for `--json`, `text` for a person. */
+/** The result of a command: `data` for `--json`, `text` for people. */
 export interface Answer {
   readonly data: unknown
   readonly text: string
 }
 
-/** Says one of several answers while a command goes on: with `--json` a line of JSON each. */
+/** Prints one of several results while a command is still running; with `--json`, each is a line of JSON. */
 export type Say = (answer: Answer) => void
 
-/** A flag: what it takes, and what for. */
+/** A flag: the value it takes and its purpose. */
 export interface Flag {
   readonly type: 'string' | 'boolean'
   readonly multiple?: boolean
   readonly default?: string
-  /** What stands behind it; nothing for a switch. */
+  /** The placeholder for its value; undefined for a switch. */
   readonly value?: string
   readonly about: string
 }
 
-/** Why a command works on the machine itself and not over the API, as a clause behind "works on the machine itself: ". */
+/**
+ * Why a command works only on the machine itself and not over the API, as a clause that follows "works on the machine
+ * itself: ".
+ */
 export interface Local {
   readonly because: string
-  /** Needs neither a database nor a node, so it doesn't matter which server the environment names. */
+  /** It needs neither a database nor a node, so the server named in the environment does not matter. */
   readonly standsAlone?: boolean
 }
 
-/** A command as the command line calls it. */
+/** A command, as the command line runs it. */
 export interface Command {
-  /** The words behind the command's name. */
+  /** The positional arguments after the command's name. */
   readonly usage: string
   readonly about: string
   readonly options: Readonly<Record<string, Flag>>
-  /** Left out where the command works over the API (`--server`) as on the database. */
+  /** Undefined if the command works both over the API (`--server`) and on the database. */
   readonly local: Local | undefined
-  /** Whole lines that somebody can paste. */
+  /** Complete lines, ready to paste. */
   readonly examples: readonly string[]
   run(args: readonly string[], terminal: Terminal, say: Say): Promise<Answer | undefined>
 }
 
-/** Wrong use of a command: exit 2 with its usage. */
+/** Wrong usage of a command: exits with 2 and prints the usage. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message)
@@ -49,7 +52,7 @@ export class UsageError extends Error {
   }
 }
 
-/** The command did its work and the finding is a bad one: exit 1 after the answer is printed. */
+/** The command succeeded but found a problem: exits with 1 after printing the result. */
 export class BadFinding extends Error {
   readonly answer: Answer
 
@@ -66,7 +69,9 @@ type ParsedValues<O extends Flags> = ReturnType<
   typeof parseArgs<{ options: O; allowPositionals: true; strict: true }>
 >['values']
 
-/** Makes a command: `usage` says its positionals (`<org> [file]`, `<path>…` for one or more), `options` what it takes besides. */
+/**
+ * Defines a command: `usage` lists its positionals (`<org> [file]`, `<path>…` for one or more), `options` its flags.
+ */
 export function command<const O extends Flags>(definition: {
   readonly usage: string
   readonly about: string
@@ -92,7 +97,7 @@ export function command<const O extends Flags>(definition: {
   }
 }
 
-/** A value of `parse`, or wrong use in one sentence that names the option. */
+/** Parses a value; a failure becomes wrong usage, in one sentence that names the option. */
 export function read<T>(name: string, text: string, parse: (text: string) => T): T {
   try {
     return parse(text)
@@ -101,7 +106,7 @@ export function read<T>(name: string, text: string, parse: (text: string) => T):
   }
 }
 
-/** A whole number from 0 or 1 up to a largest one, as an option gives it. */
+/** Parses an option's integer, from 0 or 1 up to a maximum. */
 export function readWhole(
   name: string,
   text: string,
@@ -112,7 +117,7 @@ export function readWhole(
   throw new UsageError(`${name} must be a whole number from ${min} to ${max}`)
 }
 
-/** An option that must be given. */
+/** Returns a required option's value, or throws a usage error. */
 export function need(name: string, value: string | undefined): string {
   if (value === undefined || value === '') throw new UsageError(`${name} is needed`)
   return value
@@ -128,16 +133,16 @@ function parse<const O extends Flags>(
   try {
     parsed = parseArgs({ args: [...args], ...config })
   } catch (error) {
-    // Node's sentence names the option; what it explains behind that is about its own library.
+    // Node's first sentence names the option; the following ones are about its own library.
     const [sentence = ''] = (error instanceof Error ? error.message : String(error)).split('. ')
     throw new UsageError(sentence + meantFlag(sentence, Object.keys(options ?? {})))
   }
   checkPositionals(parsed.positionals, usage)
-  // The options that were parsed are exactly O.
+  // The parsed options are exactly those of O.
   return { values: parsed.values as ParsedValues<O>, positionals: parsed.positionals }
 }
 
-/** What a flag that does not exist may have meant. */
+/** Suggests the flag that an unknown one may have meant. */
 function meantFlag(sentence: string, known: readonly string[]): string {
   const written = /^Unknown option '--([^'=]+)/.exec(sentence)?.[1]
   const meant = written === undefined ? undefined : nearest(written, known)

@@ -6,7 +6,7 @@ export type Tree = Readonly<Record<string, Readonly<Record<string, Command>>>>
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
-/** A script that a shell reads; it knows nouns, verbs and flags. */
+/** Renders a shell's completion script, with all nouns, verbs and flags. */
 export function renderCompletion(shell: Shell, tree: Tree): string {
   if (shell === 'fish') return renderFish(tree)
   const script = renderBash(tree)
@@ -82,7 +82,7 @@ function firstWords(commands: Tree[string]): string[] {
   return [...new Set(words)].filter((word) => word !== '')
 }
 
-/** The first words of verbs that have two, with what may follow. */
+/** The first words of two-word verbs, each with the words that may follow. */
 function secondWords(commands: Tree[string]): [string, string[]][] {
   const pairs = Object.keys(commands).flatMap((verb) => {
     const [first = '', second] = verb.split(' ')
@@ -94,7 +94,7 @@ function secondWords(commands: Tree[string]): [string, string[]][] {
   ])
 }
 
-/** Every noun, and every noun with a verb or its beginning. */
+/** Every noun, and every noun with a verb or the first word of one. */
 function pathsOf(tree: Tree): string[] {
   return Object.entries(tree).flatMap(([noun, commands]) => [
     noun,

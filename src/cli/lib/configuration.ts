@@ -19,7 +19,7 @@ import type { Terminal } from './terminal.ts'
 const maxSecretLength = 8192
 const signs = { add: '+', change: '~', remove: '-' } as const
 
-/** The text of a command's file, and the name that things it owns are marked with. */
+/** Reads a command's file; returns its text and the label that marks the things it manages. */
 export async function readText(path: string): Promise<{ label: string; text: string }> {
   const label = basename(path)
   const text = await readFile(path, 'utf8')
@@ -29,7 +29,7 @@ export async function readText(path: string): Promise<{ label: string; text: str
   return { label, text }
 }
 
-/** What commands do with files, on the database or over the API. */
+/** The configuration-file operations that commands use, on the database or over the API. */
 export type FileWork = Pick<Configurations, 'export' | 'plan' | 'apply'>
 
 /** Opens an organization's configuration on the same database as a running server. */
@@ -66,7 +66,7 @@ export async function withConfigurations<T>(
   return await work(configurations)
 }
 
-/** The secret behind a reference, from this process's environment and files. */
+/** Resolves a reference to its secret, from this process's environment and files. */
 export function secretBehind(env: Terminal['env']): (reference: string) => string | undefined {
   return (reference) => {
     const [, kind, name = ''] = /^(env|file):(.*)$/.exec(reference) ?? []
@@ -83,7 +83,7 @@ function readSecret(path: string): string | undefined {
   }
 }
 
-/** Differences as a person reads them: `+`, `~`, `-`, field by field. */
+/** Formats differences for people: `+`, `~` or `-`, field by field. */
 export function differencesText(differences: readonly Difference[]): string {
   if (differences.length === 0) return 'No differences.'
   const lines = differences.flatMap(({ change, subject, fields }) => [

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process'
 import { createSecretFinder, type FoundSecret } from './secret-finder.ts'
 
-/** An object of a repository's whole history, and what was found in it. */
+/** An object from a repository's entire history, and the secrets found in it. */
 interface ScannedObject {
   readonly id: string
   readonly found: readonly FoundSecret[]
 }
 
 /**
- * Reads every object that a repository holds (also those that no branch reaches any more) as git prints them:
- * `<id> <type> <size>`, a line feed, the bytes, a line feed.
+ * Reads every object in a repository, including those that no branch reaches, from git's output: `<id> <type> <size>`,
+ * a line feed, the bytes, a line feed.
  */
 export async function* readGitObjects(path: string): AsyncGenerator<ScannedObject> {
   const git = spawn('git', ['-C', path, 'cat-file', '--batch-all-objects', '--batch', '--buffer'], {
@@ -36,7 +36,7 @@ export async function* readGitObjects(path: string): AsyncGenerator<ScannedObjec
           .split(' ')
         head = Buffer.alloc(0)
         piece = piece.subarray(end + 1)
-        // The line feed behind the bytes is part of the object here; it ends no credential.
+        // The trailing line feed is read as part of the object; it can't complete a credential.
         current = { id, left: Number(size) + 1 }
         finder = createSecretFinder()
         found = []

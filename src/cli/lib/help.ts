@@ -2,7 +2,7 @@ import type { Command, Flag } from './command.ts'
 
 type Commands = Readonly<Record<string, Command>>
 
-/** One line of use for each command of a noun, and what it does. */
+/** One usage line for each command of a noun, with a summary. */
 export function usageOf(program: string, noun: string, commands: Commands): string[] {
   return Object.entries(commands).flatMap(([verb, { usage, about }]) => [
     [program, noun, verb, usage].filter((part) => part !== '').join(' '),
@@ -10,7 +10,7 @@ export function usageOf(program: string, noun: string, commands: Commands): stri
   ])
 }
 
-/** Everything about the commands of a noun; of a single one each flag and examples too. */
+/** The full help for the commands of a noun; for a single command it includes every flag and examples. */
 export function helpOf(program: string, noun: string, commands: Commands): string[] {
   const [only, ...others] = Object.values(commands)
   if (only === undefined || others.length > 0) {
@@ -25,7 +25,7 @@ export function helpOf(program: string, noun: string, commands: Commands): strin
   ]
 }
 
-/** Where a command works: over the API too, or why on the machine itself only. */
+/** Says where a command works: over the API too, or only on the machine itself and why. */
 export function reachOf({ local }: Command): string {
   if (local !== undefined) return `Works on the machine itself only: ${local.because}.`
   return 'Works on the database, or with --server URL and an access token (INTERCEPT_TOKEN) over the API.'
@@ -48,12 +48,12 @@ function exampleLines(program: string, { examples }: Command): string[] {
   return ['', 'Examples:', ...examples.map((line) => `  ${withProgram(line, program)}`)]
 }
 
-/** An example as it is started here: `npx interceptd …` where npx started this. */
+/** Rewrites an example for how the program was started, such as `npx interceptd …`. */
 function withProgram(line: string, program: string): string {
   return line.replaceAll(/(^|[ |])intercept /g, `$1${program} `)
 }
 
-/** Hints name commands in backticks: `intercept …` as somebody can paste it here. */
+/** Rewrites commands quoted in backticks (`intercept …`) so that they can be pasted here. */
 export function pasteable(text: string, program: string): string {
   return text.replaceAll('`intercept ', `\`${program} `)
 }

@@ -3,11 +3,11 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { every } from '../../timers.ts'
 
-/** What is known of the process, and what can be done about its memory. */
+/** The process's memory: how busy it is, and how to collect garbage. */
 export interface HeapOfProcess {
-  /** The share of the time since the last question that the event loop was at work, 0 to 1. */
+  /** The share of time since the last call that the event loop was busy, 0 to 1. */
   busy(): number
-  /** Collects everything and gives back what is free; nothing else happens meanwhile. */
+  /** Collects all garbage and returns free memory to the system; blocks meanwhile. */
   collect(): void
 }
 
@@ -15,16 +15,16 @@ const intervalMs = 5000
 const maxBusy = 0.1
 
 /**
- * Gives back what the start made V8 take (some 60 MB of young generation, which it would keep), as soon as nearly nobody
- * calls.
+ * Returns the memory that V8 took during the start (some 60 MB of young generation, which it would keep) as soon as
+ * there is almost no traffic.
  */
 export function startGivingMemoryBack(onError: (error: unknown) => void): AsyncDisposable {
   return every(intervalMs, createIdleTurn(heapOfThisProcess()), onError)
 }
 
 /**
- * One look at the process, to be taken again and again: collects when it is idle for the first time. Only then: a whole
- * collection throws compiled code away too, so that after each one the next thousands of calls are dear.
+ * Creates a check to run repeatedly, which collects garbage when the process is idle for the first time. It does so
+ * only once, because a full collection also discards compiled code and makes the next thousands of calls slower.
  */
 export function createIdleTurn(heap: HeapOfProcess): () => Promise<void> {
   let done = false

@@ -1,6 +1,6 @@
 import { isNear } from '../../setting.ts'
 
-/** The word that somebody most likely meant; undefined if none is close. */
+/** The known word closest to a misspelled one; undefined if none is close. */
 export function nearest(written: string, known: readonly string[]): string | undefined {
   return (
     known.find((word) => isNear(written, word)) ??

@@ -11,7 +11,7 @@ import type { remoteTokens } from '../remote/tokens.ts'
 import type { CallList, CallQuery } from './call-query.ts'
 import type { Services } from './services.ts'
 
-// Loaded at the point of use: a command starts in a fraction of the time that all of the product takes to load.
+// Loaded where they are used: a command starts in a fraction of the time that loading the whole product takes.
 
 type Both<Whole, Remote extends (...args: never[]) => unknown> = Pick<
   Whole,
@@ -81,7 +81,7 @@ export async function callsOf(
   return await (await import('./call-list.ts')).openCallList(services, organizationId, query)
 }
 
-/** Where the guarded area is. */
+/** The base URL of the server. */
 export function baseUrlOf({ remote, config }: Services): string {
   return remote?.server ?? config.baseUrl
 }

@@ -5,13 +5,13 @@ import type { Terminal } from './terminal.ts'
 
 const withValue = ['--server', '--profile', '--org'] as const
 
-/** The flags that say over which server a command works; they may stand anywhere among its words. */
+/** The flags that select the server a command works on; they may appear anywhere among its words. */
 export interface RemoteFlags {
   readonly values: ReadonlyMap<(typeof withValue)[number], string>
   readonly tokenFromInput: boolean
 }
 
-/** Takes `--server URL`, `--token-stdin`, `--org SLUG` and `--profile FILE` off a command's words. */
+/** Removes `--server URL`, `--token-stdin`, `--org SLUG` and `--profile FILE` from a command's words. */
 export function takeRemoteFlags(words: readonly string[]): { flags: RemoteFlags; rest: string[] } {
   const values = new Map<(typeof withValue)[number], string>()
   const rest: string[] = []
@@ -30,7 +30,7 @@ export function takeRemoteFlags(words: readonly string[]): { flags: RemoteFlags;
   return { flags: { values, tokenFromInput }, rest }
 }
 
-/** The command's arguments; `--org` goes back to a command that has a flag of that name itself. */
+/** The command's own arguments; `--org` is put back for a command that has such a flag itself. */
 export function ownArguments(
   { values }: RemoteFlags,
   command: Command,
@@ -41,8 +41,8 @@ export function ownArguments(
 }
 
 /**
- * The server that a command works over; undefined: the database. What the flags leave out comes from INTERCEPT_SERVER,
- * INTERCEPT_TOKEN (or its file), INTERCEPT_ORG and INTERCEPT_PROFILE. `name` is the command's, for sentences.
+ * Opens the server that a command works on; undefined means the database. Missing flags fall back to INTERCEPT_SERVER,
+ * INTERCEPT_TOKEN (or its file), INTERCEPT_ORG and INTERCEPT_PROFILE. `name` is the command's, for error messages.
  */
 export async function openRemote(
   { values, tokenFromInput }: RemoteFlags,
@@ -76,7 +76,7 @@ export async function openRemote(
   return connect(checkedServer(server), { token, organization })
 }
 
-/** A terminal whose standard input held the token has nothing more to read. */
+/** A terminal whose standard input has already been used for the token. */
 export function withoutInput(terminal: Terminal): Terminal {
   return {
     ...terminal,
@@ -94,9 +94,9 @@ interface Profile {
   readonly organization?: string
 }
 
-/** A file with server, token and organization as JSON; nobody else may read it. */
+/** Reads server, token and organization from a JSON file, which nobody else may read. */
 function readProfile(path: string): Profile {
-  // The last nine bits are who may read, write and run it.
+  // The last nine bits are the permissions to read, write and execute.
   if ((statSync(path).mode & 0o077) !== 0) {
     throw new UsageError(`${path} holds a token and is open to others: chmod 600 ${path}`)
   }
@@ -111,7 +111,7 @@ function tokenOfFile(path: string | undefined): string | undefined {
   return path === undefined ? undefined : readFileSync(path, 'utf8').trim()
 }
 
-/** Tokens travel over TLS, or stay on this machine. */
+/** Refuses a URL that would send tokens to another machine without TLS. */
 function checkedServer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isLocal =

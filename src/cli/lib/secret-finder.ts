@@ -6,26 +6,26 @@ import {
 } from '../../credential-formats.ts'
 import { checksumHolds, credentialLookup } from '../../secrets/index.ts'
 
-/** A credential of ours in some bytes: never the whole of it. */
+/** A credential of ours found in some bytes, never in full. */
 export interface FoundSecret {
   readonly kind: CredentialFormat['kind']
-  /** Prefix and public id; what a support ticket may contain. */
+  /** The prefix and public id, safe to paste into a support ticket. */
   readonly hint: string
   readonly line: number
 }
 
 const candidates = new RegExp(credentialPattern, 'g')
-/** No credential is longer; so much of each piece is looked at again with the next one. */
+/** No credential is longer than this; that much of each chunk is searched again with the next one. */
 const overlap = 128
 
-/** Looks through bytes that come in pieces; the checksum at a credential's end keeps look-alikes out. */
+/** Searches bytes that arrive in chunks; the checksum at a credential's end rules out look-alikes. */
 export function createSecretFinder() {
   let rest = ''
   let line = 1
   let seenUpTo = 0
 
   return {
-    /** The credentials that this piece completes. */
+    /** Returns the credentials completed by this chunk. */
     push(piece: Buffer): FoundSecret[] {
       const text = rest + piece.toString('latin1')
       const found: FoundSecret[] = []

@@ -3,17 +3,20 @@ import type { IssuedKey } from '../../configuration/index.ts'
 import { Problem } from '../../errors.ts'
 import { UsageError } from './command.ts'
 
-/** Where the secrets of newly issued keys go. */
+/** The destination for the secrets of newly issued keys. */
 export interface SecretSink extends AsyncDisposable {
-  /** Takes them before the commit: a key whose secret nobody has is never made. Refuses when no place was named. */
+  /**
+   * Writes the secrets before the commit, so that no key is ever created whose secret is lost. Refuses if no
+   * destination was given.
+   */
   readonly write: (issued: readonly IssuedKey[]) => void
-  /** The commit has happened: what was written stays. */
+  /** Called after the commit: what was written stays. */
   readonly keep: () => void
-  /** What is printed of the keys: their secrets only where standard output is the place. */
+  /** The keys as printed; their secrets are included only if standard output is the destination. */
   readonly shows: (issued: readonly IssuedKey[]) => readonly Partial<IssuedKey>[]
 }
 
-/** Opens the place that was named: `file:PATH`, which must not be there yet, or `stdout`. */
+/** Opens the destination: `file:PATH`, which must not exist yet, or `stdout`. */
 export function openSink(place: string | undefined): SecretSink {
   const path = place?.startsWith('file:') === true ? place.slice('file:'.length) : undefined
   if (place !== undefined && place !== 'stdout' && (path === undefined || path === '')) {

@@ -13,22 +13,22 @@ import type { Remote } from '../remote/connection.ts'
 import { onlyLocal } from '../remote/values.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What most commands need; a running server hears of what they change through the change feed. */
+/** What most commands need; a running server learns about their changes through the change feed. */
 export interface Services {
   readonly config: Config
   readonly store: Store
   readonly sealer: Sealer
   readonly clock: Clock
   readonly actor: Actor
-  /** Set where the command speaks to a running Intercept: then the rest is not there. */
+  /** Set if the command works over a running Intercept's API; the other services are then unavailable. */
   readonly remote: Remote | undefined
 }
 
-/** Opens the same database as a running server, for the time of one piece of work. */
+/** Opens the same database as a running server for the duration of one function. */
 export async function withServices<T>(
   terminal: Terminal,
   work: (services: Services) => Promise<T>,
-  /** Commands that begin something make a database where there is none; all others leave a place as they found it. */
+  /** Commands that create something may create a database; all others must leave an empty folder untouched. */
   { creates = false }: { readonly creates?: boolean } = {},
 ): Promise<T> {
   const { remote } = terminal
@@ -58,7 +58,7 @@ function overTheApi(remote: Remote): Services {
   return { config, store, sealer, clock: remote.clock, actor: operator(), remote }
 }
 
-/** There is no database where one must be. */
+/** A command needs a database, but none exists. */
 export class DatabaseMissing extends Error {
   constructor(where: string) {
     super(`There is no database ${where} yet; \`intercept serve\` makes one.`)
@@ -74,7 +74,7 @@ async function requireDatabase({ databaseUrl, dataDir: folder }: Config): Promis
   )
 }
 
-/** Reading needs no key, so a missing one stops only what would seal or vouch for something; no new one is made. */
+/** Reading needs no key, so a missing one blocks only sealing and authenticating; no new key is created. */
 async function openSealer({
   masterSecret: setting,
   dataDir: folder,
@@ -90,7 +90,7 @@ async function openSealer({
   }
 }
 
-/** Who stands in the audit log for what the command line did. */
+/** The actor recorded in the audit log for the command line's actions. */
 export function operator(): Actor {
   return { kind: 'operator', name: `${userName()}@${hostname()}` }
 }

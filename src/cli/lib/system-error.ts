@@ -4,21 +4,21 @@ type SystemError = NodeJS.ErrnoException & {
   readonly hostname?: string
 }
 
-/** What to tell a person about an error: the usual ones of the operating system as sentences that name the remedy. */
+/** Explains an error to a person: common operating-system errors become sentences that name the remedy. */
 export function sentenceOf(
   error: unknown,
   env: Readonly<Record<string, string | undefined>> = {},
 ): string {
   if (!(error instanceof Error)) return String(error)
-  // Of a name with several addresses, Node tells each refusal, and no message of its own.
+  // For a host name with several addresses, Node reports each refusal but no message of its own.
   if (error instanceof AggregateError && error.message === '')
     return sentenceOf(error.errors[0], env)
   const { code, syscall, address, port, hostname, path }: SystemError = error
   const where = `${address?.includes(':') ? `[${address}]` : address}:${port}`
-  // The only server that a command connects to by itself is the database.
+  // The database is the only server that a command connects to by itself.
   if (syscall === 'connect' && code === 'ECONNREFUSED' && port !== undefined)
     return `Nothing listens at ${where}; start the database, or mend DATABASE_URL.`
-  // Workers bind what a single process listens at.
+  // A worker's `bind` corresponds to a single process's `listen`.
   if (syscall === 'listen' || syscall === 'bind') {
     if (code === 'EADDRINUSE')
       return `Another program listens at ${where}; choose another port (${settingOf(port, env)}).`
@@ -36,12 +36,12 @@ export function sentenceOf(
   return fileSentence({ code, syscall, path }) ?? storeSentence(code) ?? error.message
 }
 
-/** What sets a port: the metrics have one of their own. */
+/** The setting for a port: the metrics have their own. */
 function settingOf(port: number | undefined, env: Readonly<Record<string, string | undefined>>) {
   return env['METRICS_PORT'] === String(port) ? 'METRICS_PORT' : 'PORT'
 }
 
-/** What went wrong with a file or folder, in words. */
+/** Explains an error with a file or folder. */
 function fileSentence(of: Pick<SystemError, 'code' | 'syscall' | 'path'>): string | undefined {
   const what = of.path ?? 'the file'
   if (of.code === 'ENOENT') return `There is no file or folder ${what}.`
@@ -53,7 +53,7 @@ function fileSentence(of: Pick<SystemError, 'code' | 'syscall' | 'path'>): strin
   return of.code === 'ENOSPC' ? 'The disk is full.' : undefined
 }
 
-/** What the database says by a code alone. */
+/** Explains a database error that is only a code. */
 function storeSentence(code: string | undefined): string | undefined {
   if (code === 'SQLITE_NOTADB') return 'The file intercept.db in DATA_DIR is not a database.'
   if (code?.startsWith('SQLITE_CANTOPEN') === true) {

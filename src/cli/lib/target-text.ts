@@ -3,7 +3,7 @@ import { renderTable } from './table.ts'
 
 const maxListed = 20
 
-/** A target's rules as numbered lines; the last one says what becomes of everything else. */
+/** Formats a target's rules as numbered lines; the last one is the action for all other calls. */
 export function rulesText(target: Target): string {
   const lines = target.rules.map((rule, at) => `  ${at + 1}. ${renderRule(rule)}`)
   return ['Rules, the first that matches decides:', ...lines, `  ${lastLineText(target)}`].join(
@@ -17,7 +17,7 @@ function lastLineText({ lastLine, otherwise }: Target): string {
   return `otherwise: ${lastLine} (nobody set it, and ${why})`
 }
 
-/** Everything about a target, for a person. */
+/** Formats all details of a target for people. */
 export function targetText(target: Target, baseUrl: string): string {
   const { settings } = target
   const { rateLimit, quota } = settings
@@ -38,7 +38,7 @@ export function targetText(target: Target, baseUrl: string): string {
   return [...facts, rulesText(target)].join('\n')
 }
 
-/** What rules would have done, in one sentence and the list of what they refuse. */
+/** Formats what rules would have done: one sentence, and the list of calls they refuse. */
 export function previewText(preview: RulePreview): string {
   const { calls, refused, newlyRefused, newlyAllowed, list, complete } = preview
   const of = `${count(refused)} of ${count(calls)} calls would be refused`

@@ -8,7 +8,7 @@ test('a stop that arrives several times is one wish; a signal long after it ends
   const stopped = processTerminal().untilStopped()
   process.emit('SIGINT')
   await stopped
-  // As long as somebody listens, Node does not end the process.
+  // While a listener is registered, Node does not end the process on the signal.
   assert.equal(process.listenerCount('SIGINT'), others + 1)
   process.emit('SIGINT')
   process.emit('SIGTERM')

@@ -2,26 +2,26 @@ import { text } from 'node:stream/consumers'
 
 import type { Remote } from '../remote/connection.ts'
 
-/** Where a command reads and writes; tests hand in their own. */
+/** A command's input and output; tests provide their own. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Whether a person looks at the output. */
+  /** Whether a person reads the output. */
   readonly isPerson: boolean
-  /** How commands are started here, for hints that can be pasted; `intercept` unless something else is said. */
+  /** How commands are started here, for hints that can be pasted; defaults to `intercept`. */
   readonly program?: string
-  /** The running Intercept that a command speaks to over its API; undefined: the database. */
+  /** The running Intercept that a command works on over the API; undefined means the database. */
   readonly remote?: Remote | undefined
   print(line: string): void
   complain(line: string): void
-  /** Standard input, whole and trimmed; for secrets, which don't belong on a command line. */
+  /** Reads all of standard input, trimmed; for secrets, which don't belong on a command line. */
   readInput(): Promise<string>
-  /** Resolves when somebody wants this to end (SIGINT, SIGTERM). */
+  /** Resolves when the process is asked to end (SIGINT, SIGTERM). */
   untilStopped(): Promise<void>
 }
 
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
-  // Who reads us has gone (`| head`): there is nobody left to tell.
+  // The reader of our output has gone (`| head`), so there is nothing left to do.
   process.stdout.once('error', () => process.exit(0))
   return {
     env: process.env,
@@ -34,14 +34,14 @@ export function processTerminal(): Terminal {
   }
 }
 
-/** npx says of itself that it is npm's `exec`. */
+/** npx identifies itself as npm's `exec`. */
 export function programOf(env: Terminal['env']): string {
   return env['npm_command'] === 'exec' ? 'npx interceptd' : 'intercept'
 }
 
 /**
- * One Ctrl+C comes up to four times: from the terminal, and passed on by npx, npm and our own launcher. What comes
- * within this time of the first is the same wish; a later signal ends the process at once, as people expect.
+ * One Ctrl+C arrives up to four times: from the terminal, and forwarded by npx, npm and our own launcher. Signals
+ * within this time of the first count as the same request; a later one ends the process at once, as people expect.
  */
 const sameWishMs = 1000
 
@@ -60,14 +60,14 @@ async function untilStopped(): Promise<void> {
 }
 
 /**
- * Text that may be somebody else's, for a terminal: what would move its cursor, colour it or rename its window shows
- * as an escape instead. JSON and quoted YAML read that escape as the same character.
+ * Makes untrusted text safe for a terminal: characters that would move its cursor, change colors or rename its window
+ * are shown as escapes. JSON and quoted YAML read those escapes as the same characters.
  */
 export function printable(text: string): string {
   return text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, escaped)
 }
 
-/** The same for a value within a line: it begins no other line, and turns no direction of reading. */
+/** Like `printable`, for a value within a line: it can't start a new line or change the text direction. */
 export function printableInLine(text: string): string {
   return printable(text).replaceAll(
     /[\t\n\r\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,

@@ -3,7 +3,7 @@ import type { Webhooks } from '../../webhooks/index.ts'
 import { withServices, type Services } from './services.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What commands do with webhooks, on the database or over the API. */
+/** The webhook operations that commands use, on the database or over the API. */
 export interface WebhookWork {
   readonly endpoints: Pick<
     Webhooks['endpoints'],
@@ -21,7 +21,7 @@ export interface WebhookWork {
   }
 }
 
-/** The rules of webhooks on the same database as a running server, or over its API; nothing is sent from here. */
+/** Opens the rules of webhooks on a running server's database or API; nothing is sent from this process. */
 export async function withWebhookWork<T>(
   terminal: Terminal,
   work: (webhooks: WebhookWork, services: Services) => Promise<T>,

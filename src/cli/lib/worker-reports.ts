@@ -1,10 +1,10 @@
-/** What workers tell their supervisor of themselves, so that one listener answers for all of them. */
+/** Workers report their state to the supervisor, so that one listener can respond for all of them. */
 import type { Worker } from 'node:cluster'
 import { createServer, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import { mergeFamilies, renderFamilies, type MetricFamily } from '../../telemetry/index.ts'
 
-/** How a node is, at this moment. */
+/** A node's current state. */
 export interface NodeReport {
   readonly isReady: boolean
   readonly state: string
@@ -14,7 +14,7 @@ export interface NodeReport {
 const question = 'intercept:report'
 const answerWithinMs = 3000
 
-/** Answers the supervisor's questions; in a worker. */
+/** Runs in a worker: answers the supervisor's questions. */
 export function reportToSupervisor(report: () => Promise<NodeReport>): void {
   process.on('message', (message: unknown) => {
     if (isQuestion(message)) void answer(message.id, report)
@@ -23,11 +23,11 @@ export function reportToSupervisor(report: () => Promise<NodeReport>): void {
 
 async function answer(id: number, report: () => Promise<NodeReport>): Promise<void> {
   const told = await report()
-  // The supervisor may be gone by now.
+  // The supervisor may have exited by now.
   if (process.connected) process.send?.({ kind: question, id, answer: told })
 }
 
-/** Asks each worker; one that doesn't answer in time is left out. */
+/** Asks each worker; one that does not answer in time is left out. */
 async function askWorkers(workers: Iterable<Worker>): Promise<NodeReport[]> {
   const answers = await Promise.all([...workers].map(async (worker) => await ask(worker)))
   return answers.filter((answer) => answer !== undefined)
@@ -46,7 +46,7 @@ async function ask(worker: Worker): Promise<NodeReport | undefined> {
     }
     const onExit = (): void => end()
     const onMessage = (message: unknown): void => {
-      // Whoever answers with our id is our own worker.
+      // A process that answers with our question's id is our own worker.
       if (isQuestion(message) && message.id === id) {
         end((message as unknown as { answer: NodeReport }).answer)
       }
@@ -103,7 +103,7 @@ async function sendMetrics(response: ServerResponse, asked: Iterable<Worker>): P
   response.writeHead(200).end(text)
 }
 
-/** Ready while somebody serves; what one of them says against it counts for all, since they share the port. */
+/** Ready as long as one worker serves; any worker's problem counts for all, because they share the port. */
 async function sendReadiness(response: ServerResponse, asked: Iterable<Worker>): Promise<void> {
   const reports = await askWorkers(asked)
   const against = reports.find(({ isReady }) => !isReady)

@@ -6,12 +6,12 @@ import type { Log } from '../../telemetry/index.ts'
 import type { Terminal } from './terminal.ts'
 import { listenForWorkers } from './worker-reports.ts'
 
-/** A worker that dies is replaced after the first of these; one that never comes to listen waits longer each time. */
+/** A worker that dies is replaced after the first delay; one that never starts listening waits longer each time. */
 const pausesSeconds = [1, 2, 4, 8, 16, 32, 60] as const
 
 /**
- * Runs `WORKERS` processes that share one port until somebody stops this one. Each is a node of its own; this process
- * answers at METRICS_PORT for all of them.
+ * Runs `WORKERS` processes that share one port until this one is stopped. Each is a node of its own; this process
+ * serves METRICS_PORT for all of them.
  */
 export async function superviseWorkers(
   config: Config,
@@ -27,7 +27,7 @@ export async function superviseWorkers(
     const worker = cluster.fork({ PORT: String(port), METRICS_PORT: 'off' })
     living.set(index, worker)
     let hasListened = false
-    // A worker has other listeners too, which open before.
+    // A worker also opens other listeners, earlier than this one.
     worker.on('listening', (at) => (hasListened ||= at.port === port))
     worker.once('exit', (code, signal) => {
       living.delete(index)

@@ -23,7 +23,7 @@ interface EntryJson {
   readonly subject: { readonly kind: string; readonly id: string }
 }
 
-/** What commands do with the audit log, over the API: look at it, and let the server check its chain. */
+/** The audit log over the API: commands list entries and have the server verify the chain. */
 export function remoteAudit(remote: Remote) {
   return {
     async list(organizationId, page) {

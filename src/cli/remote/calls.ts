@@ -5,14 +5,14 @@ import { msOf, timeOf } from './values.ts'
 
 const guarded = '/api/v1/intercept'
 
-/** A call with today's names of its target and key. */
+/** A call with the current names of its target and key. */
 interface NamedCall {
   readonly call: CallRecord
   readonly target: string | undefined
   readonly key: string | undefined
 }
 
-/** What calls are narrowed by, in the words of the flags. */
+/** A filter for calls, in the flags' terms. */
 interface CallQuery {
   readonly target?: string | undefined
   readonly key?: string | undefined
@@ -33,7 +33,7 @@ interface CallJson {
   readonly upstream_ms?: number
 }
 
-/** An organization's calls over the API, newest first. `not_found` for a target that it does not have. */
+/** Lists an organization's calls over the API, newest first. `not_found` for an unknown target. */
 export async function remoteCalls(remote: Remote, organizationId: string, query: CallQuery) {
   const at = `/organizations/${part(organizationId)}`
   if (query.target !== undefined) await remote.call(`GET ${at}/targets/${part(query.target)}`)
@@ -56,7 +56,7 @@ function toNamedCall(json: CallJson): NamedCall {
     at: msOf(json['at']),
     keyId: json['key_id'],
     method: json['method'],
-    // The API shows the path below the target; the record has the whole.
+    // The API returns the path below the target, while a record holds the full path.
     path: `${guarded}${target === undefined ? '' : `/${target}`}${json.path}`,
     status: json['status'],
     refusal: json['code'],

@@ -5,7 +5,7 @@ import { toConfirmation, type Confirmed } from './values.ts'
 
 type ApplyOptions = Parameters<Configurations['plan']>[1]
 
-/** Export, plan and apply over the API; the secrets behind references come from this side. */
+/** Export, plan and apply over the API; secrets are resolved on this side. */
 export function remoteConfigurations(remote: Remote) {
   const body = (text: string, { label, prune, resolve }: ApplyOptions) => {
     const { slug, references } = readSlug(text, label)
@@ -33,7 +33,7 @@ export function remoteConfigurations(remote: Remote) {
       const added = planned.filter(
         ({ change, subject }) => change === 'add' && subject.startsWith('key '),
       )
-      // Refused here, before anything is made whose secret would have no place.
+      // Refused here, before creating anything whose secret would have no destination.
       by.onIssued?.(added.map(({ subject }) => ({ name: subject.slice(4), id: '', secret: '' })))
       const done = await remote.call<{
         applied: Difference[]

@@ -4,22 +4,22 @@ import { Problem, problems, type ProblemCode } from '../../errors.ts'
 const deadlineMs = 120_000
 const itemsInPage = 200
 
-/** A running Intercept to which commands speak over its API. */
+/** A running Intercept that commands use over its API. */
 export interface Remote {
   readonly server: string
-  /** The organization of keys, tokens and endpoints that a command names by their id alone. */
+  /** The organization of keys, tokens and endpoints that are named by their id alone. */
   readonly organization: string | undefined
-  /** The server's time as its last answer told it, to the second: what "the last 24 hours" are is for the server to say. */
+  /** The server's time from its last response, to the second: the server decides what "the last 24 hours" means. */
   readonly clock: Clock
-  /** Asks a route such as `GET /organizations/acme/keys`; its refusals as they are. */
+  /** Calls a route such as `GET /organizations/acme/keys`; passes its refusals on unchanged. */
   call<T>(route: string, body?: unknown): Promise<T>
-  /** Asks the guarded area who a key is; its refusals as they are. */
+  /** Asks the gateway whom a key belongs to; passes its refusals on unchanged. */
   whoAmI<T>(credential: Readonly<Record<string, string>>): Promise<T>
-  /** Every item of a list, up to a largest number, page by page. */
+  /** Lists all items of a list up to a maximum, page by page. */
   list<T>(path: string, maxItems: number): Promise<T[]>
 }
 
-/** Opens the way to a server; nothing is asked yet. */
+/** Creates a connection to a server; sends nothing yet. */
 export function connect(
   server: string,
   { token, organization }: { readonly token: string; readonly organization: string | undefined },
@@ -75,18 +75,18 @@ async function send(url: string, request: RequestInit): Promise<Response> {
   }
 }
 
-/** The header names whole seconds: a smaller difference is none. */
+/** The header has whole seconds, so a smaller difference counts as none. */
 function beyondOneSecond(ms: number): number {
   return Math.abs(ms) <= 1000 ? 0 : ms
 }
 
-/** The refusal as the server words it; an answer that is none of ours says so. */
+/** Parses the server's refusal; for a response that is not Intercept's, says so. */
 function problemOf({ status }: Response, text: string): Problem {
   try {
     const { code, detail } = JSON.parse(text) as { code: string; detail: string }
     if (Object.hasOwn(problems, code)) return new Problem(code as ProblemCode, detail)
   } catch {
-    // No JSON: not an answer of an Intercept.
+    // Not JSON, so not a response from Intercept.
   }
   return new Problem('upstream_invalid', `The server answered ${status}, and not as an Intercept.`)
 }

@@ -6,7 +6,7 @@ import { createSecret, msOf } from './values.ts'
 
 type TokenJson = Readonly<Record<string, unknown>>
 
-/** What commands do with the company directory, over the API: its tokens. */
+/** The directory's SCIM tokens over the API. */
 export function remoteDirectory(remote: Remote) {
   const at = (organizationId: string): string => `/organizations/${part(organizationId)}/directory`
   async function itemsOf(organizationId: string): Promise<TokenJson[]> {
@@ -31,7 +31,7 @@ export function remoteDirectory(remote: Remote) {
   } satisfies Partial<Directories['tokens']>
   return {
     tokens,
-    /** Where the directory sends its requests. */
+    /** The URL to which the directory sends its requests. */
     async baseOf(organizationId: string): Promise<string> {
       const found = await remote.call<{ base_address: string }>(`GET ${at(organizationId)}`)
       return found.base_address

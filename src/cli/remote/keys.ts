@@ -26,7 +26,7 @@ interface WhoAmIJson {
 
 type KeyJson = Readonly<Record<string, unknown>>
 
-/** What commands do with keys, over the API. */
+/** Keys over the API. */
 export function remoteKeys(remote: Remote) {
   const at = (organizationId: string, id?: string): string =>
     `/organizations/${part(organizationId)}/keys${id === undefined ? '' : `/${part(id)}`}`
@@ -66,21 +66,21 @@ export function remoteKeys(remote: Remote) {
   } satisfies Partial<Keys>
 }
 
-/** Whose a key is that works, as the guarded area answers it. */
+/** Finds the owner of a working key by asking the gateway. */
 export async function whoIs(remote: Remote, credential: Readonly<Record<string, string>>) {
   const { organization, key } = await remote.whoAmI<WhoAmIJson>(credential)
   const { id, name, hint } = key
   return { id, name, hint, organization: organization.slug, expiresAt: msOf(key.expires_at) }
 }
 
-/** What is undefined is left out: for a new key the default, for an edit no limit. */
+/** Undefined fields are left out: they mean the default for a new key, and no limit for an edit. */
 function bodyOf(input: KeyInput | IssueInput) {
   const { expiresAt, ...edit } = keys.editOf(input as KeyInput)
   return { ...(snakeCased(edit) as object), expires_at: timeOf(expiresAt) }
 }
 
 function toKey(json: KeyJson): Key {
-  // The API says that a key is suspended, not since when.
+  // The API reports that a key is suspended but not since when.
   const suspendedAt = json['state'] === 'suspended' ? 0 : undefined
   return { ...recordOf(json), organizationId: '', suspendedAt } as unknown as Key
 }

@@ -7,7 +7,7 @@ import { msOf, toConfirmation, type Confirmed } from './values.ts'
 
 type MemberJson = Readonly<Record<string, unknown>>
 
-/** What commands do with members, over the API; people join by invitation there. */
+/** Members over the API, where people join by invitation. */
 export function remoteMembers(remote: Remote) {
   const at = (organizationId: string, id?: string): string =>
     `/organizations/${part(organizationId)}/members${id === undefined ? '' : `/${part(id)}`}`

@@ -25,7 +25,7 @@ interface OrganizationJson {
 const dayMs = 86_400_000
 const O = '/operator/organizations'
 
-/** What commands do with organizations, over the API; the list, new ones and plans take an operator's token. */
+/** Organizations over the API; listing and creating them and setting plans require an operator's token. */
 export function remoteOrganizations(remote: Remote) {
   return {
     get: async (slug) => toRecord(await remote.call(`GET /organizations/${part(slug)}`)),
@@ -51,7 +51,7 @@ export function remoteOrganizations(remote: Remote) {
   } satisfies Partial<Organizations>
 }
 
-/** A word of somebody's as a part of a path. */
+/** Encodes user input as a path segment. */
 export function part(word: string): string {
   return encodeURIComponent(word)
 }

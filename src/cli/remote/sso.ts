@@ -12,7 +12,7 @@ interface DomainJson {
   readonly record: { readonly value: string }
 }
 
-/** What commands do with the company sign-in, over the API. */
+/** SSO connections and domains over the API. */
 export function remoteSso(remote: Remote) {
   return { connections: remoteConnections(remote), domains: remoteDomains(remote) }
 }

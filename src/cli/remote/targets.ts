@@ -12,7 +12,7 @@ interface TargetJson {
   readonly capture: { headers: string[]; body_bytes: number; redact: string[] }
 }
 
-/** What commands do with targets, over the API. */
+/** Targets over the API. */
 export function remoteTargets(remote: Remote) {
   const at = (organizationId: string, slug?: string): string =>
     `/organizations/${part(organizationId)}/targets${slug === undefined ? '' : `/${part(slug)}`}`

@@ -14,7 +14,7 @@ import {
 
 type TokenJson = Readonly<Record<string, unknown>>
 
-/** What commands do with access tokens, over the API; the operator's are made on the machine only. */
+/** Access tokens over the API; the operator's can be created only on the machine itself. */
 export function remoteTokens(remote: Remote) {
   const at = (organizationId: string | undefined): string => {
     if (organizationId !== undefined) return `/organizations/${part(organizationId)}/access-tokens`

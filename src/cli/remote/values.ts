@@ -5,7 +5,7 @@ import type { Remote } from './connection.ts'
 
 const shownAtTheEnd = 4
 
-/** When a change had reached every node, as the API says it. */
+/** The API's report of when a change reached every node. */
 export interface Confirmed {
   readonly nodes: number
   readonly silent_nodes: number
@@ -16,14 +16,14 @@ export function toConfirmation(one: Confirmed): Confirmation {
   return { nodes: one.nodes, silentNodes: one.silent_nodes, tookMs: one.took_ms }
 }
 
-/** A time of the API in milliseconds; null and nothing are undefined. */
+/** Converts an API time to milliseconds; null and missing become undefined. */
 export function msOf(time: unknown): number | undefined {
   return typeof time === 'string' ? Date.parse(time) : undefined
 }
 
 /**
- * An object of the API as the domain knows it: camelCase names, times in milliseconds, undefined for null. What a record
- * has and the API does not tell is missing.
+ * Converts an API object to the domain's form: camelCase names, times in milliseconds, undefined for null. Fields that
+ * the API does not return are missing.
  */
 export function recordOf(json: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
@@ -40,23 +40,23 @@ function valueOf(value: unknown): unknown {
   return typeof value === 'object' ? recordOf(value as Record<string, unknown>) : value
 }
 
-/** Milliseconds as a time of the API; undefined and null as they are. */
+/** Converts milliseconds to an API time; undefined and null stay as they are. */
 export function timeOf(ms: number | null | undefined): string | null | undefined {
   return ms === undefined || ms === null ? ms : new Date(ms).toISOString()
 }
 
-/** A secret that an answer told. */
+/** Wraps a secret from a response. */
 export function createSecret(text: string, hint = `…${text.slice(-shownAtTheEnd)}`): Secret {
   return new Secret(text, hint)
 }
 
-/** The organization of a thing that is named by its id alone: on the database its row says it. */
+/** The organization of a thing named by its id alone; on the database its row tells it. */
 export function organizationFor(remote: Remote): string {
   if (remote.organization !== undefined) return remote.organization
   throw new Problem('invalid_input', 'Over the API, say whose it is: --org SLUG, or INTERCEPT_ORG.')
 }
 
-/** Stands for what only a database has: whatever is asked of it is refused. */
+/** Replaces functions that only the database offers: refuses every call. */
 export function onlyLocal(): never {
   return new Proxy(
     {},

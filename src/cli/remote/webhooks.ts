@@ -23,7 +23,7 @@ interface SecretsJson {
 type Endpoints = Webhooks['endpoints']
 type EndpointInput = Parameters<Endpoints['create']>[1]
 
-/** What commands do with webhooks, over the API. */
+/** Webhooks over the API. */
 export function remoteWebhooks(remote: Remote) {
   const at = (organizationId: string): string => `/organizations/${part(organizationId)}/webhooks`
   const listed = async (organizationId: string): Promise<EndpointJson[]> =>
@@ -98,7 +98,7 @@ function remoteDeliveries(remote: Remote, at: At) {
       const path = `${at(organizationId)}/deliveries?${search.toString()}`
       return (await remote.list<DeliveryJson>(path, limit)).map(toDelivery)
     },
-    /** `not_found`. */
+    /** Throws `not_found`. */
     find: async (organizationId: string, id: string) =>
       toDelivery(await remote.call(`GET ${at(organizationId)}/deliveries/${part(id)}`)),
   }
@@ -120,7 +120,7 @@ function remoteReplay(remote: Remote, at: At) {
 
 type DeliveryJson = Readonly<Record<string, unknown>>
 
-/** A filter in the API's words; several states are `missed`. */
+/** Converts a filter to the API's terms; several states become `missed`. */
 function filterBody(filter: DeliveryFilter) {
   const { endpointId, eventId, states, onlyTried, types, createdFrom } = filter
   const state = onlyTried === true ? 'retrying' : states?.length === 1 ? states[0] : 'missed'

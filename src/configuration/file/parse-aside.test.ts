@@ -6,7 +6,7 @@ import { readFileAside } from './read.ts'
 
 const head = 'version: 1\norganization:\n  slug: acme\n'
 
-/** How often the event loop turned while something was awaited. */
+/** Counts the turns of the event loop while awaiting something. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0
   let isDone = false

@@ -2,19 +2,19 @@ import { Worker } from 'node:worker_threads'
 import { Problem } from '../../errors.ts'
 import type { ParsedFile } from './parse.ts'
 
-/** What one reading may take. */
+/** The limits for parsing one file. */
 export interface ReadingBounds {
   readonly withinMs: number
   readonly megabytes: number
 }
 
-/** A text of 4 MiB can be made to take a minute and 4 GB; what people write takes a second. */
+/** A crafted text of 4 MiB can take a minute and 4 GB, while a file that people write takes one second. */
 const usualBounds: ReadingBounds = { withinMs: 15_000, megabytes: 384 }
 const maxWaiting = 8
 /** Files up to this size don't wait for larger ones. */
 const smallLength = 64 * 1024
 
-/** Readings one after the other. */
+/** Parses one file after the other. */
 class Lane {
   #waiting = 0
   #last: Promise<unknown> = Promise.resolve()
@@ -34,7 +34,7 @@ class Lane {
 
 const lanes = { small: new Lane(), large: new Lane() }
 
-/** Reads a file on a thread with a bound for time and memory: this process goes on serving meanwhile. */
+/** Parses a file on a thread with limits on time and memory, so that this process keeps serving. */
 export async function parseAside(text: string, bounds = usualBounds): Promise<ParsedFile> {
   return await lanes[text.length <= smallLength ? 'small' : 'large'].read(text, bounds)
 }

@@ -10,28 +10,28 @@ import {
   type Pair,
 } from 'yaml'
 
-/** A value of a file with the line where it begins; plain data, so that a thread can hand it over. */
+/** A value in a file with its first line; plain data, so that a thread can return it. */
 export type FileNode =
   | { readonly kind: 'mapping'; readonly line: number; readonly members: readonly FileMember[] }
   | { readonly kind: 'list'; readonly line: number; readonly items: readonly FileNode[] }
   | { readonly kind: 'scalar'; readonly line: number; readonly value: unknown }
 
-/** A member of a mapping; `line` is that of its name. */
+/** A member of a mapping; `line` is where its name stands. */
 export interface FileMember {
   readonly name: string
   readonly line: number
   readonly node: FileNode
 }
 
-/** What a file's text says, or the first thing that is wrong with it. */
+/** The content of a file, or its first error. */
 export type ParsedFile =
   | { readonly root: FileNode }
   | { readonly line: number; readonly fault: string }
 
-/** Deeper than any setting lies, and far from the end of the stack. */
+/** Deeper than any setting, yet far from exhausting the stack. */
 const maxDepth = 32
 
-/** A fault on its way out of the reading. */
+/** An error found while parsing. */
 class Fault {
   readonly line: number
   readonly fault: string
@@ -42,11 +42,11 @@ class Fault {
   }
 }
 
-/** Reads YAML strictly. This takes seconds for some texts of a few megabytes: see parse-aside.ts. */
+/** Parses YAML strictly. Some texts of a few megabytes take seconds: see parse-aside.ts. */
 export function parseFile(text: string): ParsedFile {
   const lines = new LineCounter()
-  // Names are compared in `members`: the parser would compare each with each. And where it quotes the file behind
-  // its sentences, there may be a secret.
+  // `members` checks for duplicate names, because the parser would compare every pair. Pretty errors quote the file,
+  // which may contain a secret.
   const options = { lineCounter: lines, uniqueKeys: false, strict: true, prettyErrors: false }
   const document = parseDocument(text, options)
   try {
@@ -75,7 +75,7 @@ function refuseFaults({ errors: [fault] }: Document.Parsed, lines: LineCounter):
 function toNode(node: Node | null | undefined, at: At): FileNode {
   const line = lineOf(node, at)
   if (at.depth > maxDepth) throw new Fault(line, `This is nested deeper than ${maxDepth}`)
-  // Aliases are what small files grow to gigabytes with; nothing here needs them.
+  // Aliases let a small file expand to gigabytes, and nothing here needs them.
   if (isAlias(node)) throw new Fault(line, 'This is an alias; write the value out')
   const inside = { lines: at.lines, depth: at.depth + 1 }
   if (isMap<Node, Node | null>(node)) {
@@ -99,7 +99,7 @@ function membersOf(pairs: readonly Pair<Node, Node | null>[], at: At): FileMembe
   })
 }
 
-/** Dates, bytes and whatever else tags make are nothing that a setting can be. */
+/** YAML tags can produce dates, bytes and other values that no setting accepts. */
 function toPlain(value: unknown): unknown {
   return typeof value === 'object' ? (value === null ? null : undefined) : value
 }

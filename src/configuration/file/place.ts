@@ -1,7 +1,7 @@
 import { Problem } from '../../errors.ts'
 import type { FileNode } from './parse.ts'
 
-/** The part of JSON Schema that the file's schema is made of. */
+/** The part of JSON Schema that the file's schema uses. */
 interface Schema {
   readonly type?: string
   readonly const?: number
@@ -24,11 +24,11 @@ interface Schema {
 
 interface Pointed {
   readonly node: FileNode
-  /** The line of the name before it, where it has one. */
+  /** The line of its name, if it has one. */
   readonly line?: number
 }
 
-/** A value of the file with its line and path, for the one sentence that says what is wrong with it. */
+/** A value in the file with its line and path, for error messages. */
 export class Place {
   readonly #file: string
   readonly #path: string
@@ -42,7 +42,7 @@ export class Place {
     this.#line = line
   }
 
-  /** File, line and path. */
+  /** The file, line and path. */
   get where(): string {
     return `${this.#file}:${this.#line}: ${this.#path === '' ? 'the file' : this.#path}`
   }
@@ -51,7 +51,7 @@ export class Place {
     return new Problem('invalid_input', `${this.where} ${must}.`)
   }
 
-  /** The values of a mapping by their names; the place of each name is where it begins. */
+  /** A mapping's values by name; each place is where the name begins. */
   members(): Map<string, Place> {
     if (this.#node.kind !== 'mapping') throw this.wrong('must be a mapping')
     return new Map(
@@ -59,7 +59,7 @@ export class Place {
     )
   }
 
-  /** The place of a field such as `credential.value` or `rules[0]`; this one where it is not there. */
+  /** Finds the place of a field such as `credential.value` or `rules[0]`; returns this one if it is missing. */
   at(field: string): Place {
     const [, name = '', index, rest = ''] = /^([^.[]*)(?:\[(\d+)\])?\.?(.*)$/.exec(field) ?? []
     const found = this.#node.kind === 'mapping' ? this.members().get(name) : undefined
@@ -73,7 +73,7 @@ export class Place {
     return node === undefined ? this : new Place(this.#file, `${this.#path}[${index}]`, { node })
   }
 
-  /** The value, when the schema has nothing against it. */
+  /** Returns the value if it satisfies the schema; otherwise throws. */
   check(schema: Schema): unknown {
     if (schema.anyOf !== undefined) return this.#checkAny(schema.anyOf)
     if (schema.const !== undefined) {

@@ -5,25 +5,25 @@ import { parseAside } from './parse-aside.ts'
 import { Place } from './place.ts'
 import { fileSchema } from './schema.ts'
 
-/** A file's text is no longer than this. */
+/** The maximum size of a file's text. */
 export const maxFileBytes = 4 * 1024 * 1024
 
-/** What a file says, thing by thing. */
+/** The content of a file, thing by thing. */
 export interface ConfigurationFile {
-  /** The organization that it speaks of. */
+  /** The organization that the file is about. */
   readonly slug: string
   readonly entries: Readonly<Record<SectionKey, ReadonlyMap<string, Entry>>>
-  /** File, line and path of a thing, or of a field of it. */
+  /** The file, line and path of a thing or one of its fields. */
   readonly where: (section: SectionKey, name: string, field?: string) => string
 }
 
-/** Reads a file strictly: `invalid_input` in one sentence with file, line and path. */
+/** Parses a file strictly; throws `invalid_input` in one sentence with file, line and path. */
 export function readFile(text: string, file: string): ConfigurationFile {
   refuseLarge(text, file)
   return toFile(parseFile(text), file)
 }
 
-/** The same on a node that has others to serve: a large file holds nobody up. */
+/** Like `readFile`, for a node that serves others: a large file does not block it. */
 export async function readFileAside(text: string, file: string): Promise<ConfigurationFile> {
   refuseLarge(text, file)
   return toFile(await parseAside(text), file)

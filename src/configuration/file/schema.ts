@@ -5,7 +5,7 @@ import { object } from '../sections/fields.ts'
 
 const maxThings = 10_000
 
-/** Which names a section allows: a target's is its slug, a domain's is a host name, a group's is the directory's. */
+/** The names that a section allows: a target's is its slug, a domain's a host name, a group's the directory's name. */
 const names: Readonly<Record<Exclude<SectionKey, 'organization'>, string>> = {
   targets: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
   endpoints: '^[a-z0-9][a-z0-9-]{0,80}$',
@@ -19,7 +19,7 @@ const maps = sectionKeys.flatMap((key): [string, TSchema][] =>
   key === 'organization' ? [] : [[key, mapped(key)]],
 )
 
-/** The whole file, as editors and `readFile` check it. */
+/** The schema of the whole file, used by editors and `readFile`. */
 export const fileSchema: TSchema = object(
   {
     version: Type.Unsafe<number>({ const: 1, description: 'The version of this format.' }),
@@ -30,7 +30,7 @@ export const fileSchema: TSchema = object(
   ['version', 'organization'],
 )
 
-/** The schema as a document of its own: served at /schemas/organization.json and shipped. */
+/** The schema as a separate document, served at /schemas/organization.json and included in the package. */
 export function schemaDocument(): Record<string, unknown> {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',

@@ -1,9 +1,9 @@
-/** Members of a setting as files name them: snake_case. */
+/** Converts a setting's members to snake_case, as in files. */
 export function snakeCasedMembers(value: unknown): unknown {
   return renamed(value, (name) => name.replaceAll(/[A-Z]/g, (one) => `_${one.toLowerCase()}`))
 }
 
-/** Members of a setting as the domain names them: camelCase. */
+/** Converts a setting's members to camelCase, as in the domain. */
 export function camelCased(value: unknown): unknown {
   return renamed(value, (name) =>
     name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),

@@ -3,7 +3,7 @@ import { Type } from '../../http/index.ts'
 import { flag, mapOf, nullable, object, reference, text, texts, whole } from './fields.ts'
 import { slugFrom, type Entry, type Section } from './section.ts'
 
-/** Where events go. */
+/** Webhook endpoints. */
 export const endpointSection: Section = {
   key: 'endpoints',
   noun: 'endpoint',

@@ -1,6 +1,6 @@
 import { Type, type TSchema } from '../../http/index.ts'
 
-/** A mapping of known fields; all may be left out but those in `required`. */
+/** A mapping with known fields, all optional except those in `required`. */
 export function object(
   properties: Readonly<Record<string, TSchema>>,
   required: readonly string[] = [],
@@ -16,27 +16,25 @@ export function object(
   )
 }
 
-/** A text. */
 export function text(maxLength: number, description: string): TSchema {
   return Type.String({ minLength: 1, maxLength, description })
 }
 
-/** What people see of a thing; without it, its name in the file. */
+/** A thing's display name; defaults to its name in the file. */
 export function nameField(description: string): TSchema {
   return text(100, description)
 }
 
-/** A text of a certain form; `must` ends the sentence that refuses others. */
+/** A text in a given format; `must` ends the sentence of the refusal. */
 export function formed(pattern: string, must: string, description: string): TSchema {
   return Type.String({ pattern, description, patternErrorMessage: must })
 }
 
-/** A list of texts. */
 export function texts(maxItems: number, description: string): TSchema {
   return Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), { maxItems, description })
 }
 
-/** A whole number. */
+/** An integer. */
 export function whole(minimum: number, maximum: number, description: string): TSchema {
   return Type.Integer({ minimum, maximum, description })
 }
@@ -46,7 +44,7 @@ export function flag(description: string): TSchema {
   return Type.Boolean({ description })
 }
 
-/** One of some words. */
+/** One of several words. */
 export function words(values: readonly string[], description: string): TSchema {
   return Type.Unsafe<string>({ type: 'string', enum: [...values], description })
 }
@@ -56,19 +54,19 @@ export function nullable(schema: TSchema): TSchema {
   return Type.Union([schema, Type.Null()])
 }
 
-/** Names with a value each. */
+/** A mapping from names to values. */
 export function mapOf(value: TSchema, maxProperties: number, description: string): TSchema {
   return Type.Unsafe({ type: 'object', additionalProperties: value, maxProperties, description })
 }
 
-/** Where a secret is: never itself. */
+/** A reference to a secret, never the secret itself. */
 export const reference: TSchema = formed(
   '^(env:[A-Za-z_][A-Za-z0-9_]{0,127}|file:.{1,1000})$',
   'must be env:NAME or file:PATH, never the secret itself',
   'Where the secret is: env:NAME or file:PATH.',
 )
 
-/** So many calls in so much time. */
+/** A number of calls per period. */
 export const rate: TSchema = object(
   {
     calls: whole(1, 1_000_000, 'How many calls.'),
@@ -78,7 +76,7 @@ export const rate: TSchema = object(
   ['calls', 'per_seconds'],
 )
 
-/** So many calls a calendar day or month, in UTC. */
+/** A number of calls per calendar day or month, in UTC. */
 export const quota: TSchema = object(
   {
     calls: whole(1, Number.MAX_SAFE_INTEGER, 'How many calls.'),

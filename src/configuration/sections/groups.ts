@@ -3,7 +3,7 @@ import { directoryGroups, type GroupRole, type Store } from '../../store/index.t
 import { object, words } from './fields.ts'
 import { noSecrets, type Scene, type Section } from './section.ts'
 
-/** Roles that groups of the directory give; a group that is not there yet gets its role when it comes. */
+/** Roles granted by directory groups; a group that does not exist yet gets its role when it arrives. */
 export const groupSection: Section = {
   key: 'groups',
   noun: 'group',
@@ -27,7 +27,7 @@ export const groupSection: Section = {
     const role = entry['role'] as GroupRole
     const caller = { organizationId: organization.id, actor }
     if (id !== undefined) await services.groups.setRole(caller, id, role)
-    // The product gives it once the group comes, and then asks nobody.
+    // The role is granted later, when the group arrives, without another permission check.
     else await requirePower(services.store, caller, role)
     return id
   },
@@ -37,7 +37,7 @@ export const groupSection: Section = {
   },
 }
 
-/** The oldest group of this name: directories may have several. */
+/** Finds the oldest group with this name, because a directory may have several. */
 async function idOf(
   name: string,
   { organization, services }: Pick<Scene, 'organization' | 'services'>,

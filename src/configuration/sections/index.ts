@@ -9,7 +9,7 @@ import { targetSection } from './targets.ts'
 
 export { KeyDefaultsSchema } from './organization.ts'
 
-/** Every kind of thing that a file can hold. */
+/** Every kind of thing that a file can contain. */
 export const sections: Readonly<Record<SectionKey, Section>> = {
   organization: organizationSection,
   targets: targetSection,

@@ -15,7 +15,7 @@ import { camelCased, snakeCasedMembers } from './casing.ts'
 
 const keysInPage = 200
 
-/** Keys without their secrets: what they may do and until when. */
+/** Keys without their secrets: their permissions and their expiry. */
 export const keySection: Section = {
   key: 'keys',
   noun: 'key',
@@ -63,7 +63,7 @@ export const keySection: Section = {
       const page = { before, limit: keysInPage, state: 'active' as const }
       const found = await services.keys.list(organization.id, page)
       for (const key of found) {
-        // A person's own key goes with the person; no file speaks for it.
+        // A personal key leaves with its person, so no file manages it.
         if (key.personalUserId === undefined) things.push(thingOf(key))
       }
       before = found.at(-1)?.id

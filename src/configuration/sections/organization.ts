@@ -14,7 +14,7 @@ export const KeyDefaultsSchema = object({
   cidrs: nullable(texts(100, 'Addresses that new keys may come from; null = any.')),
 })
 
-/** Name, plan, rate and what new keys are like. */
+/** The organization's name, plan and rate, and the defaults of new keys. */
 export const organizationSection: Section = {
   key: 'organization',
   noun: 'organization',
@@ -36,7 +36,7 @@ export const organizationSection: Section = {
   async put({ entry }, { organization, services, actor }) {
     const { id, plan } = organization
     if (entry['plan'] !== undefined && entry['plan'] !== plan) {
-      // A plan is what the operator grants; no organization grants it to itself.
+      // Only the operator grants a plan; an organization can't grant one to itself.
       if (actor.kind !== 'operator') {
         throw new Problem('permission_required', 'Only the operator sets a plan.')
       }

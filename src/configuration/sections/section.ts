@@ -4,7 +4,7 @@ import type { TSchema } from '../../http/index.ts'
 import type { Actor, OrganizationRecord } from '../../store/index.ts'
 import type { ConfigurationServices } from './services.ts'
 
-/** A part of the file that maps names to entries; in this order they are applied, in the opposite one removed. */
+/** The sections of a file that map names to entries; applied in this order, removed in reverse. */
 export const sectionKeys = [
   'organization',
   'targets',
@@ -17,72 +17,72 @@ export const sectionKeys = [
 
 export type SectionKey = (typeof sectionKeys)[number]
 
-/** What a file says of one thing, under the names of the file; secrets stand in it as references. */
+/** A file's description of one thing, with the file's field names; secrets appear as references. */
 export type Entry = Readonly<Record<string, unknown>>
 
-/** A thing as it is now. */
+/** An existing thing. */
 export interface Thing {
   readonly id: string
-  /** What a file would call it where no file has named it yet. */
+  /** The name to give it in a file if no file has named it yet. */
   readonly name: string
-  /** Every field; where a secret belongs, its place is empty. */
+  /** Every field; secrets are left empty. */
   readonly entry: Entry
-  /** Its secrets, by where they stand in the entry. */
+  /** Its secrets, by their position in the entry. */
   readonly secrets: ReadonlyMap<string, string>
 }
 
-/** Where an apply or a plan is at work. */
+/** The context of a plan or an apply. */
 export interface Scene {
   readonly organization: OrganizationRecord
   readonly services: ConfigurationServices
   readonly actor: Actor
-  /** Ids of things by section and name, as far as they exist by now. */
+  /** The id of a thing by section and name, if it already exists. */
   readonly idOf: (section: SectionKey, name: string) => string | undefined
   readonly nameOf: (section: SectionKey, id: string) => string | undefined
-  /** Where the secrets of newly issued keys are put. */
+  /** Collects the secrets of newly issued keys. */
   readonly issued: IssuedKey[]
 }
 
-/** A key that an apply has issued: its secret is told once. */
+/** A key issued by an apply; its secret is shown only once. */
 export interface IssuedKey {
   readonly name: string
   readonly id: string
   readonly secret: string
 }
 
-/** A thing to be made, or changed from what it was. */
+/** A thing to create, or to change from its previous state. */
 export interface Wanted {
   readonly name: string
-  /** Every field: what the file leaves out has its default. */
+  /** Every field; what the file omits has its default. */
   readonly entry: Entry
   readonly before: Thing | undefined
   readonly secretAt: (path: string) => string
 }
 
-/** How things of one kind are read, compared and put in place. */
+/** How things of one kind are read, compared and applied. */
 export interface Section {
   readonly key: SectionKey
-  /** What a thing is called in differences: `target payments`. */
+  /** The thing's label in differences, such as `target payments`. */
   readonly noun: string
-  /** What it takes to change one. */
+  /** The permission required to change one. */
   readonly permission: Permission
-  /** One entry of the file. */
+  /** The schema of one entry. */
   readonly schema: TSchema
-  /** Fields that stay as they are where the file leaves them out. */
+  /** Fields that keep their current value if the file omits them. */
   readonly loose: readonly string[]
-  /** Where secrets stand in an entry. */
+  /** The positions of secrets in an entry. */
   readonly secretPaths: (entry: Entry) => readonly string[]
-  /** What fields have that nobody mentions. */
+  /** The values of omitted fields. */
   readonly defaults: (name: string, entry: Entry, services: ConfigurationServices) => Entry
-  /** Values in the one form in which they are kept; `invalid_input` for what makes no sense. */
+  /** Normalizes values to their stored form; `invalid_input` if they make no sense. */
   readonly tidy: (entry: Entry) => Entry
   readonly present: (scene: Pick<Scene, 'organization' | 'services' | 'nameOf'>) => Promise<Thing[]>
-  /** Makes or changes it; its id, or undefined for one that waits for what others make. */
+  /** Creates or changes it; returns its id, or undefined if it must wait for something created elsewhere. */
   readonly put: (wanted: Wanted, scene: Scene) => Promise<string | undefined>
   readonly remove: (id: string, scene: Scene) => Promise<void>
 }
 
-/** Reads a field; what is refused carries the field's name, so that the file's line can be told. */
+/** Reads a field; a refusal gets the field's name, so that its line can be reported. */
 export function inField<T>(field: string, read: () => T): T {
   try {
     return read()
@@ -92,10 +92,10 @@ export function inField<T>(field: string, read: () => T): T {
   }
 }
 
-/** Without secrets: for sections that have none. */
+/** An empty map, for sections that have no secrets. */
 export const noSecrets: ReadonlyMap<string, string> = new Map()
 
-/** A name for files out of any text: lower case, digits and `-`. */
+/** Derives a name for files from any text: lower case, digits and `-`. */
 export function slugFrom(text: string): string {
   const slug = text
     .toLowerCase()
@@ -105,7 +105,10 @@ export function slugFrom(text: string): string {
   return slug === '' ? 'unnamed' : slug
 }
 
-/** The same text for the same value, in whatever order its members stand; what is undefined is not there. */
+/**
+ * Serializes a value so that equal values give equal text, whatever the order of members; undefined members are left
+ * out.
+ */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null)
@@ -116,7 +119,7 @@ export function canonical(value: unknown): string {
     .join()}}`
 }
 
-/** An entry with the values at some places exchanged. */
+/** Replaces the values at given positions in an entry. */
 export function withValues(
   entry: Entry,
   paths: readonly string[],

@@ -11,7 +11,7 @@ import { createTargets, type Targets, type TargetSettings } from '../../targets/
 import type { Log } from '../../telemetry/index.ts'
 import { createWebhooks, type Webhooks } from '../../webhooks/index.ts'
 
-/** What varies. */
+/** The dependencies of configuration files. */
 export interface ConfigurationDeps {
   readonly store: Store
   readonly sealer: Sealer
@@ -23,12 +23,12 @@ export interface ConfigurationDeps {
   readonly resolveTxt: ResolveTxt
   readonly authUrl: string
   readonly allowLoopback: boolean
-  /** What targets are like where nobody says otherwise. */
+  /** The settings of a target where none are given. */
   readonly defaults: TargetSettings
   readonly maxEndpoints: number | undefined
 }
 
-/** The services that a file's sections work with. */
+/** The services that a file's sections use. */
 export interface ConfigurationServices {
   readonly store: Store
   readonly sealer: Sealer
@@ -43,7 +43,7 @@ export interface ConfigurationServices {
   readonly keys: Keys
 }
 
-/** Opens them over a store, which may be a transaction that is under way. */
+/** Creates the services over a store, which may be an open transaction. */
 export function openServices(deps: ConfigurationDeps): ConfigurationServices {
   const { store, sealer, clock, defaults } = deps
   return {

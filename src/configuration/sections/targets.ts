@@ -25,7 +25,7 @@ import {
 import { inField, noSecrets, type Entry, type Section } from './section.ts'
 import { camelCased, snakeCasedMembers } from './casing.ts'
 
-/** The name of a setting in files, by its name inside. */
+/** A setting's name in files, by its internal name. */
 const settingNames: Readonly<Record<keyof TargetSettings, string>> = {
   paths: 'paths',
   browsers: 'browsers',
@@ -85,7 +85,7 @@ const schema = object(
   ['upstream'],
 )
 
-/** APIs to be guarded. */
+/** The protected APIs. */
 export const targetSection: Section = {
   key: 'targets',
   noun: 'target',
@@ -135,7 +135,7 @@ function tidied(line: unknown, index: number): string {
   return inField(`rules[${index}]`, () => tidyRule(String(line)))
 }
 
-/** Tidy rules, the upstream as a whole URL, names of headers in lower case. */
+/** Normalizes rules, completes the upstream's URL and lowers the case of header names. */
 function tidy(entry: Entry): Entry {
   const { upstream, rules, capture: kept, response_headers: headers } = entry
   return {

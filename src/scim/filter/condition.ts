@@ -8,10 +8,10 @@ import { groupSchema } from '../schema/schema-group.ts'
 
 type Comparison = Extract<Filter, { kind: 'compare' }>
 
-/** Under this name the folded attributes hold the values by which multi-valued attributes sort. */
+/** The member of the folded attributes that holds the sort values of multi-valued attributes. */
 export const leadingName = '~leading'
 
-/** A filter as a condition that the store turns into SQL on both engines; `base` is the address of `/scim/v2`. */
+/** Converts a filter into a condition that the store can compile for both engines; `base` is the URL of `/scim/v2`. */
 export function toCondition(type: ResourceType, filter: Filter, base: string): DirectoryCondition {
   switch (filter.kind) {
     case 'and':
@@ -32,7 +32,7 @@ export function toCondition(type: ResourceType, filter: Filter, base: string): D
   }
 }
 
-/** How a page can be sorted by an attribute; undefined when it has no single value to sort by. */
+/** The field to sort by for an attribute; undefined if it has no single value to sort by. */
 export function sortField(
   type: ResourceType,
   target: Target,
@@ -102,7 +102,7 @@ function compare(type: ResourceType, filter: Comparison, base: string): Director
   return orNone(filter, fitting, { kind: 'some', path, where: undefined })
 }
 
-// Who has no value at all has none that is equal: `ne` means the same for one value and for many.
+// `ne` also matches a resource without any value, for multi-valued attributes as for single ones.
 function orNone(
   { operator }: Comparison,
   fitting: DirectoryCondition,
@@ -112,7 +112,7 @@ function orNone(
   return { kind: 'or', terms: [fitting, { kind: 'not', term: any }] }
 }
 
-/** `emails[type eq "work" and value co "@x"]`: the names inside are parts of one value. */
+/** `emails[type eq "work" and value co "@x"]`: the inner names are parts of one element. */
 function some(type: ResourceType, target: Target, where: Filter): DirectoryCondition {
   const { attribute } = target
   if (isRelated(type, attribute)) return related(type, where)
@@ -122,7 +122,7 @@ function some(type: ResourceType, target: Target, where: Filter): DirectoryCondi
     path: pathOf({ ...target, sub: undefined }),
     where: inValue(where),
   }
-  // An address that must be equal is found by its index first.
+  // An e-mail address compared with `eq` is found through its index first.
   const address = attribute.name === 'emails' ? wantedAddress(where) : undefined
   if (address === undefined) return whole
   return { kind: 'and', terms: [{ kind: 'email', value: address }, whole] }
@@ -152,7 +152,7 @@ function inValue(filter: Filter): DirectoryCondition {
   }
 }
 
-/** `name[familyName eq "x"]`: a complex attribute that has one value only. */
+/** `name[familyName eq "x"]`: a complex attribute with a single value. */
 function single(owner: Target, filter: Filter): DirectoryCondition {
   switch (filter.kind) {
     case 'and':
@@ -176,7 +176,7 @@ function single(owner: Target, filter: Filter): DirectoryCondition {
   }
 }
 
-/** Groups of a user by value and display, members of a group by value. */
+/** Compares a user's groups by value and display, or a group's members by value. */
 function related(type: ResourceType, filter: Filter): DirectoryCondition {
   return { kind: 'related', where: relatedTerm(type, filter) }
 }
@@ -224,7 +224,10 @@ function compareMeta(type: ResourceType, filter: Comparison, base: string): Dire
   throw refuse('invalidFilter', `'meta.${name ?? ''}' cannot be filtered by.`)
 }
 
-/** A location is the same text for all, and then the id: a comparison with it is one with the id, or settled before. */
+/**
+ * A location is a fixed prefix followed by the id, so comparing one means comparing the id, or the result follows from
+ * the prefix alone.
+ */
 function compareLocation(prefix: string, filter: Comparison): DirectoryCondition {
   const { operator } = filter
   const value = String(filter.value)
@@ -236,7 +239,7 @@ function compareLocation(prefix: string, filter: Comparison): DirectoryCondition
   })
   if (operator === 'co' || operator === 'ew') {
     if (operator === 'co' && prefix.includes(value)) return constant(true)
-    // The text may begin within the prefix and go on in the id.
+    // The text may start within the prefix and continue into the id.
     const rests = Array.from({ length: value.length }, (_, at) => at + 1)
       .filter((at) => prefix.endsWith(value.slice(0, at)))
       .map((at) => id(operator === 'co' ? 'sw' : 'eq', value.slice(at)))

@@ -1,7 +1,7 @@
 import { parseJson } from '../protocol/json.ts'
 import { refuse, type ScimType } from '../protocol/errors.ts'
 
-/** A piece of a filter or path: a word (attribute path, operator, literal), a quoted text, or a bracket. */
+/** A piece of a filter or path: a word (attribute path, operator, literal), a quoted text or a bracket. */
 export type Token =
   | { readonly kind: 'word'; readonly text: string }
   | { readonly kind: 'text'; readonly value: string }
@@ -9,7 +9,7 @@ export type Token =
 
 const maxLength = 2048
 
-/** Cuts a filter into tokens, one look at each character; more than so many characters are refused. */
+/** Splits a filter into tokens in one pass; refuses more than `characters` characters. */
 export function tokenize(source: string, wrong: ScimType, characters = maxLength): Token[] {
   if (source.length > characters) {
     throw refuse(wrong, `It is longer than ${characters} characters.`)
@@ -45,13 +45,13 @@ function endOfText(source: string, start: number, wrong: ScimType): number {
   throw refuse(wrong, 'A quoted text has no end.')
 }
 
-// RFC 7644 section 3.4.2.2: a compared text is a JSON string.
+// RFC 7644 section 3.4.2.2: a comparison text is a JSON string.
 function readText(quoted: string, wrong: ScimType): string {
   try {
     const text = parseJson(quoted)
     if (typeof text === 'string') return text
   } catch {
-    // Told below, in the words of the filter.
+    // The error below explains it in the filter's terms.
   }
   throw refuse(wrong, 'A quoted text is not a valid JSON string.')
 }
@@ -62,7 +62,7 @@ function endOfWord(source: string, start: number): number {
   return at
 }
 
-// Letters, digits and `$ % + - . : @ _`: attribute names, URNs; numbers, dates and addresses without quotes.
+// Letters, digits and `$ % + - . : @ _` occur in attribute names, URNs, numbers, dates and unquoted addresses.
 function isWordCode(code: number): boolean {
   return (
     (code >= 0x30 && code <= 0x3a) ||

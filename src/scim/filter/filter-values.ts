@@ -9,13 +9,13 @@ const words = new Set<string>(['and', 'or', 'not', 'true', 'false', 'null'])
 const textOnly = new Set<Operator>(['co', 'sw', 'ew'])
 const ordering = new Set<Operator>(['gt', 'ge', 'lt', 'le'])
 
-/** The operator a word names, in any case. */
+/** The operator that a word names, in any case. */
 export function operatorOf(word: string): Operator | 'pr' | undefined {
   const folded = word.toLowerCase()
   return operators.has(folded) ? (folded as Operator | 'pr') : undefined
 }
 
-/** A comparison with its value in the form in which the attribute is compared (RFC 7644 section 3.4.2.2). */
+/** Builds a comparison, with the value converted as its attribute is compared (RFC 7644 section 3.4.2.2). */
 export function compareValue(named: Target, operator: Operator, literal: Token): Filter {
   if (literal.kind === 'word' && literal.text.toLowerCase() === 'null') {
     return compareWithNull(named, operator)
@@ -23,12 +23,12 @@ export function compareValue(named: Target, operator: Operator, literal: Token):
   const target = withDefaultPart(named)
   const compared = target.sub ?? target.attribute
   const value = valueOf(compared, operator, literal)
-  // Everything contains, starts and ends with the empty text.
+  // Every text contains, starts with and ends with the empty text.
   if (value === '' && textOnly.has(operator)) return { kind: 'present', target }
   return { kind: 'compare', target, operator, value }
 }
 
-// A complex attribute without a part named is compared by its `value` (RFC 7644 section 3.4.2.2, `emails co`).
+// A complex attribute without a part is compared by its `value` (RFC 7644 section 3.4.2.2, `emails co`).
 function withDefaultPart(target: Target): Target {
   if (target.sub !== undefined || target.attribute.type !== 'complex') return target
   const part = findAttribute(target.attribute.subAttributes ?? [], 'value')
@@ -67,7 +67,7 @@ function valueOf(compared: Attribute, operator: Operator, literal: Token): strin
 function truth(compared: Attribute, operator: Operator, literal: Token): number {
   if (operator !== 'eq' && operator !== 'ne') throw notComparable(compared, operator)
   const word = literal.kind === 'text' ? literal.value : literal.kind === 'word' ? literal.text : ''
-  // Entra writes `active eq "True"`.
+  // Entra sends `active eq "True"`.
   if (word.toLowerCase() === 'true') return 1
   if (word.toLowerCase() === 'false') return 0
   throw refuse('invalidFilter', `'${compared.name}' is compared with true or false.`)
@@ -90,8 +90,8 @@ function text(compared: Attribute, literal: Token): string {
   return read
 }
 
-// The grammar wants a text in quotes; Microsoft's and WSO2's suites leave them away from a single word. What
-// means something else (an operator, true, a number) is never taken for a text.
+// The grammar requires quotes around a text, but Microsoft's and WSO2's test suites omit them for a single word. A word
+// with another meaning (an operator, true, a number) is never read as text.
 function bareText(literal: Token): string | undefined {
   if (literal.kind === 'text') return literal.value
   if (literal.kind !== 'word') return undefined

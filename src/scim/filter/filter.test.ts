@@ -6,7 +6,7 @@ import { parseFilter } from './filter.ts'
 import type { Filter } from './filter-tree.ts'
 import { groupType, userType } from '../schema/schema-group.ts'
 
-// The tree as text, so that a table can hold it.
+// Renders the tree as text, so that it fits into a table.
 function show(filter: Filter): string {
   switch (filter.kind) {
     case 'and':
@@ -59,23 +59,23 @@ const understood: Record<string, string> = {
   'title pr or title pr and title pr': '(title pr or (title pr and title pr))',
   '(title pr or title pr) and title pr': '((title pr or title pr) and title pr)',
   'not (title pr) and title pr': '(not title pr and title pr)',
-  // Names and operators in any case; values keep the case that the schema calls exact.
+  // Names and operators match in any case; values keep their case where the schema says it matters.
   'USERNAME EQ "Bob"': 'userName eq "bob"',
   'externalId eq "Bob"': 'externalId eq "Bob"',
   'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:employeeNumber eq "7"':
     'ext:employeeNumber eq "7"',
   'URN:ietf:params:scim:schemas:extension:enterprise:2.0:user:manager.value eq "x"':
     'ext:manager.value eq "x"',
-  // Entra's and Okta's ways.
+  // Variants that Entra and Okta send.
   'active eq "True"': 'active eq 1',
   'active eq false': 'active eq 0',
   'emails[type eq "work"].value eq "A@b.c"': 'emails[(type eq "work" and value eq "a@b.c")]',
   'emails[primary eq true and value eq "a"]': 'emails[(primary eq 1 and value eq "a")]',
-  // Microsoft's and WSO2's suites: words without quotes.
+  // Microsoft's and WSO2's test suites send words without quotes.
   'userName sw O': 'userName sw "o"',
   'userName eq Bob@Acme.test and emails co 100%':
     '(userName eq "bob@acme.test" and emails.value co "100%")',
-  // Entra's bare names of the enterprise extension.
+  // Entra names attributes of the enterprise extension without their URN.
   'department eq "Sales"': 'ext:department eq "sales"',
   'MANAGER eq "m1"': 'ext:manager.value eq "m1"',
   'manager.value eq "m1"': 'ext:manager.value eq "m1"',
@@ -158,12 +158,12 @@ describe('the filter parser (RFC 7644 section 3.4.2.2)', () => {
     for (const over of [deep(17), wide(65), long(2049)]) {
       assert.throws(() => parseFilter(over, userType), isInvalidFilter)
     }
-    // Both are settings.
+    // Both limits can be set.
     parseFilter(long(4096), userType, { depth: 16, characters: 4096 })
     parseFilter(deep(20), userType, { depth: 20 })
   })
 
-  // In how many steps is counted in test/steps.test.ts.
+  // test/steps.test.ts counts the steps this takes.
   test('huge and hostile filters are refused', () => {
     const hostile = [
       '('.repeat(4000),

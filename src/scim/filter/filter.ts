@@ -10,7 +10,7 @@ const maxTerms = 64
 
 /** How a filter is parsed. */
 export interface FilterOptions {
-  /** With 'absent' an attribute that nobody knows is one that no resource has. */
+  /** With 'absent', an unknown attribute is treated as one that no resource has. */
   readonly unknown?: 'refuse' | 'absent'
   readonly depth?: number
   readonly characters?: number
@@ -30,13 +30,13 @@ export function parseFilter(
     }
     return target
   })
-  // Counted from below, so that a smaller or larger depth is allowed.
+  // Counts down from the maximum, so that a smaller or larger depth can be set.
   const filter = parser.filter(maxDepth - depth)
   parser.end()
   return filter
 }
 
-/** The filter between the brackets of a value path: names are the parts of the attribute. */
+/** Parses the filter between the brackets of a value path, where names are parts of the attribute. */
 export function parseValueFilter(tokens: readonly Token[], attribute: Attribute): Filter {
   const parser = new FilterParser(tokens, (name) => partOf(attribute, name))
   const filter = parser.filter(1)
@@ -63,7 +63,7 @@ class FilterParser {
     this.#resolve = resolve
   }
 
-  // Figure 1: `or` binds weakest, then `and`, then `not`.
+  // Figure 1: `or` binds loosest, then `and`, then `not`.
   filter(depth: number): Filter {
     if (depth > maxDepth) throw wrong('It is nested too deeply.')
     const terms = [this.#conjunction(depth)]
@@ -116,7 +116,7 @@ class FilterParser {
       return part === undefined ? { kind: 'never' } : this.#comparison(undefined)
     }
     if (owner.type !== 'complex') throw wrong(`'${owner.name}' has no parts.`)
-    // Entra asks `emails[type eq "work"].value eq "x"`, which figure 1 does not have.
+    // Entra sends `emails[type eq "work"].value eq "x"`, which figure 1 does not allow.
     if (part === undefined) return { kind: 'some', target, where }
     const compared = this.#comparison(partOf(owner, part))
     return { kind: 'some', target, where: join('and', [where, compared]) }

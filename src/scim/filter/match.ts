@@ -2,7 +2,7 @@ import type { Filter, Operator } from './filter-tree.ts'
 import { foldText, parseTime } from '../schema/fold.ts'
 import type { Value, Values } from '../schema/values.ts'
 
-/** Whether a complex value fits the filter between the brackets of a value path. */
+/** Whether a complex value matches the filter between the brackets of a value path. */
 export function matches(value: Values, filter: Filter): boolean {
   switch (filter.kind) {
     case 'and':

@@ -5,12 +5,15 @@ import { parseValueFilter } from './filter.ts'
 import type { Filter } from './filter-tree.ts'
 import { tokenize } from './filter-tokens.ts'
 
-/** Where a PATCH operation aims (RFC 7644 section 3.5.2, figure 7): a whole extension, or an attribute with what selects in it. */
+/**
+ * The target of a PATCH operation (RFC 7644 section 3.5.2, figure 7): a whole extension, or an attribute with an
+ * optional value filter.
+ */
 export type PatchPath =
   | { readonly kind: 'extension'; readonly extension: Schema }
   | { readonly kind: 'attribute'; readonly target: Target; readonly filter: Filter | undefined }
 
-/** Parses the path of a PATCH operation; undefined when it names no attribute of the schema. */
+/** Parses the path of a PATCH operation; undefined if the schema has no such attribute. */
 export function parsePath(type: ResourceType, source: string): PatchPath | undefined {
   const extension = findExtension(type, source.trim())
   if (extension !== undefined) return { kind: 'extension', extension }

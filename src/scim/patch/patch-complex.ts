@@ -3,8 +3,8 @@ import { isObject, type Json, type JsonObject } from '../protocol/json.ts'
 import { isManager, readValue, withManagerId, type Values } from '../schema/values.ts'
 
 /**
- * A complex value after `add` or `replace` of an object: the parts that the object names are set, or unassigned by
- * null, and all others stay as they were (RFC 7644 sections 3.5.2.1 and 3.5.2.3). Undefined when nothing is left.
+ * Applies `add` or `replace` of an object to a complex value: the parts that the object names are set, or unassigned by
+ * null, and all others stay (RFC 7644 sections 3.5.2.1 and 3.5.2.3). Undefined when nothing is left.
  */
 export function mergeParts(
   attribute: Attribute,
@@ -13,16 +13,16 @@ export function mergeParts(
 ): Values | undefined {
   const given = readValue(attribute, json) as Values | undefined
   const object = single(json)
-  // Null, an empty list and the empty text of a manager unassign the whole.
+  // Null, an empty list and an empty manager text unassign the whole value.
   if (!isObject(object) && given === undefined) return undefined
   const next: Values = { ...before }
   if (isObject(object)) for (const name of unassigned(attribute, object)) delete next[name]
-  // A manager's address belongs to the id it came with.
+  // A manager's address belongs to the id it was sent with.
   if (isManager(attribute) && given?.['value'] !== undefined) delete next['$ref']
   return whole(attribute, { ...next, ...given })
 }
 
-/** A complex value after one of its parts was set, or unassigned by undefined; undefined when nothing is left. */
+/** Sets one part of a complex value, or unassigns it (undefined); returns undefined when nothing is left. */
 export function setPart(
   owner: Attribute,
   before: Values | undefined,
@@ -37,7 +37,7 @@ export function setPart(
   return whole(owner, withManagerId(next))
 }
 
-// A manager without id is none.
+// A manager without an id counts as none.
 function whole(attribute: Attribute, values: Values): Values | undefined {
   if (isManager(attribute) && values['value'] === undefined) return undefined
   return Object.keys(values).length === 0 ? undefined : values
@@ -51,7 +51,7 @@ function unassigned(attribute: Attribute, object: JsonObject): string[] {
   })
 }
 
-// Some clients put a single value into a list.
+// Some clients wrap a single value in a list.
 function single(json: Json): Json | undefined {
   return Array.isArray(json) ? (json as readonly Json[])[0] : json
 }

@@ -17,11 +17,11 @@ import {
 type Item = string | Values
 type Path = PatchPath & { kind: 'attribute' }
 
-// Types that Entra addresses before they exist: its value filters then make the value.
+// Entra addresses values of these types before they exist; its value filter then creates the value.
 const commonTypes = new Set(['work', 'home', 'other', 'mobile', 'fax', 'pager'])
 const maxValues = 500
 
-/** What an operation makes of the values of a multi-valued attribute; undefined when none is left. */
+/** Applies an operation to a multi-valued attribute; returns undefined when no value is left. */
 export function changeList(
   path: Path,
   before: Value | undefined,
@@ -48,7 +48,7 @@ function changed(path: Path, list: readonly Item[], operation: PatchOperation): 
   return withOnePrimary([...list, ...added], added)
 }
 
-// Entra removes members and roles by listing values instead of a filter.
+// Entra removes members and roles by listing values instead of using a filter.
 function removed(
   attribute: Attribute,
   list: readonly Item[],
@@ -70,7 +70,7 @@ function covers(attribute: Attribute, wanted: Item, own: Item): boolean {
   })
 }
 
-// `emails.value` without a filter means the part of every value; of none, a first value is made.
+// `emails.value` without a filter means that part of every value; in an empty list a first value is created.
 function changePart(path: Path, list: readonly Item[], operation: PatchOperation): readonly Item[] {
   if (list.length === 0 && operation.op === 'remove') return []
   const all = list.length === 0 ? [{}] : list
@@ -113,7 +113,7 @@ function merged(attribute: Attribute, item: Values, operation: PatchOperation): 
   if (typeof given !== 'object') {
     throw refuse('invalidValue', `'${attribute.name}' takes objects.`)
   }
-  // RFC 7644 section 3.5.2.3: replace sets the value anew; what the filter selected it by stays with it.
+  // RFC 7644 section 3.5.2.3: replace sets a new value, but keeps the part that the filter selected it by.
   const type = item['type']
   const base = operation.op === 'add' ? item : type === undefined ? {} : { type }
   return { ...base, ...given }
@@ -129,7 +129,7 @@ function withPart(path: Path, item: Values, operation: PatchOperation): Values {
   return next
 }
 
-// A value that the filter describes, for the types everybody knows and for the primary one.
+// Creates a value from a filter, for well-known types and for the primary value.
 function seedOf(filter: Filter): Values | undefined {
   if (filter.kind === 'and') {
     const seeds = filter.terms.map((term) => seedOf(term))
@@ -143,7 +143,7 @@ function seedOf(filter: Filter): Values | undefined {
   return known === true ? { type: filter.value } : undefined
 }
 
-// RFC 7644 section 3.5.2: a new primary value takes the mark from the old one.
+// RFC 7644 section 3.5.2: a new primary value unsets the old one.
 function withOnePrimary(list: readonly Item[], given: readonly Item[]): readonly Item[] {
   const chosen = given.findLast((item) => typeof item === 'object' && item['primary'] === true)
   if (chosen === undefined) return list

@@ -6,13 +6,13 @@ import type { PatchOperation } from './patch-request.ts'
 import type { PatchPath } from '../filter/path.ts'
 import { idOfAddress, readValue, type Values } from '../schema/values.ts'
 
-/** A change of a group's members that needs no list of those it has. */
+/** A change to a group's members that does not need the current list. */
 export type MemberStep =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly ids: readonly string[] }
   | { readonly kind: 'clear' }
   | { readonly kind: 'removeWhere'; readonly filter: Filter }
 
-/** The steps that an operation on `members` stands for. */
+/** Converts an operation on `members` into steps. */
 export function memberSteps(
   attribute: Attribute,
   path: PatchPath & { kind: 'attribute' },
@@ -31,11 +31,11 @@ export function memberSteps(
     ]
   }
   if (operation.value === undefined || operation.value === null) return [{ kind: 'clear' }]
-  // Entra removes by listing the members.
+  // Entra removes members by listing them.
   return [{ kind: 'remove', ids: memberIds(attribute, operation.value) }]
 }
 
-/** The ids of a list of members as a body gives it; each id once. */
+/** The distinct ids in a body's list of members. */
 export function memberIds(attribute: Attribute, json: Json): string[] {
   const items: readonly Json[] = Array.isArray(json) ? (json as readonly Json[]) : [json]
   const ids = new Set<string>()
@@ -71,7 +71,7 @@ function selected(attribute: Attribute, filter: Filter, operation: PatchOperatio
     : [removal, { kind: 'add', ids: added }]
 }
 
-// `value eq "a" or value eq "b"` names its members; anything else has to be asked of them.
+// `value eq "a" or value eq "b"` names the members directly; any other filter must be evaluated for each member.
 function namedIds(filter: Filter): string[] | undefined {
   if (filter.kind === 'or') {
     const lists = filter.terms.map(namedIds)

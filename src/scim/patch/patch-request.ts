@@ -2,7 +2,7 @@ import { ScimError, refuse } from '../protocol/errors.ts'
 import { isObject, memberOf, type Json } from '../protocol/json.ts'
 import { checkSchemas } from '../schema/resource.ts'
 
-/** One operation of RFC 7644 section 3.5.2, with its verb in lower case (Entra capitalises it). */
+/** One operation of RFC 7644 section 3.5.2, with its verb in lower case (Entra capitalizes it). */
 export interface PatchOperation {
   readonly op: 'add' | 'remove' | 'replace'
   readonly path: string | undefined

@@ -14,13 +14,13 @@ const maxLooked = 300_000
 const maxMemberFilters = 10
 const maxMemberTerms = 64
 
-/** What a PATCH makes of a resource; members of a group are steps for the store, never a loaded list. */
+/** The result of a PATCH; a group's members are steps for the store, never a loaded list. */
 export interface Patched {
   readonly resource: Resource
   readonly members: readonly MemberStep[]
 }
 
-/** Applies all operations to a copy, or throws and leaves everything as it was. */
+/** Applies all operations to a copy; if one fails it throws and the original stays unchanged. */
 export function applyPatch(
   type: ResourceType,
   current: Resource,
@@ -37,11 +37,14 @@ interface State {
   readonly type: ResourceType
   readonly resource: Resource
   readonly members: MemberStep[]
-  /** Values of lists that operations have looked at, once for each term of their filters and each value that is compared with them. */
+  /**
+   * How many list values the operations have examined, counted once per filter term and per value compared with them.
+   */
   looked: number
 }
 
-// Each operation on a list goes through all of it: a thousand on five hundred values hold the process up for seconds.
+// Each operation on a list scans all of it, so a thousand operations on five hundred values would block the process for
+// seconds.
 function look(
   state: State,
   at: PatchPath & { kind: 'attribute' },
@@ -54,7 +57,7 @@ function look(
   if (state.looked > maxLooked) throw tooMuch()
 }
 
-// A filter is asked of every member, and the group is held meanwhile; `value eq` only names its members.
+// A filter is evaluated for every member while the group is locked; `value eq` merely names members.
 function checkMembers(steps: readonly MemberStep[]): void {
   const filters = steps.flatMap((step) => (step.kind === 'removeWhere' ? [step.filter] : []))
   const terms = filters.reduce((sum, filter) => sum + termsOf(filter), 0)
@@ -87,14 +90,14 @@ function applyOne(state: State, operation: PatchOperation): void {
   if (operation.path === undefined) return applyWithoutPath(state, operation)
   const path = parsePath(state.type, operation.path)
   if (path === undefined) {
-    // A mapping to an extension that nobody here knows must not fail all that is sent with it.
+    // A mapping to an unknown extension must not fail the rest of the request.
     if (isForeign(state.type, operation.path)) return
     throw refuse('invalidPath', `There is no attribute '${operation.path.slice(0, 200)}'.`)
   }
   applyAt(state, path, operation)
 }
 
-// Without a path the value is a set of attributes; Entra also writes whole paths as their names.
+// Without a path, the value is a set of attributes; Entra also uses whole paths as attribute names.
 function applyWithoutPath(state: State, operation: PatchOperation): void {
   if (operation.op === 'remove') throw refuse('noTarget', "'remove' needs a path.")
   if (!isObject(operation.value)) {
@@ -111,7 +114,7 @@ function applyWithoutPath(state: State, operation: PatchOperation): void {
   }
 }
 
-// The core's attributes under the core's URN, as some clients group them.
+// Some clients put the core attributes under the core's URN.
 function applyQualified(state: State, op: PatchOperation['op'], members: JsonObject): void {
   const qualified = Object.entries(members)
     .map(([name, value]) => [`${state.type.schema.id}:${name}`, value] as const)
@@ -121,13 +124,13 @@ function applyQualified(state: State, op: PatchOperation['op'], members: JsonObj
 
 function namedPath(state: State, name: string, value: Json): PatchPath | undefined {
   const path = parsePath(state.type, name)
-  // Named in the request log only.
+  // An unknown name appears only in the request log.
   if (path === undefined) return undefined
   if (path.kind === 'extension') return path
   const { attribute } = path.target
   if (attribute.name === 'schemas') return undefined
   if (attribute.mutability !== 'readOnly') return path
-  // Okta repeats the id when it renames a group; another id than its own is an attempt to change it.
+  // Okta repeats the id when it renames a group; any other id is an attempt to change it.
   if (attribute.name === 'id' && value !== state.resource['id']) throw readOnly('id')
   return undefined
 }

@@ -14,11 +14,11 @@ export type ScimType =
   | 'expiredCursor'
   | 'invalidCount'
 
-/** A refusal in SCIM's words; the message is public. */
+/** A refusal in SCIM's terms; its message is public. */
 export class ScimError extends Error {
   readonly status: number
   readonly scimType: ScimType | undefined
-  /** Headers of the response: the methods that are allowed, when to come back. */
+  /** Response headers, such as the allowed methods or when to retry. */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
@@ -34,18 +34,18 @@ export class ScimError extends Error {
   }
 }
 
-/** A 400 with its keyword. */
+/** A 400 with its SCIM keyword. */
 export function refuse(scimType: ScimType, detail: string): ScimError {
   return new ScimError(400, detail, { scimType })
 }
 
-/** A 429 that says when to come back, in seconds. */
+/** A 429 that says when to retry, in seconds. */
 export function tooMany(retrySeconds: number): ScimError {
   const headers = { 'Retry-After': String(retrySeconds) }
   return new ScimError(429, 'Too many requests. Try again shortly.', { headers })
 }
 
-/** The body of a refusal: only the members of RFC 7644 section 3.12, the status as a string. */
+/** The body of a refusal: only the members of RFC 7644 section 3.12, with the status as a string. */
 export function errorBody(
   status: number,
   scimType: ScimType | undefined,

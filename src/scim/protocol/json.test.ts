@@ -12,7 +12,7 @@ describe('the JSON reader', () => {
         try {
           assert.deepEqual(parseJson(text), expected)
         } catch (error) {
-          // Names and characters that it refuses on purpose.
+          // Names and characters that are refused on purpose.
           assert.ok(error instanceof ScimError && /name|U\+0000/.test(error.message))
         }
       }),
@@ -46,7 +46,7 @@ describe('the JSON reader', () => {
     })
   }
 
-  // In how many steps is counted in test/steps.test.ts.
+  // test/steps.test.ts counts the steps this takes.
   test('32 levels pass, 100,000 are refused', () => {
     parseJson(`${'['.repeat(32)}1${']'.repeat(32)}`)
     assert.throws(() => parseJson('['.repeat(100_000)), { scimType: 'invalidSyntax' })

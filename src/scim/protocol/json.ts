@@ -3,22 +3,22 @@ import { refuse } from './errors.ts'
 
 export type { Json }
 
-/** The shape of an object that came as JSON. */
+/** A parsed JSON object. */
 export type JsonObject = { readonly [name: string]: Json }
 
 const rules = {
   maxDepth: 32,
   maxMembers: 1000,
-  // Later code might reach an object's prototype by these names; no schema has them.
+  // These names could reach an object's prototype in later code, and no schema uses them.
   refusedNames: new Set(['__proto__', 'constructor', 'prototype']),
 }
 
-/** Reads the bytes of a body strictly; `invalidSyntax` (400) says what is wrong. */
+/** Parses the bytes of a body strictly; `invalidSyntax` (400) says what is wrong. */
 export function readJson(bytes: Uint8Array): Json {
   return read(bytes)
 }
 
-/** The same for a text that has already been decoded. */
+/** Like `readJson`, for text that is already decoded. */
 export function parseJson(text: string): Json {
   return read(text)
 }
@@ -33,12 +33,12 @@ function read(source: Uint8Array | string): Json {
   }
 }
 
-/** Whether a value is an object and not a list. */
+/** Whether a value is an object rather than a list. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Looks up a member of a message (not of a resource) by its name in any case (RFC 7643 section 2.1). */
+/** Looks up a member of a message (not of a resource) by name, in any case (RFC 7643 section 2.1). */
 export function memberOf(message: JsonObject, name: string): Json | undefined {
   const own = Object.keys(message).find((each) => each.toLowerCase() === name.toLowerCase())
   return own === undefined ? undefined : message[own]

@@ -3,11 +3,11 @@ import { anyPrefix } from '../../credential-formats.ts'
 const keptCharacters = 4096
 const keptOfPath = 1000
 const secretNames = /^(password|secret|token|credential|authorization)$/i
-// In a query: a token where none belongs, a filter or a name that speaks of a password.
+// In a query: a misplaced token, or a filter or name that mentions a password.
 const secretText = new RegExp(`password|${anyPrefix}`, 'i')
 const secretParameters = /^(token|access_token|authorization|password|secret)$/i
 
-/** A body as the request log keeps it: cut, and with every value under a secret's name dropped. */
+/** A body as the request log stores it: truncated, and without the values of secret attributes. */
 export function withoutSecrets(bytes: Buffer | undefined): string | undefined {
   if (bytes === undefined || bytes.length === 0) return undefined
   try {
@@ -20,7 +20,7 @@ export function withoutSecrets(bytes: Buffer | undefined): string | undefined {
   }
 }
 
-/** A path with its query as the request log keeps it: cut, and without what may be a secret. */
+/** A path with its query as the request log stores it: truncated, and without possible secrets. */
 export function pathWithoutSecrets(path: string): string {
   const mark = path.indexOf('?')
   if (mark === -1) return path.slice(0, keptOfPath)
@@ -31,7 +31,7 @@ export function pathWithoutSecrets(path: string): string {
   return `${path.slice(0, mark)}?${query.join('&')}`.slice(0, keptOfPath)
 }
 
-// `password`, and `urn:…:User:password` as Entra writes whole paths as names.
+// Matches `password` and `urn:…:User:password`, because Entra uses whole paths as names.
 function isSecretName(name: string): boolean {
   return secretNames.test(name.split(/[:.]/).at(-1) ?? '')
 }

@@ -1,11 +1,11 @@
-/** What RFC 7643 section 7 says about one attribute; filters, patches and projections are driven by nothing else. */
+/** The properties of an attribute from RFC 7643 section 7; filters, patches and projections depend on nothing else. */
 export interface Attribute {
   readonly name: string
   readonly type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'integer' | 'complex'
   readonly multiValued: boolean
   readonly description: string
   readonly required: boolean
-  /** A required attribute that keeps its present value when it is left out or removed. */
+  /** A required attribute that keeps its current value when it is omitted or removed. */
   readonly isKept?: boolean
   readonly caseExact: boolean
   readonly mutability: 'readOnly' | 'readWrite' | 'immutable' | 'writeOnly'
@@ -24,7 +24,7 @@ export interface Schema {
   readonly attributes: readonly Attribute[]
 }
 
-/** A kind of resource: its address, its schema and the one extension it may carry. */
+/** A resource type: its address, its schema and the one extension it may have. */
 export interface ResourceType {
   readonly name: 'User' | 'Group'
   readonly endpoint: '/Users' | '/Groups'
@@ -33,7 +33,7 @@ export interface ResourceType {
   readonly extension: Schema | undefined
 }
 
-/** Where an attribute path leads: an attribute of the core (or of the extension) and perhaps one of its parts. */
+/** The result of resolving an attribute path: a core or extension attribute and perhaps one of its parts. */
 export interface Target {
   readonly extension: Schema | undefined
   readonly attribute: Attribute
@@ -44,7 +44,7 @@ type Options = Partial<Omit<Attribute, 'name' | 'type' | 'description'>>
 
 type MakeAttribute = (name: string, description: string, options?: Options) => Attribute
 
-/** Makes attributes, by their type, with the defaults of RFC 7643 section 2.2. */
+/** Creates attributes by type, with the defaults of RFC 7643 section 2.2. */
 export const attribute: Readonly<Record<Attribute['type'], MakeAttribute>> = {
   string: ofType('string'),
   boolean: ofType('boolean'),
@@ -104,7 +104,7 @@ const commonAttributes: readonly Attribute[] = [
 
 const byName = new WeakMap<readonly Attribute[], Map<string, Attribute>>()
 
-/** The attribute of a list by its name, in any case (RFC 7643 section 2.1). */
+/** Finds an attribute in a list by name, in any case (RFC 7643 section 2.1). */
 export function findAttribute(list: readonly Attribute[], name: string): Attribute | undefined {
   let names = byName.get(list)
   if (names === undefined) {
@@ -114,30 +114,30 @@ export function findAttribute(list: readonly Attribute[], name: string): Attribu
   return names.get(name.toLowerCase())
 }
 
-/** A top-level attribute of the core schema or one that all resources share. */
+/** Finds a top-level attribute of the core schema, or one that all resources share. */
 export function findCore(type: ResourceType, name: string): Attribute | undefined {
   return findAttribute(type.schema.attributes, name) ?? findAttribute(commonAttributes, name)
 }
 
-/** All attributes of the core, the shared ones first. */
+/** All attributes of the core schema, the shared ones first. */
 export function coreAttributes(type: ResourceType): readonly Attribute[] {
   return [...commonAttributes, ...type.schema.attributes]
 }
 
-/** The extension a URN names, in any case. */
+/** Finds the extension with this URN, in any case. */
 export function findExtension(type: ResourceType, urn: string): Schema | undefined {
   return type.extension?.id.toLowerCase() === urn.toLowerCase() ? type.extension : undefined
 }
 
-/** The attribute of the extension that a bare name means when the core has none of it, as Entra writes `department`. */
+/** Finds the extension attribute for a bare name that the core lacks; Entra sends `department` this way. */
 export function findBare(type: ResourceType, name: string): Attribute | undefined {
   if (type.extension === undefined || findCore(type, name) !== undefined) return undefined
   return findAttribute(type.extension.attributes, name)
 }
 
 /**
- * Resolves `name`, `name.part`, `urn:…:name.part` (RFC 7644 section 3.10), and bare names of the extension that the
- * core does not have; undefined when nothing is called so.
+ * Resolves `name`, `name.part`, `urn:…:name.part` (RFC 7644 section 3.10), and bare names of extension attributes that
+ * the core lacks; undefined if there is no such attribute.
  */
 export function resolveTarget(type: ResourceType, path: string): Target | undefined {
   const { schema, rest } = splitUrn(type, path)
@@ -156,7 +156,7 @@ export function resolveTarget(type: ResourceType, path: string): Target | undefi
   return sub === undefined ? undefined : { extension, attribute: found, sub }
 }
 
-/** Whether a path or name begins with the URN of an extension that nobody here knows. */
+/** Whether a path or name begins with the URN of an unknown extension. */
 export function isForeign(type: ResourceType, path: string): boolean {
   return splitUrn(type, path.trim()).schema === undefined && findExtension(type, path) === undefined
 }
@@ -164,7 +164,7 @@ export function isForeign(type: ResourceType, path: string): boolean {
 function splitUrn(type: ResourceType, path: string): { schema: Schema | undefined; rest: string } {
   const folded = path.toLowerCase()
   for (const schema of [type.schema, type.extension]) {
-    // Entra also writes a dot between the schema and its attribute.
+    // Entra also puts a dot between the schema and its attribute.
     const mark = schema === undefined ? undefined : path[schema.id.length]
     if (schema === undefined || (mark !== ':' && mark !== '.')) continue
     if (folded.startsWith(schema.id.toLowerCase())) {

@@ -1,18 +1,18 @@
 import type { Attribute } from './attributes.ts'
 
-/** A text as its attribute compares it: in lower case unless the schema says that case matters. */
+/** Folds a text for comparison: to lower case unless the schema says that case matters. */
 export function foldText(attribute: Attribute, text: string): string {
   return attribute.caseExact ? text : foldCase(text)
 }
 
-/** Lower case, composed: `Ünal` and `ÜNAL`, however typed, are one. */
+/** Folds to lower case in composed form, so that `Ünal` and `ÜNAL` are equal however they were typed. */
 export function foldCase(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
 
 const shape = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[-+]\d\d:\d\d)?)?$/
 
-/** Milliseconds since 1970 of an `xsd:dateTime` (RFC 7643 section 2.3.5); without a zone it is UTC. */
+/** Parses an `xsd:dateTime` (RFC 7643 section 2.3.5) to milliseconds since 1970; without a zone it is UTC. */
 export function parseTime(text: string): number | undefined {
   if (!shape.test(text)) return undefined
   const zoned = /(?:Z|[-+]\d\d:\d\d)$/.test(text) || !text.includes('T') ? text : `${text}Z`

@@ -1,25 +1,25 @@
 import { coreAttributes, findExtension, resolveTarget } from './attributes.ts'
 import type { Attribute, ResourceType } from './attributes.ts'
 
-/** What of a resource an answer shows (RFC 7644 section 3.9, RFC 7643 section 2.2 "returned"). */
+/** The parts of a resource that a response shows (RFC 7644 section 3.9, RFC 7643 section 2.2 "returned"). */
 export interface Projection {
-  /** Whether a top-level attribute of the core is shown at all, so that it need not be loaded. */
+  /** Whether a top-level core attribute is shown; if not, it need not be loaded. */
   shows(name: string): boolean
-  /** The document with nothing in it that was not asked for. */
+  /** Removes everything from the document that was not requested. */
   apply(document: Readonly<Record<string, unknown>>): Record<string, unknown>
 }
 
-/** The parts of an attribute that a request names, or all of it. */
+/** The requested parts of an attribute, or all of it. */
 type Parts = ReadonlySet<string> | 'all' | undefined
 type Names = ReadonlyMap<string, ReadonlySet<string> | 'all'>
 
-/** What a request says about one attribute. */
+/** The request's choice for one attribute. */
 interface Choice {
   readonly wanted: Parts
   readonly unwanted: Parts
 }
 
-/** The projection for `attributes` and `excludedAttributes`; names that nobody knows are passed over. */
+/** Builds the projection for `attributes` and `excludedAttributes`; unknown names are ignored. */
 export function createProjection(
   type: ResourceType,
   attributes: readonly string[],
@@ -74,7 +74,7 @@ function isShown(
   return attribute.returned === 'default' && unwanted !== 'all'
 }
 
-// A complex value with only the parts that were asked for, or without those that were not.
+// Reduces a complex value to the requested parts, or drops the excluded ones.
 function cut(value: unknown, choice: Choice): unknown {
   const { wanted, unwanted } = choice
   const only = wanted === 'all' ? undefined : wanted
@@ -92,7 +92,7 @@ function cut(value: unknown, choice: Choice): unknown {
 function namesOf(type: ResourceType, paths: readonly string[]): Names {
   const names = new Map<string, Set<string> | 'all'>()
   for (const asked of paths) {
-    // Microsoft's collection asks for `emails[type eq "work"]`: the attribute, its values are not picked from.
+    // Microsoft's test collection asks for `emails[type eq "work"]`: show the attribute and ignore the filter.
     const path = asked.split('[', 1)[0] ?? ''
     const extension = findExtension(type, path)
     if (extension !== undefined) names.set(extension.id, 'all')

@@ -4,10 +4,10 @@ import { refuse } from '../protocol/errors.ts'
 import { isObject, memberOf, type Json, type JsonObject } from '../protocol/json.ts'
 import { readParts, readValue, type Value, type Values } from './values.ts'
 
-/** The writable part of a resource: core attributes, and those of the extension under its URN. */
+/** The writable part of a resource: core attributes, and the extension's under its URN. */
 export type Resource = Values
 
-/** Reads a body of POST or PUT against the schema; what only the service may set is passed over. */
+/** Reads the body of a POST or PUT against the schema; attributes that only the service may set are ignored. */
 export function readResource(type: ResourceType, body: Json): Resource {
   if (!isObject(body)) throw refuse('invalidSyntax', 'The body must be a JSON object.')
   checkSchemas(body, type.schema.id)
@@ -23,7 +23,7 @@ export function readResource(type: ResourceType, body: Json): Resource {
   return resource
 }
 
-/** Refuses a body whose `schemas` lacks a URN (RFC 7643 section 3); unknown URNs beside it are passed over. */
+/** Refuses a body whose `schemas` lacks a URN (RFC 7643 section 3); unknown URNs are ignored. */
 export function checkSchemas(body: JsonObject, urn: string): void {
   const schemas = memberOf(body, 'schemas')
   const named = Array.isArray(schemas) ? (schemas as readonly Json[]) : []
@@ -32,7 +32,7 @@ export function checkSchemas(body: JsonObject, urn: string): void {
   }
 }
 
-/** Refuses a resource that lacks what its schema requires, or whose name is blank. */
+/** Refuses a resource that lacks a required attribute or has a blank name. */
 export function checkRequired(type: ResourceType, resource: Resource): void {
   for (const attribute of type.schema.attributes) {
     if (!attribute.required || attribute.isKept === true) continue
@@ -43,7 +43,7 @@ export function checkRequired(type: ResourceType, resource: Resource): void {
   }
 }
 
-/** The URNs of a resource: the core's, and the extension's when it carries one (RFC 7643 section 3). */
+/** The URNs of a resource: the core's, and the extension's if it has one (RFC 7643 section 3). */
 export function schemasOf(type: ResourceType, resource: Resource): string[] {
   const { extension } = type
   return extension !== undefined && resource[extension.id] !== undefined
@@ -51,7 +51,7 @@ export function schemasOf(type: ResourceType, resource: Resource): string[] {
     : [type.schema.id]
 }
 
-/** A resource that is being read, and what it is read as. */
+/** A resource being read, with its type. */
 interface Draft {
   readonly type: ResourceType
   readonly resource: Resource
@@ -76,7 +76,7 @@ function readMember(draft: Draft, name: string, json: Json): void {
   if (type.extension !== undefined && bare !== undefined) {
     const value = readValue(bare, json)
     const urn = type.extension.id
-    // Entra writes attributes of the extension beside those of the core; what the extension itself says goes first.
+    // Entra sends extension attributes next to the core's; values inside the extension object take precedence.
     if (value !== undefined) resource[urn] = { [bare.name]: value, ...partsAt(resource, urn) }
     return
   }
@@ -87,7 +87,7 @@ function readMember(draft: Draft, name: string, json: Json): void {
   if (value !== undefined) resource[attribute.name] = value
 }
 
-// The core's attributes under the core's URN, as some clients group them.
+// Some clients put the core attributes under the core's URN.
 function readQualifiedAll(draft: Draft, members: JsonObject): void {
   const { type } = draft
   for (const [name, json] of Object.entries(members)) {
@@ -96,7 +96,7 @@ function readQualifiedAll(draft: Draft, members: JsonObject): void {
   }
 }
 
-// `urn:…:User:department` as a member name; an extension that nobody here knows is named in the request log only.
+// `urn:…:User:department` as a member name; an unknown extension appears only in the request log.
 function readQualified({ type, resource }: Draft, name: string, json: Json): void {
   const target = resolveTarget(type, name)
   if (target === undefined || target.sub !== undefined) return
@@ -110,19 +110,19 @@ function readQualified({ type, resource }: Draft, name: string, json: Json): voi
   }
 }
 
-/** The complex value of a resource under a name; an empty one when there is none. */
+/** The complex value of a resource under a name; empty if there is none. */
 export function partsAt(resource: Resource, name: string): Values {
   const value: Value | undefined = resource[name]
   return typeof value === 'object' && !Array.isArray(value) ? (value as Values) : {}
 }
 
-/** The list of a resource under a name; an empty one when there is none. */
+/** The list of a resource under a name; empty if there is none. */
 export function listAt(resource: Values, name: string): readonly (string | Values)[] {
   const value: Value | undefined = resource[name]
   return Array.isArray(value) ? (value as readonly (string | Values)[]) : []
 }
 
-/** The `type` or other part of a complex value by schema, when it is a text. */
+/** A part of a complex value, such as `type`, if it is a text. */
 export function textPart(value: Values, name: string): string | undefined {
   const part = value[name]
   return typeof part === 'string' ? part : undefined

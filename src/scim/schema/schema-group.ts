@@ -7,7 +7,7 @@ export const groupSchema: Schema = {
   name: 'Group',
   description: 'A group of users of the directory.',
   attributes: [
-    // Two groups of one name are told apart by their external ids only.
+    // Groups may share a name if their external ids differ.
     attribute.string('displayName', 'The name of the group.', {
       required: true,
       uniqueness: 'server',

@@ -1,6 +1,8 @@
 import { attribute, type Attribute, type Schema } from './attributes.ts'
 
-/** The core User of RFC 7643 section 4.1, without `password`: passwords are dropped, nobody signs in with one here. */
+/**
+ * The core User of RFC 7643 section 4.1 without `password`: nobody signs in with one here, so passwords are dropped.
+ */
 export const userSchema: Schema = {
   id: 'urn:ietf:params:scim:schemas:core:2.0:User',
   name: 'User',
@@ -30,7 +32,7 @@ export const userSchema: Schema = {
     attribute.string('preferredLanguage', 'The preferred languages, as in Accept-Language.'),
     attribute.string('locale', 'The locale for dates and numbers.'),
     attribute.string('timezone', 'The time zone by its IANA name.'),
-    // Every user has a value, so it cannot be unassigned; who does not send it leaves it as it is.
+    // Every user has a value, so it can't be unassigned; a request without it leaves it unchanged.
     attribute.boolean('active', 'Whether the user may use the service.', {
       required: true,
       isKept: true,

@@ -3,7 +3,7 @@ import { refuse } from '../protocol/errors.ts'
 import { foldCase, parseTime } from './fold.ts'
 import { isObject, memberOf, type Json, type JsonObject } from '../protocol/json.ts'
 
-/** A value that fits the schema: its names are the schema's, nothing in it is null or empty. */
+/** A value that fits the schema: names are the schema's own, and nothing in it is null or empty. */
 export type Value = string | boolean | Values | readonly (string | Values)[]
 
 /** A complex value. */
@@ -15,8 +15,8 @@ const identifiers = new Set(['value', '$ref', 'externalId'])
 const bareNames = new Set(['manager', 'roles', 'entitlements'])
 
 /**
- * Reads a value of an attribute; undefined when it is unassigned (null, an empty list, RFC 7643 section 2.5).
- * Entra's habits are understood: `"False"`, a manager in a list or bare, `[{"value": "True"}]`, names in any case.
+ * Reads an attribute's value; undefined when it is unassigned (null or an empty list, RFC 7643 section 2.5). Accepts
+ * Entra's variants: `"False"`, a manager in a list or as a bare id, `[{"value": "True"}]`, and names in any case.
  */
 export function readValue(attribute: Attribute, json: Json): Value | undefined {
   if (json === null) return undefined
@@ -25,7 +25,7 @@ export function readValue(attribute: Attribute, json: Json): Value | undefined {
   return readSingle(attribute, json)
 }
 
-/** One value of a multi-valued attribute, or the value of any other. */
+/** Reads one element of a multi-valued attribute, or the value of a single-valued one. */
 export function readSingle(
   attribute: Attribute,
   json: Json,
@@ -47,7 +47,7 @@ export function readSingle(
   }
 }
 
-/** The parts of an object, by the names of a schema; unknown names are passed over, doubled ones refused. */
+/** Reads an object's parts by a schema's names; unknown names are ignored, duplicates refused. */
 export function readParts(
   list: readonly Attribute[],
   object: JsonObject,
@@ -66,14 +66,14 @@ export function readParts(
   return Object.keys(values).length === 0 ? undefined : values
 }
 
-/** Whether nothing but a label is left of a value: `{"type": "work"}` says nothing. */
+/** Whether a value has nothing but a label: `{"type": "work"}` carries no information. */
 export function isBlank(value: Values): boolean {
   return Object.keys(value).every((name) => name === 'type' || name === 'primary')
 }
 
 /**
- * The values of a list with each (type, value) once (RFC 7643 section 2.4); of two that are the same, what
- * the later one says goes over the first, in its place.
+ * Removes duplicates by (type, value) from a list (RFC 7643 section 2.4); a later duplicate overrides an earlier one,
+ * in its place.
  */
 export function distinct(
   attribute: Attribute,
@@ -98,7 +98,8 @@ function pairOf(parts: readonly (Attribute | undefined)[], item: Values): string
     if (part === undefined || typeof text !== 'string') return undefined
     return part.caseExact ? text : foldCase(text)
   })
-  // No text holds U+0000. JSON.stringify would take more than half of the time of a large PATCH.
+  // U+0000 occurs in no text, so it separates safely; JSON.stringify would take more than half the time of a large
+  // PATCH.
   return value === undefined ? undefined : `${type ?? ''}\0${value}`
 }
 
@@ -144,10 +145,10 @@ function readComplex(attribute: Attribute, json: Json): Values | undefined {
     const values = readParts(parts, json, attribute.name)
     if (!isManager(attribute) || values === undefined) return values
     const manager = withManagerId(values)
-    // An empty manager is none (Entra sends `{"value": ""}`).
+    // An empty manager counts as none (Entra sends `{"value": ""}`).
     return manager['value'] === undefined ? undefined : manager
   }
-  // Entra and others send the manager as its bare id, and `""` for none; Okta's mappings send roles as bare texts.
+  // Entra and others send the manager as a bare id, or `""` for none; Okta's mappings send roles as plain texts.
   if (bareNames.has(attribute.name) && typeof json === 'string') {
     return json === '' ? undefined : { value: checkText(attribute, json) }
   }
@@ -159,7 +160,7 @@ export function isManager(attribute: Attribute): boolean {
   return attribute.name === 'manager'
 }
 
-/** A manager that came with its address only has the id in which the address ends. */
+/** A manager sent only as an address gets the id at the end of that address. */
 export function withManagerId(manager: Values): Values {
   const address = manager['$ref']
   if (manager['value'] !== undefined || typeof address !== 'string') return manager
@@ -167,7 +168,7 @@ export function withManagerId(manager: Values): Values {
   return id === undefined ? manager : { value: id, ...manager }
 }
 
-/** The id in which the address of a resource ends; undefined when it ends in none. */
+/** The id at the end of a resource's address; undefined if there is none. */
 export function idOfAddress(address: string): string | undefined {
   const path = address.split(/[?#]/, 1)[0] ?? ''
   return path.split('/').findLast((segment) => segment !== '')
@@ -185,7 +186,7 @@ function readBoolean(attribute: Attribute, json: Json): boolean {
 
 function readText(attribute: Attribute, json: Json): string | undefined {
   if (typeof json !== 'string') throw refuse('invalidValue', `'${attribute.name}' takes a text.`)
-  // An empty text of an identifier or an address means none; elsewhere it is a value like any other.
+  // An empty identifier or address means none; elsewhere the empty text is an ordinary value.
   if (json === '' && identifiers.has(attribute.name)) return undefined
   if (attribute.type === 'dateTime' && parseTime(json) === undefined) {
     throw refuse('invalidValue', `'${attribute.name}' takes a time.`)
@@ -215,7 +216,7 @@ function isBase64(text: string): boolean {
   return /^[A-Za-z0-9+/_-]*={0,2}$/.test(text.replaceAll(/[\r\n]/g, ''))
 }
 
-/** Whether two values of an attribute are the same, as the schema compares them. */
+/** Whether two values of an attribute are equal under the schema's comparison rules. */
 export function sameValue(attribute: Attribute, a: Value, b: Value): boolean {
   if (typeof a === 'string' && typeof b === 'string') {
     return attribute.caseExact ? a === b : foldCase(a) === foldCase(b)

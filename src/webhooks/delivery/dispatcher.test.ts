@@ -86,7 +86,7 @@ describe('leases that change while something is on its way', () => {
 
   test('health that somebody decided by hand is not written over with what a lane believed before', async () => {
     const world = await worldThatFailedOnce()
-    // What `enable` does; this node has not heard of it yet.
+    // Another node enabled the endpoint; this one has not heard of it yet.
     Object.assign(world.row, { health: freshHealth, held: false, token: world.row.token + 1 })
     const answers = world.hold('send', 'answer')
     world.wall += hourMs
@@ -138,7 +138,9 @@ function count(calls: readonly string[], name: string): number {
 
 type Call = keyof DeliveryWork | 'send' | 'prepare'
 
-/** One endpoint and its receiver, a database that answers at once unless it is held, and time that passes when told to. */
+/**
+ * One endpoint with its receiver, a database that responds immediately unless held, and a clock that the test moves.
+ */
 function createWorld({ ordered = false } = {}) {
   let monotonic = 0
   let timers: { at: number; call: () => void }[] = []
@@ -153,7 +155,7 @@ function createWorld({ ordered = false } = {}) {
     readable: true,
     bodiesAreGone: false,
     row: { token: 0, held: false, until: 0, health: freshHealth },
-    /** Holds the next call of a kind on its way there, or its answer; returns how to let it go on. */
+    /** Holds the next call of a kind, before it arrives or before its response; returns a function to release it. */
     hold(call: Call, where: 'way' | 'answer'): () => void {
       const gate = Promise.withResolvers<void>()
       gates.set(`${call} ${where}`, gate.promise)
@@ -162,7 +164,7 @@ function createWorld({ ordered = false } = {}) {
     async pass(ms: number): Promise<void> {
       const end = monotonic + ms
       for (;;) {
-        // Whatever can go on without time goes on first.
+        // Lets everything run that does not need time to pass.
         for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
         const [next] = timers.toSorted((a, b) => a.at - b.at)
         if (!next || next.at > end) break
@@ -213,7 +215,7 @@ function createWorld({ ordered = false } = {}) {
         }),
       load: async (_endpoint, { limit, order, except }) => {
         world.calls.push('load')
-        // Others have a turn meanwhile, however often this is asked.
+        // Yields to others, however often this is called.
         await new Promise((resolve) => setImmediate(resolve))
         return await through('load', () => {
           if (!world.readable) throw new Error('the disk cannot be read')
@@ -280,7 +282,7 @@ function createWorld({ ordered = false } = {}) {
   return Object.assign(world, { dispatcher, publish })
 }
 
-/** A first attempt has failed, and the node has a lane for the endpoint. */
+/** The first attempt has failed, and the node has a lane for the endpoint. */
 async function worldThatFailedOnce(wish?: { ordered: boolean }) {
   const world = createWorld(wish)
   await world.pass(0)

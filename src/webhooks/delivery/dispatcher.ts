@@ -13,26 +13,26 @@ const maxPlaces = 512
 const stopPollMs = 5
 const stopWritingMs = 2000
 
-/** What varies. `after` calls back later and returns how to call it off. */
+/** The dispatcher's dependencies. `after` schedules a callback and returns a function that cancels it. */
 export interface DispatcherDeps {
   readonly work: DeliveryWork
   readonly send: Send
-  /** Opens what is sealed; rejects if the endpoint cannot be sent to now. */
+  /** Unseals an endpoint's secrets; rejects if it cannot be sent to now. */
   readonly prepare: (endpoint: EndpointRecord) => Promise<PreparedEndpoint>
   readonly clock: Clock
   readonly random: () => number
   readonly after: (ms: number, call: () => void) => () => void
-  /** Who may send at once, over all endpoints. */
+  /** The shared limit on concurrent requests. */
   readonly places?: Places | undefined
-  /** What went wrong and will be tried again: for the log. */
+  /** Reports, for the log, an error after which work will be retried. */
   readonly onError: (error: unknown) => void
-  /** For metrics: every attempt's end. */
+  /** Reports the end of every attempt, for metrics. */
   readonly onAttempt?: ((outcome: AttemptOutcome) => void) | undefined
 }
 
 /**
- * Sends what is due: leases endpoints, keeps a lane for each, writes outcomes in batches. Everything it knows is in the
- * store: it may die at any moment.
+ * Sends due deliveries: leases endpoints, runs a lane for each, and writes outcomes in batches. All its state is in the
+ * store, so it may die at any moment.
  */
 export class Dispatcher {
   readonly #deps: DispatcherDeps
@@ -68,7 +68,7 @@ export class Dispatcher {
     this.#leases.start()
   }
 
-  /** Something was published in an organization (for these endpoints, if they are named), or is due again. */
+  /** Something was published in an organization (for these endpoints, if given), or is due again. */
   hint(organizationId: string, endpointIds?: readonly string[]): void {
     if (this.#sender.isStopped) return
     if (endpointIds) {
@@ -84,7 +84,7 @@ export class Dispatcher {
     this.#leases.look(organizationId)
   }
 
-  /** An endpoint (or, without an id, all of an organization's) changed: what is in memory is stale. */
+  /** An endpoint changed (without an id, all of an organization's may have): drop what is in memory. */
   forget(organizationId?: string, endpointId?: string): void {
     const stale = this.#lanes.closeStale(organizationId, endpointId)
     if (stale.length === 0) return
@@ -92,7 +92,10 @@ export class Dispatcher {
     if (organizationId !== undefined) void released.then(() => this.hint(organizationId))
   }
 
-  /** Starts nothing more, waits for what is under way (up to `graceMs`, then cuts it), writes, gives the leases back. */
+  /**
+   * Starts nothing new, waits up to `graceMs` for requests in progress and then aborts them, writes the outcomes and
+   * releases the leases.
+   */
   async stop(graceMs: number): Promise<void> {
     const { clock, after } = this.#deps
     this.#sender.isStopped = true
@@ -116,7 +119,7 @@ export class Dispatcher {
     }
   }
 
-  /** A batch of outcomes is on the disk. */
+  /** A batch of outcomes has been committed. */
   #written(batch: readonly AttemptOutcome[], { written, lost }: HealthsWritten): void {
     for (const { delivery } of batch) this.#sender.written(delivery)
     for (const { endpoint } of lost) this.#lanes.closeUnder(endpoint)
@@ -128,14 +131,14 @@ export class Dispatcher {
     for (const id of new Set(batch.map(({ delivery }) => delivery.endpointId))) {
       const lane = this.#lanes.find(id)
       if (!lane) continue
-      // A delivery that failed comes back when it is due: the lane looks again.
+      // A failed delivery is loaded again when it is due, so the lane must check the store again.
       if (lane.endpoint.ordered || again.has(id)) lane.lookAgain()
       if (lane.state === 'held') void this.#leave(lane)
       else lane.pump()
     }
   }
 
-  /** A held endpoint is found again when its probe is due. */
+  /** A held endpoint is leased again when its probe is due. */
   async #leave(lane: Lane): Promise<void> {
     if (this.#sender.underWay(lane.endpoint.id).size > 0) return
     this.#lanes.close(lane)

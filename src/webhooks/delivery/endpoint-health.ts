@@ -4,28 +4,31 @@ const probeFirstMs = minuteMs
 const probeMostMs = 60 * minuteMs
 const withoutSuccessMs = 5 * 24 * 60 * minuteMs
 
-/** `active`: deliveries go out · `held`: only probes do, the rest waits · `disabled`: events become skipped deliveries. */
+/**
+ * `active`: deliveries are sent · `held`: only probes are sent, the rest waits · `disabled`: events become skipped
+ * deliveries.
+ */
 export type EndpointState = 'active' | 'held' | 'disabled'
 
 /** Why an endpoint is disabled. */
 export type DisabledReason = 'by_hand' | 'gone' | 'receiver_asked' | 'failing'
 
-/** How an endpoint has been doing; times in milliseconds since 1970. */
+/** The health of an endpoint; times are milliseconds since 1970. */
 export interface EndpointHealth {
   readonly state: EndpointState
   readonly disabledReason: DisabledReason | undefined
   /** Failed attempts since the last success. */
   readonly failures: number
-  /** The first of them. */
+  /** The time of the first of those failures. */
   readonly failingSince: number | undefined
   readonly lastSuccessAt: number | undefined
   readonly heldAt: number | undefined
-  /** When a held endpoint is tried next, and how long it waits after that. */
+  /** When a held endpoint is probed next, and the delay after that. */
   readonly probeAt: number | undefined
   readonly probeDelayMs: number | undefined
 }
 
-/** The health of an endpoint that nothing was sent to. */
+/** The health of an endpoint that has not been sent to. */
 export const freshHealth: EndpointHealth = {
   state: 'active',
   disabledReason: undefined,
@@ -37,21 +40,22 @@ export const freshHealth: EndpointHealth = {
   probeDelayMs: undefined,
 }
 
-/** What an attempt says of its endpoint. */
+/** What an attempt shows about its endpoint. */
 export interface AttemptVerdict {
   readonly succeeded: boolean
-  /** 429 with Retry-After: the receiver lives and sets its pace. */
+  /** 429 with Retry-After: the receiver is alive and limits the rate. */
   readonly paced: boolean
   /** 410 Gone. */
   readonly gone: boolean
-  /** The answer's `webhook-delivery: disable`. */
+  /** The response had `webhook-delivery: disable`. */
   readonly asksToDisable: boolean
 }
 
 /**
- * An endpoint's health after an attempt that ended at `nowMs`. A receiver that sets its pace has not failed. 20 failures in a row hold it; a held one is probed after
- * 1, 2, 4 … 60 minutes and resumes with the first success; 410, `webhook-delivery: disable` or five days without a
- * success disable it. A disabled one stays so whatever still comes in.
+ * An endpoint's health after an attempt that ended at `nowMs`. A rate-limiting receiver (429) has not failed. After 20
+ * failures in a row the endpoint is held; it is then probed after 1, 2, 4 … 60 minutes and resumes with the first
+ * success. 410, `webhook-delivery: disable` or five days without a success disable it; a disabled endpoint stays
+ * disabled whatever arrives later.
  */
 export function healthAfter(
   health: EndpointHealth,
@@ -69,7 +73,7 @@ export function healthAfter(
   return failed.failures >= failuresToHold ? held(failed, nowMs) : failed
 }
 
-/** The health after somebody switched the endpoint off. */
+/** The health after an endpoint has been disabled. */
 export function disabled(health: EndpointHealth, reason: DisabledReason): EndpointHealth {
   return {
     ...health,
@@ -81,7 +85,7 @@ export function disabled(health: EndpointHealth, reason: DisabledReason): Endpoi
   }
 }
 
-/** A held endpoint that somebody wants tried now; if that fails too, it waits as long as it did, not twice as long. */
+/** Probes a held endpoint now; if that fails too, the delay stays the same instead of doubling. */
 export function probedNow(health: EndpointHealth, nowMs: number): EndpointHealth {
   if (health.state !== 'held' || (health.probeAt ?? nowMs) <= nowMs) return health
   return { ...health, probeAt: nowMs, probeDelayMs: (health.probeDelayMs ?? probeFirstMs) / 2 }
@@ -93,7 +97,7 @@ function after(health: EndpointHealth, verdict: AttemptVerdict, nowMs: number): 
   return { ...health, failures: health.failures + 1, failingSince }
 }
 
-/** A held endpoint resumes; one that never accepts anything is given up as if it failed. */
+/** A held endpoint resumes; one that never accepts anything is disabled as if it had failed. */
 function paced(health: EndpointHealth, nowMs: number): EndpointHealth {
   const failingSince = health.failingSince ?? nowMs
   const failures = health.state === 'held' ? 0 : health.failures
@@ -111,7 +115,9 @@ function held(health: EndpointHealth, nowMs: number): EndpointHealth {
   }
 }
 
-/** Attempts that were under way when the endpoint was held end here too: they count, but move no probe. */
+/**
+ * Attempts already in progress when the endpoint was held end here too: they count as failures but postpone no probe.
+ */
 function probedInVain(health: EndpointHealth, nowMs: number): EndpointHealth {
   if (health.probeAt !== undefined && nowMs < health.probeAt) return health
   const probeDelayMs = Math.min((health.probeDelayMs ?? probeFirstMs) * 2, probeMostMs)

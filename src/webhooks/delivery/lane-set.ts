@@ -5,9 +5,9 @@ import type { PreparedEndpoint } from './send.ts'
 
 const maxLanes = 2000
 
-/** What varies. */
+/** The dependencies of `LaneSet`. */
 export interface LaneSetDeps extends LaneDeps {
-  /** Opens what is sealed; rejects if the endpoint cannot be sent to now. */
+  /** Unseals an endpoint's secrets; rejects if it cannot be sent to now. */
   readonly prepare: (endpoint: EndpointRecord) => Promise<PreparedEndpoint>
 }
 
@@ -15,7 +15,7 @@ export interface LaneSetDeps extends LaneDeps {
 export class LaneSet implements LeaseHolder {
   readonly #deps: LaneSetDeps
   readonly #lanes = new Map<string, Lane>()
-  /** Leased, and being prepared. */
+  /** Leased endpoints still being prepared. */
   readonly #opening = new Set<EndpointRecord>()
 
   constructor(deps: LaneSetDeps) {
@@ -47,7 +47,9 @@ export class LaneSet implements LeaseHolder {
     if (lane) this.close(lane)
   }
 
-  /** Closes the lanes of an organization's endpoints, or of one, or all; returns what was leased for them. */
+  /**
+   * Closes the lanes of an organization's endpoints, of one endpoint, or all of them; returns what was leased for them.
+   */
   closeStale(organizationId?: string, endpointId?: string): EndpointRecord[] {
     const isStale = (endpoint: EndpointRecord): boolean =>
       (organizationId === undefined || endpoint.organizationId === organizationId) &&
@@ -62,7 +64,7 @@ export class LaneSet implements LeaseHolder {
     return stale
   }
 
-  // --- What the lease keeper asks and tells ---
+  // --- Called by the lease keeper ---
 
   room(): number {
     return maxLanes - this.#lanes.size
@@ -77,7 +79,7 @@ export class LaneSet implements LeaseHolder {
     try {
       this.#opening.add(endpoint)
       const prepared = await this.#deps.prepare(endpoint)
-      // Forgotten meanwhile: what was prepared may be stale.
+      // It was dropped in the meantime, so what was prepared may be stale.
       if (!this.#opening.has(endpoint)) return
       const lane = new Lane({ endpoint, prepared, leaseEndsAt }, this.#deps)
       const before = this.#lanes.get(endpoint.id)
@@ -85,7 +87,7 @@ export class LaneSet implements LeaseHolder {
       this.#lanes.set(endpoint.id, lane)
       await lane.fill()
     } catch (error) {
-      // The lease runs out by itself; then it is tried again.
+      // The lease expires by itself, and then the endpoint is tried again.
       this.#deps.onError(error)
     } finally {
       this.#opening.delete(endpoint)
@@ -111,7 +113,7 @@ export class LaneSet implements LeaseHolder {
     for (const lease of lost) this.closeUnder(lease)
   }
 
-  /** The lane, if it is still there and by this lease: what comes late says nothing of a newer one. */
+  /** Finds the lane if it still runs under this lease: a late result says nothing about a newer lane. */
   #under({ id, leaseToken }: Lease): Lane | undefined {
     const lane = this.#lanes.get(id)
     return lane?.endpoint.leaseToken === leaseToken ? lane : undefined

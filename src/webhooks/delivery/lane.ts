@@ -11,29 +11,29 @@ const concurrencyFirst = 4
 const maxConcurrency = 8
 const maxQueue = 64
 const queueLow = 24
-// Endpoints that fail may be many and stay long: they keep little in memory.
+// Failing endpoints may be numerous and long-lived, so they keep little in memory.
 const queueOfFailing = 4
-// A send that starts this close to the lease's end would finish under somebody else's.
+// A request started this close to the lease's end would finish under another node's lease.
 const leaseMarginMs = 500
-/** A lane without work for so long gives its endpoint back; longer delays are left to polling. */
+/** A lane idle for this long releases its endpoint; longer delays are left to polling. */
 export const idleBeforeReleaseMs = 5000
 const pacePollMs = 1000
-// What is sent and not written would be sent again after a crash: a database that stands still must not make it many.
+// Anything sent but not yet written is sent again after a crash, so a stalled database must not let it pile up.
 const maxUnwritten = 32
 const retryStoreMs = 250
 
-/** Whoever sends for all lanes. */
+/** Sends for all lanes. */
 export interface LaneSender {
   readonly isStopped: boolean
-  /** The deliveries of an endpoint that are being sent or not yet written, by id. */
+  /** The ids of an endpoint's deliveries that are being sent or not yet written. */
   underWay(endpointId: string): ReadonlySet<string>
   unwrittenOf(endpointId: string): number
-  /** Whether one more request may be started; if not, the lane is asked again when a place is free. */
+  /** Whether another request may start; if not, the lane is called back when a place is free. */
   hasPlace(lane: Lane): boolean
   start(lane: Lane, delivery: DueDelivery): void
 }
 
-/** What varies. */
+/** The dependencies of a lane. */
 export interface LaneDeps {
   readonly work: DeliveryWork
   readonly clock: Clock
@@ -42,33 +42,33 @@ export interface LaneDeps {
   readonly sender: LaneSender
 }
 
-/** One endpoint while this node holds its lease: what waits in memory, and how much may go out now. */
+/** One endpoint while this node holds its lease: its deliveries in memory, and how much may be sent now. */
 export class Lane {
   readonly prepared: PreparedEndpoint
   readonly #deps: LaneDeps
   readonly #pace: Pace
-  /** As it was when the lease was taken last. */
+  /** The endpoint as of when its lease was last taken. */
   #endpoint: EndpointRecord
-  /** How the endpoint is doing; written with every batch. */
+  /** The endpoint's health; written with every batch. */
   #health: EndpointHealth
-  /** Monotonic milliseconds after which nothing may be started on this lease. */
+  /** Monotonic time in milliseconds after which nothing may start under this lease. */
   #leaseEndsAt: number
   #queue: DueDelivery[] = []
-  /** How many may be under way at once: grows with successes, falls to one when the receiver hangs. */
+  /** How many requests may run at once: grows with successes, drops to one when the receiver hangs. */
   #concurrency = concurrencyFirst
   #isLoading = false
-  /** Whether the store had no more that can be sent; a wake asks it anew. */
+  /** Whether the store had nothing more to send; a wake-up checks again. */
   #isExhausted = false
-  /** Something was published while the lane was loading. */
+  /** Whether something was published while the lane was loading. */
   #isHinted = false
   #isClosed = false
-  /** Monotonic milliseconds since which the lane has had nothing to do. */
+  /** Monotonic time in milliseconds since when the lane has been idle. */
   #idleSince: number | undefined
-  /** Tokens of the endpoint's rate, as of a monotonic time. */
+  /** Tokens of the endpoint's rate limit, as of a monotonic time. */
   #tokens: number
   #tokensAt: number
   #cancelWake: (() => void) | undefined
-  /** When the next delivery is due, in milliseconds since 1970, as far as it is known. */
+  /** When the next delivery is due, in milliseconds since 1970, as far as known. */
   #nextDueAt: number | undefined
   #lastAttemptAt: number | undefined
 
@@ -98,12 +98,14 @@ export class Lane {
     return this.#queue.length > 0
   }
 
-  /** A copy of what there is to write: the lane goes on meanwhile, and under which lease it was written must stay known. */
+  /**
+   * A copy of the health to write: the lane continues meanwhile, and the lease it was written under must stay known.
+   */
   get healthOutcome(): HealthOutcome {
     return { endpoint: this.#endpoint, health: this.#health, lastAttemptAt: this.#lastAttemptAt }
   }
 
-  /** Who asks for a place for the lane's next request. */
+  /** Identifies the lane's next request when it asks for a place. */
   get applicant(): Applicant {
     const isProven = this.#health.lastSuccessAt !== undefined
     return {
@@ -113,14 +115,14 @@ export class Lane {
     }
   }
 
-  // --- Its lease ---
+  // --- Lease ---
 
   /**
-   * Goes on under a lease just taken if that follows our own one, which a clock set forward let run out: what the lane
-   * knows of the endpoint's health, and what is under way, is then newer than the row.
+   * Continues under a new lease if that directly follows our own, which had expired because a clock was set forward.
+   * The lane's knowledge of the endpoint's health and of requests in progress is then newer than the row.
    */
   continueUnder(endpoint: EndpointRecord, leaseEndsAt: number): boolean {
-    // We re-acquired our own lease with nothing in between: each taking moves the token.
+    // We re-acquired our own lease with nothing in between, because each lease increments the token.
     const isNext = endpoint.leaseToken === this.#endpoint.leaseToken + 1
     if (!isNext || endpoint.version !== this.#endpoint.version) return false
     this.#endpoint = endpoint
@@ -133,7 +135,7 @@ export class Lane {
     this.#leaseEndsAt = leaseEndsAt
   }
 
-  /** Whether it has had nothing to do for long enough to give the endpoint back. */
+  /** Whether it has been idle for long enough to release the endpoint. */
   isIdle(): boolean {
     const monotonic = this.#deps.clock.monotonic()
     const isPaused = this.#pace.pauseMs(monotonic) > 0
@@ -151,9 +153,9 @@ export class Lane {
     this.#cancelWake?.()
   }
 
-  // --- Filling ---
+  // --- Loading ---
 
-  /** Something may be there that was not before: asks the store, and sends what may be sent. */
+  /** There may be something new: loads from the store and sends what may be sent. */
   wake(): void {
     this.#nextDueAt = undefined
     this.#isExhausted = false
@@ -161,12 +163,12 @@ export class Lane {
     this.pump()
   }
 
-  /** A clock that was set forward has made some of what waits due. */
+  /** Wakes the lane if a clock set forward has made waiting deliveries due. */
   wakeIfDue(): void {
     if (this.#nextDueAt !== undefined && this.#nextDueAt <= this.#deps.clock.now()) this.wake()
   }
 
-  /** Asks the store for more when there is room, after what is in memory has been sent. */
+  /** Loads more when there is room, once the deliveries in memory have been sent. */
   lookAgain(): void {
     this.#isExhausted = false
   }
@@ -175,13 +177,13 @@ export class Lane {
     if (this.#isLoading) this.#isHinted = true
     if (this.#isLoading || this.#isStopped || this.#queue.length >= queueLow) return
     if (this.#pace.pauseMs(this.#deps.clock.monotonic()) > 0) return
-    // One after the other: the next in order is known only when the one before is sent and written.
+    // One at a time: the next delivery in order is known only once the previous one is sent and written.
     if (this.#isOneByOne && this.#underWay.size + this.#queue.length > 0) return
     this.#isLoading = true
     this.#isHinted = false
     try {
       const { deliveries, exhausted } = await this.#load()
-      // A page of which nothing can be sent would be the same again.
+      // A page in which nothing can be sent would come back unchanged.
       this.#isExhausted = exhausted || deliveries.length === 0
       if (!this.#isClosed) await this.#take(deliveries)
     } catch (error) {
@@ -213,7 +215,7 @@ export class Lane {
     const [first] = deliveries
     const now = clock.now()
     if (ordered && this.state === 'active' && first && first.dueAt > now) {
-      // Nothing more until then: asking again and again would keep SQLite's thread, which is everybody's.
+      // Nothing more to load until then: repeated queries would block SQLite's thread, which everything shares.
       this.#isExhausted = true
       this.#nextDueAt = first.dueAt
       this.#wakeIn(first.dueAt - now)
@@ -232,7 +234,7 @@ export class Lane {
   }
 
   #wakeIn(ms: number): void {
-    // Longer delays are left to polling, on whichever node.
+    // Longer delays are left to polling by any node.
     if (ms > idleBeforeReleaseMs || this.#isClosed) return
     this.#cancelWake?.()
     this.#cancelWake = this.#deps.after(Math.ceil(ms), () => {
@@ -243,14 +245,14 @@ export class Lane {
 
   // --- Sending ---
 
-  /** Sends what may be sent now, and asks the store for more. */
+  /** Sends what may be sent now, and loads more. */
   pump(): void {
     if (this.#isStopped) return
     while (this.#queue.length > 0) if (!this.sendNext()) return
     if (!this.#isExhausted || this.#isHinted) void this.fill()
   }
 
-  /** Starts one attempt if everything allows it; sees to it that the lane is looked at again otherwise. */
+  /** Starts one attempt if everything allows it; otherwise makes sure that the lane is checked again. */
   sendNext(): boolean {
     if (this.#isStopped) return false
     const { clock, sender } = this.#deps
@@ -269,7 +271,7 @@ export class Lane {
     return delivery !== undefined
   }
 
-  /** Takes over what an attempt has shown. */
+  /** Applies the result of an attempt. */
   learn(outcome: AttemptOutcome, result: SendResult): void {
     const nowMs = this.#deps.clock.now()
     const verdict = verdictOf(result)
@@ -282,7 +284,7 @@ export class Lane {
     if (before === 'held' && this.state === 'active') this.#isExhausted = false
   }
 
-  /** Receivers that hang or refuse connections hold few of everybody's places. */
+  /** Receivers that hang or refuse connections get few of the shared places. */
   #adapt(succeeded: boolean, answered: boolean): void {
     if (succeeded) {
       this.#concurrency = Math.min(this.#concurrency + 1, maxConcurrency)
@@ -291,7 +293,7 @@ export class Lane {
     if (!succeeded && !answered) this.#concurrency = 1
   }
 
-  /** Those that the receiver refused come first again, after its pause. */
+  /** Refused deliveries are the first to be sent again after the receiver's pause. */
   #pause({ delivery, retryAfterMs }: AttemptOutcome): void {
     const { clock } = this.#deps
     const monotonic = clock.monotonic()
@@ -303,11 +305,11 @@ export class Lane {
     this.#wakeIn(pauseMs)
   }
 
-  /** Takes one token of the endpoint's rate; else returns the milliseconds until there is one. */
+  /** Takes one token of the endpoint's rate limit; otherwise returns the milliseconds until one is available. */
   #takeToken(monotonic: number): number | undefined {
     const rate = this.#endpoint.ratePerSecond
     if (rate === undefined) return undefined
-    // A second's worth may be saved up: the rate is an average over a second.
+    // Up to one second's tokens may accumulate, because the rate is an average over a second.
     this.#tokens = Math.min(rate, this.#tokens + ((monotonic - this.#tokensAt) * rate) / 1000)
     this.#tokensAt = monotonic
     if (this.#tokens >= 1) {
@@ -329,19 +331,19 @@ export class Lane {
     return this.#endpoint.ordered || this.state === 'held'
   }
 
-  /** How many may be under way now. A held endpoint gets one probe, an ordered one never a second delivery. */
+  /** How many requests may run now: one probe for a held endpoint, and never two deliveries for an ordered one. */
   get #maxUnderWay(): number {
     if (this.state === 'disabled') return 0
     return this.#isOneByOne ? 1 : this.#concurrency
   }
 
-  /** An ordered endpoint waits until the last outcome is written; others go on meanwhile. */
+  /** An ordered endpoint waits until the last outcome is written; others continue meanwhile. */
   get #unwritten(): number {
     if (this.#endpoint.ordered || this.state !== 'active') return 0
     return Math.min(this.#deps.sender.unwrittenOf(this.#endpoint.id), maxUnwritten)
   }
 
-  /** How many more may be kept in memory. */
+  /** How many more deliveries may be kept in memory. */
   get #room(): number {
     const most = this.#health.failures > 0 ? queueOfFailing : maxQueue
     return Math.max(1, most - this.#queue.length)

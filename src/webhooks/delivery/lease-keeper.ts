@@ -6,7 +6,7 @@ const leaseMs = 10_000
 const renewEveryMs = 3000
 const pollEveryMs = 1000
 
-/** What a lease keeper is given. */
+/** The dependencies of `LeaseKeeper`. */
 export interface LeaseKeeperDeps {
   readonly work: DeliveryWork
   readonly clock: Clock
@@ -15,22 +15,24 @@ export interface LeaseKeeperDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** Who uses the leases. Times are monotonic milliseconds. */
+/** The user of the leases. Times are monotonic milliseconds. */
 export interface LeaseHolder {
-  /** How many more endpoints this node can take. */
+  /** How many more endpoints this node can lease. */
   room(): number
   taken(endpoint: EndpointRecord, leaseEndsAt: number): Promise<void>
-  /** Every second: the truth, whatever hints got lost. */
+  /** Called every second, so that nothing depends on hints, which may get lost. */
   polled(): void
-  /** Leases that are needed no longer; they are forgotten by this. */
+  /** Returns the leases that are no longer needed and forgets them. */
   takeIdle(): Lease[]
   held(): Lease[]
   kept(kept: readonly Lease[], leaseEndsAt: number): void
-  /** These hold no longer; their endpoints may be ours by newer ones, which have been told before. */
+  /**
+   * These leases no longer hold; their endpoints may already be leased again under newer ones, reported before this.
+   */
   lost(lost: readonly Lease[]): void
 }
 
-/** Takes, keeps and gives back the leases of endpoints: polls, and looks at once where it is told to. */
+/** Takes, renews and releases the leases of endpoints: polls, and searches immediately when told to. */
 export class LeaseKeeper {
   readonly #deps: LeaseKeeperDeps
   readonly #holder: LeaseHolder
@@ -51,7 +53,7 @@ export class LeaseKeeper {
     this.#renewLater()
   }
 
-  /** Somebody has published in an organization: its endpoints are looked at now. */
+  /** Searches an organization's endpoints now, because something was published there. */
   look(organizationId: string): void {
     this.#hinted.add(organizationId)
     void this.#leaseSoon()
@@ -61,17 +63,17 @@ export class LeaseKeeper {
     try {
       await this.#deps.work.release(leases)
     } catch (error) {
-      // They run out by themselves.
+      // They expire by themselves.
       this.#deps.onError(error)
     }
   }
 
-  /** Resolves when the search under way, if there is one, has told what it took. */
+  /** Resolves once a search in progress, if any, has reported what it leased. */
   async known(): Promise<void> {
     await this.#leasing
   }
 
-  /** Takes no more; resolves when nothing is being taken. */
+  /** Takes no more leases; resolves when no search is running. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelPoll?.()
@@ -89,7 +91,7 @@ export class LeaseKeeper {
   }
 
   async #leaseSoon(): Promise<void> {
-    // One search at a time; what comes meanwhile is found by the next.
+    // One search at a time; anything newer is found by the next one.
     this.#leasing ??= this.#leaseMore().finally(() => {
       this.#leasing = undefined
       const isMore = this.#hinted.size > 0 || this.#everywhere

@@ -3,14 +3,14 @@ import { kill, pid } from 'node:process'
 import type { Clock } from '../../clock.ts'
 import { deliveryWork, type Store } from '../../store/index.ts'
 
-/** The name of this node in its leases: host, process, the process's start (ms since 1970), and a random part. */
+/** This node's name in its leases: host, process id, process start (ms since 1970) and a random part. */
 export function leaseOwner(uniqueId: string): string {
   return [hostname(), pid, processStart(), uniqueId].join('/')
 }
 
 /**
- * Ends the leases of processes of this machine that are dead so that a restart need not
- * wait for their end. If the guess is wrong, the token fences the other off: something is sent twice, nothing is lost.
+ * Ends the leases of this machine's dead processes, so that a restart need not wait for them to expire. If a process
+ * was not dead after all, the lease token fences it off: something may be sent twice, but nothing is lost.
  */
 export async function endDeadLeases(store: Store, clock: Clock, self: string): Promise<void> {
   const owners = await deliveryWork.listLeaseOwners(store, clock.now())
@@ -25,7 +25,7 @@ function isDead(owner: string): boolean {
   const [host, pidText, start] = owner.split('/')
   if (host !== hostname()) return false
   const other = Number(pidText)
-  // Our own number: somebody may have had it before us.
+  // Our own process id: an earlier process may have had it too.
   if (other === pid) return start !== String(processStart())
   try {
     kill(other, 0)

@@ -2,10 +2,10 @@ import type { Clock } from '../../clock.ts'
 import { deliveryQueue, type Store } from '../../store/index.ts'
 import type { Metrics } from '../../telemetry/index.ts'
 
-/** A look may read many rows, and whoever scrapes must not wait for it. */
+/** Measuring may read many rows, so a metrics scrape must not wait for it. */
 const lookAgainMs = 5000
 
-/** Says how much waits to be delivered. Every node sees the same queue. */
+/** Exports the size of the delivery queue; every node sees the same queue. */
 export function measureQueue(deps: {
   readonly store: Store
   readonly clock: Clock
@@ -20,7 +20,7 @@ export function measureQueue(deps: {
   metrics.beforeScrape(async () => {
     if (clock.monotonic() - lookedAt < lookAgainMs) return
     lookedAt = clock.monotonic()
-    // Without a database the last look stays: that it is away is said by the age of the feed.
+    // If the database is down the last value stays; the age of the feed shows the outage.
     known = await deliveryQueue.look(store.slowReads).catch(() => known)
   })
   metrics.collected(

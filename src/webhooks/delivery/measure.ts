@@ -1,7 +1,7 @@
 import type { Metrics } from '../../telemetry/index.ts'
 import type { AttemptOutcome } from '../../store/index.ts'
 
-/** Counts attempts by what became of the delivery, and how long receivers take. */
+/** Counts attempts by the resulting state of the delivery, and measures how long receivers take. */
 export function measureAttempts(metrics: Metrics): (outcome: AttemptOutcome) => void {
   const attempts = metrics.counter(
     'intercept_webhook_attempts_total',

@@ -7,21 +7,21 @@ import {
   type Store,
 } from '../../store/index.ts'
 
-/** Long operations: what people can see and do. */
+/** Long-running operations as people see and control them. */
 export interface Operations {
   list(
     organizationId: string,
     page: { before?: string | undefined; limit: number },
   ): Promise<OperationRecord[]>
-  /** `not_found`. */
+  /** Throws `not_found`. */
   get(organizationId: string, id: string): Promise<OperationRecord>
-  /** `conflict` if its state does not allow it. */
+  /** Throws `conflict` if the operation's state does not allow it. */
   pause(organizationId: string, id: string, actor: Actor): Promise<OperationRecord>
   resume(organizationId: string, id: string, actor: Actor): Promise<OperationRecord>
   cancel(organizationId: string, id: string, actor: Actor): Promise<OperationRecord>
 }
 
-/** Opens the rules of operations; `onResumed` is told that one of them runs again. */
+/** Creates the rules for operations; `onResumed` is called when one of them runs again. */
 export function createOperations(deps: { store: Store; onResumed: () => void }): Operations {
   const { store } = deps
 

@@ -3,36 +3,36 @@ import type { DeliveryWork, HealthOutcome } from './work.ts'
 
 const outcomesInBatch = 256
 const retryStoreMs = 250
-// A commit that carried several is followed by a pause: the time is for sending, and the next commit carries more. It
-// ends when enough waits to be worth a commit. A commit that carried few is followed by the next at once.
+// A commit with several outcomes is followed by a pause that leaves time for sending, so that the next commit carries
+// more; the pause ends once enough outcomes wait. After a small commit the next one follows immediately.
 const several = 4
 const enough = 96
 const minPauseMs = 5
 const maxPauseMs = 40
 
-/** What became of the healths of a batch; `lost` are under leases that hold no longer. */
+/** The result of writing a batch's endpoint healths; `lost` are under leases that no longer hold. */
 export interface HealthsWritten {
   readonly written: readonly HealthOutcome[]
   readonly lost: readonly HealthOutcome[]
 }
 
-/** What varies. */
+/** The dependencies of `OutcomeWriter`. */
 export interface OutcomeWriterDeps {
   readonly work: DeliveryWork
   readonly monotonic: () => number
   readonly after: (ms: number, call: () => void) => () => void
   readonly onError: (error: unknown) => void
-  /** An endpoint's lease and health as they are at this moment; undefined if this node no longer sends to it. */
+  /** An endpoint's current lease and health; undefined if this node no longer sends to it. */
   readonly healthOf: (endpointId: string) => HealthOutcome | undefined
-  /** Resolves when a search for leases that is under way has told what it took. */
+  /** Resolves once a lease search in progress has reported what it leased. */
   readonly leasesKnown: () => Promise<void>
-  /** A batch is on the disk. */
+  /** Called when a batch has been committed. */
   readonly onWritten: (batch: readonly AttemptOutcome[], healths: HealthsWritten) => void
 }
 
 /**
- * Writes outcomes in batches: whatever ends while one batch is on its way to the disk shares the next. It keeps what it
- * could not write, and tries again until it can.
+ * Writes outcomes in batches: those that finish during one commit share the next. Failed writes are kept and retried
+ * until they succeed.
  */
 export class OutcomeWriter {
   readonly #deps: OutcomeWriterDeps
@@ -49,7 +49,7 @@ export class OutcomeWriter {
     return this.#waiting.length
   }
 
-  /** Outcomes of an endpoint that are not written yet. */
+  /** How many of an endpoint's outcomes are not written yet. */
   unwrittenOf(endpointId: string): number {
     return this.#counts.get(endpointId) ?? 0
   }
@@ -98,7 +98,7 @@ export class OutcomeWriter {
     const lost = await work.complete({ outcomes, healths })
     const written = healths.filter(({ endpoint }) => !lost.has(endpoint.id))
     if (lost.size === 0) return { written, lost: [] }
-    // While the batch was being written, a node may have taken one of our expired leases again: wait until we know.
+    // While the batch was being written, this node may have re-acquired an expired lease: wait until that is known.
     await leasesKnown()
     const gone: HealthOutcome[] = []
     const renewed: HealthOutcome[] = []

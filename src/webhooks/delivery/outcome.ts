@@ -6,12 +6,12 @@ import type { SendResult } from './send.ts'
 
 const maxPacedMs = 5 * 24 * 3_600_000
 
-/** What an attempt says of the endpoint: only 2xx succeeds. */
+/** Judges an endpoint by one attempt: only 2xx counts as success. */
 export function verdictOf(result: SendResult): AttemptVerdict {
   const { status } = result
   return {
     succeeded: status !== undefined && status >= 200 && status < 300,
-    // RFC 6585, section 4: the receiver says when it will take more.
+    // RFC 6585, section 4: the receiver says when it will accept more.
     paced: status === 429 && result.retryAfterMs !== undefined,
     gone: status === 410,
     asksToDisable: result.asksToDisable,
@@ -19,9 +19,9 @@ export function verdictOf(result: SendResult): AttemptVerdict {
 }
 
 /**
- * What an attempt makes of its delivery: delivered, pending again at the schedule's next time, or dead after the tenth
- * failure. A probe of a held endpoint that fails leaves the delivery as it was, and so does a receiver that sets its
- * pace, until the delivery is as old as an endpoint may stay without a success.
+ * A delivery's state after an attempt: delivered, pending until the schedule's next time, or dead after the tenth
+ * failure. A failed probe of a held endpoint and a rate-limiting receiver leave the delivery as it was, until it is as
+ * old as an endpoint may go without a success.
  */
 export function outcomeOf(
   delivery: DueDelivery,

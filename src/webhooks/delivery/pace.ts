@@ -4,18 +4,18 @@ const maxCredit = 256
 const creditPerSuccess = 2
 
 /**
- * Follows a receiver that answers 429 with Retry-After. A refused delivery waits as long as the receiver asks and keeps
- * its place in line. Successes earn credit and refusals spend it; without credit the endpoint as a whole pauses, so
- * that a receiver with a limit is left alone and one that refuses only some deliveries gets the others.
+ * Follows a receiver that answers 429 with Retry-After. A refused delivery waits for as long as the receiver asks and
+ * keeps its place in the queue. Successes earn credit and refusals spend it; without credit the whole endpoint pauses.
+ * So a receiver with a rate limit is left alone, while one that refuses only some deliveries gets the others.
  */
 export class Pace {
   readonly #creditPerSuccess: number
   #pausedUntil = 0
   #credit = 0
-  /** Refused deliveries and the monotonic time until which each waits; never more than the credit that was spent. */
+  /** Refused deliveries and the monotonic time until which each waits; never more than the credit spent. */
   readonly #waiting = new Map<string, number>()
 
-  /** Of an ordered endpoint nothing may overtake what was refused: it pauses each time. */
+  /** For an ordered endpoint nothing may overtake a refused delivery, so every refusal pauses it. */
   constructor(ordered: boolean) {
     this.#creditPerSuccess = ordered ? 0 : creditPerSuccess
   }
@@ -24,7 +24,7 @@ export class Pace {
     this.#credit = Math.min(maxCredit, this.#credit + this.#creditPerSuccess)
   }
 
-  /** The receiver asked for so much time, at a monotonic time. */
+  /** The receiver refused a delivery at a monotonic time and asked for a delay. */
   refused(deliveryId: string, retryAfterMs: number, monotonic: number): void {
     const until = monotonic + Math.min(Math.max(retryAfterMs, minPauseMs), maxPauseMs)
     if (this.#credit >= 1 && this.waiting(monotonic).size < maxCredit) {
@@ -36,7 +36,7 @@ export class Pace {
     }
   }
 
-  /** Milliseconds until anything may be sent again; 0 if it may be now. */
+  /** Milliseconds until anything may be sent; 0 if it may be sent now. */
   pauseMs(monotonic: number): number {
     return Math.max(0, this.#pausedUntil - monotonic)
   }

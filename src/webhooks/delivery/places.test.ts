@@ -34,7 +34,7 @@ describe('places for requests', () => {
     assert.equal(world.hasRoom('org_1', 'prompt'), false)
     world.monotonic += 1000
     assert.equal(world.hasRoom('org_1', 'prompt'), true)
-    // Known by its own requests, whatever its health says.
+    // Its own requests show that it is slow, whatever its health says.
     assert.equal(world.hasRoom('org_1', 'prompt', 'ep_org_1_0'), false)
   })
 
@@ -71,7 +71,7 @@ function delivery(organizationId: string, endpointId: string): DueDelivery {
   return { id: `dlv_${deliveries}`, organizationId, endpointId } as DueDelivery
 }
 
-/** Places, and organizations that take as many as they get. */
+/** Places, and organizations that take as many as they can get. */
 function placesForTests(max: number) {
   const world = { monotonic: 0 }
   const places = new Places(max, () => world.monotonic)
@@ -79,7 +79,7 @@ function placesForTests(max: number) {
     places,
     hasRoom: (organizationId: string, standing: Standing, endpointId = 'ep_other') =>
       places.hasRoom({ organizationId, endpointId, standing }),
-    /** Each of an organization's endpoints takes eight, if it gets them. */
+    /** Each of an organization's endpoints takes up to eight. */
     fill(organizationId: string, standing: Standing, endpoints: number): Place[] {
       const taken: Place[] = []
       for (let number = 0; number < endpoints * 8; number++) {

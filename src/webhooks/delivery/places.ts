@@ -1,17 +1,20 @@
 import type { DueDelivery } from '../../store/index.ts'
 
-/** `prompt`: has succeeded and answers quickly · `unproven`: has never succeeded · `sluggish`: fails or takes its time. */
+/**
+ * `prompt`: has succeeded and responds quickly · `unproven`: has never succeeded · `sluggish`: fails or responds
+ * slowly.
+ */
 export type Standing = 'prompt' | 'unproven' | 'sluggish'
 
-/** Who wants a place for a request. */
+/** The sender of a request that needs a place. */
 export interface Applicant {
   readonly endpointId: string
   readonly organizationId: string
-  /** What the endpoint's health says; that it is slow is known here. */
+  /** Derived from the endpoint's health; slowness is tracked in this file. */
   readonly standing: Standing
 }
 
-/** One request under way. */
+/** One request in progress. */
 export interface Place {
   readonly delivery: DueDelivery
   readonly startedAt: number
@@ -22,14 +25,14 @@ export interface Place {
 const slowAfterMs = 1000
 const maxSlowKnown = 10_000
 
-// Shares of all places. Prompt endpoints always have half of them to themselves; new ones are kept from nothing by
-// those that are known to be slow.
+// The fraction of all places that each standing may use. Prompt endpoints always keep half for themselves, and slow
+// ones always leave some to unproven ones.
 const shares: Record<Standing, number> = { prompt: 1, unproven: 1 / 2, sluggish: 3 / 8 }
 const none: ReadonlySet<string> = new Set()
 
 /**
- * The requests under way, and who may start one more: a bound over all, and fair shares below it. Also what was sent
- * and is not written yet; that outlives the lanes.
+ * Tracks the requests in progress and decides whether another may start: one limit for all, with fair shares below it.
+ * It also tracks deliveries sent but not yet written, which may outlive their lane.
  */
 export class Places {
   readonly #max: number
@@ -37,7 +40,7 @@ export class Places {
   readonly #unwritten = new Map<string, Set<string>>()
   readonly #held: Record<Standing, number> = { prompt: 0, unproven: 0, sluggish: 0 }
   readonly #heldBy = new Map<string, Record<Standing, number>>()
-  /** Those not yet known to be slow, the oldest first. */
+  /** Requests not yet known to be slow, oldest first. */
   readonly #young = new Set<Place>()
   readonly #slow = new Set<string>()
 
@@ -51,8 +54,8 @@ export class Places {
   }
 
   /**
-   * Whether one more request may be started. Of what its standing leaves, an organization holds at most as many places
-   * as are still free: however many endpoints it has, the next organization finds some.
+   * Whether another request may start. Within its standing's share, an organization holds at most as many places as are
+   * still free, so that the next organization finds some however many endpoints the first one has.
    */
   hasRoom(applicant: Applicant): boolean {
     this.#ageYoung()
@@ -75,7 +78,7 @@ export class Places {
     return place
   }
 
-  /** The request has ended: its place is free, its outcome not yet on the disk. */
+  /** The request has ended: its place is free, but its outcome is not written yet. */
   end(place: Place): void {
     if (place.ended) return
     place.ended = true
@@ -86,14 +89,14 @@ export class Places {
     else this.#rememberSlow(endpointId)
   }
 
-  /** The outcome is on the disk. */
+  /** The outcome has been written. */
   written({ endpointId, id }: { readonly id: string; readonly endpointId: string }): void {
     const own = this.#unwritten.get(endpointId)
     own?.delete(id)
     if (own?.size === 0) this.#unwritten.delete(endpointId)
   }
 
-  /** The deliveries of an endpoint that are being sent or not yet written, by id. */
+  /** The ids of an endpoint's deliveries that are being sent or not yet written. */
   of(endpointId: string): ReadonlySet<string> {
     return this.#unwritten.get(endpointId) ?? none
   }
@@ -102,7 +105,7 @@ export class Places {
     return this.#slow.has(endpointId) ? 'sluggish' : standing
   }
 
-  /** Each standing's share includes those of the worse ones. */
+  /** The share of each standing includes the places held by worse ones. */
   #freeFor(standing: Standing): number {
     const { prompt, unproven, sluggish } = this.#held
     const held = {
@@ -116,7 +119,7 @@ export class Places {
     )
   }
 
-  /** What has had no complete response for a second counts as sluggish, whatever it was before. */
+  /** A request without a complete response after one second counts as sluggish from then on. */
   #ageYoung(): void {
     const before = this.#monotonic() - slowAfterMs
     for (const place of this.#young) {

@@ -18,10 +18,10 @@ const deliveriesInStep = 500
 const stepEveryMs = 50
 const retryMs = 1000
 const lookEveryMs = 5000
-// Ids are prefix, time, chance; nothing sorts behind this of the same millisecond.
+// Ids consist of prefix, time and random part; nothing from the same millisecond sorts after this.
 const idEnd = 'zzzzzzzzzzzzzzzz'
 
-/** What varies. */
+/** The dependencies of `Replay`. */
 export interface ReplayDeps {
   readonly store: Store
   readonly clock: Clock
@@ -29,27 +29,27 @@ export interface ReplayDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** Sending again what was sent, failed or skipped: the same ids, the same bytes. */
+/** Sends deliveries again, whatever their state, with the same ids and the same bytes. */
 export class Replay {
-  /** Everything that ended without being delivered: dead and skipped. */
+  /** Matches everything that ended without being delivered: dead and skipped. */
   readonly missed: DeliveryFilter = { states: ['dead', 'skipped'] }
   readonly #deps: ReplayDeps
   #isStopped = false
   #cancelLook: (() => void) | undefined
   #working: Promise<void> | undefined
-  /** Somebody started one while this node was looking: it may not have seen it. */
+  /** Another replay was started during a search that may have missed it. */
   #startedMeanwhile = false
 
   constructor(deps: ReplayDeps) {
     this.#deps = deps
   }
 
-  /** How many a filter finds now. */
+  /** How many deliveries a filter matches now. */
   async count(organizationId: string, filter: DeliveryFilter): Promise<number> {
     return await deliveries.count(this.#deps.store.slowReads, organizationId, sendable(filter))
   }
 
-  /** One delivery, whatever became of it; due now. `not_found`. */
+  /** Sends one delivery again now, whatever its state. Throws `not_found`. */
   async one(organizationId: string, deliveryId: string, actor: Actor): Promise<void> {
     await this.#deps.store.transaction(async (tx) => {
       await deliveryWork.lockOrganization(tx, organizationId)
@@ -66,7 +66,7 @@ export class Replay {
     })
   }
 
-  /** Starts an operation over everything a filter finds now. */
+  /** Starts an operation over everything that a filter matches now. */
   async start(
     organizationId: string,
     filter: DeliveryFilter,
@@ -95,7 +95,7 @@ export class Replay {
     return started
   }
 
-  /** Goes on with operations that run, also those of before a restart. */
+  /** Continues running operations, including those from before a restart. */
   resume(): void {
     this.#startedMeanwhile = this.#working !== undefined
     if (this.#isStopped || this.#working) return
@@ -125,7 +125,7 @@ export class Replay {
     for (;;) {
       const running = await operations.listRunning(store, kind)
       if (running.length === 0 || this.#isStopped) return
-      // A step of each in turn: a large one holds up no small one.
+      // One step of each in turn, so that a large operation does not delay a small one.
       for (const operation of running) {
         if (this.#isStopped) return
         await this.#step(operation)
@@ -143,15 +143,16 @@ export class Replay {
     }
     const filter = sendable(chosen)
     const page = { after: operation.cursor, upTo, limit: deliveriesInStep }
-    // A narrow filter may have to look at very many to find these: not in the transaction, which others wait for.
+    // A narrow filter may scan many rows to find these, so this runs outside the transaction, whose locks others wait
+    // for.
     const found = await deliveries.idsAfter(store.slowReads, { organizationId, filter, page })
     const cursor = found.at(-1) ?? operation.cursor
     const finished = found.length < deliveriesInStep
     await store.transaction(async (tx) => {
-      // No endpoint may be disabled while its deliveries become pending: they would wait for ever.
+      // No endpoint may be disabled while its deliveries become pending: they would wait forever.
       await deliveryWork.lockOrganization(tx, organizationId)
       const ids = await deliveries.idsAmong(tx, { organizationId, filter, ids: found })
-      // Moves the cursor in the same transaction: a step counts once, however often a node dies.
+      // The cursor moves in the same transaction, so a step counts once however often a node dies.
       const mine = await operations.advance(tx, operation, { cursor, done: ids.length, finished })
       if (!mine) return
       await deliveries.requeue(tx, { organizationId, ids, operationId: operation.id })
@@ -160,7 +161,7 @@ export class Replay {
   }
 }
 
-/** Deliveries of disabled and deleted endpoints stay as they are. */
+/** Excludes deliveries of disabled and deleted endpoints. */
 function sendable(filter: DeliveryFilter): DeliveryFilter {
   return { ...filter, onlyToEnabled: true }
 }

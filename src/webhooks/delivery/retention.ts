@@ -7,15 +7,15 @@ const stepEveryMs = 20
 const secretsKeptMs = 30 * 24 * 3_600_000
 const randomDigits = 16
 
-/** What one round removed. */
+/** What one round deleted. */
 export interface RetentionResult {
   readonly deliveries: number
   readonly events: number
 }
 
 /**
- * Removes what ended longer ago than `keptMs`, in small steps with pauses, so that nobody waits behind it. Deliveries
- * that still wait are never removed, and neither are their events.
+ * Deletes what ended longer ago than `keptMs`, in small steps with pauses so that nothing has to wait for it. Pending
+ * deliveries and their events are never deleted.
  */
 export async function removeOld(
   deps: {

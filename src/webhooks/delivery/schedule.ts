@@ -2,7 +2,7 @@ const secondMs = 1000
 const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 
-/** How long after the attempt before each attempt comes: ten over 75.6 hours. */
+/** The delay before each of the ten attempts, which together span 75.6 hours. */
 export const retryDelaysMs: readonly number[] = [
   0,
   5 * secondMs,
@@ -20,8 +20,8 @@ const jitter = 0.2
 const maxRetryAfterMs = 24 * hourMs
 
 /**
- * When the attempt after `attempts` failed ones is due, in milliseconds since 1970; undefined if there is none left.
- * `random` is in [0, 1); a receiver's Retry-After is honoured up to a day, never shortened by the schedule.
+ * When the next attempt after `attempts` failures is due, in milliseconds since 1970; undefined if none is left.
+ * `random` is in [0, 1). A receiver's Retry-After is honored up to a day and never shortened by the schedule.
  */
 export function nextAttemptAt(
   attempts: number,
@@ -34,12 +34,15 @@ export function nextAttemptAt(
   return Math.round(nowMs + Math.max(own, Math.min(retryAfterMs, maxRetryAfterMs)))
 }
 
-/** Reads `Retry-After` (RFC 9110, section 10.2.3), seconds or a date, as milliseconds from now; undefined if it says nothing. */
+/**
+ * Parses `Retry-After` (RFC 9110, section 10.2.3), seconds or a date, into milliseconds from now; undefined if it is
+ * not valid.
+ */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined
   const text = value.trim()
   if (/^\d{1,9}$/.test(text)) return Number(text) * secondMs
-  // Dates have a month's name; Date.parse alone would take almost anything.
+  // Dates contain a month's name; Date.parse alone would accept almost anything.
   if (!/[A-Za-z]{3}/.test(text)) return undefined
   const at = Date.parse(text)
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)

@@ -9,26 +9,26 @@ const usualDeadlineMs = 15_000
 const readBytes = 64 * 1024
 const keptBytes = 16 * 1024
 
-/** What is needed to send to an endpoint. */
+/** What sending to an endpoint requires. */
 export interface PreparedEndpoint {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly signer: DeliverySigner
 }
 
-/** How one attempt went. */
+/** The result of one attempt. */
 export interface SendResult {
-  /** Milliseconds since 1970, and how long it took. */
+  /** The start in milliseconds since 1970, and the duration. */
   readonly startedAt: number
   readonly durationMs: number
-  /** The answer's status; undefined if there was no complete answer. */
+  /** The response's status; undefined if no complete response arrived. */
   readonly status: number | undefined
   /** Why there was no response. */
   readonly failure: string | undefined
   readonly body: Buffer | undefined
   readonly truncated: boolean
   readonly retryAfterMs: number | undefined
-  /** The answer's `webhook-delivery: disable`. */
+  /** The response had `webhook-delivery: disable`. */
   readonly asksToDisable: boolean
 }
 
@@ -39,7 +39,10 @@ export type Send = (
   signal: AbortSignal,
 ) => Promise<SendResult>
 
-/** Sends deliveries over the guarded client: signed for this attempt, never redirected, 15 s with the answer's body. */
+/**
+ * Sends deliveries through the guarded client: each attempt is signed anew, follows no redirects and has 15 s including
+ * the response's body.
+ */
 export function createSend(deps: {
   readonly outbound: Outbound
   readonly clock: Clock
@@ -64,7 +67,7 @@ export function createSend(deps: {
         deadlineMs,
         maxResponseBytes: readBytes,
         signal,
-        // Receivers of several organizations may stand behind one host and port.
+        // Receivers of several organizations may share one host and port.
         partition: delivery.organizationId,
       })
       return {

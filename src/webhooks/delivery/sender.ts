@@ -5,13 +5,13 @@ import { outcomeOf } from './outcome.ts'
 import type { Places } from './places.ts'
 import type { Send } from './send.ts'
 
-/** What varies. */
+/** The dependencies of `Sender`. */
 export interface SenderDeps {
   readonly send: Send
   readonly clock: Clock
   readonly random: () => number
   readonly places: Places
-  /** The lane that an endpoint has now, if this node sends to it. */
+  /** An endpoint's current lane, if this node sends to it. */
   readonly laneOf: (endpointId: string) => Lane | undefined
   readonly outcomes: {
     push(outcome: AttemptOutcome): void
@@ -20,7 +20,7 @@ export interface SenderDeps {
   readonly onAttempt: ((outcome: AttemptOutcome) => void) | undefined
 }
 
-/** Sends for all lanes, as many requests at once as there are places. */
+/** Sends for all lanes, with as many concurrent requests as there are places. */
 export class Sender implements LaneSender {
   readonly #deps: SenderDeps
   readonly #waitingForPlace = new Set<Lane>()
@@ -53,12 +53,12 @@ export class Sender implements LaneSender {
     void this.#attempt(lane, delivery)
   }
 
-  /** The outcome is on the disk. */
+  /** The outcome has been written. */
   written(delivery: Pick<DueDelivery, 'id' | 'endpointId'>): void {
     this.#deps.places.written(delivery)
   }
 
-  /** Ends what is under way; nothing is known of it then. */
+  /** Aborts the requests in progress; their outcomes stay unknown. */
   cut(): void {
     this.#cut.abort()
   }
@@ -69,10 +69,10 @@ export class Sender implements LaneSender {
     const place = places.begin(lane.applicant, delivery)
     const result = await send(lane.prepared, delivery, this.#cut.signal)
     places.end(place)
-    // Cut off by our own stop: nothing is known, the next node sends it again.
+    // Our own stop aborted it: the outcome is unknown, so the next node sends it again.
     if (this.#cut.signal.aborted && result.status === undefined) return
     const outcome = outcomeOf(delivery, result, { probe, nowMs: clock.now(), random })
-    // The endpoint may have been leased anew meanwhile: what was learnt counts for the lane there is now.
+    // The endpoint may have been leased anew in the meantime: the result goes to its current lane.
     const current = this.#deps.laneOf(delivery.endpointId)
     current?.learn(outcome, result)
     this.#deps.outcomes.push(outcome)
@@ -81,7 +81,7 @@ export class Sender implements LaneSender {
     this.#givePlace()
   }
 
-  /** One at a time to each lane in turn; a lane that wants another lines up again. */
+  /** Gives each lane in turn one place; a lane that needs another queues again. */
   #givePlace(): void {
     for (const lane of this.#waitingForPlace) {
       if (lane.hasQueue && !this.#deps.places.hasRoom(lane.applicant)) continue

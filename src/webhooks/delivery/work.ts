@@ -12,22 +12,22 @@ import {
 } from '../../store/index.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
 
-/** What a batch of attempts made of an endpoint. */
+/** An endpoint's health after a batch of attempts. */
 export interface HealthOutcome {
   readonly endpoint: EndpointRecord
   readonly health: EndpointHealth
   readonly lastAttemptAt: number | undefined
 }
 
-/** What the dispatcher needs of a database; the simulation has one of its own. */
+/** What the dispatcher needs from a database; the simulation has its own. */
 export interface DeliveryWork {
-  /** Takes endpoints that have something to send and that nobody holds; of these organizations, or of all. */
+  /** Leases unleased endpoints that have something to send, in these organizations or in all. */
   lease(request: {
     limit: number
     ttlMs: number
     organizationIds?: readonly string[] | undefined
   }): Promise<EndpointRecord[]>
-  /** Prolongs leases; returns the endpoints of those that still hold. */
+  /** Renews leases; returns the endpoints of those that still hold. */
   renew(request: { leases: readonly Lease[]; ttlMs: number }): Promise<ReadonlySet<string>>
   release(leases: readonly Lease[]): Promise<void>
   load(
@@ -42,14 +42,14 @@ export interface DeliveryWork {
   }): Promise<ReadonlySet<string>>
 }
 
-/** The work over the store; `owner` names this node in its leases. */
+/** Implements the work on the store; `owner` names this node in its leases. */
 export function createDeliveryWork(deps: {
   store: Store
   clock: Clock
   owner: string
 }): DeliveryWork {
   const { clock, owner } = deps
-  // Publishers may hold every other connection while they wait for each other.
+  // Publishers that wait for each other may hold every other connection.
   const store = deps.store.background
   return {
     async lease({ limit, ttlMs, organizationIds }) {
@@ -86,7 +86,7 @@ async function complete(
   batch: { outcomes: readonly AttemptOutcome[]; healths: readonly HealthOutcome[] },
 ): Promise<ReadonlySet<string>> {
   const disabled = batch.healths.filter(({ health }) => health.state === 'disabled')
-  // In one order everywhere: no two transactions wait for each other.
+  // One fixed order everywhere, so that transactions cannot deadlock.
   for (const organizationId of new Set(
     disabled.map(({ endpoint }) => endpoint.organizationId).toSorted(),
   )) {
@@ -94,7 +94,7 @@ async function complete(
   }
   const newlyDisabled: HealthOutcome[] = []
   for (const one of disabled) {
-    // The row says it: when the answer to a commit got lost, this is the second time.
+    // Compare with the row: if a commit's response was lost, this is a repetition.
     const before = await endpoints.find(tx, one.endpoint.organizationId, one.endpoint.id)
     if (before && before.health.state !== 'disabled') newlyDisabled.push(one)
   }

@@ -1,9 +1,9 @@
-/** A member of an event's `data`; the type parameters say what may be published under its name. */
+/** A member of an event's `data`; its type parameters define what may be published under its name. */
 export interface DataField<Value = unknown, Required extends boolean = boolean> {
   readonly schema: Readonly<Record<string, unknown>>
   readonly sample: Value
   readonly description: string
-  /** Whether every event of the type has it. */
+  /** Whether every event of the type contains it. */
   readonly required: Required
 }
 
@@ -102,7 +102,7 @@ const endpoint = {
   url: text('https://receiver.example/hooks', 'Its address.'),
 }
 
-/** Every event type: when it happens, and what its `data` holds. Never a secret. */
+/** Every event type: when it happens and what its `data` contains, which is never a secret. */
 export const dataOf = {
   'api_key.issued': { description: 'An API key was issued.', data: key },
   'api_key.rotated': {
@@ -274,7 +274,7 @@ export const dataOf = {
 
 export type EventTypeName = keyof typeof dataOf
 
-/** What an event of a type carries. */
+/** The data of an event type. */
 export type EventData<Type extends EventTypeName> = Members<(typeof dataOf)[Type]['data']>
 
 type Members<Table> = {

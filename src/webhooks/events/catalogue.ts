@@ -1,9 +1,9 @@
 import { dataOf, type DataTable } from './catalogue-data.ts'
 
-/** What an event type means, what its `data` looks like, and an example of a whole body. */
+/** The meaning of an event type, the format of its `data` and an example of a complete body. */
 export interface EventType {
   readonly type: string
-  /** One sentence: when it happens. */
+  /** One sentence that says when it happens. */
   readonly description: string
   /** JSON Schema (2020-12) of the whole body. */
   readonly schema: Readonly<Record<string, unknown>>
@@ -14,7 +14,7 @@ const sampleId = '01kfxq3v5w2m8r4t6y0z9abcde'
 const sampleTime = '2026-11-21T09:30:00.000Z'
 const draft = 'https://json-schema.org/draft/2020-12/schema'
 
-/** Every type of event there is, in the order of the documentation. */
+/** All event types, in the documentation's order. */
 export const eventTypes: readonly EventType[] = Object.entries(dataOf).map(([type, entry]) => ({
   type,
   description: entry.description,
@@ -32,7 +32,7 @@ export const eventTypes: readonly EventType[] = Object.entries(dataOf).map(([typ
 
 const byName = new Map(eventTypes.map((entry) => [entry.type, entry]))
 
-/** The type of this name; undefined if there is none. */
+/** Finds the type with this name; undefined if there is none. */
 export function findEventType(type: string): EventType | undefined {
   return byName.get(type)
 }
@@ -64,7 +64,7 @@ function schemaOf(type: string, table: DataTable): Record<string, unknown> {
             { ...field.schema, description: field.description },
           ]),
         ),
-        // Within v1 members may be added: receivers ignore what they do not know.
+        // Members may be added within v1, so receivers must ignore unknown ones.
         additionalProperties: true,
       },
     },

@@ -1,2 +1,2 @@
-/** Announcing what happened. An entry of its own: a command that only announces loads no deliveries. */
+/** Publishes events. It has its own entry file so that a command that only publishes does not load deliveries. */
 export { publish } from './publish.ts'

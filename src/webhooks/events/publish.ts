@@ -1,7 +1,7 @@
 import type { EventDraft, Tx } from '../../store/index.ts'
 import type { EventData, EventTypeName } from './catalogue-data.ts'
 
-/** An event to announce: its `data` is what the catalogue says of its type. */
+/** An event to publish; the catalogue types its `data`. */
 export interface Announcement<Type extends EventTypeName = EventTypeName> extends Omit<
   EventDraft,
   'type' | 'data'
@@ -10,7 +10,7 @@ export interface Announcement<Type extends EventTypeName = EventTypeName> extend
   readonly data: EventData<Type>
 }
 
-/** Announces something in the transaction that makes it true; the ledger fixes its number and bytes at the commit. */
+/** Publishes an event in the transaction that makes it true; the ledger fixes its number and bytes at the commit. */
 export function publish<const Type extends EventTypeName>(
   tx: Tx,
   announcement: Announcement<Type>,

@@ -27,14 +27,14 @@ export class WebhookSecrets {
     this.#clock = clock
   }
 
-  /** The valid ones, newest first; makes the first if there is none. */
+  /** The valid secrets, newest first; creates the first one if there is none. */
   async list(organizationId: string): Promise<SecretSummary[]> {
     return (await this.#ensure(organizationId)).map(({ id, hint, createdAt, validUntil }) => {
       return { id, hint, createdAt, validUntil }
     })
   }
 
-  /** For signing. */
+  /** Unseals the valid secrets for signing. */
   async open(organizationId: string): Promise<SigningSecret[]> {
     return (await this.#ensure(organizationId)).map((row) => ({
       secret: webhookSecret(
@@ -44,7 +44,7 @@ export class WebhookSecrets {
     }))
   }
 
-  /** The current secret in full; recorded in the audit log. */
+  /** Returns the current secret in full, which is recorded in the audit log. */
   async reveal(organizationId: string, actor: Actor): Promise<Secret> {
     const [current] = await this.open(organizationId)
     if (!current) throw new Error('a webhook secret was made and is not there')
@@ -55,7 +55,9 @@ export class WebhookSecrets {
     return current.secret
   }
 
-  /** A new secret; the old one signs beside it for the overlap (24 h), or not at all if it has leaked (0). */
+  /**
+   * Creates a new secret; the old one keeps signing during the overlap (24 h), or stops at once if it has leaked (0).
+   */
   async rotate(organizationId: string, actor: Actor, overlapMs = usualOverlapMs): Promise<Secret> {
     return await this.#store.transaction(async (tx) => {
       await deliveryWork.lockOrganization(tx, organizationId)
@@ -68,7 +70,7 @@ export class WebhookSecrets {
     })
   }
 
-  /** Ends the overlap of older secrets now. */
+  /** Ends the overlap of older secrets immediately. */
   async endOverlap(organizationId: string, actor: Actor): Promise<void> {
     await this.#store.transaction(async (tx) => {
       await deliveryWork.lockOrganization(tx, organizationId)
@@ -83,7 +85,7 @@ export class WebhookSecrets {
     const found = await webhookSecrets.listValid(background, organizationId, this.#clock.now())
     if (found.length > 0) return found
     return await this.#store.transaction(async (tx) => {
-      // Locked: two who come first at the same time must not make two.
+      // Locked, so that two concurrent first uses don't create two secrets.
       await deliveryWork.lockOrganization(tx, organizationId)
       const inside = await webhookSecrets.listValid(tx, organizationId, tx.now)
       if (inside.length > 0) return inside

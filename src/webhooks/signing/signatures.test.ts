@@ -103,7 +103,7 @@ describe('signatures of deliveries', () => {
     const headers = signer.sign('evt_1', body, Date.now())
     assert.ok(new Standard(secret.reveal().slice(4)).verify(body, headers))
     const signature = /v1a,(\S+)/.exec(headers['webhook-signature']!)![1]!
-    // RFC 8410, section 4: the 32 raw bytes behind a fixed prefix.
+    // RFC 8410, section 4: the 32 raw bytes follow a fixed prefix.
     const raw = Buffer.from(pair.publicKey.slice('whpk_'.length), 'base64')
     const spki = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), raw])
     const key = createPublicKey({ key: spki, format: 'der', type: 'spki' })

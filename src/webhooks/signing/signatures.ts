@@ -1,20 +1,20 @@
 import { createWebhookKeySigner, createWebhookSigner, type Secret } from '../../secrets/index.ts'
 
-/** One of an organization's secrets; without an end it is the current one. Milliseconds since 1970. */
+/** One of an organization's secrets; the current one has no end. Times are milliseconds since 1970. */
 export interface SigningSecret {
   readonly secret: Secret
   readonly validUntil: number | undefined
 }
 
-/** Makes the headers that prove where a delivery comes from. */
+/** Creates the headers that prove a delivery's origin. */
 export interface DeliverySigner {
-  /** `nowMs` is the time of the attempt; an older secret signs as long as its overlap lasts. */
+  /** `nowMs` is the time of the attempt; an older secret also signs until its overlap ends. */
   sign(eventId: string, body: Uint8Array, nowMs: number): Record<string, string>
 }
 
 /**
- * A signer for one organization's secrets (newest first) and, where an endpoint has one, its Ed25519 key. The first
- * three headers are Standard Webhooks; the last is the plain signature of the body by the current secret.
+ * Creates a signer from an organization's secrets (newest first) and, if the endpoint has one, its Ed25519 key. The
+ * first three headers follow Standard Webhooks; the last is a plain signature of the body with the current secret.
  */
 export function createDeliverySigner(
   secrets: readonly SigningSecret[],

@@ -2,15 +2,15 @@ import { createWebhookSigner, sameSecret, webhookSecret } from '../../secrets/in
 
 const toleranceSeconds = 300
 
-/** What a receiver has of a delivery: header names in lower case, the body's raw bytes. */
+/** A delivery as received: header names in lower case, and the body's raw bytes. */
 export interface ReceivedDelivery {
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: Uint8Array
 }
 
 /**
- * Checks a delivery as a receiver should: five minutes of tolerance, constant time, any of the signatures. Returns
- * undefined if it is genuine, else why not.
+ * Verifies a delivery as a receiver should: five minutes of tolerance, constant-time comparison, any one of the
+ * signatures. Returns undefined if it is genuine, otherwise the reason why not.
  */
 export function verifyDelivery(
   received: ReceivedDelivery,
