@@ -9,7 +9,7 @@ const maxLifetimeMs = 366 * dayMs
 const maxNameLength = 100
 const maxCidrs = 100
 
-/** What stays with people unless an owner names it for a token: owners, deletion, company sign-in and directory. */
+/** Permissions that only an owner can give to a token: they decide who rules the organization and whether it exists. */
 const onlyByOwners: readonly Permission[] = [
   'owners.manage',
   'organization.delete',
@@ -22,24 +22,24 @@ export interface AccessTokenInput {
   readonly name: string
   readonly permissions?: readonly string[] | undefined
   readonly cidrs?: readonly string[] | undefined
-  /** Milliseconds since 1970; undefined = in 90 days, null = never, which only owners may say. */
+  /** Milliseconds since 1970; undefined = in 90 days, null = never, which is reserved to owners. */
   readonly expiresAt?: number | null | undefined
 }
 
-/** Who makes a token, and what they may give away at this moment. */
+/** The issuer of a token, with the power that they can pass on right now. */
 export interface TokenMaker {
-  /** Undefined: the operator, for what belongs to the operator. */
+  /** Undefined for the operator. */
   readonly organization: { readonly id: OrganizationId } | undefined
   readonly permissions: readonly Permission[]
-  /** For a token that makes a token: where it works from itself; undefined = from everywhere. */
+  /** If the issuer is a token: the addresses from which it works; undefined = any. */
   readonly cidrs: readonly string[] | undefined
-  /** For a token that makes a token: when it ends itself; undefined = never. */
+  /** If the issuer is a token: when it expires; undefined = never. */
   readonly expiresAt: number | undefined
 }
 
 /**
- * The input as it may be kept: `invalid_input` for values that make no sense, `permission_required` for what the maker
- * may not give.
+ * Returns the input as it may be saved; `invalid_input` for values that make no sense, `permission_required` for what the
+ * issuer cannot pass on.
  */
 export function checkTokenInput(input: AccessTokenInput, maker: TokenMaker, nowMs: number) {
   const name = input.name.trim()
@@ -65,7 +65,7 @@ export function checkTokenInput(input: AccessTokenInput, maker: TokenMaker, nowM
   }
 }
 
-/** A token that leaks from its addresses must not be turned into one that works from all. */
+/** A stolen token must not be able to issue one that works from the thief's address. */
 function checkCidr(asked: string, { cidrs }: TokenMaker): void {
   const range = parseCidr(asked)
   if (cidrs === undefined || cidrs.some((own) => cidrIncludes(parseCidr(own), range))) return
@@ -112,7 +112,7 @@ function isPermission(text: string): text is Permission {
   return Object.hasOwn(permissions, text)
 }
 
-/** A token ends with the one that issued it, at the latest: else whoever holds it could prolong it for ever. */
+/** A token never outlives the token that issued it; otherwise a stolen one could renew itself for ever. */
 function checkExpiry(
   asked: number | null | undefined,
   maker: TokenMaker,

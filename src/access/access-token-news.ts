@@ -14,14 +14,14 @@ export function announceIssued(tx: Tx, token: AccessTokenRecord, actor: Actor): 
   announce(tx, { change: 'issued', token, actor })
 }
 
-/** Announces a token of an organization that ends within two weeks; the operator's are nobody's news. */
+/** Announces a token that expires within two weeks; the operator's have no organization to tell. */
 export function announceExpiring(tx: Tx, token: AccessTokenRecord): void {
   const { organizationId } = token
   if (organizationId === undefined) return
   publish(tx, { organizationId, type: 'access_token.expiring', data: dataOf(token) })
 }
 
-/** Revokes the tokens of a member who is removed: they do not come back with the person. Returns how many. */
+/** Revokes the tokens of a removed member, for good even if the person returns. Returns how many. */
 export async function endTokensOf(
   tx: Tx,
   member: { readonly organizationId: OrganizationId; readonly userId: UserId },

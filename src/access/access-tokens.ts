@@ -1,4 +1,4 @@
-/** Credentials of programs that administer: `svc_admin_…`, of one organization or of the operator. */
+/** Access tokens (`svc_admin_…`), with which programs administer one organization or, as the operator, all of them. */
 import type { Clock } from '../clock.ts'
 import { credentialFormats } from '../credential-formats.ts'
 import { Problem } from '../errors.ts'
@@ -29,21 +29,21 @@ const noteUseEveryMs = 60_000
 const expiringWithinMs = 14 * 86_400_000
 const announcedAtOnce = 100
 
-/** A program that administers, proven by its token. */
+/** A program that administers, identified by its token. */
 export interface TokenPrincipal {
   readonly kind: 'token'
   readonly tokenId: AccessTokenId
   readonly name: string
   readonly hint: string
-  /** Undefined: the operator's token. */
+  /** Undefined for a token of the operator. */
   readonly organization: { readonly id: OrganizationId; readonly slug: string } | undefined
-  /** Where it works from; undefined = everywhere. */
+  /** The addresses from which it works; undefined = any. */
   readonly cidrs: readonly string[] | undefined
-  /** What it may do now: never more than its maker may. */
+  /** What it may do right now, which is never more than its issuer may. */
   readonly permissions: readonly Permission[]
 }
 
-/** Who issues a token; without an organization it is the operator's own. */
+/** Who issues a token; without an organization the token belongs to the operator. */
 export interface TokenIssuer {
   readonly organization: { readonly id: OrganizationId } | undefined
   readonly actor: Actor
@@ -51,12 +51,12 @@ export interface TokenIssuer {
 
 /** Access tokens: issue, list, revoke, identify. */
 export interface AccessTokens {
-  /** `invalid_input`, `permission_required`, `conflict`. The secret is in this answer and nowhere else. */
+  /** `invalid_input`, `permission_required`, `conflict`. The secret is returned here and can never be read again. */
   issue(
     input: AccessTokenInput,
     by: TokenIssuer,
   ): Promise<{ readonly token: AccessTokenRecord; readonly secret: Secret }>
-  /** Newest first; revoked and expired ones too. */
+  /** Newest first, including revoked and expired tokens. */
   list(
     organizationId: OrganizationId | undefined,
     page: { readonly before?: string | undefined; readonly limit: number },
@@ -65,27 +65,27 @@ export interface AccessTokens {
   get(organizationId: OrganizationId | undefined, id: string): Promise<AccessTokenRecord>
   /** Any token by its id; for the operator, who names tokens without their organization. `not_found`. */
   find(id: string): Promise<AccessTokenRecord>
-  /** Tokens that end within two weeks, soonest first. */
+  /** Tokens that expire within two weeks, soonest first. */
   listExpiring(organizationId: OrganizationId, limit: number): Promise<AccessTokenRecord[]>
-  /** Ends the token, and every one that came from it; answers when every node refuses them. `not_found`. */
+  /** Revokes the token and every token issued with it; resolves when every node refuses them. `not_found`. */
   revoke(
     token: { readonly organizationId: OrganizationId | undefined; readonly id: string },
     actor: Actor,
   ): Promise<{ readonly token: AccessTokenRecord; readonly confirmation: Confirmation }>
-  /** Revokes the token that this secret is, by whoever holds it; undefined if it is no living token of ours. */
+  /** Revokes the token with this secret; holding it is permission enough. Undefined if no living token has it. */
   revokeSecret(secret: string, actor: Actor): Promise<AccessTokenRecord | undefined>
-  /** Whose token this is: `credential_invalid`, `credential_revoked`, `credential_expired` (401), `address_not_allowed` (403). */
+  /** The principal of a token: `credential_invalid`, `credential_revoked`, `credential_expired` (401), `address_not_allowed` (403). */
   identify(
     secret: string,
     from: { readonly address: string; readonly agent?: string | undefined },
   ): Promise<TokenPrincipal>
-  /** Whether a token that was let in is neither revoked nor expired, and may still do all that it might then. */
+  /** Whether a token that was accepted is still neither revoked nor expired, and has lost no permission since. */
   isGood(principal: TokenPrincipal): Promise<boolean>
-  /** Announces tokens that end within two weeks; returns how many. */
+  /** Announces tokens that expire within two weeks, once each; returns how many. */
   announceExpiring(): Promise<number>
 }
 
-/** Opens the tokens' rules. */
+/** Opens access tokens on a store. */
 export function createAccessTokens(deps: { store: Store; clock: Clock }): AccessTokens {
   return new AccessTokenRules(deps)
 }
@@ -95,7 +95,7 @@ class AccessTokenRules implements AccessTokens {
   readonly #clock: Clock
   readonly #cache: FeedCache<KnownAccessToken>
   readonly #notedAt = new Map<string, number>()
-  // A clock that is set back revives no token that has ended.
+  // A clock that is set back must not revive a token that has expired.
   #latestMs = 0
 
   constructor({ store, clock }: { store: Store; clock: Clock }) {
@@ -226,7 +226,7 @@ class AccessTokenRules implements AccessTokens {
     return this.#latestMs
   }
 
-  /** At most once a minute; nobody waits for it, and the next minute notes it again. */
+  /** Notes a use at most once a minute. No request waits for it, and a lost note is made up by a later one. */
   #noteUse(id: string, from: { address: string; agent?: string | undefined }): void {
     const at = this.#clock.now()
     if (at - (this.#notedAt.get(id) ?? 0) < noteUseEveryMs) return
@@ -239,7 +239,7 @@ class AccessTokenRules implements AccessTokens {
   }
 }
 
-/** What a token may do at this moment: revoked, expired, and without a maker it may do nothing. */
+/** The principal of a token that is neither revoked nor expired and whose issuer is still a member; else the refusal. */
 function principalOf(known: KnownAccessToken, nowMs: number): TokenPrincipal {
   const { token, organizationSlug } = known
   const fault = tokenFault(known, nowMs)
@@ -247,7 +247,7 @@ function principalOf(known: KnownAccessToken, nowMs: number): TokenPrincipal {
   const { id, name, hint, cidrs, organizationId } = token
   const named = { kind: 'token', tokenId: id, name, hint, cidrs } as const
   if (organizationId === undefined) return { ...named, organization: undefined, permissions: [] }
-  // Never the operator's by mistake: a token of an organization that has gone is no token.
+  // The organization was deleted: its token must not pass as one of the operator, which has no organization.
   if (organizationSlug === undefined) throw invalid()
   return {
     ...named,

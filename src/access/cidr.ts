@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 
-/** A range of addresses: every IPv4 address is its IPv6-mapped form. */
+/** A range of addresses; IPv4 is kept as IPv4-mapped IPv6, so that one comparison serves both. */
 export interface Cidr {
   readonly base: bigint
   readonly mask: bigint
@@ -8,7 +8,7 @@ export interface Cidr {
 
 const allBits = (1n << 128n) - 1n
 
-/** Parses `10.0.0.0/8`, `2001:db8::/32` or a single address; `invalid_input` else. */
+/** Parses `10.0.0.0/8`, `2001:db8::/32` or a single address; `invalid_input` for anything else. */
 export function parseCidr(text: string): Cidr {
   const [address = '', length, more] = text.split('/')
   const value = parseAddress(address)
@@ -24,7 +24,7 @@ export function parseCidr(text: string): Cidr {
   return { base: value & mask, mask }
 }
 
-/** Whether an address (as text) lies in the range; unreadable addresses lie in none. */
+/** Whether a textual address lies in the range; text that is no address lies in none. */
 export function cidrContains(cidr: Cidr, address: string): boolean {
   const value = parseAddress(address)
   return value !== undefined && (value & cidr.mask) === cidr.base

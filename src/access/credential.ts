@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import { schemeOfKey, schemes, type Scheme } from './schemes.ts'
 
-/** A well-formed key and the scheme it came in: nothing is known of it yet. */
+/** A well-formed key and the scheme that it came in; whether it exists has not been checked. */
 export interface PresentedKey {
   readonly text: string
   readonly scheme: Scheme
@@ -24,12 +24,12 @@ export function readKey(
     )
   }
   const [plain] = headers.xApiKey
-  // Blanks around it are gone already (RFC 9110, section 5.5); trimming here would take off other characters too.
+  // The parser has removed the optional whitespace (RFC 9110, section 5.5); trim() would remove other characters too.
   if (plain !== undefined) return checked(plain, 'x-api-key', enabled)
   return checked(bearerToken(headers.authorization[0] ?? '', enabled), 'bearer', enabled)
 }
 
-/** The token of `Bearer <token>`; the scheme's case does not matter, one or more spaces part them (RFC 9110, section 11.4). */
+/** The token of `Bearer <token>`: the scheme in any case, then one or more spaces (RFC 9110, section 11.4). */
 function bearerToken(value: string, enabled: readonly Scheme[]): string {
   const match = /^bearer +([^ \t,"]+) *$/i.exec(value)
   if (!match?.[1]) throw invalid(enabled)
@@ -57,12 +57,12 @@ function missing(enabled: readonly Scheme[]): Problem {
   })
 }
 
-/** The refusal of a key that is not one of ours, known or unknown alike; always the same one, since strangers ask often. */
+/** The refusal of anything that is no key of ours; one shared object, since strangers cause it often. */
 export function invalid(enabled: readonly Scheme[]): Problem {
   return wordsFor(enabled).invalid
 }
 
-/** What a 401 says of the ways in (RFC 9110, section 11.6.1). */
+/** The `WWW-Authenticate` header of a 401, with a challenge per enabled scheme (RFC 9110, section 11.6.1). */
 export function challenge(enabled: readonly Scheme[]): Readonly<Record<string, string>> {
   return wordsFor(enabled).challenge
 }
@@ -84,7 +84,7 @@ function wordsFor(enabled: readonly Scheme[]): Words {
   )
   const headers = Object.freeze({ 'WWW-Authenticate': ways.join(', ') })
   const problem = new Problem('credential_invalid', 'The API key is not valid.', { headers })
-  // Shared by all who are refused: nobody may add to it.
+  // Frozen because all refused requests share it.
   const made = { challenge: headers, invalid: Object.freeze(problem) }
   words.set(enabled, made)
   return made

@@ -5,30 +5,30 @@ import type { RateSubject } from './rates/holding.ts'
 import type { SharedRates } from './rates/shared-rates.ts'
 
 const maxSources = 100_000
-/** What the nodes divide evenly among them, of which nothing is written: most sources never need more. */
+/** The part of the limit that nodes divide evenly without writing anything; most sources never need more. */
 const evenPart = 1 / 4
 
-/** What varies. */
+/** What the limit is given. */
 export interface FailedCredentialsDeps {
   readonly clock: Pick<Clock, 'monotonic'>
-  /** How many failures a source may have; undefined: nothing is limited. */
+  /** How many failures a source may have; undefined = no limit. */
   readonly failures: Rate | undefined
-  /** Look-ups that sources over their limit may still cost this node together: a good credential gets in. */
+  /** Look-ups that this node still makes for all sources over their limit together, so that good credentials get in. */
   readonly spare?: Rate | undefined
-  /** The other nodes, and what is counted together with them; left out: this node counts alone. */
+  /** How to count together with other nodes; if left out, this node counts alone. */
   readonly shared?: SharedSources | undefined
 }
 
 export interface SharedSources {
   readonly rates: Pick<SharedRates, 'isShared' | 'part' | 'known' | 'ask' | 'spend'>
-  /** Kinds of credentials are counted each by itself. */
+  /** The kind of credential; each kind is counted by itself. */
   readonly kind: string
 }
 
 /**
  * Limits failed credentials per source (docs/decisions/014): keys, SCIM tokens and sign-ins alike. All nodes keep one
- * limit together: a part of it is divided evenly, the rest goes where a source fails. Each method gives undefined if
- * all is well, else the seconds after which to try again.
+ * limit together: a part of it is divided evenly, and the rest goes to the nodes where a source fails. Each method
+ * returns undefined, or the seconds after which a source over its limit may try again.
  */
 export class FailedCredentials {
   readonly #deps: FailedCredentialsDeps
@@ -39,7 +39,7 @@ export class FailedCredentials {
     this.#deps = deps
   }
 
-  /** Asks before a look-up; nothing is counted for a source below its limit, and nobody is waited for. */
+  /** Asks before a look-up. Counts nothing for a source below its limit, and never waits for other nodes. */
   beforeLookUp(address: string): number | undefined {
     const { failures, spare, clock } = this.#deps
     if (failures === undefined) return undefined
@@ -48,13 +48,13 @@ export class FailedCredentials {
     const verdict =
       here?.admitted === true ? here : (this.#knownElsewhere(source, failures) ?? here)
     if (verdict === undefined || verdict.admitted) return undefined
-    // Whoever floods from behind the same address keeps nobody out for good.
+    // Spare look-ups keep an attacker from locking out others behind the same address for good.
     const isSpared =
       spare !== undefined && this.#spare.ask('all', spare, clock.monotonic(), true).admitted
     return isSpared ? undefined : Math.max(1, verdict.retrySeconds)
   }
 
-  /** Counts a failure; a promise where other nodes have to be asked for room. */
+  /** Counts a failure; returns a promise where this node must first get a share of the limit. */
   failed(address: string): number | undefined | Promise<number | undefined> {
     const { failures, shared } = this.#deps
     if (failures === undefined) return undefined
@@ -66,7 +66,7 @@ export class FailedCredentials {
     return Math.max(1, here?.retrySeconds ?? 1)
   }
 
-  /** What this node may count without asking anybody; undefined where that is less than one failure. */
+  /** The verdict of this node's even part; undefined where that part is less than one failure. */
   #askHere(source: string, failures: Rate, spend: boolean) {
     const share = this.#evenShare(failures)
     if (share === 0) return undefined
@@ -77,7 +77,7 @@ export class FailedCredentials {
     const { shared } = this.#deps
     if (shared?.rates.isShared !== true) return undefined
     const subject = subjectOf(shared, source)
-    // Nothing is known of a source that has not failed here beyond this node's own part.
+    // Without a share of the rest, this node has seen no failure beyond its even part.
     return shared.rates.known(subject, this.#rest(failures)) ?? wellSoFar
   }
 
@@ -88,7 +88,7 @@ export class FailedCredentials {
     return share * (failures.burst ?? failures.calls) < 1 ? 0 : share
   }
 
-  /** What the nodes give each other as it is needed. */
+  /** The part of the limit that nodes share by demand. */
   #rest(failures: Rate): Rate {
     if (this.#evenShare(failures) === 0) return failures
     const { calls, perSeconds, burst = calls } = failures
@@ -114,12 +114,12 @@ async function failedElsewhere(
         continue
       }
       if (!verdict.admitted) return Math.max(1, verdict.retrySeconds)
-      // Spent in the turn that saw the room for it.
+      // Must be spent in the same turn as the verdict, or another failure could spend it too.
       rates.spend(subject, rate)
       return undefined
     }
   } catch {
-    // The database is away: the failure is told as what it is, and look-ups are refused by what this node holds.
+    // Without the database the caller gets the plain failure, and look-ups are limited by what this node holds.
     return undefined
   }
 }

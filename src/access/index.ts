@@ -1,4 +1,4 @@
-/** Who is calling (principal), by what credential, may they, until when. */
+/** Answers who is calling (the principal), which credential proves it, what they may do, and until when. */
 export { createAccessTokens, type AccessTokens, type TokenPrincipal } from './access-tokens.ts'
 export { heldPermissions, permissionsNow } from './permissions/actor-permissions.ts'
 export { endTokensOf } from './access-token-news.ts'
@@ -12,7 +12,7 @@ export { createKeyCache, type KeyCache } from './key-cache.ts'
 export { checkKeyDefaults, readKeyDefaults, type KeyDefaults } from './key-defaults.ts'
 export type { KeyInput } from './key-input.ts'
 export { keyStateAt } from './key-state.ts'
-export { createKeys, type Key, type Keys } from './keys.ts'
+export { Keys, type Key } from './keys.ts'
 export {
   isRole,
   may,

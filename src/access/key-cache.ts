@@ -4,14 +4,14 @@ import type { KeyId, OrganizationId } from '../ids.ts'
 import { digest } from '../secrets/index.ts'
 import { everything, FeedCache, keyLookUp, type Store } from '../store/index.ts'
 import { challenge, invalid, type PresentedKey } from './credential.ts'
+import { keyPrincipal, type KeyPrincipal, type OrganizationPart } from './principal.ts'
 import { readOrganizationRate } from './rates/organization-rate.ts'
-import type { KeyPrincipal } from './principal.ts'
 import type { Scheme } from './schemes.ts'
 
 /** Tells who is calling by an API key; remembers keys that are in use. */
 export interface KeyCache {
   /**
-   * The principal of a presented key. Answers without waiting when the key is remembered and the change feed is
+   * The principal of a presented key. Returns it without waiting when the key is remembered and the change feed is
    * current; else reads the database. `credential_invalid`, `credential_revoked`, `credential_expired` (401),
    * `credential_unverifiable` (503). `beforeReading` is called before the database is asked, and may refuse that.
    */
@@ -27,49 +27,62 @@ export interface KeyCache {
   readonly size: number
 }
 
+interface KeyCacheDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly enabledSchemes: readonly Scheme[]
+  readonly capacity: number
+}
+
 /** A cache of at most `capacity` keys; the longest remembered are forgotten first. */
-export function createKeyCache(deps: {
-  store: Store
-  clock: Clock
-  enabledSchemes: readonly Scheme[]
-  capacity: number
-}): KeyCache {
-  const { store, clock, enabledSchemes } = deps
-  const revoked = new WeakSet<KeyPrincipal>()
-  // One copy of what an organization's keys have in common.
-  const commonOf = new Map<OrganizationId, Common>()
-  // A clock that is set back revives no key that has ended, as little as it does a session.
-  let latestMs = 0
+export function createKeyCache(deps: KeyCacheDeps): KeyCache {
+  return new FeedKeyCache(deps)
+}
 
-  // By digest, so that nothing secret is kept.
-  const cache = new FeedCache<KeyPrincipal>({
-    feed: store.feed,
-    capacity: deps.capacity,
-    read,
-    subjectsOf: ({ keyId }) => keyId,
-    forgets: {
-      key: ({ subjectId }) => subjectId,
-      organization: () => everything,
-    },
-  })
-  cache.onChange((change) => {
-    if (change?.kind !== 'key') commonOf.clear()
-  })
+class FeedKeyCache implements KeyCache {
+  readonly #deps: KeyCacheDeps
+  readonly #revoked = new WeakSet<KeyPrincipal>()
+  readonly #organizations = new OrganizationParts()
+  // Keyed by digest, so that no secret stays in memory.
+  readonly #cache: FeedCache<KeyPrincipal>
+  // A clock that is set back must not revive a key that has expired.
+  #latestMs = 0
 
-  function identify(
+  constructor(deps: KeyCacheDeps) {
+    this.#deps = deps
+    this.#cache = new FeedCache<KeyPrincipal>({
+      feed: deps.store.feed,
+      capacity: deps.capacity,
+      read: async (keyDigest) => await this.#read(keyDigest),
+      subjectsOf: ({ keyId }) => keyId,
+      forgets: {
+        key: ({ subjectId }) => subjectId,
+        organization: () => everything,
+      },
+    })
+    this.#cache.onChange((change) => {
+      if (change?.kind !== 'key') this.#organizations.clear()
+    })
+  }
+
+  get size(): number {
+    return this.#cache.size
+  }
+
+  identify(
     presented: PresentedKey,
     beforeReading?: () => void,
   ): KeyPrincipal | Promise<KeyPrincipal> {
     const keyDigest = digest(presented.text)
-    const known = cache.peek(keyDigest)
-    if (known) return admit(known)
+    const known = this.#cache.peek(keyDigest)
+    if (known) return this.#admit(known)
     beforeReading?.()
-    return readAndAdmit(keyDigest)
+    return this.#readAndAdmit(keyDigest)
   }
 
-  async function recheck(principal: KeyPrincipal): Promise<Problem | undefined> {
+  async recheck(principal: KeyPrincipal): Promise<Problem | undefined> {
     try {
-      await readAndAdmit(principal.digest)
+      await this.#readAndAdmit(principal.digest)
       return undefined
     } catch (error) {
       if (error instanceof Problem) return error
@@ -77,36 +90,40 @@ export function createKeyCache(deps: {
     }
   }
 
-  function admit(known: KeyPrincipal): KeyPrincipal {
-    if (revoked.has(known)) {
-      throw new Problem('credential_revoked', 'The API key was revoked.', {
-        headers: challenge(enabledSchemes),
-      })
+  onChange(heard: (keyId: KeyId | undefined) => void): void {
+    this.#cache.onChange((change) => heard(change?.kind === 'key' ? change.subjectId : undefined))
+  }
+
+  #admit(known: KeyPrincipal): KeyPrincipal {
+    if (this.#revoked.has(known)) {
+      throw this.#refusal('credential_revoked', 'The API key was revoked.')
     }
     const { expiresAt } = known
-    if (expiresAt !== undefined && expiresAt <= now()) {
-      throw new Problem('credential_expired', 'The API key has expired.', {
-        headers: challenge(enabledSchemes),
-      })
+    if (expiresAt !== undefined && expiresAt <= this.#now()) {
+      throw this.#refusal('credential_expired', 'The API key has expired.')
     }
     return known
   }
 
-  function now(): number {
-    latestMs = Math.max(latestMs, clock.now())
-    return latestMs
+  #refusal(code: 'credential_revoked' | 'credential_expired', sentence: string): Problem {
+    return new Problem(code, sentence, { headers: challenge(this.#deps.enabledSchemes) })
   }
 
-  async function readAndAdmit(keyDigest: string): Promise<KeyPrincipal> {
-    const found = await cache.read(keyDigest)
-    if (!found) throw invalid(enabledSchemes)
-    return admit(found)
+  #now(): number {
+    this.#latestMs = Math.max(this.#latestMs, this.#deps.clock.now())
+    return this.#latestMs
   }
 
-  async function read(keyDigest: string): Promise<KeyPrincipal | undefined> {
+  async #readAndAdmit(keyDigest: string): Promise<KeyPrincipal> {
+    const found = await this.#cache.read(keyDigest)
+    if (!found) throw invalid(this.#deps.enabledSchemes)
+    return this.#admit(found)
+  }
+
+  async #read(keyDigest: string): Promise<KeyPrincipal | undefined> {
     try {
-      const found = await keyLookUp.findByDigest(store, keyDigest)
-      return found && fromRecords(keyDigest, found)
+      const found = await keyLookUp.findByDigest(this.#deps.store, keyDigest)
+      return found && this.#principalOf(keyDigest, found)
     } catch (cause) {
       throw new Problem(
         'credential_unverifiable',
@@ -116,68 +133,32 @@ export function createKeyCache(deps: {
     }
   }
 
-  function commonFor({ key, organizationSlug, organizationSettings }: Found): Common {
-    const known = commonOf.get(key.organizationId)
-    if (known?.organizationSlug === organizationSlug && known.settings === organizationSettings) {
-      return known
-    }
-    const settings = JSON.parse(organizationSettings) as Record<string, unknown>
-    const common = {
-      organizationId: key.organizationId,
-      organizationSlug,
-      settings: organizationSettings,
-      organizationRate: readOrganizationRate(settings),
-    }
-    commonOf.set(key.organizationId, common)
-    return common
-  }
-
-  function fromRecords(keyDigest: string, found: Found): KeyPrincipal {
+  #principalOf(keyDigest: string, found: keyLookUp.FoundKey): KeyPrincipal {
     const { key, secret } = found
-    const { organizationId, organizationSlug, organizationRate } = commonFor(found)
-    const principal = {
-      kind: 'key',
-      organizationId,
-      organizationSlug,
-      keyId: key.id,
-      name: key.name,
-      hint: secret.hint,
-      scheme: key.scheme === 'bearer' ? 'bearer' : 'x-api-key',
-      digest: keyDigest,
-      isOldSecret: secret.validUntil !== undefined,
-      grants: key.grants,
-      cidrs: key.cidrs,
-      rateLimit: key.rateLimit,
-      organizationRate,
-      quota: key.quota,
-      personalUserId: key.personalUserId,
-      expiresAt: earlier(key.expiresAt, secret.validUntil),
-    } satisfies KeyPrincipal
-    if (key.revokedAt !== undefined || key.suspendedAt !== undefined) revoked.add(principal)
+    const { hint, validUntil } = secret
+    // The digest is the string that the cache has as its key: one copy in memory serves both.
+    const used = { digest: keyDigest, hint, validUntil }
+    const principal = keyPrincipal(key, used, this.#organizations.of(found))
+    if (key.revokedAt !== undefined || key.suspendedAt !== undefined) this.#revoked.add(principal)
     return principal
   }
+}
 
-  return {
-    identify,
-    recheck,
-    onChange: (heard) =>
-      void cache.onChange((change) => heard(change?.kind === 'key' ? change.subjectId : undefined)),
-    get size() {
-      return cache.size
-    },
+/** Keeps one copy in memory of what the many keys of an organization have in common. */
+class OrganizationParts {
+  readonly #byId = new Map<OrganizationId, OrganizationPart & { readonly settings: string }>()
+
+  of({ key, organizationSlug, organizationSettings: settings }: keyLookUp.FoundKey) {
+    const { organizationId } = key
+    const known = this.#byId.get(organizationId)
+    if (known?.organizationSlug === organizationSlug && known.settings === settings) return known
+    const organizationRate = readOrganizationRate(JSON.parse(settings) as Record<string, unknown>)
+    const part = { organizationId, organizationSlug, organizationRate, settings }
+    this.#byId.set(organizationId, part)
+    return part
   }
-}
 
-type Found = keyLookUp.FoundKey
-
-interface Common extends Pick<
-  KeyPrincipal,
-  'organizationId' | 'organizationSlug' | 'organizationRate'
-> {
-  /** The settings that it was read from. */
-  readonly settings: string
-}
-
-function earlier(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
+  clear(): void {
+    this.#byId.clear()
+  }
 }

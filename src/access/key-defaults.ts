@@ -1,6 +1,5 @@
 import { Problem } from '../errors.ts'
-import type { OrganizationId } from '../ids.ts'
-import { organizations, type Db } from '../store/index.ts'
+import type { UserId } from '../ids.ts'
 import { parseCidr } from './cidr.ts'
 import type { KeyInput } from './key-input.ts'
 import type { Scheme } from './schemes.ts'
@@ -9,24 +8,26 @@ const dayMs = 24 * 3_600_000
 const maxMs = 3650 * dayMs
 const maxCidrs = 100
 
-/** What a new key of an organization is like where nobody says otherwise. */
+/** What a new key of an organization gets where its issuer does not say otherwise. */
 export interface KeyDefaults {
   readonly scheme: Scheme
-  /** Milliseconds from its issue to its end; undefined = no end. */
+  /** Milliseconds from its issue until it expires; undefined = never. */
   readonly expiresAfterMs: number | undefined
   /** undefined = any address. */
   readonly cidrs: readonly string[] | undefined
 }
 
-/** A wish that may leave things to the organization: undefined = its default, null = none at all. */
+/** What somebody decides about a new key: undefined leaves it to the organization's default, null means none at all. */
 export interface IssueInput extends Omit<KeyInput, 'expiresAt' | 'cidrs'> {
   readonly scheme?: Scheme | undefined
   readonly cidrs?: readonly string[] | null | undefined
   /** Milliseconds since 1970. */
   readonly expiresAt?: number | null | undefined
+  /** Whose own key it is: it ends when the person leaves. */
+  readonly personalUserId?: UserId | undefined
 }
 
-/** The defaults in an organization's settings; what was never decided is as open as it can be. */
+/** The defaults in an organization's settings; what was never decided is not restricted. */
 export function readKeyDefaults(settings: Readonly<Record<string, unknown>>): KeyDefaults {
   const kept = (settings['keyDefaults'] ?? {}) as Partial<KeyDefaults>
   return {
@@ -36,7 +37,7 @@ export function readKeyDefaults(settings: Readonly<Record<string, unknown>>): Ke
   }
 }
 
-/** The defaults as they may be kept; `invalid_input` for ranges that are none and ends that make no sense. */
+/** Returns the defaults if they may be saved; `invalid_input` for ranges that are none and lifetimes out of bounds. */
 export function checkKeyDefaults(defaults: KeyDefaults): KeyDefaults {
   const { expiresAfterMs: end, cidrs } = defaults
   if (end !== undefined && !(Number.isSafeInteger(end) && end >= dayMs && end <= maxMs)) {
@@ -49,20 +50,17 @@ export function checkKeyDefaults(defaults: KeyDefaults): KeyDefaults {
   return defaults
 }
 
-/** A wish with the organization's defaults in the places that it left open. */
-export async function withKeyDefaults(
-  db: Db,
-  organizationId: OrganizationId,
-  wish: IssueInput,
+/** The input with the organization's defaults in the places that it leaves open. */
+export function withKeyDefaults(
+  input: IssueInput,
+  { scheme, expiresAfterMs, cidrs }: KeyDefaults,
   nowMs: number,
-): Promise<KeyInput & { readonly scheme: Scheme }> {
-  const organization = await organizations.find(db, organizationId)
-  const { scheme, expiresAfterMs, cidrs } = readKeyDefaults(organization?.settings ?? {})
+): KeyInput & { readonly scheme: Scheme } {
   const end = expiresAfterMs === undefined ? undefined : nowMs + expiresAfterMs
   return {
-    ...wish,
-    scheme: wish.scheme ?? scheme,
-    cidrs: wish.cidrs === undefined ? cidrs : (wish.cidrs ?? undefined),
-    expiresAt: wish.expiresAt === undefined ? end : (wish.expiresAt ?? undefined),
+    ...input,
+    scheme: input.scheme ?? scheme,
+    cidrs: input.cidrs === undefined ? cidrs : (input.cidrs ?? undefined),
+    expiresAt: input.expiresAt === undefined ? end : (input.expiresAt ?? undefined),
   }
 }

@@ -10,33 +10,33 @@ const maxCidrs = 100
 
 export type { KeyInput } from '../store/index.ts'
 
-/** A wish as it may be kept; `invalid_input` for values that make no sense. */
-export function checkInput(wish: KeyInput, nowMs: number): KeyEdit {
-  const name = wish.name.trim()
+/** Returns the input as it may be saved; `invalid_input` for values that make no sense. */
+export function checkInput(input: KeyInput, nowMs: number): KeyEdit {
+  const name = input.name.trim()
   if (name === '' || name.length > maxNameLength) {
     throw new Problem('invalid_input', `A key's name has 1 to ${maxNameLength} characters.`)
   }
-  if (wish.expiresAt !== undefined && wish.expiresAt <= nowMs) {
+  if (input.expiresAt !== undefined && input.expiresAt <= nowMs) {
     throw new Problem('invalid_input', 'A key ends in the future.')
   }
-  if ((wish.grants?.length ?? 0) > maxGrants || (wish.cidrs?.length ?? 0) > maxCidrs) {
+  if ((input.grants?.length ?? 0) > maxGrants || (input.cidrs?.length ?? 0) > maxCidrs) {
     throw new Problem(
       'invalid_input',
       `A key has at most ${maxGrants} grants and ${maxCidrs} CIDRs.`,
     )
   }
-  if (wish.cidrs?.length === 0 || wish.grants?.length === 0) {
+  if (input.cidrs?.length === 0 || input.grants?.length === 0) {
     throw new Problem(
       'invalid_input',
       'Leave grants or CIDRs out to allow all; an empty list allows none.',
     )
   }
-  for (const cidr of wish.cidrs ?? []) parseCidr(cidr)
-  for (const grant of wish.grants ?? []) checkMethods(grant)
-  return keys.editOf({ ...wish, name })
+  for (const cidr of input.cidrs ?? []) parseCidr(cidr)
+  for (const grant of input.grants ?? []) checkMethods(grant)
+  return keys.editOf({ ...input, name })
 }
 
-/** Refuses unknown methods: a grant of a method that never passes would allow nothing. */
+/** Refuses unknown methods: a grant of a method that no call has would allow nothing. */
 function checkMethods(grant: Grant): void {
   const wrong = grant.methods?.find((method) => !isMethod(method))
   if (wrong === undefined) return
@@ -47,14 +47,12 @@ function checkMethods(grant: Grant): void {
 }
 
 /**
- * A grant of a target that is not there would allow nothing; `invalid_input`. Grants of before may stay, and an
- * organization that has no target yet may grant the one to come.
+ * Refuses grants of targets that do not exist, which would allow nothing: `invalid_input`. Grants that the key had before
+ * may stay, and an organization without targets may grant the ones to come.
  */
 export async function checkGrantedTargets(
   db: Db,
-  organizationId: OrganizationId,
-  grants: readonly Grant[] | undefined,
-  before: readonly Grant[] = [],
+  { organizationId, grants, before = [] }: GrantCheck,
 ): Promise<void> {
   if (grants === undefined) return
   const slugs = new Set((await targets.slugs(db, organizationId)).values())
@@ -67,4 +65,10 @@ export async function checkGrantedTargets(
     'invalid_input',
     `There is no target "${missing.target.slice(0, 63)}" to grant; there are ${known}.`,
   )
+}
+
+interface GrantCheck {
+  readonly organizationId: OrganizationId
+  readonly grants: readonly Grant[] | undefined
+  readonly before?: readonly Grant[] | undefined
 }

@@ -1,7 +1,7 @@
-/** What becomes of a key, as pages, the API and the command line say it. */
+/** The state of a key as the dashboard, the API and the command line show it. */
 type KeyState = 'active' | 'suspended' | 'expired' | 'revoked'
 
-/** The state of a key at a moment; what can't be undone outweighs what can. */
+/** The state of a key at a time; where several apply, the one that is hardest to undo wins. */
 export function keyStateAt(
   key: {
     readonly revokedAt: number | undefined

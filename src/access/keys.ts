@@ -1,7 +1,6 @@
-import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { createId, type KeyId, type OrganizationId, type UserId } from '../ids.ts'
+import { createId, type KeyId, type OrganizationId } from '../ids.ts'
 import { digest, mintCredential, type Secret } from '../secrets/index.ts'
 import {
   keyCallers,
@@ -9,6 +8,7 @@ import {
   keyNames,
   keys,
   keySecrets,
+  organizations,
   type Actor,
   type Confirmation,
   type KeyRecord,
@@ -17,8 +17,9 @@ import {
   type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
-import { withKeyDefaults, type IssueInput } from './key-defaults.ts'
-import { checkInput, type KeyInput, checkGrantedTargets } from './key-input.ts'
+import { readKeyDefaults, withKeyDefaults, type IssueInput } from './key-defaults.ts'
+import { checkGrantedTargets, checkInput, type KeyInput } from './key-input.ts'
+import { announce, describe, recordChange } from './key-news.ts'
 import { schemeOfKey, schemes } from './schemes.ts'
 
 /** A key with its secrets, newest first; the first is the current one. */
@@ -26,263 +27,235 @@ export interface Key extends KeyRecord {
   readonly secrets: readonly KeySecretRecord[]
 }
 
-/** Keys of organizations: issue, rotate, revoke, look at. */
-export interface Keys {
-  /**
-   * What the wish leaves open is the organization's default. `invalid_input` for values that make no sense. The
-   * secret is in this answer and nowhere else.
-   */
-  issue(
-    organizationId: OrganizationId,
-    wish: IssueInput & { personalUserId?: UserId | undefined },
-    actor: Actor,
-  ): Promise<{ key: Key; secret: Secret }>
-  /** Changes a key; `not_found`, `version_conflict`, `invalid_input`. */
-  edit(
-    organizationId: OrganizationId,
-    id: string,
-    wish: KeyInput,
-    actor: Actor,
-    expectedVersion?: number,
-  ): Promise<Key>
-  /** A new secret; the old one stays valid for `overlapMs`. `not_found`; `conflict` for a revoked key. */
-  rotate(
-    organizationId: OrganizationId,
-    id: string,
-    overlapMs: number,
-    actor: Actor,
-  ): Promise<{ key: Key; secret: Secret; confirmation: Confirmation }>
-  /** Ends older secrets at once. `not_found`. */
-  endOldSecret(
-    organizationId: OrganizationId,
-    id: string,
-    actor: Actor,
-  ): Promise<{ key: Key; confirmation: Confirmation }>
-  /** Revokes for good; answers when every node refuses the key. `not_found`; a revoked key stays revoked. */
-  revoke(
-    organizationId: OrganizationId,
-    id: string,
-    actor: Actor,
-  ): Promise<{ key: Key; confirmation: Confirmation }>
-  /** Revokes the living key that a found secret belongs to; whoever holds the secret may. */
-  revokeLeaked(secret: string, finder: Pick<Actor, 'address' | 'requestId'>): Promise<void>
-  find(organizationId: OrganizationId, id: string): Promise<Key | undefined>
-  /** `not_found`. */
-  get(organizationId: OrganizationId, id: string): Promise<Key>
-  /** Who made its newest calls, and who still calls with an old secret that overlaps. `not_found`. */
-  callers(
-    organizationId: OrganizationId,
-    id: string,
-  ): Promise<{
-    readonly recent: Awaited<ReturnType<typeof keyCallers.listRecent>>
-    readonly stragglers: Awaited<ReturnType<typeof keyCallers.listStragglers>>
-  }>
-  list(
-    organizationId: OrganizationId,
-    page: Omit<Parameters<typeof keys.list>[2], 'nowMs'>,
-  ): Promise<Key[]>
-  /** What keys with these ids are called, and the hints of their secrets. */
-  names(
-    organizationId: OrganizationId,
-    ids: readonly KeyId[],
-  ): Promise<ReadonlyMap<string, { readonly name: string; readonly hint: string }>>
-  /** Whose key it is; for the operator, who names keys without their organization. `not_found`. */
-  organizationOf(id: string): Promise<OrganizationId>
-  /** Announces keys whose end has come; returns how many. */
-  announceExpired(): Promise<number>
-  /** Announces old secrets that overlap and that nobody has used for an hour; returns how many. */
-  announceSilent(): Promise<number>
+/** A key that was changed, and which nodes have heard of it. */
+interface ConfirmedKey {
+  readonly key: Key
+  readonly confirmation: Confirmation
 }
 
-/** Opens the keys' rules. */
-export function createKeys(deps: { store: Store; clock: Clock }): Keys {
-  const { store, clock } = deps
+/** API keys of organizations: issue, edit, rotate, revoke, and look at them. */
+export class Keys {
+  readonly #store: Store
+  readonly #clock: Clock
 
-  async function get(organizationId: OrganizationId, id: string): Promise<Key> {
-    const key = await keys.find(store, organizationId, id)
-    if (!key) throw notFound(id)
-    return await withSecrets(key)
+  constructor({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
+    this.#store = store
+    this.#clock = clock
   }
 
-  async function withSecrets(key: KeyRecord): Promise<Key> {
-    const secrets = await keySecrets.list(store, key.organizationId, [key.id])
-    return { ...key, secrets: secrets.get(key.id) ?? [] }
+  /**
+   * The organization's defaults fill in what the input leaves open; `invalid_input` for values that make no sense. The
+   * secret is returned here and can never be read again.
+   */
+  async issue(
+    organizationId: OrganizationId,
+    input: IssueInput,
+    actor: Actor,
+  ): Promise<{ key: Key; secret: Secret }> {
+    const now = this.#clock.now()
+    const organization = await organizations.find(this.#store, organizationId)
+    const defaults = readKeyDefaults(organization?.settings ?? {})
+    const { scheme, ...asked } = withKeyDefaults(input, defaults, now)
+    const checked = checkInput(asked, now)
+    const id = createId('key', now)
+    const { key, secret } = await this.#store.transaction(async (tx) => {
+      const { grants } = checked
+      await checkGrantedTargets(tx, { organizationId, grants })
+      const key = await keys.insert(tx, {
+        ...checked,
+        ...{ id, organizationId, scheme },
+        createdBy: actor.id,
+        personalUserId: input.personalUserId,
+      })
+      const secret = await addSecret(tx, key)
+      const detail = { ...describe(key), hint: secret.hint }
+      announce(tx, key, { change: 'issued', actor, detail })
+      return { key, secret }
+    })
+    return { key: await this.#withSecrets(key), secret }
   }
 
-  return {
-    get,
-    async find(organizationId, id) {
-      const key = await keys.find(store, organizationId, id)
-      return key && (await withSecrets(key))
-    },
-    async issue(organizationId, asked, actor) {
-      const wish = await withKeyDefaults(store, organizationId, asked, clock.now())
-      const checked = checkInput(wish, clock.now())
-      const minted = mintCredential(schemes[wish.scheme].prefix)
-      const id = createId('key', clock.now())
-      const key = await store.transaction(async (tx) => {
-        await checkGrantedTargets(tx, organizationId, checked.grants)
-        const issued = await keys.insert(tx, {
-          ...checked,
-          id,
-          organizationId,
-          scheme: wish.scheme,
-          createdBy: actor.id,
-          personalUserId: asked.personalUserId,
-        })
-        await addSecret(tx, issued, minted)
-        announce(tx, 'issued', issued, actor, { ...describe(issued), hint: minted.secret.hint })
-        return issued
-      })
-      return { key: await withSecrets(key), secret: minted.secret }
-    },
-    async edit(organizationId, id, wish, actor, expectedVersion) {
-      const checked = checkInput(wish, clock.now())
-      const edited = await store.transactionConfirmed(async (tx) => {
-        const before = await getLiving(tx, organizationId, id)
-        await checkGrantedTargets(tx, organizationId, checked.grants, before.grants)
-        const key = await keys.update(tx, before, { ...checked, expectedVersion })
-        if (!key) throw new Problem('version_conflict', `Key ${id} was changed in the meantime.`)
-        recordChange(tx, 'edited', key, actor, { before: describe(before), after: describe(key) })
-        return key
-      })
-      return await withSecrets(edited.result)
-    },
-    async rotate(organizationId, id, overlapMs, actor) {
-      if (!Number.isSafeInteger(overlapMs) || overlapMs < 0 || overlapMs > maxOverlapMs) {
-        throw new Problem('invalid_input', 'The overlap is between 0 and 90 days.')
-      }
-      const rotated = await store.transactionConfirmed(async (tx) => {
-        const key = await getLiving(tx, organizationId, id)
-        const minted = mintCredential(schemes[key.scheme].prefix)
-        await keySecrets.end(tx, {
-          organizationId,
-          keyId: key.id,
-          which: 'older',
-          validUntil: tx.now,
-        })
-        await keySecrets.end(tx, {
-          organizationId,
-          keyId: key.id,
-          which: 'current',
-          validUntil: tx.now + overlapMs,
-        })
-        await addSecret(tx, key, minted)
-        announce(tx, 'rotated', key, actor, {
-          name: key.name,
-          hint: minted.secret.hint,
-          old_secret_valid_until: new Date(tx.now + overlapMs).toISOString(),
-        })
-        return { key, secret: minted.secret }
-      })
-      const { key, secret } = rotated.result
-      return { key: await withSecrets(key), secret, confirmation: rotated.confirmation }
-    },
-    async endOldSecret(organizationId, id, actor) {
-      const { result, confirmation } = await store.transactionConfirmed(async (tx) => {
-        const key = await getLiving(tx, organizationId, id)
-        const ended = await keySecrets.end(tx, {
-          organizationId,
-          keyId: key.id,
-          which: 'older',
-          validUntil: tx.now,
-        })
-        if (ended > 0) recordChange(tx, 'old_secret_ended', key, actor, { name: key.name })
-        return key
-      })
-      return { key: await withSecrets(result), confirmation }
-    },
-    async revoke(organizationId, id, actor) {
-      const { result, confirmation } = await store.transactionConfirmed(async (tx) => {
-        const revoked = await keys.revoke(tx, {
-          organizationId,
-          id: id as KeyId,
-          revokedBy: actor.id ?? actor.kind,
-        })
-        if (!revoked) return await getAny(tx, organizationId, id)
-        announce(tx, 'revoked', revoked, actor, { name: revoked.name })
-        return revoked
-      })
-      return { key: await withSecrets(result), confirmation }
-    },
-    async revokeLeaked(secret, finder) {
-      // Shape and checksum first: what is no key of ours asks the database nothing.
-      if (schemeOfKey(secret) === undefined) return
-      const found = await keyLookUp.findByDigest(store, digest(secret))
-      if (!found || found.key.revokedAt !== undefined) return
-      const { organizationId, id, name } = found.key
-      const actor: Actor = { ...finder, kind: 'key', id, name }
-      await store.transactionConfirmed(async (tx) => {
-        const revoked = await keys.revoke(tx, { organizationId, id, revokedBy: 'leaked' })
-        if (!revoked) return
-        announce(tx, 'revoked', revoked, actor, { name, reason: 'leaked' })
-        publish(tx, {
-          organizationId,
-          type: 'api_key.leaked',
-          data: { key_id: id, name, hint: found.secret.hint },
-        })
-      })
-    },
-    async callers(organizationId, id) {
-      const { id: keyId } = await get(organizationId, id)
-      return {
-        recent: await keyCallers.listRecent(store.slowCallReads, {
-          organizationId,
-          keyId,
-          most: callsLookedAt,
-        }),
-        stragglers: await keyCallers.listStragglers(store, {
-          organizationId,
-          keyId,
-          nowMs: clock.now(),
-        }),
-      }
-    },
-    async list(organizationId, page) {
-      const at = store.slowReads
-      const found = await keys.list(at, organizationId, { ...page, nowMs: clock.now() })
-      const secrets = await keySecrets.list(
-        at,
+  /** `not_found`, `version_conflict`, `invalid_input`; `conflict` for a revoked key. */
+  async edit(
+    organizationId: OrganizationId,
+    id: string,
+    edit: { input: KeyInput; actor: Actor; expectedVersion?: number | undefined },
+  ): Promise<Key> {
+    const { input, actor, expectedVersion } = edit
+    const checked = checkInput(input, this.#clock.now())
+    const { key } = await this.#confirm(async (tx) => {
+      const before = await getLiving(tx, organizationId, id)
+      const { grants } = checked
+      await checkGrantedTargets(tx, { organizationId, grants, before: before.grants })
+      const after = await keys.update(tx, before, { ...checked, expectedVersion })
+      if (!after) throw new Problem('version_conflict', `Key ${id} was changed in the meantime.`)
+      const detail = { before: describe(before), after: describe(after) }
+      recordChange(tx, after, { change: 'edited', actor, detail })
+      return after
+    })
+    return key
+  }
+
+  /**
+   * Adds a new secret; the one before stays valid for `overlapMs`, and any older one ends now. `not_found`; `conflict`
+   * for a revoked key.
+   */
+  async rotate(
+    organizationId: OrganizationId,
+    id: string,
+    { overlapMs, actor }: { overlapMs: number; actor: Actor },
+  ): Promise<ConfirmedKey & { readonly secret: Secret }> {
+    if (!Number.isSafeInteger(overlapMs) || overlapMs < 0 || overlapMs > maxOverlapMs) {
+      throw new Problem('invalid_input', 'The overlap is between 0 and 90 days.')
+    }
+    const { result, confirmation } = await this.#store.transactionConfirmed(async (tx) => {
+      const key = await getLiving(tx, organizationId, id)
+      const secrets = { organizationId, keyId: key.id }
+      const validUntil = tx.now + overlapMs
+      await keySecrets.end(tx, { ...secrets, which: 'older', validUntil: tx.now })
+      await keySecrets.end(tx, { ...secrets, which: 'current', validUntil })
+      const secret = await addSecret(tx, key)
+      const old_secret_valid_until = new Date(validUntil).toISOString()
+      const detail = { hint: secret.hint, old_secret_valid_until }
+      announce(tx, key, { change: 'rotated', actor, detail })
+      return { key, secret }
+    })
+    const { key, secret } = result
+    return { key: await this.#withSecrets(key), secret, confirmation }
+  }
+
+  /** Ends every secret but the current one now. `not_found`; `conflict` for a revoked key. */
+  async endOldSecret(
+    organizationId: OrganizationId,
+    id: string,
+    actor: Actor,
+  ): Promise<ConfirmedKey> {
+    return await this.#confirm(async (tx) => {
+      const key = await getLiving(tx, organizationId, id)
+      const older = { organizationId, keyId: key.id, which: 'older', validUntil: tx.now } as const
+      const ended = await keySecrets.end(tx, older)
+      const detail = { name: key.name }
+      if (ended > 0) recordChange(tx, key, { change: 'old_secret_ended', actor, detail })
+      return key
+    })
+  }
+
+  /** Revokes for good and resolves when every node refuses the key; a revoked key stays as it is. `not_found`. */
+  async revoke(organizationId: OrganizationId, id: string, actor: Actor): Promise<ConfirmedKey> {
+    return await this.#confirm(async (tx) => {
+      const revokedBy = actor.id ?? actor.kind
+      const revoked = await keys.revoke(tx, { organizationId, id: id as KeyId, revokedBy })
+      if (!revoked) return await getAny(tx, organizationId, id)
+      announce(tx, revoked, { change: 'revoked', actor })
+      return revoked
+    })
+  }
+
+  /** Revokes the living key that a found secret belongs to; holding the secret is permission enough. */
+  async revokeLeaked(secret: string, finder: Pick<Actor, 'address' | 'requestId'>): Promise<void> {
+    // Texts that are no key by shape and checksum never reach the database.
+    if (schemeOfKey(secret) === undefined) return
+    const found = await keyLookUp.findByDigest(this.#store, digest(secret))
+    if (!found || found.key.revokedAt !== undefined) return
+    const { organizationId, id, name } = found.key
+    const actor: Actor = { ...finder, kind: 'key', id, name }
+    await this.#store.transactionConfirmed(async (tx) => {
+      const revoked = await keys.revoke(tx, { organizationId, id, revokedBy: 'leaked' })
+      if (!revoked) return
+      announce(tx, revoked, { change: 'revoked', actor, detail: { reason: 'leaked' } })
+      publish(tx, {
         organizationId,
-        found.map((key) => key.id),
-      )
-      return found.map((key) => ({ ...key, secrets: secrets.get(key.id) ?? [] }))
-    },
-    names: async (organizationId, ids) => await keyNames.list(store.slowReads, organizationId, ids),
-    async organizationOf(id) {
-      const organizationId = await keys.organizationOf(store, id)
-      if (organizationId === undefined) {
-        throw new Problem('not_found', `There is no key ${id.slice(0, 40)}.`)
+        type: 'api_key.leaked',
+        data: { key_id: id, name, hint: found.secret.hint },
+      })
+    })
+  }
+
+  async find(organizationId: OrganizationId, id: string): Promise<Key | undefined> {
+    const key = await keys.find(this.#store, organizationId, id)
+    return key && (await this.#withSecrets(key))
+  }
+
+  /** `not_found`. */
+  async get(organizationId: OrganizationId, id: string): Promise<Key> {
+    const key = await this.find(organizationId, id)
+    if (!key) throw notFound(id)
+    return key
+  }
+
+  /** Who made its newest calls, and who still calls with an old secret that overlaps. `not_found`. */
+  async callers(organizationId: OrganizationId, id: string) {
+    const { id: keyId } = await this.get(organizationId, id)
+    const { slowCallReads } = this.#store
+    const which = { organizationId, keyId }
+    return {
+      recent: await keyCallers.listRecent(slowCallReads, { ...which, most: callsLookedAt }),
+      stragglers: await keyCallers.listStragglers(this.#store, {
+        ...which,
+        nowMs: this.#clock.now(),
+      }),
+    }
+  }
+
+  async list(
+    organizationId: OrganizationId,
+    page: Omit<Parameters<typeof keys.list>[2], 'nowMs'>,
+  ): Promise<Key[]> {
+    const { slowReads } = this.#store
+    const found = await keys.list(slowReads, organizationId, { ...page, nowMs: this.#clock.now() })
+    const ids = found.map((key) => key.id)
+    const secrets = await keySecrets.list(slowReads, organizationId, ids)
+    return found.map((key) => ({ ...key, secrets: secrets.get(key.id) ?? [] }))
+  }
+
+  /** The names of the keys with these ids, and the hints of their secrets. */
+  async names(
+    organizationId: OrganizationId,
+    ids: readonly KeyId[],
+  ): Promise<ReadonlyMap<string, { readonly name: string; readonly hint: string }>> {
+    return await keyNames.list(this.#store.slowReads, organizationId, ids)
+  }
+
+  /** Whose key it is; for the operator, who names keys without their organization. `not_found`. */
+  async organizationOf(id: string): Promise<OrganizationId> {
+    const organizationId = await keys.organizationOf(this.#store, id)
+    if (organizationId !== undefined) return organizationId
+    throw new Problem('not_found', `There is no key ${id.slice(0, 40)}.`)
+  }
+
+  /** Announces keys that have expired since the last time; returns how many. */
+  async announceExpired(): Promise<number> {
+    return await this.#store.transaction(async (tx) => {
+      const expired = await keys.takeExpired(tx, announcedAtOnce)
+      for (const key of expired) {
+        announce(tx, key, { change: 'expired', actor: { kind: 'system' } })
       }
-      return organizationId
-    },
-    async announceExpired() {
-      return await store.transaction(async (tx) => {
-        const expired = await keys.takeExpired(tx, announcedAtOnce)
-        for (const key of expired) {
-          announce(tx, 'expired', key, { kind: 'system' }, { name: key.name })
-        }
-        return expired.length
-      })
-    },
-    async announceSilent() {
-      return await store.transaction(async (tx) => {
-        const silent = await keySecrets.takeSilent(tx, tx.now - silentAfterMs, announcedAtOnce)
-        for (const secret of silent) {
-          publish(tx, {
-            organizationId: secret.organizationId,
-            type: 'api_key.old_secret_silent',
-            data: {
-              key_id: secret.keyId,
-              hint: secret.hint,
-              last_used_at: secret.lastUsedAt ? new Date(secret.lastUsedAt).toISOString() : null,
-              valid_until: new Date(secret.validUntil).toISOString(),
-            },
-          })
-        }
-        return silent.length
-      })
-    },
+      return expired.length
+    })
+  }
+
+  /** Announces old secrets that overlap and that nobody has used for an hour; returns how many. */
+  async announceSilent(): Promise<number> {
+    return await this.#store.transaction(async (tx) => {
+      const silent = await keySecrets.takeSilent(tx, tx.now - silentAfterMs, announcedAtOnce)
+      for (const { organizationId, keyId, hint, lastUsedAt, validUntil } of silent) {
+        const last_used_at = lastUsedAt ? new Date(lastUsedAt).toISOString() : null
+        const valid_until = new Date(validUntil).toISOString()
+        const data = { key_id: keyId, hint, last_used_at, valid_until }
+        publish(tx, { organizationId, type: 'api_key.old_secret_silent', data })
+      }
+      return silent.length
+    })
+  }
+
+  async #confirm(change: (tx: Tx) => Promise<KeyRecord>): Promise<ConfirmedKey> {
+    const { result, confirmation } = await this.#store.transactionConfirmed(change)
+    return { key: await this.#withSecrets(result), confirmation }
+  }
+
+  async #withSecrets(key: KeyRecord): Promise<Key> {
+    const secrets = await keySecrets.list(this.#store, key.organizationId, [key.id])
+    return { ...key, secrets: secrets.get(key.id) ?? [] }
   }
 }
 
@@ -291,55 +264,17 @@ const announcedAtOnce = 100
 const callsLookedAt = 1000
 const silentAfterMs = 3_600_000
 
-async function addSecret(
-  tx: Tx,
-  key: KeyRecord,
-  minted: { secret: Secret; lookup: string },
-): Promise<void> {
+/** Mints a secret for a key and keeps its digest. */
+async function addSecret(tx: Tx, { id, organizationId, scheme }: KeyRecord): Promise<Secret> {
+  const { secret, lookup } = mintCredential(schemes[scheme].prefix)
   await keySecrets.insert(tx, {
-    digest: digest(minted.secret.reveal()),
-    keyId: key.id,
-    organizationId: key.organizationId,
-    lookup: minted.lookup,
-    hint: minted.secret.hint,
+    digest: digest(secret.reveal()),
+    keyId: id,
+    organizationId,
+    lookup,
+    hint: secret.hint,
   })
-}
-
-/** Audit entry, event and change of one happening. */
-function announce(
-  tx: Tx,
-  verb: 'issued' | 'rotated' | 'revoked' | 'expired',
-  key: KeyRecord,
-  actor: Actor,
-  detail: Record<string, unknown>,
-): void {
-  recordChange(tx, verb, key, actor, detail)
-  publish(tx, {
-    organizationId: key.organizationId,
-    type: `api_key.${verb}`,
-    data: { key_id: key.id, name: key.name, ...detail },
-  })
-}
-
-function recordChange(
-  tx: Tx,
-  verb: string,
-  key: KeyRecord,
-  actor: Actor,
-  detail: Record<string, unknown>,
-): void {
-  record(tx, {
-    organizationId: key.organizationId,
-    actor,
-    action: `api_key.${verb}`,
-    subject: { kind: 'api_key', id: key.id },
-    detail,
-  })
-  tx.changed({ kind: 'key', organizationId: key.organizationId, subjectId: key.id })
-}
-
-function describe(key: KeyRecord): Record<string, unknown> {
-  return { ...keys.describe(key), grants: key.grants ?? 'all', cidrs: key.cidrs ?? 'all' }
+  return secret
 }
 
 async function getAny(tx: Tx, organizationId: OrganizationId, id: string): Promise<KeyRecord> {

@@ -7,8 +7,8 @@ const context = ['system', settingName, 'value']
 const plain = 'sealed by the master key of this database'
 
 /**
- * Refuses to start under a master key that did not seal this database: a new one would silently make every
- * sealed secret unreadable. Seals again under the newest key.
+ * Refuses to start with a master key that did not seal this database, since none of its secrets could be opened. Moves
+ * the check value itself to the newest key.
  */
 export async function checkMasterKey(store: Store, sealer: Sealer): Promise<void> {
   const sealed = await settings.find(store, settingName)
@@ -29,7 +29,7 @@ export async function checkMasterKey(store: Store, sealer: Sealer): Promise<void
   )
 }
 
-/** A key that was dropped too early: what is under it must not be lost for good by writing over it. */
+/** Refuses to start when an older key was taken out too early: running would overwrite secrets that it could still open. */
 async function refuseUnknownKeys(store: Store, sealer: Sealer): Promise<void> {
   const { unknown } = await countSealed(store, sealer, { lasting: true })
   if (unknown === 0) return

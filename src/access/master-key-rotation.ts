@@ -2,25 +2,25 @@ import { record } from '../audit/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import { auditSeals, sealed, type Actor, type SealedColumn, type Store } from '../store/index.ts'
 
-/** How much is sealed under which master key. */
+/** How many values are sealed under which master key. */
 export interface SealedCounts {
   readonly newest: number
-  /** Under a key that is still given, behind the newest: `intercept reseal` seals it again. */
+  /** Under an older key that is still configured; `intercept reseal` moves these to the newest. */
   readonly older: number
-  /** Under a key that is not given any more: nobody can open it. */
+  /** Under a key that is no longer configured, so they cannot be opened. */
   readonly unknown: number
 }
 
-/** What a sealing again did. */
+/** The outcome of resealing. */
 export interface Resealed {
   readonly resealed: number
-  /** Rows that no given key opens; they are left as they are. */
+  /** Rows that no configured key opens; they are left as they are. */
   readonly unreadable: number
 }
 
 const rowsAtOnce = 200
 
-/** Counts the sealed values by the master key that they are under; `lasting` leaves out what is gone within a day. */
+/** Counts sealed values by their master key; `lasting` leaves out values that are deleted within a day anyway. */
 export async function countSealed(
   store: Store,
   sealer: Sealer,
@@ -41,8 +41,8 @@ export async function countSealed(
 }
 
 /**
- * Seals everything again that is under an older master key, a page of rows at a time, beside running nodes. What a node
- * writes meanwhile stays; running it twice does no harm.
+ * Seals everything under an older master key again under the newest, page by page while nodes run. It never overwrites
+ * what a node writes meanwhile, and can be repeated.
  */
 export async function resealAll(store: Store, sealer: Sealer, actor: Actor): Promise<Resealed> {
   const total = { resealed: 0, unreadable: 0 }

@@ -1,8 +1,9 @@
 import type { KeyId, OrganizationId, UserId } from '../ids.ts'
 import type { Rate } from '../rate.ts'
+import type { KeyRecord, KeySecretRecord } from '../store/index.ts'
 import type { Grant, Quota, Scheme } from './schemes.ts'
 
-/** Who is calling by an API key, proven. */
+/** A caller whom an API key has identified. */
 export interface KeyPrincipal {
   readonly kind: 'key'
   readonly organizationId: OrganizationId
@@ -11,19 +12,56 @@ export interface KeyPrincipal {
   readonly name: string
   readonly hint: string
   readonly scheme: Scheme
-  /** The digest of the secret that was used: it tells old from new during a rotation. */
+  /** The digest of the secret that was used; it tells the old secret from the new one during a rotation. */
   readonly digest: string
-  /** The secret has been rotated and works only for the overlap. */
+  /** Whether the secret was rotated out and works only until the overlap ends. */
   readonly isOldSecret: boolean
   /** Undefined = every target, every method. */
   readonly grants: readonly Grant[] | undefined
   /** Undefined = every address. */
   readonly cidrs: readonly string[] | undefined
   readonly rateLimit: Rate | undefined
-  /** What all calls of the organization share. */
+  /** The rate that all calls of the organization share. */
   readonly organizationRate: Rate | undefined
   readonly quota: Quota | undefined
   readonly personalUserId: UserId | undefined
-  /** Milliseconds since 1970 at which key and secret stop, whichever comes first. */
+  /** When the key or the secret expires, whichever comes first; milliseconds since 1970. */
   readonly expiresAt: number | undefined
+}
+
+/** What the principals of an organization's keys have in common. */
+export type OrganizationPart = Pick<
+  KeyPrincipal,
+  'organizationId' | 'organizationSlug' | 'organizationRate'
+>
+
+/** The principal that a secret of a key proves; the caller decides whether key and secret are still good. */
+export function keyPrincipal(
+  key: KeyRecord,
+  secret: Pick<KeySecretRecord, 'digest' | 'hint' | 'validUntil'>,
+  organization: OrganizationPart,
+): KeyPrincipal {
+  return {
+    kind: 'key',
+    organizationId: organization.organizationId,
+    organizationSlug: organization.organizationSlug,
+    keyId: key.id,
+    name: key.name,
+    hint: secret.hint,
+    // Uses the constant: a string from the database would be one more copy in memory for every key.
+    scheme: key.scheme === 'bearer' ? 'bearer' : 'x-api-key',
+    digest: secret.digest,
+    isOldSecret: secret.validUntil !== undefined,
+    grants: key.grants,
+    cidrs: key.cidrs,
+    rateLimit: key.rateLimit,
+    organizationRate: organization.organizationRate,
+    quota: key.quota,
+    personalUserId: key.personalUserId,
+    expiresAt: earlier(key.expiresAt, secret.validUntil),
+  }
+}
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
 }

@@ -12,8 +12,8 @@ import {
   checkMasterKey,
   createAccessTokens,
   createKeyCache,
-  createKeys,
   createSessions,
+  Keys,
   openSigningKeys,
   SharedRates,
 } from '../access/index.ts'
@@ -84,7 +84,7 @@ async function openAccess(config: Config, { store, sealer, clock }: Infrastructu
   const signingKeys = await openSigningKeys({ store, sealer, clock })
   return {
     signingKeys,
-    keys: createKeys({ store, clock }),
+    keys: new Keys({ store, clock }),
     sessions: createSessions({
       ...{ store, clock, signingKeys },
       format: config.sessionFormat,

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { createAddressGuard } from '../../src/http/index.ts'
 import { createTargets, defaultSettings } from '../../src/targets/index.ts'
-import { createAccessTokens, createKeys } from '../../src/access/index.ts'
+import { createAccessTokens, Keys } from '../../src/access/index.ts'
 import { createAudit } from '../../src/audit/index.ts'
 import type { TxtAnswer } from '../../src/http/index.ts'
 import { eventTypes } from '../../src/webhooks/index.ts'
@@ -103,7 +103,7 @@ describe('every type of event comes about by its cause', () => {
     await withStore(product, async (store) => {
       // What every node does each minute, two hours later.
       product.clock.forward(2 * 3_600_000)
-      const keys = createKeys({ store, clock: product.clock })
+      const keys = new Keys({ store, clock: product.clock })
       await keys.announceExpired()
       await keys.announceSilent()
     })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createKeys } from '../../src/access/index.ts'
+import { Keys } from '../../src/access/index.ts'
 import { firstOwner, memberOf, personWith, withStore, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import type { OrganizationId } from '../../src/ids.ts'
@@ -49,7 +49,7 @@ describe('whose keys a developer may change', () => {
     const organizations = await owner.call('GET /organizations')
     const organizationId = organizations.json.items[0].id as OrganizationId
     const { key } = await withStore(product, async (store) =>
-      createKeys({ store, clock: product.clock }).issue(
+      new Keys({ store, clock: product.clock }).issue(
         organizationId,
         { name: 'by the operator', scheme: 'bearer' },
         { kind: 'operator' },

@@ -1,7 +1,7 @@
 // What strangers leave behind who try keys: nothing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createKeyCache, createKeys, type Scheme } from '../../src/access/index.ts'
+import { createKeyCache, Keys, type Scheme } from '../../src/access/index.ts'
 import { Problem } from '../../src/errors.ts'
 import { createIdentify } from '../../src/gateway/identify.ts'
 import { createOrganizations } from '../../src/organizations/index.ts'
@@ -22,7 +22,7 @@ for (const engine of engines) {
     const organizations = createOrganizations({ store, clock })
     const { id } = await organizations.create({ slug: 'acme' }, { kind: 'operator' })
     const wish = { name: 'good', scheme: 'x-api-key' } as const
-    const { secret } = await createKeys({ store, clock }).issue(id, wish, { kind: 'operator' })
+    const { secret } = await new Keys({ store, clock }).issue(id, wish, { kind: 'operator' })
     const keyCache = createKeyCache({ store, clock, enabledSchemes, capacity: 1000 })
     const failures = { calls: 20, perSeconds: 1, burst: 100 }
     // Time stands still: an address has its burst of failures, and not one more.

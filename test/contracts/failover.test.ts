@@ -4,13 +4,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import {
-  createKeyCache,
-  createKeys,
-  readKey,
-  type KeyCache,
-  type Keys,
-} from '../../src/access/index.ts'
+import { createKeyCache, Keys, readKey, type KeyCache } from '../../src/access/index.ts'
 import { systemClock as clock, type Clock } from '../../src/clock.ts'
 import { Problem } from '../../src/errors.ts'
 import type { OrganizationId } from '../../src/ids.ts'
@@ -87,7 +81,7 @@ describe('a database that is replaced', { timeout: 120_000 }, () => {
     await cluster.start({ data })
     // Somebody who has never seen the database before, as the command line.
     await using stranger = await openStore({ ...place(cluster), isNode: false })
-    await createKeys({ store: stranger, clock }).revoke(organizationId, victim!.id, operator)
+    await new Keys({ store: stranger, clock }).revoke(organizationId, victim!.id, operator)
     for (const node of [early!, late!]) {
       assert.equal(await codeOf(node, victim!.secret), 'credential_revoked')
     }
@@ -146,7 +140,7 @@ describe('a database file that is replaced beside a running node', () => {
     await restoreBackup(join(folder, 'backup.db'), folder)
     {
       await using stranger = await openStore({ folder, clock, isNode: false })
-      await createKeys({ store: stranger, clock }).revoke(organizationId, victim!.id, operator)
+      await new Keys({ store: stranger, clock }).revoke(organizationId, victim!.id, operator)
     }
     assert.equal(await codeOf(node!, victim!.secret), 'credential_revoked')
     for (const { secret } of lost) assert.equal(await codeOf(node!, secret), 'credential_invalid')
@@ -155,7 +149,7 @@ describe('a database file that is replaced beside a running node', () => {
     const [fresh] = await issue(node!.keys, organizationId, 1)
     await using again = await openStore({ folder, clock, isNode: false })
     assert.equal(
-      (await createKeys({ store: again, clock }).get(organizationId, fresh!.id)).id,
+      (await new Keys({ store: again, clock }).get(organizationId, fresh!.id)).id,
       fresh!.id,
     )
   })
@@ -197,7 +191,7 @@ async function openNodes(
     const onHistory = (change: HistoryChange): void => void heard.push(change)
     const store = opened.use(await openStore({ ...where, isNode: true, poolSize: 4, onHistory }))
     const keyCache = createKeyCache({ store, clock, enabledSchemes: ['bearer'], capacity: 100 })
-    nodes.push({ store, keys: createKeys({ store, clock }), keyCache, heard })
+    nodes.push({ store, keys: new Keys({ store, clock }), keyCache, heard })
   }
   return nodes
 }

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import {
-  createKeyCache,
-  createKeys,
-  readKey,
-  schemes,
-  type Scheme,
-} from '../../src/access/index.ts'
+import { createKeyCache, Keys, readKey, schemes, type Scheme } from '../../src/access/index.ts'
 import type { Clock } from '../../src/clock.ts'
 import { Problem } from '../../src/errors.ts'
 import type { OrganizationId } from '../../src/ids.ts'
@@ -50,7 +44,7 @@ for (const engine of engines) {
         const { key, secret } = await keys.issue(organizationId, { name: 'ci', scheme }, operator)
         assert.equal((await identify(keyCache, scheme, secret)).keyId, key.id)
         assert.equal(keyCache.size, 1)
-        const elsewhere = createKeys({ store: other, clock })
+        const elsewhere = new Keys({ store: other, clock })
         const { confirmation } = await elsewhere.revoke(organizationId, key.id, operator)
         assert.deepEqual([confirmation.nodes, confirmation.silentNodes], [1, 0])
         await refused(identify(keyCache, scheme, secret), 'credential_revoked')
@@ -80,7 +74,10 @@ for (const engine of engines) {
       const { keys, organizationId, keyCache } = await openKeys(store)
       const first = await keys.issue(organizationId, { name: 'ci', scheme: 'bearer' }, operator)
       await identify(keyCache, 'bearer', first.secret)
-      const second = await keys.rotate(organizationId, first.key.id, 3_600_000, operator)
+      const second = await keys.rotate(organizationId, first.key.id, {
+        overlapMs: 3_600_000,
+        actor: operator,
+      })
       assert.equal(second.key.id, first.key.id)
       assert.equal((await identify(keyCache, 'bearer', first.secret)).keyId, first.key.id)
       assert.equal((await identify(keyCache, 'bearer', second.secret)).keyId, first.key.id)
@@ -116,7 +113,7 @@ for (const engine of engines) {
       const { keys, organizationId } = await openKeys(store, moving)
       const { key } = await keys.issue(organizationId, { name: 'ci', scheme: 'bearer' }, operator)
       assert.equal(await keys.announceSilent(), 0)
-      await keys.rotate(organizationId, key.id, 24 * 3_600_000, operator)
+      await keys.rotate(organizationId, key.id, { overlapMs: 24 * 3_600_000, actor: operator })
       now += 30 * 60_000
       assert.equal(await keys.announceSilent(), 0)
       now += 31 * 60_000
@@ -133,9 +130,9 @@ for (const engine of engines) {
       for (const attempt of [
         () => keys.get(other.id, key.id),
         () => keys.revoke(other.id, key.id, operator),
-        () => keys.rotate(other.id, key.id, 0, operator),
+        () => keys.rotate(other.id, key.id, { overlapMs: 0, actor: operator }),
         () => keys.endOldSecret(other.id, key.id, operator),
-        () => keys.edit(other.id, key.id, { name: 'mine' }, operator),
+        () => keys.edit(other.id, key.id, { input: { name: 'mine' }, actor: operator }),
       ]) {
         await refused(attempt(), 'not_found')
       }
@@ -193,7 +190,7 @@ async function openKeys(store: Store, at: Clock = clock) {
     { slug: 'acme' },
     operator,
   )
-  const keys = createKeys({ store, clock: at })
+  const keys = new Keys({ store, clock: at })
   const keyCache = createKeyCache({ store, clock: at, enabledSchemes, capacity: 100 })
   return { keys, keyCache, organizationId }
 }

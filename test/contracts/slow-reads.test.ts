@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createKeys } from '../../src/access/index.ts'
+import { Keys } from '../../src/access/index.ts'
 import { createAudit, record } from '../../src/audit/index.ts'
 import { createTraffic } from '../../src/calls/index.ts'
 import { createId } from '../../src/ids.ts'
@@ -70,7 +70,7 @@ for (const engine of engines) {
       const store = storeAside()
       const audit = createAudit({ store })
       const traffic = createTraffic({ store, clock })
-      const keys = createKeys({ store, clock })
+      const keys = new Keys({ store, clock })
       const range = { from: startMs, to: startMs + 10 * minuteMs, stepMs: minuteMs }
       await traffic.rollup(organizationId, range)
       await traffic.rollup(organizationId, { ...range, keyId })

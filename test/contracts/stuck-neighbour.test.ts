@@ -5,7 +5,7 @@ import { createServer, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { createKeys } from '../../src/access/index.ts'
+import { Keys } from '../../src/access/index.ts'
 import { systemClock as clock } from '../../src/clock.ts'
 import { createOrganizations } from '../../src/organizations/index.ts'
 import { openStore, type Actor } from '../../src/store/index.ts'
@@ -31,7 +31,7 @@ describe('a node that is cut off in the middle of its transactions', { timeout: 
       const organizations = createOrganizations({ store: healthy, clock })
       const acme = await organizations.create({ slug: 'acme' }, operator)
       const other = await organizations.create({ slug: 'other' }, operator)
-      const keys = createKeys({ store: healthy, clock })
+      const keys = new Keys({ store: healthy, clock })
       const { key } = await keys.issue(acme.id, wish, operator)
 
       const through = database.url.replace(/host=[^&]*/, `host=${encodeURIComponent(folder)}`)
@@ -41,7 +41,7 @@ describe('a node that is cut off in the middle of its transactions', { timeout: 
         await stuck[Symbol.asyncDispose]()
       })
       proxy.swallowFrom('update organization_head')
-      const works = createKeys({ store: stuck, clock })
+      const works = new Keys({ store: stuck, clock })
       const organizationId = whose === 'another' ? other.id : acme.id
       const lost = Array.from(
         { length: stuckWorks },

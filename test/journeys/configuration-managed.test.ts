@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createKeys } from '../../src/access/index.ts'
+import { Keys } from '../../src/access/index.ts'
 import { createTargets, defaultSettings } from '../../src/targets/index.ts'
 import { createAddressGuard } from '../../src/http/index.ts'
 import { managed, organizations } from '../../src/store/index.ts'
@@ -132,7 +132,7 @@ for (const engine of engines) {
       guard: createAddressGuard({ allowLoopback: true }),
     })
     await targets.edit({ organizationId: id, idOrSlug: 'payments' }, { name: 'Other' }, operator)
-    const keys = createKeys({ store, clock: store.clock })
+    const keys = new Keys({ store, clock: store.clock })
     const [key] = await keys.list(id, { limit: 1 })
     await keys.revoke(id, key!.id, operator)
     assert.equal(await configurations.announceDrift(), 2)

@@ -5,7 +5,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { createKeys } from '../../src/access/index.ts'
+import { Keys } from '../../src/access/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import { auditEntries, openStore, organizations, type Store } from '../../src/store/index.ts'
 import {
@@ -101,7 +101,7 @@ async function half(store: Store, place: Place): Promise<string[]> {
   const written = globSync('keys-*.json', { cwd: place.folder })
     .map((file) => readFileSync(join(place.folder, file), 'utf8'))
     .join('')
-  const keys = createKeys({ store, clock: systemClock })
+  const keys = new Keys({ store, clock: systemClock })
   for (const key of await keys.list(found.id, { limit: 100, state: 'active' })) {
     if (!written.includes(key.id)) findings.push(`nobody has the secret of ${key.id}`)
   }

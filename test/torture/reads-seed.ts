@@ -1,4 +1,4 @@
-import { createKeys } from '../../src/access/index.ts'
+import { Keys } from '../../src/access/index.ts'
 import { record } from '../../src/audit/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type KeyId, type OrganizationId, type TargetId } from '../../src/ids.ts'
@@ -53,7 +53,7 @@ export async function seed(
 }
 
 async function seedKeys(store: Store, organizationId: OrganizationId, amount: number) {
-  const keys = createKeys({ store, clock: systemClock })
+  const keys = new Keys({ store, clock: systemClock })
   const issued: KeyId[] = []
   for (let at = 0; at < amount; at += keysAtOnce) {
     const some = Array.from({ length: Math.min(keysAtOnce, amount - at) }, async (_, index) => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createKeys } from '../../src/access/index.ts'
+import { Keys } from '../../src/access/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { OrganizationId } from '../../src/ids.ts'
 import { createOrganizations } from '../../src/organizations/index.ts'
@@ -100,7 +100,7 @@ async function revokeRepeatedly(
 }
 
 async function revokeOnce(store: Store, servers: readonly ServerProcess[], agent: Agent) {
-  const keys = createKeys({ store, clock: systemClock })
+  const keys = new Keys({ store, clock: systemClock })
   const actor = { kind: 'operator' } as const
   const organization = await createOrganizations({ store, clock: systemClock }).get('torture')
   const organizationId: OrganizationId = organization.id

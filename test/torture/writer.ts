@@ -1,5 +1,5 @@
 // Writes as fast as it can and says on standard output what was acknowledged; somebody will kill it.
-import { createKeys } from '../../src/access/index.ts'
+import { Keys } from '../../src/access/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { OrganizationId } from '../../src/ids.ts'
 import { openStore } from '../../src/store/index.ts'
@@ -12,7 +12,7 @@ const store = await openStore({
   clock: systemClock,
   isNode: true,
 })
-const keys = createKeys({ store, clock: systemClock })
+const keys = new Keys({ store, clock: systemClock })
 const organization = organizationId as OrganizationId
 const actor = { kind: 'operator', name: 'torture' } as const
 say('ready')

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { createKeys } from '../../src/access/index.ts'
+import { Keys } from '../../src/access/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { OrganizationId } from '../../src/ids.ts'
 import { createOrganizations } from '../../src/organizations/index.ts'
@@ -73,7 +73,7 @@ export async function findLosses(
   acknowledged: Acknowledged,
 ): Promise<string[]> {
   const losses: string[] = []
-  const keys = createKeys({ store, clock: systemClock })
+  const keys = new Keys({ store, clock: systemClock })
   for (const id of acknowledged.issued.keys()) {
     const key = await keys.get(organizationId, id).catch(() => undefined)
     if (key === undefined) losses.push(`${id} was issued and is not there`)
@@ -110,7 +110,7 @@ async function findTornChain(store: Store, organizationId: OrganizationId): Prom
     }
     if (rows.length === 0) break
   }
-  const keys = createKeys({ store, clock: systemClock })
+  const keys = new Keys({ store, clock: systemClock })
   for (const id of issued) {
     const key = await keys.get(organizationId, id).catch(() => undefined)
     if (key === undefined) torn.push(`${id} has an audit entry and does not exist`)

@@ -10,7 +10,7 @@ import {
 import { permissions, permissionsOf, type Permission } from './permissions.ts'
 import { permissionsOfToken } from './token-permissions.ts'
 
-/** What an actor may do in an organization at a moment, whatever it was when its request was let in. */
+/** What an actor may do in an organization right now, which may be less than when its request was authorized. */
 export async function permissionsNow(
   db: Db,
   organizationId: OrganizationId,
@@ -29,7 +29,7 @@ export async function permissionsNow(
   return user?.deactivatedAt === undefined ? permissionsOf(membership.role) : []
 }
 
-/** The same in a transaction that then writes: the membership and the token behind it stay as they are until its end. */
+/** The same for a transaction that goes on to write: locks the membership and the token that the permissions come from. */
 export async function heldPermissions(
   tx: Tx,
   organizationId: OrganizationId,
@@ -39,7 +39,7 @@ export async function heldPermissions(
     return await permissionsNow(tx, organizationId, { actor, nowMs: tx.now })
   const token =
     actor.kind === 'token' ? await accessTokens.findKnown(tx, organizationId, actor.id) : undefined
-  // The member before the token, in the order in which a removal takes them.
+  // Locks the member before the token, as the removal of a member does: another order could deadlock with it.
   const userId = actor.kind === 'user' ? actor.id : token?.token.creatorUserId
   if (userId !== undefined) await memberships.lock(tx, organizationId, { userId })
   if (token !== undefined) await accessTokens.lock(tx, organizationId, actor.id)

@@ -1,11 +1,11 @@
-/** The roles of a membership, the mightiest first. */
+/** The roles of a membership, the most powerful first. */
 export const roles = ['owner', 'admin', 'developer', 'viewer'] as const
 
 export type Role = (typeof roles)[number]
 
 /**
- * What a person may do, by role: the one table. `keys.issue` reaches a developer's own keys only, `keys.manage`
- * everybody's.
+ * The one table of which roles have which permission. With `keys.issue` alone a developer manages only their own keys;
+ * `keys.manage` covers everybody's.
  */
 export const permissions = {
   'traffic.see': ['owner', 'admin', 'developer', 'viewer'],
@@ -25,18 +25,18 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions
 
-/** Whether a role includes a permission. */
+/** Whether a role has a permission. */
 export function may(role: Role, permission: Permission): boolean {
   const allowed: readonly Role[] = permissions[permission]
   return allowed.includes(role)
 }
 
-/** All that a role includes. */
+/** All permissions of a role. */
 export function permissionsOf(role: Role): Permission[] {
   return (Object.keys(permissions) as Permission[]).filter((permission) => may(role, permission))
 }
 
-/** Whether a text names a role. */
+/** Whether a text is the name of a role. */
 export function isRole(text: string): text is Role {
   return (roles as readonly string[]).includes(text)
 }

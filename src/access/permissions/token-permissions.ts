@@ -2,7 +2,7 @@ import { Problem } from '../../errors.ts'
 import type { KnownAccessToken } from '../../store/index.ts'
 import { permissionsOf, type Permission, type Role } from './permissions.ts'
 
-/** What an access token of an organization may do at this moment; nothing where it is refused. */
+/** What an access token of an organization may do right now; nothing if it would be refused. */
 export function permissionsOfToken(known: KnownAccessToken, nowMs: number): readonly Permission[] {
   const { token, creatorRole } = known
   if (tokenFault(known, nowMs) !== undefined || token.organizationId === undefined) return []
@@ -12,7 +12,7 @@ export function permissionsOfToken(known: KnownAccessToken, nowMs: number): read
   return granted.filter((permission) => bound.includes(permission))
 }
 
-/** Why a token is refused, if it is: it was revoked, has expired, or nobody stands behind it any more. */
+/** Why a token is refused, if it is: it was revoked, it has expired, or the member who issued it has left. */
 export function tokenFault(known: KnownAccessToken, nowMs: number): Problem | undefined {
   const { token, creatorRole } = known
   if (token.revokedAt !== undefined) {

@@ -2,40 +2,40 @@ import type { rateShares } from '../../store/index.ts'
 
 type RateShareRecord = rateShares.RateShareRecord
 
-/** A whole rate in the unit of shares. */
+/** A whole rate: shares are counted in millionths of it. */
 export const whole = 1_000_000
 
-/** What a node wants of one subject's rate. */
+/** What a node asks for of one subject's rate. */
 export interface ShareRequest {
   readonly subjectId: string
   readonly organizationId: string
   readonly nodeId: string
-  /** The share it wants to hold; with `start` or `more` it is given part of the share that no node holds. */
+  /** The share it wants to hold; `start` and `more` ask for a part of whatever no node holds. */
   readonly want: number | 'start' | 'more'
-  /** The least share that lets a call pass, and the least that lets those pass that wait. */
+  /** The smallest shares that let one call pass, and all calls that wait now. */
   readonly least: number
   readonly leastNow: number
   readonly demand: number
   readonly short: boolean
-  /** Milliseconds until the node's own bucket is whole. */
+  /** Milliseconds until the node's own bucket is full again. */
   readonly wholeInMs: number
-  /** How long an empty bucket takes to be whole. */
+  /** Milliseconds that an empty bucket takes to fill. */
   readonly emptyMs: number
 }
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface Dealt {
   readonly share: number
   readonly wholeInMs: number
   readonly rows: readonly RateShareRecord[]
   readonly gone: readonly RateShareRecord[]
-  /** Who holds what afterwards, without this node. */
+  /** What every other node holds afterwards. */
   readonly others: readonly RateShareRecord[]
 }
 
 /**
- * Divides a rate among nodes, by what is written of it under a lock: all shares together never exceed the whole. A share
- * moves with what was spent of it, so that moving it refills nothing.
+ * Divides a rate among nodes by its rows, which the caller has locked: all shares together never exceed the whole. What
+ * was spent of a share moves with it, so that handing a share over never refills it.
  */
 export function deal(
   request: ShareRequest,
@@ -49,11 +49,11 @@ export function deal(
   const others = held.filter(({ nodeId }) => nodeId !== request.nodeId && live.has(nodeId))
   const own = held.find(({ nodeId }) => nodeId === request.nodeId)?.share ?? 0
   let free = Math.max(0, whole - own - sumOf(others) - sumOf(dead))
-  // Nobody has written of it: what is spent of it was spent here, while this node was alone.
+  // No node has a row yet: whatever was spent was spent here, while this node was alone.
   const isNew = held.length === 0 && (marker === undefined || marker.wholeAt === 0)
   let freeWholeInMs = isNew ? request.wholeInMs : Math.max(0, (marker?.wholeAt ?? 0) - now)
   for (const { share } of dead) {
-    // What a dead node has spent is not known: as if it had spent all.
+    // How much a dead node had spent is unknown; assume all of it.
     freeWholeInMs = mixed([free, freeWholeInMs], [share, request.emptyMs])
     free += share
   }
@@ -83,7 +83,7 @@ export function deal(
     short: false,
     wholeAt: now + freeWholeInMs,
   }
-  // A row without a share stays while others have one: it tells them that there is something to be had.
+  // A row without a share stays while other nodes have rows: it tells them that part of the rate is free.
   const isMineGone = share === 0 && !short && others.length === 0
   const isAllGone = isMineGone && freeWholeInMs === 0
   return {
@@ -103,7 +103,7 @@ function sumOf(records: readonly RateShareRecord[]): number {
   return records.reduce((sum, { share }) => sum + share, 0)
 }
 
-/** The time until two parts are whole when they are one. */
+/** How long two parts of a rate, put together, take to fill: the mean of both, weighted by size. */
 function mixed(one: readonly [number, number], other: readonly [number, number]): number {
   const sum = one[0] + other[0]
   return sum === 0 ? 0 : (one[0] * one[1] + other[0] * other[1]) / sum

@@ -2,12 +2,12 @@ import type { Rate } from '../../rate.ts'
 import type { rateShares } from '../../store/index.ts'
 import { whole } from './deal.ts'
 
-/** Whose rate it is. */
+/** The owner of a rate. */
 export interface RateSubject {
   /** A key, target, organization, SCIM token or source of failed credentials. */
   readonly id: string
   readonly organizationId: string
-  /** A stranger's: as many as strangers like, so that only some of them are held at once. */
+  /** A source of failed credentials; strangers can make up any number of them, so only some are held at once. */
   readonly isSource?: boolean
 }
 
@@ -25,20 +25,20 @@ const smallDemand = 0.05
 export class Holding {
   readonly subject: RateSubject
   rate: Rate
-  /** Millionths of the rate. */
+  /** What this node may spend, in millionths of the rate. */
   share = 0
-  /** What the database says of it. */
+  /** What this node has written about itself in the database. */
   written = { share: 0, demand: 0, short: false }
-  /** Calls that were asked for since the last tick, and a second on average. */
+  /** Calls since the last tick, and the average number per second. */
   asked = 0
   demand = 0
   lastAskedAt: number
-  /** Whether a call found too little here since the last tick, and before it. */
+  /** Whether the share was too small for a call since the last tick, and in the tick before. */
   lacked = false
   hadTooLittle = false
   /** Calls that wait for a share. */
   waiting = 0
-  /** Monotonic time until which there is nothing to be had. */
+  /** Monotonic time before which asking for more is pointless: the last request got nothing. */
   nothingUntil = 0
   claiming: Promise<void> | undefined
   readonly others = new Map<string, rateShares.RateShareRecord>()
@@ -53,17 +53,17 @@ export class Holding {
     return this.rate.calls / this.rate.perSeconds
   }
 
-  /** The least share that lets one call pass. */
+  /** The smallest share that lets one call pass. */
   get least(): number {
     return Math.min(whole, Math.ceil(whole / (this.rate.burst ?? this.rate.calls)))
   }
 
-  /** How long an empty bucket takes to be whole. */
+  /** Milliseconds that an empty bucket takes to fill. */
   get emptyMs(): number {
     return (1000 * (this.rate.burst ?? this.rate.calls)) / this.perSecond
   }
 
-  /** What nobody seems to hold. */
+  /** The part that no node holds, as far as this node knows. */
   get free(): number {
     let held = this.share
     for (const { share } of this.others.values()) held += share
@@ -84,20 +84,20 @@ export class Holding {
     for (const nodeId of this.others.keys()) if (!live.has(nodeId)) this.others.delete(nodeId)
   }
 
-  /** Takes stock of the time since the last tick. */
+  /** Updates the average demand with the calls since the last tick. */
   roll(elapsedMs: number): void {
     const windowMs = this.#windowMs
     const now = (this.asked * 1000) / elapsedMs
     const weight = Math.min(1, elapsedMs / windowMs)
     const average = now * weight + this.demand * (1 - weight)
-    // Falls at once for fast rates: a share that is not used here is somebody else's soon.
+    // Negligible demand counts as none, so that an unused share soon goes to another node.
     this.demand = average < this.perSecond * negligible ? 0 : average
     this.asked = 0
     this.hadTooLittle = this.lacked
     this.lacked = false
   }
 
-  /** Calls a second as far as they are known before the next tick. */
+  /** Calls per second, including those since the last tick. */
   demandNow(sinceTickMs: number): number {
     const perMs = this.asked / Math.max(sinceTickMs, this.#windowMs)
     return Math.max(this.demand, perMs * 1000)
@@ -116,7 +116,7 @@ export class Holding {
     return sum
   }
 
-  /** The share it should have now. */
+  /** The share that this node should hold now. */
   wanted(monotonic: number): number {
     if (monotonic - this.lastAskedAt > idleAfterMs) return 0
     const others = [...this.others.values()]
@@ -124,7 +124,7 @@ export class Holding {
     if (others.some(({ short }) => short)) {
       if (this.demand === 0) return 0
       if (fair >= this.least) return fair
-      // Too little for one call: the whole goes where more is asked for.
+      // A fair share would be too small for a single call: the node with the most demand takes what one call needs.
       const isFirst = others.every(({ demand }) => demand <= this.demand)
       return isFirst ? Math.min(this.least, Math.max(this.share, this.least)) : 0
     }
@@ -136,14 +136,14 @@ export class Holding {
     return Math.max(this.share, Math.min(whole, need))
   }
 
-  /** Whether it needs more than it holds and than others leave it. */
+  /** Whether this node needs more than it holds and holds less than its fair share. */
   isShort(): boolean {
     if (this.waiting > 0 && this.share < this.least) return true
     const used = (this.share / whole) * this.perSecond
     return this.demand > used && this.share < this.#fair() - 2 * hysteresis
   }
 
-  /** What is to be written now; undefined if nothing is worth it. */
+  /** What to write now; undefined if no change is worth a write. */
   change(monotonic: number): { want: number; short: boolean } | undefined {
     const want = this.wanted(monotonic)
     const short = this.isShort()
@@ -157,7 +157,7 @@ export class Holding {
     return { want: grows || shrinks ? want : this.share, short }
   }
 
-  /** Over how long demand is measured: of a slow rate a single call is a burst. */
+  /** How long demand is averaged: longer for slow rates, where a single call would look like a burst. */
   get #windowMs(): number {
     return Math.min(maxWindowMs, Math.max(shortestWindowMs, 2000 / this.perSecond))
   }

@@ -2,10 +2,10 @@ import type { Rate } from '../../rate.ts'
 import { Holding, type RateSubject } from './holding.ts'
 
 const maxHoldings = 200_000
-// Each costs statements and rows: strangers with many addresses get no more of either.
+// Each source costs statements and rows: strangers with many addresses must not cause more of either.
 const maxSources = 256
 
-/** All that a node holds of rates, by subject; bounded, and strangers' more tightly. */
+/** What a node holds of each subject's rate; bounded, with a tighter bound for strangers. */
 export class Holdings {
   readonly #bySubject = new Map<string, Holding>()
   #sources = 0
@@ -22,7 +22,7 @@ export class Holdings {
     return this.#bySubject.values()
   }
 
-  /** The subject's, made where there is none; undefined for a stranger for whom there is no place. */
+  /** Finds or makes a subject's holding; undefined for a stranger when all places for strangers are taken. */
   of(subject: RateSubject, rate: Rate, monotonic: number): Holding | undefined {
     const known = this.#bySubject.get(subject.id)
     if (known !== undefined) {
@@ -31,7 +31,7 @@ export class Holdings {
     }
     if (subject.isSource === true && this.#sources >= maxSources) return undefined
     const holding = new Holding(subject, rate, monotonic)
-    // Full: the oldest goes; what it held comes back when this node's lease ends.
+    // Full: drops the oldest, whose share becomes free for others when this node's lease ends.
     if (this.#bySubject.size >= maxHoldings) {
       const [oldest] = this.#bySubject.values()
       if (oldest !== undefined) this.forget(oldest)

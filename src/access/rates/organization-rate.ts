@@ -11,7 +11,7 @@ export function readOrganizationRate(
   return settings['rateLimit'] as Rate | undefined
 }
 
-/** The rate as it may be kept; `invalid_input` for numbers that make no rate. */
+/** Returns the rate as it may be saved; `invalid_input` for numbers out of bounds. */
 export function checkOrganizationRate(rate: Rate): Rate {
   const { calls, perSeconds, burst } = rate
   const isFine =

@@ -7,10 +7,10 @@ import type { Holding, RateSubject } from './holding.ts'
 import { Holdings } from './holdings.ts'
 
 const tickMs = 250
-// A node that dies or is cut off has nothing any more after this; the others take over what it had.
+// After this a node that died or was cut off holds nothing; the others take over its shares.
 const leaseMs = 1500
 const leaseMarginMs = 100
-// What others wrote while their commit was on its way is read again.
+// Reads overlap by this much: rows carry the time at which their transaction began, and may be committed later.
 const lookBackMs = 2000
 const joinMs = 100
 const aloneAfterMs = 3000
@@ -22,25 +22,25 @@ const keptMs = 3_600_000
 const sourceKeptMs = 60_000
 const forgetEveryMs = 60_000
 
-/** What varies. */
+/** What the rates are given. */
 export interface SharedRatesDeps {
   readonly store: Store
   readonly clock: Clock
   readonly onError: (error: unknown) => void
 }
 
-/** How a rate is shared at present, as this node sees it. */
+/** How rates are shared at present, as this node sees it. */
 export interface SharedRatesState {
   readonly nodes: number
   readonly isShared: boolean
   readonly subjects: number
-  /** Those of them for which this node needs more than it holds. */
+  /** Subjects of which this node needs more than it holds. */
   readonly short: number
 }
 
 /**
- * Rates that hold over all nodes. Alone, a node spends whole rates and writes nothing. Beside others it spends shares that
- * it holds in the database: all shares of a rate together are never more than the rate, and they follow demand.
+ * Rates that hold across all nodes. A node that is alone spends whole rates and writes nothing. Beside others it spends
+ * shares that it holds in the database; the shares of a rate never exceed the rate together, and they follow demand.
  */
 export class SharedRates implements AsyncDisposable {
   readonly #deps: SharedRatesDeps
@@ -50,7 +50,7 @@ export class SharedRates implements AsyncDisposable {
   readonly #tickEnds: (() => void)[] = []
   #isShared = false
   #nodes: ReadonlySet<string> = new Set()
-  /** Monotonic time after which the shares held here may be somebody else's. */
+  /** Monotonic time after which other nodes may have taken over the shares held here. */
   #leaseEndsAt = 0
   #aloneSince: number | undefined
   #readFrom = 0
@@ -65,11 +65,14 @@ export class SharedRates implements AsyncDisposable {
     this.#nodeId = createId('node', deps.clock.now())
   }
 
-  /** Joins the nodes on this database: each that spends whole rates has heard of it, or trusts nothing, before this ends. */
+  /**
+   * Joins the nodes on this database. Before this ends, each node that spends whole rates has heard of it, or no longer
+   * trusts what it remembers.
+   */
   async start(): Promise<void> {
     const { store } = this.#deps
     const share = (): void => this.#share()
-    // What was held in another history of the database, or before much was missed, is not ours.
+    // After a restored database or a gap in the feed, the shares held here may belong to another node.
     const reset = (): void => {
       for (const holding of this.#holdings.values()) holding.share = 0
       this.#leaseEndsAt = 0
@@ -84,18 +87,18 @@ export class SharedRates implements AsyncDisposable {
       tx.changed({ kind: 'node', organizationId: 'system', subjectId: this.#nodeId })
     })
     const isAlone = joining.then(
-      // This process counts itself.
+      // The confirmation counts this process too.
       ({ confirmation }) => confirmation.nodes + confirmation.silentNodes <= 1,
     )
     const isLate = new Promise<false>((resolve) => void setTimeout(resolve, joinMs, false))
-    // A node that does not hear trusts nothing after a second: it keeps no start waiting.
+    // Does not wait for silent nodes: after a second without the feed they trust nothing anyway.
     if (!(await Promise.race([isAlone, isLate]))) this.#share()
     isAlone.catch(this.#deps.onError)
   }
 
   /**
-   * Whether a call may pass now; nothing is spent. A promise when a share has to be had first: ask again after it. `local`
-   * rates count on this node only.
+   * Whether a call may pass now; spends nothing. Returns a promise when this node must first get a share: ask again once
+   * it resolves. `local` rates count on this node only.
    */
   ask(subject: RateSubject, rate: Rate, local = false): RateVerdict | Promise<void> {
     const monotonic = this.#deps.clock.monotonic()
@@ -113,7 +116,7 @@ export class SharedRates implements AsyncDisposable {
     return this.#mayClaim(holding, monotonic) ? this.#claim(holding) : nothingHere
   }
 
-  /** What this node's share says of a call, without asking for more; undefined where it holds nothing of the rate. */
+  /** Whether this node's present share lets a call pass, without asking for more; undefined where it holds none. */
   known(subject: RateSubject, rate: Rate): RateVerdict | undefined {
     const holding = this.#holdings.get(subject.id)
     if (holding === undefined) return undefined
@@ -122,12 +125,12 @@ export class SharedRates implements AsyncDisposable {
     return this.#limiter.ask(subject.id, rate, monotonic, false, holding.share / whole)
   }
 
-  /** Whether other nodes may be there. */
+  /** Whether there may be other nodes. */
   get isShared(): boolean {
     return this.#isShared
   }
 
-  /** The same for whoever need not answer in the same turn. */
+  /** Like `ask`, for callers that can wait for the verdict. */
   async askUntilKnown(subject: RateSubject, rate: Rate): Promise<RateVerdict> {
     for (;;) {
       const verdict = this.ask(subject, rate)
@@ -136,14 +139,14 @@ export class SharedRates implements AsyncDisposable {
     }
   }
 
-  /** Counts a call that was admitted in this turn. */
+  /** Counts a call; must run in the same turn as the `ask` that admitted it. */
   spend(subject: RateSubject, rate: Rate, local = false): void {
     const share = local || !this.#isShared ? whole : (this.#holdings.get(subject.id)?.share ?? 0)
     const monotonic = this.#deps.clock.monotonic()
     this.#limiter.ask(subject.id, rate, monotonic, true, Math.max(share, 1) / whole)
   }
 
-  /** This node's even part of limits that are divided without asking anybody. */
+  /** This node's part of limits that are divided evenly, without asking the database. */
   readonly part = (): number => (this.#isShared ? 1 / Math.max(1, this.#nodes.size) : 1)
 
   state(): SharedRatesState {
@@ -172,7 +175,7 @@ export class SharedRates implements AsyncDisposable {
         async (tx) => await rateShares.leaveNode(tx, this.#nodeId),
       )
     } catch (error) {
-      // They run out by themselves.
+      // Shares that could not be returned become free when the lease ends.
       this.#deps.onError(error)
     }
   }
@@ -183,7 +186,7 @@ export class SharedRates implements AsyncDisposable {
     return [holding, request]
   }
 
-  /** Somebody else may be there: from now on nothing is spent but what is held in the database. */
+  /** Another node may be there: from now on spends only what this node holds in the database. */
   #share(): void {
     this.#aloneSince = undefined
     if (this.#isShared || this.#closed) return
@@ -198,7 +201,7 @@ export class SharedRates implements AsyncDisposable {
     return holding.nothingUntil <= monotonic && holding.waiting < maxWaiting && !this.#closed
   }
 
-  /** Takes a part of what nobody holds. While there is little to do everywhere, waits until others have given some back. */
+  /** Takes a part of what no node holds. While demand is low everywhere, waits for other nodes to give some back. */
   async #claim(holding: Holding): Promise<void> {
     holding.waiting += 1
     try {
@@ -213,7 +216,7 @@ export class SharedRates implements AsyncDisposable {
 
   async #claimNow(holding: Holding): Promise<void> {
     const before = holding.share
-    // Whoever comes in this turn shares the statement.
+    // All calls that come in this turn share one statement.
     await new Promise((resolve) => setImmediate(resolve))
     const want = before === 0 ? 'start' : 'more'
     const short = before === 0 || holding.isShort()
@@ -242,7 +245,7 @@ export class SharedRates implements AsyncDisposable {
     }
   }
 
-  /** Settles requests in one transaction, and takes over what became of them. */
+  /** Settles requests in one transaction, and applies the outcome here. */
   async #settle(requests: readonly (readonly [Holding, ShareRequest])[]): Promise<void> {
     if (requests.length === 0) return
     const { store, clock } = this.#deps
@@ -274,7 +277,7 @@ export class SharedRates implements AsyncDisposable {
   #take(holding: Holding, request: ShareRequest, dealt: Dealt): void {
     const monotonic = this.#deps.clock.monotonic()
     const { id } = holding.subject
-    // What was spent while the transaction was on its way weighs less on a larger share.
+    // Carries over what was spent during the transaction; it is a smaller part of a larger share.
     const spentMs = Math.max(0, this.#limiter.wholeAt(id) - monotonic - request.wholeInMs)
     const weight = dealt.share === 0 ? 0 : Math.min(1, holding.share / dealt.share)
     const wholeInMs = dealt.share === 0 ? 0 : dealt.wholeInMs + spentMs * weight
@@ -287,7 +290,7 @@ export class SharedRates implements AsyncDisposable {
   #renewed(nodes: rateShares.RateNodes, startedAt: number): void {
     const { clock } = this.#deps
     if (this.#leaseEndsAt < startedAt) {
-      // It had run out: others may have what was held here.
+      // The lease had ended: other nodes may have taken over the shares.
       for (const holding of this.#holdings.values()) {
         holding.share = 0
         holding.nothingUntil = 0
@@ -298,8 +301,6 @@ export class SharedRates implements AsyncDisposable {
     if (nodes.live.size > 1) this.#aloneSince = undefined
     else this.#aloneSince ??= clock.monotonic()
   }
-
-  // --- Ticks ---
 
   #tickSoon(ms: number): void {
     clearTimeout(this.#timer)
@@ -361,13 +362,13 @@ export class SharedRates implements AsyncDisposable {
       }
       if (holding.claiming !== undefined && change.want >= holding.share) continue
       requests.push([holding, this.#requestOf(holding, change)])
-      // Given back before the database says so: nothing is spent of it meanwhile.
+      // Stops spending it before the database gives it to another node.
       if (change.want < holding.share) holding.share = change.want
     }
     return requests
   }
 
-  /** Nobody else is there: whole rates from here on, with what was spent of them. */
+  /** No other node is left: spends whole rates from now on, and what was spent still counts. */
   async #beAlone(): Promise<void> {
     const { store } = this.#deps
     const isStillAlone = await store.transactionOnCalls(async (tx) => {
@@ -375,7 +376,7 @@ export class SharedRates implements AsyncDisposable {
       if (live.size <= 1) await rateShares.forgetAll(tx)
       return live.size <= 1
     })
-    // Heard of somebody meanwhile.
+    // Another node has appeared in the meantime.
     if (!isStillAlone || this.#aloneSince === undefined) return
     this.#holdings.clear()
     this.#isShared = false

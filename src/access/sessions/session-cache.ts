@@ -1,11 +1,11 @@
 import type { SessionId } from '../../ids.ts'
 import { FeedCache, type Feed, type SessionWithUser } from '../../store/index.ts'
 
-/** Sessions in use, as the database last told of them; the change feed takes them out again. */
+/** Sessions in use as they were last read from the database; the change feed drops those that change. */
 export interface SessionCache {
-  /** What is remembered, if it may be trusted at the moment. */
+  /** The remembered session, while the change feed is current. */
   peek(digest: string): SessionWithUser | undefined
-  /** Reads a session and remembers it, unless a change came in meanwhile. */
+  /** Reads a session and remembers it, unless it changed during the read. */
   read(digest: string): Promise<SessionWithUser | undefined>
   noteSeen(digest: string, atMs: number): void
   onChange(heard: (sessionId: SessionId | undefined) => void): () => void

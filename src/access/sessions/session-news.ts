@@ -1,7 +1,7 @@
 import { record } from '../../audit/index.ts'
 import { connections, memberships, users, type SessionRecord, type Tx } from '../../store/index.ts'
 
-/** The organizations that sessions reach as far as who vouched for them decides it; undefined = all of the person's. */
+/** The only organization that a session through a connection reaches; undefined = all organizations of the person. */
 export async function organizationVouching(
   tx: Tx,
   { connectionId }: Pick<SessionRecord, 'connectionId'>,
@@ -11,8 +11,8 @@ export async function organizationVouching(
 }
 
 /**
- * A sign-in is news in every organization that its session reaches: where and when somebody works elsewhere is nothing
- * that this organization's members may see.
+ * Records a sign-in in each organization that the session reaches, and in no other: members must not see when and from
+ * where a colleague signs in elsewhere.
  */
 export async function recordStart(
   tx: Tx,

@@ -5,20 +5,20 @@ import type { SigningKeys } from './signing-keys.ts'
 
 export type SessionFormat = 'jwt' | 'opaque'
 
-/** Mints and judges session tokens of one format; what they prove is the row's to say. */
+/** Mints and checks session tokens of one format; only the session's row says whether a genuine token is still good. */
 export interface SessionTokens {
   mint(session: { id: SessionId; userId: UserId; expiresAt: number }): Promise<string>
-  /** Whether a text can be a token of ours, without looking anything up; an expired one still can. */
+  /** Whether a text can be a token of ours, expired or not; looks nothing up. */
   isGenuine(token: string): Promise<boolean>
 }
 
-interface Needs {
+interface TokenDeps {
   readonly format: SessionFormat
   readonly signingKeys: SigningKeys
   readonly clock: Clock
-  /** `iss`: the identity address. */
+  /** The `iss` claim: the address of sign-in. */
   readonly issuer: string
-  /** `aud`: the base address. */
+  /** The `aud` claim: the base address. */
   readonly audience: string
 }
 
@@ -28,16 +28,16 @@ const opaqueShape = /^[A-Za-z0-9_-]{43}$/
 const maxTokenLength = 3000
 
 /** Session tokens in the format that the operator chose. */
-export function createSessionTokens(deps: Needs): SessionTokens {
+export function createSessionTokens(deps: TokenDeps): SessionTokens {
   return deps.format === 'jwt' ? jwtTokens(deps) : opaqueTokens()
 }
 
-/** What the database knows a session token by. */
+/** The digest by which the database finds a session token. */
 export function tokenDigest(token: string): string {
   return digest(token)
 }
 
-function jwtTokens({ signingKeys, clock, issuer, audience }: Needs): SessionTokens {
+function jwtTokens({ signingKeys, clock, issuer, audience }: TokenDeps): SessionTokens {
   return {
     mint: ({ id, userId, expiresAt }) =>
       signToken(signingKeys.signer(), jwtType, {
@@ -50,7 +50,7 @@ function jwtTokens({ signingKeys, clock, issuer, audience }: Needs): SessionToke
       }),
     async isGenuine(token) {
       if (token.length > maxTokenLength) return false
-      // The row decides when a session is over and is marked so then, which a clock that is set back cannot undo.
+      // nowMs 0 leaves expiry to the session's row: once that is marked as ended, no clock can revive the session.
       const publicJwkOf = (kid: string): string | undefined => signingKeys.publicJwkOf(kid)
       const expected = { typ: jwtType, issuer, audience, nowMs: 0 }
       return (await verifyToken(token, publicJwkOf, expected)) !== undefined

@@ -23,16 +23,16 @@ import type { SigningKeys } from './signing-keys.ts'
 const noteSeenEveryMs = 60_000
 const maxRemembered = 50_000
 
-/** Who is signed in, proven by a session. */
+/** A person who is signed in, identified by a session. */
 export interface SignedIn {
   readonly kind: 'user'
   readonly userId: UserId
   readonly sessionId: SessionId
   readonly name: string
   readonly email: string | undefined
-  /** How: github, google, sso, setup, sign_in_link. */
+  /** How the person signed in: github, google, sso, setup or sign_in_link. */
   readonly provider: string
-  /** The organization's connection that vouched for the person, if one did. */
+  /** The connection through which the person signed in, if it was an organization's. */
   readonly connectionId: string | undefined
   readonly signedInAt: number
   readonly expiresAt: number
@@ -50,14 +50,14 @@ export interface SessionInput {
   readonly provider: string
   readonly identityId?: string | undefined
   readonly connectionId?: string | undefined
-  /** Ends earlier than others do. */
+  /** Shortens the session below the usual lifetime. */
   readonly maxMs?: number | undefined
   readonly address?: string | undefined
   readonly agent?: string | undefined
   readonly requestId?: string | undefined
 }
 
-/** Refuses what concerns a whole account to who is in by an organization's provider: `own_sign_in_required`. */
+/** Refuses changes of an account to people who came in through an organization's provider: `own_sign_in_required`. */
 export function requireOwnSignIn(person: Pick<SignedIn, 'connectionId'>): void {
   if (person.connectionId === undefined) return
   throw new Problem(
@@ -66,16 +66,16 @@ export function requireOwnSignIn(person: Pick<SignedIn, 'connectionId'>): void {
   )
 }
 
-/** What of a person's sessions is ended: one, all, or all but one; those of one connection, or that reach an organization. */
+/** Which of a person's sessions to end: one, all but one, those of a connection, those that reach an organization, or all. */
 export interface SessionChoice {
   readonly id?: string | undefined
   readonly except?: string | undefined
   readonly connectionId?: string | undefined
-  /** Leaves out what other organizations' providers vouched for: none of it reaches this one. */
+  /** Leaves out sessions through other organizations' providers, which do not reach this one. */
   readonly organizationId?: string | undefined
 }
 
-/** The sessions of somebody that are ended. */
+/** A choice among the sessions of one person. */
 export interface SessionsOf {
   readonly userId: UserId
   readonly which: SessionChoice
@@ -84,36 +84,36 @@ export interface SessionsOf {
 /** Sessions of people: start, identify, list, end. */
 export interface Sessions {
   /**
-   * Starts a session; the token is in this answer and nowhere else. What belongs to it is done in the same transaction,
-   * and what that throws leaves no session behind.
+   * Starts a session; the token is returned here and can never be read again. `within` runs in the same transaction, and
+   * if it throws, no session is started.
    */
   start(
     input: SessionInput,
     within?: (tx: Tx, session: SessionRecord) => Promise<void>,
   ): Promise<{ token: string; session: SessionRecord }>
   /**
-   * Who a token belongs to; remembered while the change feed is current, else read.
+   * The person a token belongs to; from memory while the change feed is current, else from the database.
    * `session_invalid`, `session_ended` (401), `storage_unavailable` (503).
    */
   identify(token: string, from?: { address?: string | undefined }): Promise<SignedIn>
-  /** Whose a living session is. */
+  /** The person a living session belongs to. */
   holderOf(sessionId: string): Promise<{ userId: UserId; name: string } | undefined>
-  /** Living sessions, newest first; of an organization, those that reach it. */
+  /** Living sessions, newest first; with an organization, only those that reach it. */
   list(userId: UserId, organizationId?: OrganizationId): Promise<SessionRecord[]>
-  /** Ends sessions in a transaction that does more; every node hears of it at its commit. */
+  /** Ends sessions as part of a larger transaction; every node hears of it when that commits. */
   endIn(tx: Tx, of: SessionsOf, why: EndReason): Promise<SessionRecord[]>
-  /** Ends sessions and answers when every node refuses them. */
+  /** Ends sessions and resolves when every node refuses them. */
   end(
     userId: UserId,
     which: SessionChoice,
     why: EndReason,
   ): Promise<{ ended: SessionRecord[]; confirmation: Confirmation }>
   /**
-   * Calls back when a session may have ended (undefined: any may have); open streams then look again.
-   * What it answers ends the calling back.
+   * Calls back when a session may have ended (undefined: any may have), so that open streams check theirs again. Returns
+   * a function that stops it.
    */
   onChange(heard: (sessionId: SessionId | undefined) => void): () => void
-  /** Deletes what ended long ago. */
+  /** Deletes sessions that ended more than 30 days ago. */
   forget(): Promise<void>
 }
 
@@ -122,17 +122,17 @@ interface SessionDeps {
   readonly clock: Clock
   readonly signingKeys: SigningKeys
   readonly format: SessionFormat
-  /** `iss` of tokens: the identity address. */
+  /** The `iss` claim of tokens: the address of sign-in. */
   readonly issuer: string
-  /** `aud` of tokens: the base address. */
+  /** The `aud` claim of tokens: the base address. */
   readonly audience: string
-  /** At most, from the sign-in on. */
+  /** How long a session lasts at most. */
   readonly lifetimeMs: number
-  /** Without use, for opaque tokens. */
+  /** How long a session with an opaque token lasts without use. */
   readonly idleMs: number
 }
 
-/** Opens the sessions. */
+/** Opens sessions on a store. */
 export function createSessions(deps: SessionDeps): Sessions {
   return new SessionRules(deps)
 }
@@ -142,7 +142,7 @@ class SessionRules implements Sessions {
   readonly #store: Store
   readonly #tokens: SessionTokens
   readonly #cache: SessionCache
-  // A clock that is set back revives nothing.
+  // A clock that is set back must not revive a session that has expired.
   #latestMs = 0
 
   constructor(deps: SessionDeps) {
@@ -171,7 +171,7 @@ class SessionRules implements Sessions {
       const digest = tokenDigest(token)
       const who = { userId, provider, identityId, connectionId, address, agent }
       const started = await sessions.insert(tx, { id, digest, expiresAt, ...who })
-      // From now on somebody has been in this account: no e-mail address claims it any more.
+      // A first sign-in marks the account as used: from now on nobody can claim it by its e-mail address alone.
       await sessions.noteSeen(tx, { id, userId, at: tx.now, address })
       await recordStart(tx, started, input.requestId)
       await within?.(tx, started)
@@ -185,7 +185,7 @@ class SessionRules implements Sessions {
     let session = this.#cache.peek(digest)
     if (!session || this.#endsAt(session) <= this.#now()) {
       if (!session && !(await this.#tokens.isGenuine(token))) throw invalid()
-      // Another node may have seen the person since.
+      // Another node may have seen the person since, which would keep an idle session alive.
       session = await this.#read(digest)
     }
     if (!session) throw invalid()
@@ -261,11 +261,11 @@ class SessionRules implements Sessions {
 
   #noteSeen(session: SessionRecord, address: string | undefined): void {
     const seen = { id: session.id, userId: session.userId, at: this.#now(), address }
-    // Nobody waits for it: the next request notes it again.
+    // No request waits for it, and a lost note is made up by the next one.
     this.#store.transaction(async (tx) => await sessions.noteSeen(tx, seen)).catch(() => undefined)
   }
 
-  /** Once seen as expired it stays ended, whatever a clock says later. */
+  /** Ends an expired session in the database, so that a clock that is set back cannot revive it. */
   async #markExpired({ id, userId }: SessionRecord): Promise<void> {
     const why = { by: undefined, reason: 'expired' }
     await this.#store
@@ -274,7 +274,7 @@ class SessionRules implements Sessions {
   }
 }
 
-/** Ends sessions in a transaction that does more; every node hears of it at its commit. */
+/** Ends sessions as part of a larger transaction; every node hears of it when that commits. */
 export async function endSessions(
   tx: Tx,
   { userId, which }: SessionsOf,

@@ -5,7 +5,7 @@ import { signingKeys, type Store } from '../../store/index.ts'
 
 const dayMs = 24 * 3600 * 1000
 const rotateAfterMs = 30 * dayMs
-// Longer than any token that an old key signed can live.
+// Every token that an old key has signed expires before the key is withdrawn.
 const publishedAfterRetirementMs = 2 * dayMs
 
 /** The service's own ES256 keys: one signs, all that may have signed a living token are published. */
@@ -20,66 +20,78 @@ export interface SigningKeys {
   rotate(force?: boolean): Promise<void>
 }
 
-/** Opens the signing keys; makes the first one. */
-export async function openSigningKeys(deps: {
-  store: Store
-  sealer: Sealer
-  clock: Clock
-}): Promise<SigningKeys> {
-  const { store, sealer, clock } = deps
-  let published = new Map<string, string>()
-  let current: Signer | undefined
-  let currentSince = 0
+interface SigningKeysDeps {
+  readonly store: Store
+  readonly sealer: Sealer
+  readonly clock: Clock
+}
 
-  async function load(): Promise<void> {
-    const known = await signingKeys.list(store)
-    published = new Map(known.map((key) => [key.id, key.publicJwk]))
-    const newest = known.find((key) => key.retiredAt === undefined)
-    if (!newest || newest.id === current?.kid) return
-    current = await loadSigner(newest.id, sealer.open(newest.privateSealed, context(newest.id)))
-    currentSince = newest.createdAt
+/** Opens the signing keys; makes the first one. */
+export async function openSigningKeys(deps: SigningKeysDeps): Promise<SigningKeys> {
+  const opened = new StoredSigningKeys(deps)
+  const load = async (): Promise<void> => await opened.load()
+  // Should the reading fail, tokens of a key that another node has just made are refused until the next change is heard.
+  deps.store.feed.on('signing_key', () => void load().catch(() => undefined), load)
+  await load()
+  await opened.rotate()
+  return opened
+}
+
+class StoredSigningKeys implements SigningKeys {
+  readonly #deps: SigningKeysDeps
+  #published: ReadonlyMap<string, string> = new Map()
+  #current: { readonly signer: Signer; readonly createdAt: number } | undefined
+
+  constructor(deps: SigningKeysDeps) {
+    this.#deps = deps
   }
 
-  async function rotate(force = false): Promise<void> {
-    if (!force && current && clock.now() - currentSince < rotateAfterMs) return
-    const before = current?.kid
-    const pair = await mintSigningKeyPair()
+  signer(): Signer {
+    if (!this.#current) throw new Error('there is no signing key')
+    return this.#current.signer
+  }
+
+  publicJwkOf(kid: string): string | undefined {
+    return this.#published.get(kid)
+  }
+
+  jwks(): { keys: Record<string, unknown>[] } {
+    const keys = [...this.#published].map(([kid, jwk]) => {
+      const members = JSON.parse(jwk) as Record<string, unknown>
+      return { ...members, kid, use: 'sig', alg: 'ES256' }
+    })
+    return { keys }
+  }
+
+  async rotate(force = false): Promise<void> {
+    const { store, sealer, clock } = this.#deps
+    const before = this.#current
+    if (!force && before && clock.now() - before.createdAt < rotateAfterMs) return
+    const { publicJwk, privateJwk } = await mintSigningKeyPair()
     const id = createId('sgn', clock.now())
     await store.transaction(async (tx) => {
       const [newest] = await signingKeys.list(tx)
-      // Another node was first.
-      if (newest && newest.id !== before && newest.retiredAt === undefined) return
-      await signingKeys.insert(tx, {
-        id,
-        publicJwk: pair.publicJwk,
-        privateSealed: sealer.seal(pair.privateJwk, context(id)),
-      })
+      // Another node has rotated already: its key is the signing one.
+      if (newest && newest.id !== before?.signer.kid && newest.retiredAt === undefined) return
+      const privateSealed = sealer.seal(privateJwk, context(id))
+      await signingKeys.insert(tx, { id, publicJwk, privateSealed })
       await signingKeys.retireOthers(tx, id)
       await signingKeys.deleteRetired(tx, tx.now - publishedAfterRetirementMs)
       tx.changed({ kind: 'signing_key', organizationId: 'system', subjectId: id })
     })
-    await load()
+    await this.load()
   }
 
-  store.feed.on('signing_key', () => void load().catch(() => undefined), load)
-  await load()
-  await rotate()
-
-  return {
-    rotate,
-    publicJwkOf: (kid) => published.get(kid),
-    jwks: () => ({
-      keys: [...published].map(([kid, jwk]) => ({
-        ...(JSON.parse(jwk) as Record<string, unknown>),
-        kid,
-        use: 'sig',
-        alg: 'ES256',
-      })),
-    }),
-    signer() {
-      if (!current) throw new Error('there is no signing key')
-      return current
-    },
+  /** Reads the keys as the database has them now. */
+  async load(): Promise<void> {
+    const { store, sealer } = this.#deps
+    const known = await signingKeys.list(store)
+    this.#published = new Map(known.map((key) => [key.id, key.publicJwk]))
+    const newest = known.find((key) => key.retiredAt === undefined)
+    if (!newest || newest.id === this.#current?.signer.kid) return
+    const { id, createdAt, privateSealed } = newest
+    const signer = await loadSigner(id, sealer.open(privateSealed, context(id)))
+    this.#current = { signer, createdAt }
   }
 }
 

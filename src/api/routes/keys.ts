@@ -63,7 +63,7 @@ export const keyRoutes = {
     }),
     answer: Type.Object({ key: ApiKey, secret: Type.String() }),
     handle: async ({ organization, body, caller, actor }, services) => {
-      const wish = {
+      const asked = {
         ...toKeyInput(body),
         // What is left out is the organization's default; null is none at all.
         cidrs: body.cidrs,
@@ -71,7 +71,7 @@ export const keyRoutes = {
         scheme: body.scheme,
         personalUserId: body.personal === true ? personOf(caller).userId : undefined,
       }
-      const { key, secret } = await services.keys.issue(organization.id, wish, actor)
+      const { key, secret } = await services.keys.issue(organization.id, asked, actor)
       return { key: toApiKey(key, services.clock.now()), secret: secret.reveal() }
     },
   }),
@@ -105,8 +105,8 @@ export const keyRoutes = {
     handle: async (request, services) => {
       const { id } = await reach(request, services)
       const { organization, body, actor, expectedVersion } = request
-      const wish = toKeyInput(body)
-      const key = await services.keys.edit(organization.id, id, wish, actor, expectedVersion)
+      const edit = { input: toKeyInput(body), actor, expectedVersion }
+      const key = await services.keys.edit(organization.id, id, edit)
       return toApiKey(key, services.clock.now())
     },
   }),
@@ -120,7 +120,10 @@ export const keyRoutes = {
     check: async (request, services) => void (await reach(request, services)),
     handle: async ({ organization, body, actor, param }, services) => {
       const overlapMs = body.overlap_seconds * 1000
-      const rotated = await services.keys.rotate(organization.id, param('key'), overlapMs, actor)
+      const rotated = await services.keys.rotate(organization.id, param('key'), {
+        overlapMs,
+        actor,
+      })
       return {
         key: toApiKey(rotated.key, services.clock.now()),
         secret: rotated.secret.reveal(),

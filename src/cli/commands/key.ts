@@ -161,8 +161,10 @@ export const commands = {
         const keys = await keysOf(services)
         const organizationId = await keys.organizationOf(id)
         const before = await keys.get(organizationId, id)
-        const wish = { ...before, ...change }
-        const key = await keys.edit(organizationId, id, wish, services.actor, before.version)
+        const input = { ...before, ...change }
+        const { actor } = services
+        const edit = { input, actor, expectedVersion: before.version }
+        const key = await keys.edit(organizationId, id, edit)
         return {
           data: present(key),
           text: `Key ${key.name} (${key.id}) is changed.\n${keyText(key)}`,
@@ -187,7 +189,10 @@ export const commands = {
       return await withServices(terminal, async (services) => {
         const keys = await keysOf(services)
         const organizationId = await keys.organizationOf(id)
-        const rotated = await keys.rotate(organizationId, id, overlapMs, services.actor)
+        const rotated = await keys.rotate(organizationId, id, {
+          overlapMs,
+          actor: services.actor,
+        })
         const { key, secret, confirmation } = rotated
         const until = services.clock.now() + overlapMs
         return {

@@ -1,4 +1,4 @@
-import { createKeys } from '../../access/index.ts'
+import { Keys } from '../../access/index.ts'
 import { Problem } from '../../errors.ts'
 import type { OrganizationId } from '../../ids.ts'
 import { callSearch, targets as targetTable, type CallFilter } from '../../store/index.ts'
@@ -14,7 +14,7 @@ export async function openCallList(
   const { store } = services
   const slugs = await targetTable.slugs(store, organizationId)
   const filter = toFilter(query, slugs)
-  const keys = createKeys(services)
+  const keys = new Keys(services)
   return async (page) => {
     const from = page.from ?? filter.from
     const found = await callSearch.searchOn(store.slowCallReads, organizationId, {

@@ -33,7 +33,8 @@ export async function organizationsOf(
 export async function keysOf(services: Services): Promise<Both<Keys, typeof remoteKeys>> {
   const { remote } = services
   if (remote !== undefined) return (await import('../remote/keys.ts')).remoteKeys(remote)
-  return (await import('../../access/index.ts')).createKeys(services)
+  const { Keys } = await import('../../access/index.ts')
+  return new Keys(services)
 }
 
 /** Access tokens, on the database or over the API. */

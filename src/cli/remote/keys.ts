@@ -42,9 +42,9 @@ export function remoteKeys(remote: Remote) {
       )
       return { key: toKey(made.key), secret: createSecret(made.secret) }
     },
-    edit: async (organizationId, id, input) =>
+    edit: async (organizationId, id, { input }) =>
       toKey(await remote.call(`PUT ${at(organizationId, id)}`, bodyOf(input))),
-    async rotate(organizationId, id, overlapMs) {
+    async rotate(organizationId, id, { overlapMs }) {
       const done = await remote.call<{ key: KeyJson; secret: string; confirmation: Confirmed }>(
         `POST ${at(organizationId, id)}/rotate`,
         { overlap_seconds: Math.round(overlapMs / 1000) },

@@ -88,7 +88,7 @@ export const keySection: Section = {
     if (entry['scheme'] !== before.entry['scheme']) {
       throw new Problem('invalid_input', 'The scheme of a key cannot change; use another name.')
     }
-    return (await services.keys.edit(organization.id, before.id, input, actor)).id
+    return (await services.keys.edit(organization.id, before.id, { input, actor })).id
   },
   async remove(id, { organization, services, actor }: Scene) {
     await services.keys.revoke(organization.id, id, actor)

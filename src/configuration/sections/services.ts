@@ -1,4 +1,4 @@
-import { createKeys, type Keys } from '../../access/index.ts'
+import { Keys } from '../../access/index.ts'
 import type { Clock } from '../../clock.ts'
 import { openDirectoryGroups, type DirectoryGroups } from '../../directory/index.ts'
 import type { AddressGuard, Outbound, ResolveTxt } from '../../http/index.ts'
@@ -54,6 +54,6 @@ export function openServices(deps: ConfigurationDeps): ConfigurationServices {
     connections: createConnections(deps),
     domains: createDomains(deps),
     groups: openDirectoryGroups(store),
-    keys: createKeys(deps),
+    keys: new Keys(deps),
   }
 }

@@ -1,0 +1,45 @@
+import { record } from '../audit/index.ts'
+import { keys, type Actor, type KeyRecord, type Tx } from '../store/index.ts'
+import { publish } from '../webhooks/events/index.ts'
+
+/** What was done to a key, and by whom. */
+interface KeyNews<Change extends string> {
+  readonly change: Change
+  readonly actor: Actor
+  readonly detail?: Readonly<Record<string, unknown>>
+}
+
+/** Tells the audit log, every node and the organization's receivers what became of a key. */
+export function announce(
+  tx: Tx,
+  key: KeyRecord,
+  news: KeyNews<'issued' | 'rotated' | 'revoked' | 'expired'>,
+): void {
+  const { organizationId, id, name } = key
+  const detail = { name, ...news.detail }
+  recordChange(tx, key, { ...news, detail })
+  publish(tx, {
+    organizationId,
+    type: `api_key.${news.change}`,
+    data: { key_id: id, ...detail },
+  })
+}
+
+/** Tells the audit log and every node of a change that receivers do not hear of. */
+export function recordChange(tx: Tx, key: KeyRecord, news: KeyNews<string>): void {
+  const { organizationId, id } = key
+  const { actor, change, detail = {} } = news
+  record(tx, {
+    organizationId,
+    actor,
+    action: `api_key.${change}`,
+    subject: { kind: 'api_key', id },
+    detail: { ...detail },
+  })
+  tx.changed({ kind: 'key', organizationId, subjectId: id })
+}
+
+/** Everything about a key but its secrets; what is not restricted reads `all`. */
+export function describe(key: KeyRecord): Record<string, unknown> {
+  return { ...keys.describe(key), grants: key.grants ?? 'all', cidrs: key.cidrs ?? 'all' }
+}
