@@ -7,6 +7,7 @@ import { createId, type OrganizationId } from '../../src/ids.ts'
 import { createSealer } from '../../src/secrets/index.ts'
 import { endpoints, events, openStore, organizations, type Store } from '../../src/store/index.ts'
 import { publish } from '../../src/webhooks/index.ts'
+import { emptyPlace } from './engines.ts'
 import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
 
 for (const engine of engines) {
@@ -101,18 +102,9 @@ for (const engine of engines) {
       )
     })
 
-    test('a crash between the migration that adds seals and the first sealing leaves neither', async () => {
-      const id = await organization()
-      await note(id)
-      await store.transaction(async (tx) => {
-        for (const statement of [
-          'alter table organization_head drop column audit_seal',
-          "delete from migration where name = '0011-audit-seal.sql'",
-        ]) {
-          await sql.raw(statement).execute(tx.query)
-        }
-      })
-      const place = { databaseUrl: opened.databaseUrl, folder: opened.folder, clock, isNode: false }
+    test('a crash between the first migration and its sealing leaves neither', async () => {
+      await using place = await emptyPlace(engine)
+      const { databaseUrl, folder } = place
       const crashes = {
         authenticate: () => {
           throw new Error('the power is gone')
@@ -120,11 +112,17 @@ for (const engine of engines) {
         isAuthentic: () => false,
         isOld: () => false,
       }
-      await assert.rejects(openStore({ ...place, authenticator: crashes }), /the power is gone/)
+      const options = { databaseUrl, folder, clock, isNode: false }
+      await assert.rejects(openStore({ ...options, authenticator: crashes }), /the power is gone/)
       const authenticator = createSealer(['a master secret of the tests, long enough'])
-      await using again = await openStore({ ...place, authenticator })
-      const report = await createAudit({ store: again }).verify(id)
-      assert.deepEqual([report.entries, report.brokenAt], [1, undefined])
+      await using again = await openStore({ ...options, authenticator })
+      const { rows } = await sql<{
+        audit_seal: string
+      }>`select audit_seal from organization_head`.execute(again.query)
+      assert.equal(rows.length, 1)
+      assert.notEqual(rows[0]?.audit_seal, 'unsealed')
+      const report = await createAudit({ store: again }).verify('system')
+      assert.deepEqual([report.entries, report.brokenAt], [0, undefined])
     })
   })
 }

@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { digest } from '../../secrets/index.ts'
 
 /** The operations a migration needs from an engine; everything runs in one transaction, under a lock. */
@@ -8,6 +8,8 @@ export interface MigrationTarget {
   /** Digests of the applied migrations, by name; creates the table if it does not exist. */
   applied(): Promise<ReadonlyMap<string, string>>
   record(name: string, digest: string): Promise<void>
+  /** Forgets every applied migration, so that the files that replaced them can be recorded. */
+  forgetAll(): Promise<void>
   /**
    * Does the part of a migration that SQL can't express, in the same transaction, so that a crash leaves both or
    * neither.
@@ -19,31 +21,68 @@ export interface MigrationTarget {
 export const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
 
 /**
+ * The files up to 0007 (and 0001 of the calls) say in one piece what a longer list said before 0.1.0. A database that has
+ * applied that whole list, and nothing else, has this schema: digests of the lists, by folder.
+ */
+const formerLists: Readonly<Record<string, string>> = {
+  postgres: 'bce2d591392f5ad8c816dc65e280fe9cb071b0b83b6e8f9c40b61b2f7f9ad555',
+  sqlite: '7fb26ad0ccc439952cca37923280096198ce4bd3f48c0c155cbe7f2e9e382972',
+  'sqlite-calls': '06997a3c0e20b35b0ba737c89dede2681546a2cf93b910e53218291be96059dd',
+}
+
+/**
  * Applies the pending migrations in numeric order. Throws if an applied file has changed since, or if the database
  * contains migrations that this version does not know.
  */
 export async function migrate(target: MigrationTarget, folder: string): Promise<void> {
-  const applied = await target.applied()
-  const names = readdirSync(folder)
+  const files = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort()
-  const unknown = [...applied.keys()].find((name) => !names.includes(name))
-  if (unknown !== undefined) {
-    throw new Error(`the database was made by a newer Intercept (it has migration ${unknown})`)
-  }
+    .map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
+  const applied = await appliedNow(target, { folder, files })
+  const known = new Set(files.map(({ name }) => name))
+  const unknown = [...applied.keys()].find((name) => !known.has(name))
+  if (unknown !== undefined) throw new Error(refusalOf(unknown))
   const done: string[] = []
-  for (const name of names) {
-    const text = readFileSync(join(folder, name), 'utf8')
-    const known = applied.get(name)
-    if (known === undefined) {
+  for (const { name, text } of files) {
+    const before = applied.get(name)
+    if (before === undefined) {
       for (const statement of statementsOf(text)) await target.execute(statement)
       await target.record(name, digest(text))
       done.push(name)
-    } else if (known !== digest(text)) {
+    } else if (before !== digest(text)) {
       throw new Error(`migration ${name} is not the one that was applied to this database`)
     }
   }
   await target.complete?.(done)
+}
+
+interface MigrationFile {
+  readonly name: string
+  readonly text: string
+}
+
+/** What was applied; the former list counts as the files that replaced it. */
+async function appliedNow(
+  target: MigrationTarget,
+  { folder, files }: { folder: string; files: readonly MigrationFile[] },
+): Promise<ReadonlyMap<string, string>> {
+  const applied = await target.applied()
+  const list = [...applied].sort(([a], [b]) => (a < b ? -1 : 1))
+  const listed = list.map(([name, of]) => `${name} ${of}`).join('\n')
+  if (digest(listed) !== formerLists[basename(folder)]) return applied
+  const start = files.filter(({ name }) => name < firstSinceFormer)
+  await target.forgetAll()
+  for (const { name, text } of start) await target.record(name, digest(text))
+  return new Map(start.map(({ name, text }) => [name, digest(text)]))
+}
+
+const firstSinceFormer = '0018'
+
+function refusalOf(unknown: string): string {
+  return unknown < firstSinceFormer
+    ? `the database was made before version 0.1.0 and not brought up to date since (it has migration ${unknown})`
+    : `the database was made by a newer Intercept (it has migration ${unknown})`
 }
 
 /** Splits a file into statements at each `;` that ends a line. */

@@ -44,6 +44,7 @@ export async function migratePostgres(
             }>`select name, digest from migration`.execute(tx)
             return new Map(rows.map((row) => [row.name, row.digest]))
           },
+          forgetAll: async () => void (await sql`delete from migration`.execute(tx)),
           async record(name, digest) {
             await sql`insert into migration (name, digest) values (${name}, ${digest})`.execute(tx)
           },

@@ -180,6 +180,7 @@ export async function migrateFile(
     },
     record: async (name, digest) =>
       void file.prepare('insert into migration (name, digest) values (?, ?)').run(name, digest),
+    forgetAll: async () => void file.exec('delete from migration'),
     complete: async (applied) =>
       await complete?.(
         connectionOver(() => file),

@@ -20,7 +20,9 @@ create table organization_head (
   organization_id text collate "C" primary key,
   audit_sequence bigint not null default 0,
   audit_hash text collate "C" not null default '',
-  event_sequence bigint not null default 0
+  event_sequence bigint not null default 0,
+  -- Vouches for where the chain of audit entries ends (docs/decisions/018).
+  audit_seal text not null default 'unsealed'
 );
 -- What the operator and the service do outside any organization.
 insert into organization_head (organization_id) values ('system');
@@ -31,14 +33,27 @@ create table change (
   kind text collate "C" not null,
   organization_id text collate "C" not null,
   subject_id text collate "C" not null,
-  at bigint not null
+  at bigint not null,
+  -- Random: after a failover or a restore the same sequence has another token, and nodes notice.
+  token text collate "C" not null default ''
 );
 
 create table node (
   id text collate "C" primary key,
   started_at bigint not null,
   heartbeat_at bigint not null,
-  seen_sequence bigint not null
+  seen_sequence bigint not null,
+  -- How far the node has read, in which history.
+  seen_token text collate "C" not null default '',
+  -- Grows with every heartbeat, whatever clocks say.
+  beats bigint not null default 0
+);
+
+-- The server that holds this database, and since when nodes have met it here.
+create table database_server (
+  only_row bigint primary key check (only_row = 1),
+  identity text collate "C" not null,
+  since bigint not null
 );
 
 create table api_key (
@@ -86,6 +101,22 @@ create index key_secret_key on key_secret (key_id);
 create index key_secret_lookup on key_secret (lookup);
 create index key_secret_overlap on key_secret (valid_until) where valid_until is not null;
 
+-- Who still calls with the old secret of a rotation: one row a caller, at most so many a secret.
+create table key_straggler (
+  digest text collate "C" not null references key_secret (digest),
+  address text collate "C" not null,
+  agent text collate "C" not null,
+  organization_id text collate "C" not null,
+  key_id text collate "C" not null,
+  target_id text collate "C",
+  calls bigint not null,
+  first_seen_at bigint not null,
+  last_seen_at bigint not null,
+  primary key (digest, address, agent)
+);
+create index key_straggler_key on key_straggler (key_id);
+create index key_straggler_seen on key_straggler (last_seen_at);
+
 create table target (
   id text collate "C" primary key,
   organization_id text collate "C" not null references organization (id),
@@ -98,6 +129,8 @@ create table target (
   disabled_at bigint,
   created_at bigint not null,
   version bigint not null default 1,
+  -- What happens to calls that no rule decides: 'allow', 'refuse', or null = refuse as soon as an allow rule is in force.
+  otherwise text,
   unique (organization_id, slug)
 );
 
@@ -134,6 +167,15 @@ create table audit_entry (
 create index audit_entry_at on audit_entry (at);
 create index audit_entry_subject on audit_entry (organization_id, subject_id, sequence);
 
+-- How far each chain of the audit log has been sent to a collector.
+create table audit_export (
+  organization_id text collate "C" not null primary key,
+  sequence bigint not null,
+  -- The head that was announced last, as an event.
+  announced_sequence bigint not null default 0,
+  announced_at bigint not null default 0
+);
+
 create table event (
   organization_id text collate "C" not null,
   sequence bigint not null,
@@ -153,43 +195,3 @@ create table signing_key (
   created_at bigint not null,
   retired_at bigint
 );
-
--- One row a call of an identified key. Kept apart from the rest: it may be written with less ceremony.
-create table call (
-  id text collate "C" primary key,
-  at bigint not null,
-  organization_id text collate "C" not null,
-  key_id text collate "C" not null,
-  target_id text collate "C",
-  method text collate "C" not null,
-  path text collate "C" not null,
-  status bigint not null,
-  refusal text collate "C",
-  stopped_at text collate "C",
-  rule_id text collate "C",
-  bytes_in bigint not null,
-  bytes_out bigint not null,
-  duration_us bigint not null,
-  upstream_us bigint,
-  address text collate "C" not null,
-  agent text collate "C",
-  capture text collate "C"
-);
-create index call_at on call (at);
-create index call_organization on call (organization_id, at, id);
-create index call_key on call (organization_id, key_id, at, id);
-
--- Counts per minute, for charts; stopped_at '' is an answered call.
-create table call_minute (
-  organization_id text collate "C" not null,
-  minute bigint not null,
-  target_id text collate "C" not null,
-  stopped_at text collate "C" not null,
-  calls bigint not null,
-  errors bigint not null,
-  bytes_in bigint not null,
-  bytes_out bigint not null,
-  duration_us bigint not null,
-  primary key (organization_id, minute, target_id, stopped_at)
-);
-create index call_minute_minute on call_minute (minute);

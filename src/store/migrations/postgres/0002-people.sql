@@ -6,7 +6,10 @@ create table "user" (
   created_at bigint not null,
   last_seen_at bigint,
   deactivated_at bigint,
-  version bigint not null default 1
+  version bigint not null default 1,
+  -- The organization whose directory or provider wrote the address: there it counts, elsewhere only once the organization
+  -- has proven the domain. Null: proven for the whole installation.
+  email_organization_id text collate "C"
 );
 create index user_by_email on "user" (email_key) where email_key is not null;
 
@@ -24,6 +27,10 @@ create table identity (
   name text collate "C",
   created_at bigint not null,
   last_used_at bigint,
+  -- What no owner stands behind in this link: the connection or the directory that it came through.
+  awaits_owner text collate "C" check (awaits_owner in ('connection', 'directory')),
+  -- The client under which a provider with pairwise subjects knew the identity before the connection got another client.
+  former_client_id text collate "C",
   unique (connection_id, issuer, subject)
 );
 create index identity_user on identity (user_id);
@@ -107,3 +114,27 @@ create table idempotent_answer (
   primary key (user_id, key_digest)
 );
 create index idempotent_answer_created on idempotent_answer (created_at);
+
+-- Credentials of programs that administer an organization; without an organization they are the operator's.
+create table access_token (
+  id text collate "C" primary key,
+  organization_id text collate "C" references organization (id),
+  name text collate "C" not null,
+  digest text collate "C" not null unique,
+  hint text collate "C" not null,
+  permissions text collate "C" not null,
+  cidrs text collate "C",
+  created_at bigint not null,
+  created_by text collate "C",
+  creator_user_id text collate "C" references "user" (id),
+  expires_at bigint,
+  expiring_announced_at bigint,
+  last_used_at bigint,
+  last_used_address text collate "C",
+  last_used_agent text collate "C",
+  revoked_at bigint,
+  revoked_by text collate "C"
+);
+create index access_token_organization on access_token (organization_id, id);
+create index access_token_expiry on access_token (expires_at) where expires_at is not null and revoked_at is null;
+create index access_token_issuer on access_token (organization_id, created_by);

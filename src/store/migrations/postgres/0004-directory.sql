@@ -35,11 +35,14 @@ create table directory_user (
   folded jsonb not null,
   version bigint not null default 1,
   created_at bigint not null,
-  modified_at bigint not null
+  modified_at bigint not null,
+  -- An externalId belongs to one user. Users that shared one before this rule are each marked with their own id.
+  shared_external_id text collate "C" not null default ''
 );
 create unique index directory_user_position on directory_user (organization_id, position);
 create unique index directory_user_name on directory_user (organization_id, user_name_key);
-create index directory_user_external on directory_user (organization_id, external_id) where external_id is not null;
+create unique index directory_user_external on directory_user (organization_id, external_id, shared_external_id)
+where external_id is not null;
 create index directory_user_person on directory_user (user_id);
 
 create table directory_email (
@@ -122,5 +125,9 @@ create table directory_request (
   duration_us bigint not null,
   address text collate "C",
   agent text collate "C",
+  -- What was passed over of the request (a JSON list of names).
+  ignored text collate "C",
+  -- The user or group that the request was about.
+  resource_id text collate "C",
   primary key (organization_id, id)
 );

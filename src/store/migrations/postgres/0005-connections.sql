@@ -16,7 +16,9 @@ create table connection (
   tested_at bigint,
   last_used_at bigint,
   last_refusal text collate "C",
-  version bigint not null default 1
+  version bigint not null default 1,
+  -- Whether an owner or the operator saved the connection last: only such a connection signs an owner in unasked.
+  set_by_owner bigint not null default 0 check (set_by_owner in (0, 1))
 );
 create index connection_organization on connection (organization_id, id);
 create index connection_issuer on connection (issuer);
@@ -65,7 +67,9 @@ create table provider_session (
   user_id text collate "C" not null,
   subject text collate "C" not null,
   provider_session text collate "C",
-  expires_at bigint not null
+  expires_at bigint not null,
+  -- The id_token of a session whose end shall end the provider's own session: its hint, sealed.
+  id_token_sealed text collate "C"
 );
 create index provider_session_subject on provider_session (connection_id, subject);
 create index provider_session_expiry on provider_session (expires_at);

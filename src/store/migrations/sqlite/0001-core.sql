@@ -20,7 +20,9 @@ create table organization_head (
   organization_id text primary key,
   audit_sequence integer not null default 0,
   audit_hash text not null default '',
-  event_sequence integer not null default 0
+  event_sequence integer not null default 0,
+  -- Vouches for where the chain of audit entries ends (docs/decisions/018).
+  audit_seal text not null default 'unsealed'
 ) strict;
 -- What the operator and the service do outside any organization.
 insert into organization_head (organization_id) values ('system');
@@ -31,14 +33,27 @@ create table change (
   kind text not null,
   organization_id text not null,
   subject_id text not null,
-  at integer not null
+  at integer not null,
+  -- Random: after a failover or a restore the same sequence has another token, and nodes notice.
+  token text not null default ''
 ) strict;
 
 create table node (
   id text primary key,
   started_at integer not null,
   heartbeat_at integer not null,
-  seen_sequence integer not null
+  seen_sequence integer not null,
+  -- How far the node has read, in which history.
+  seen_token text not null default '',
+  -- Grows with every heartbeat, whatever clocks say.
+  beats integer not null default 0
+) strict;
+
+-- The server that holds this database; SQLite has none, and the table stays empty.
+create table database_server (
+  only_row integer primary key check (only_row = 1),
+  identity text not null,
+  since integer not null
 ) strict;
 
 create table api_key (
@@ -86,6 +101,22 @@ create index key_secret_key on key_secret (key_id);
 create index key_secret_lookup on key_secret (lookup);
 create index key_secret_overlap on key_secret (valid_until) where valid_until is not null;
 
+-- Who still calls with the old secret of a rotation: one row a caller, at most so many a secret.
+create table key_straggler (
+  digest text not null references key_secret (digest),
+  address text not null,
+  agent text not null,
+  organization_id text not null,
+  key_id text not null,
+  target_id text,
+  calls integer not null,
+  first_seen_at integer not null,
+  last_seen_at integer not null,
+  primary key (digest, address, agent)
+) strict;
+create index key_straggler_key on key_straggler (key_id);
+create index key_straggler_seen on key_straggler (last_seen_at);
+
 create table target (
   id text primary key,
   organization_id text not null references organization (id),
@@ -98,6 +129,8 @@ create table target (
   disabled_at integer,
   created_at integer not null,
   version integer not null default 1,
+  -- What happens to calls that no rule decides: 'allow', 'refuse', or null = refuse as soon as an allow rule is in force.
+  otherwise text,
   unique (organization_id, slug)
 ) strict;
 
@@ -133,6 +166,15 @@ create table audit_entry (
 ) strict;
 create index audit_entry_at on audit_entry (at);
 create index audit_entry_subject on audit_entry (organization_id, subject_id, sequence);
+
+-- How far each chain of the audit log has been sent to a collector.
+create table audit_export (
+  organization_id text not null primary key,
+  sequence integer not null,
+  -- The head that was announced last, as an event.
+  announced_sequence integer not null default 0,
+  announced_at integer not null default 0
+) strict, without rowid;
 
 create table event (
   organization_id text not null,

@@ -6,7 +6,10 @@ create table "user" (
   created_at integer not null,
   last_seen_at integer,
   deactivated_at integer,
-  version integer not null default 1
+  version integer not null default 1,
+  -- The organization whose directory or provider wrote the address: there it counts, elsewhere only once the organization
+  -- has proven the domain. Null: proven for the whole installation.
+  email_organization_id text
 ) strict;
 create index user_by_email on "user" (email_key) where email_key is not null;
 
@@ -24,6 +27,10 @@ create table identity (
   name text,
   created_at integer not null,
   last_used_at integer,
+  -- What no owner stands behind in this link: the connection or the directory that it came through.
+  awaits_owner text check (awaits_owner in ('connection', 'directory')),
+  -- The client under which a provider with pairwise subjects knew the identity before the connection got another client.
+  former_client_id text,
   unique (connection_id, issuer, subject)
 ) strict;
 create index identity_user on identity (user_id);
@@ -107,3 +114,27 @@ create table idempotent_answer (
   primary key (user_id, key_digest)
 ) strict;
 create index idempotent_answer_created on idempotent_answer (created_at);
+
+-- Credentials of programs that administer an organization; without an organization they are the operator's.
+create table access_token (
+  id text primary key,
+  organization_id text references organization (id),
+  name text not null,
+  digest text not null unique,
+  hint text not null,
+  permissions text not null,
+  cidrs text,
+  created_at integer not null,
+  created_by text,
+  creator_user_id text references "user" (id),
+  expires_at integer,
+  expiring_announced_at integer,
+  last_used_at integer,
+  last_used_address text,
+  last_used_agent text,
+  revoked_at integer,
+  revoked_by text
+) strict;
+create index access_token_organization on access_token (organization_id, id);
+create index access_token_expiry on access_token (expires_at) where expires_at is not null and revoked_at is null;
+create index access_token_issuer on access_token (organization_id, created_by);

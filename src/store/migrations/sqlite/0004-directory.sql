@@ -35,11 +35,14 @@ create table directory_user (
   folded text not null,
   version integer not null default 1,
   created_at integer not null,
-  modified_at integer not null
+  modified_at integer not null,
+  -- An externalId belongs to one user. Users that shared one before this rule are each marked with their own id.
+  shared_external_id text not null default ''
 ) strict;
 create unique index directory_user_position on directory_user (organization_id, position);
 create unique index directory_user_name on directory_user (organization_id, user_name_key);
-create index directory_user_external on directory_user (organization_id, external_id) where external_id is not null;
+create unique index directory_user_external on directory_user (organization_id, external_id, shared_external_id)
+where external_id is not null;
 create index directory_user_person on directory_user (user_id);
 
 create table directory_email (
@@ -95,18 +98,6 @@ create table directory_count (
   primary key (organization_id, kind, bucket)
 ) strict, without rowid;
 
--- Where the pages of an index walk ended, so that its next page begins there whoever was deleted meanwhile.
-create table directory_walk (
-  token_id text not null,
-  query_digest text not null,
-  next_index integer not null,
-  next_place text not null,
-  previous_index integer,
-  previous_place text,
-  at integer not null,
-  primary key (token_id, query_digest)
-) strict, without rowid;
-
 -- What the directory asked and what we did; bounded, without secrets.
 create table directory_request (
   organization_id text not null,
@@ -122,5 +113,9 @@ create table directory_request (
   duration_us integer not null,
   address text,
   agent text,
+  -- What was passed over of the request (a JSON list of names).
+  ignored text,
+  -- The user or group that the request was about.
+  resource_id text,
   primary key (organization_id, id)
 ) strict, without rowid;

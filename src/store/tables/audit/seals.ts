@@ -9,7 +9,8 @@ export interface ChainPlace {
   readonly hash: string
 }
 
-const sealMigration = '0011-audit-seal.sql'
+// Makes the head of the chain that belongs to no organization.
+const firstMigration = '0001-core.sql'
 
 /** The values covered by a head's code. */
 export function headParts(organizationId: string, { sequence, hash }: ChainPlace) {
@@ -39,11 +40,11 @@ export function anchorName(organizationId: string): string {
 const anchorPrefix = 'audit_begins_after '
 
 /**
- * Seals the heads and anchors that predate seals, in the transaction of the migration that adds them and at no other
- * time: anything found unsealed later was written by someone without the master key.
+ * Seals the heads that the first migration creates, in its transaction and at no other time: a head found unsealed
+ * later was written by someone without the master key.
  */
 export async function sealAfterMigration(tx: Tx, applied: readonly string[]): Promise<void> {
-  if (applied.includes(sealMigration)) await sealEach(tx, () => true)
+  if (applied.includes(firstMigration)) await sealEach(tx, () => true)
 }
 
 /** Reseals heads and anchors that are still under an older master key, skipping invalid ones; returns how many. */

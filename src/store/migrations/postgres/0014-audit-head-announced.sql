@@ -1,3 +1,0 @@
--- The head of each audit chain that was announced last, as an event.
-alter table audit_export add column announced_sequence bigint not null default 0;
-alter table audit_export add column announced_at bigint not null default 0;

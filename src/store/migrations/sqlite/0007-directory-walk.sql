@@ -1,2 +1,0 @@
--- Kept beside the call records now.
-drop table directory_walk;
