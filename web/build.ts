@@ -1,9 +1,11 @@
 // Builds the dashboard into web/dist: `node web/build.ts`. Two builders at once don't disturb each other.
+// Then Kysely's 255 files into one, which the launcher reads instead: they take a third of a command's start.
 import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
 import { build } from 'vite'
+import { buildKyselyFile } from '../deploy/kysely-file.ts'
 
 const dist = join(import.meta.dirname, 'dist')
 const aside = join(import.meta.dirname, `dist.${process.pid}-${threadId}`)
@@ -13,3 +15,5 @@ await build({ root: import.meta.dirname, logLevel: 'warn', build: { outDir: asid
 if (existsSync(dist)) await rename(dist, old).catch(() => undefined)
 await rename(aside, dist).catch(() => rm(aside, { recursive: true }))
 await rm(old, { recursive: true, force: true })
+
+await buildKyselyFile()

@@ -1,0 +1,32 @@
+/** Builds Kysely's 255 files into one, `bin/bundled/kysely-<version>.js`; bin/intercept.js reads it if it is there. */
+import { readFileSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { threadId } from 'node:worker_threads'
+import { fileURLToPath } from 'node:url'
+import { build } from 'vite'
+
+const root = join(import.meta.dirname, '..')
+
+export async function buildKyselyFile(): Promise<void> {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    dependencies: { kysely: string }
+  }
+  const name = `kysely-${dependencies.kysely}.js`
+  const outDir = join(root, 'bin', `bundled.${process.pid}-${threadId}`)
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'warn',
+    build: {
+      ssr: fileURLToPath(import.meta.resolve('kysely')),
+      outDir,
+      rolldownOptions: { output: { entryFileNames: name } },
+    },
+    ssr: { noExternal: true },
+  })
+  // In place at once: a command that starts meanwhile reads all of it or none.
+  await mkdir(join(root, 'bin', 'bundled'), { recursive: true })
+  await rename(join(outDir, name), join(root, 'bin', 'bundled', name))
+  await rm(outDir, { recursive: true })
+}
