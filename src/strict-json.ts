@@ -11,6 +11,8 @@ export interface JsonRules {
   readonly maxDepth: number
   /** Of one object. */
   readonly maxMembers: number
+  /** Of the whole text: objects, lists, texts and all other values. */
+  readonly maxValues?: number
   readonly refusedNames?: ReadonlySet<string>
   /** Whether texts may hold U+0000 and lone surrogates, which the caller then has to judge. */
   readonly allowsAnyText?: boolean
@@ -18,7 +20,7 @@ export interface JsonRules {
 
 /** Why a text was refused; the message completes a sentence that begins with "The JSON". */
 export class JsonFault extends Error {
-  readonly reason: 'encoding' | 'syntax' | 'duplicate' | 'depth'
+  readonly reason: 'encoding' | 'syntax' | 'duplicate' | 'depth' | 'size'
 
   constructor(reason: JsonFault['reason'], message: string) {
     super(message)
@@ -50,6 +52,7 @@ class Reader {
   readonly #text: string
   readonly #rules: JsonRules
   #at = 0
+  #values = 0
 
   constructor(text: string, rules: JsonRules) {
     this.#text = text
@@ -57,8 +60,10 @@ class Reader {
   }
 
   value(depth: number): Json {
-    const { maxDepth } = this.#rules
+    const { maxDepth, maxValues = Infinity } = this.#rules
     if (depth > maxDepth) throw new JsonFault('depth', `is nested deeper than ${maxDepth} levels`)
+    if (++this.#values > maxValues)
+      throw new JsonFault('size', `holds more than ${maxValues} values`)
     this.#space()
     const char = this.#text[this.#at]
     if (char === '{') return this.#object(depth)

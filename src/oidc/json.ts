@@ -12,6 +12,8 @@ const checks = {
   syntax: 'json',
   duplicate: 'json_duplicate',
   depth: 'json_depth',
+  // Only with a bound on values, which is not set here.
+  size: 'json',
 } as const
 
 /** Parses bytes strictly as one JSON object: no duplicate member names at any depth (RFC 7519, section 4). */

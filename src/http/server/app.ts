@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Problem } from '../../errors.ts'
+import { readJsonBody } from './json-body.ts'
 import { ownRefusalsOf, renderProblem, type OwnRefusals } from './problem.ts'
 
 /** Routes of an entry point, to be registered on the app. */
@@ -65,6 +66,13 @@ export function createApp(deps: AppDeps): App {
     },
   })
 
+  // Fastify's reader takes doubled members and broken UTF-8: what one reader took would not be what another one sees.
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => readJsonBody(body),
+  )
   const isHttps = deps.baseUrl.startsWith('https:')
   app.setErrorHandler((error, request, reply) => {
     const problem = deps.translate(error) ?? asProblem(error)
@@ -167,17 +175,12 @@ function asProblem(error: unknown): Problem {
       return new Problem('body_too_large')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Problem('unsupported_media_type')
-    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-    case 'FST_ERR_CTP_INVALID_JSON_BODY':
-      return new Problem('bad_request', 'The request body is not the JSON that it says it is.')
+      return new Problem('bad_request', 'The request body is not as long as it says it is.')
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new Problem('bad_request', 'The URL cannot be read: look at its "%" signs.')
     default:
-      if (error instanceof SyntaxError) {
-        return new Problem('bad_request', 'The body is not valid JSON.', { cause: error })
-      }
       return new Problem('internal_error', undefined, { cause: error })
   }
 }
