@@ -146,7 +146,7 @@ Everything below is under \`/api/v1\`; names in JSON are \`snake_case\`. A node 
 * A refusal is \`application/problem+json\` with a stable \`code\` ([every refusal](refusals.md)).
 * A \`POST\` that creates something takes \`Idempotency-Key\`: the same key and body give the same response again, for 24 hours.
 * What has a version carries an \`ETag\`; \`If-Match\` refuses a change of any other version with 412.
-* Lists are paged: \`limit\`, and \`cursor\` from the page before.
+* Lists are paged: \`limit\`, and \`after\`, the \`next\` of the page before.
 
 ${made}
 

@@ -61,7 +61,7 @@ const table = {
   DATABASE_URL: secret('', 'postgres://… (default: SQLite in DATA_DIR)', parseDatabaseUrl),
   INTERCEPT_SECRET: secret(
     '',
-    'seals secrets at rest; newest first (default: DATA_DIR/secret.key)',
+    'seals secrets at rest; of several (commas) the first seals, each opens (default: DATA_DIR/secret.key)',
     parseMasterSecrets,
   ),
   KEY_SCHEMES: setting('x-api-key,bearer', 'key schemes that are on', parseSchemes),
@@ -165,8 +165,8 @@ const table = {
     'which calls leave a record, unless the target says otherwise: all, refused, sampled 1/n or none',
     parseCallRecords,
   ),
-  RETENTION_CALLS: setting('30d', 'call records are kept', parseDuration),
-  RETENTION_DELIVERIES: setting('30d', 'deliveries are kept', parseDuration),
+  RETENTION_CALLS: setting('30d', 'call records and counts per minute are kept', parseDuration),
+  RETENTION_DELIVERIES: setting('30d', 'ended deliveries and their events are kept', parseDuration),
   RETENTION_AUDIT: setting('400d', 'audit entries are kept', parseDuration),
 } as const
 

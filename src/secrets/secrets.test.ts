@@ -63,6 +63,18 @@ test('a secret prints and serialises as its hint', () => {
   assert.ok(secret instanceof Secret)
 })
 
+test('the master key is replaced in rounds: no process of a round meets what it cannot open', () => {
+  const [old, fresh] = ['the old master key of more than 32', 'the new master key of more than 32']
+  const rounds = [[old], [old, fresh], [fresh, old]].map((keys) => createSealer(keys))
+  const last = createSealer([fresh])
+  for (const [at, sealer] of rounds.entries()) {
+    for (const beside of rounds.slice(Math.max(0, at - 1), at + 2)) {
+      assert.equal(beside.open(sealer.seal('x', ['a']), ['a']), 'x')
+    }
+  }
+  assert.equal(last.open(rounds[2]!.seal('x', ['a']), ['a']), 'x')
+})
+
 test('a sealed text opens in its own place only', () => {
   const sealer = createSealer(['a master key of more than 32 characters'])
   const sealed = sealer.seal('the upstream’s password', ['org_1', 'tgt_1', 'credential'])

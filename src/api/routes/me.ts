@@ -108,7 +108,7 @@ export const meRoutes = {
   }),
 
   'PATCH /me': route({
-    summary: 'Change the own name',
+    summary: 'Change your own name',
     permission: 'signed-in',
     body: input({ name: Type.String({ minLength: 1, maxLength: 100 }) }),
     answer: Type.Object({ id: Type.String(), name: Type.String(), version: Type.Integer() }),

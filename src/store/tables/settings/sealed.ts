@@ -19,7 +19,7 @@ const ofOrganization =
 
 const owned = ['organization_id', 'id']
 
-/** Every sealed column of the database; `test/contracts/sealed.test.ts` fails if one is missing here. */
+/** Every sealed column of the database; `test/answers/master-key-rotation.test.ts` fails if one is missing here. */
 export const sealedColumns: readonly SealedColumn[] = [
   {
     table: 'target',
