@@ -1,6 +1,6 @@
 import { systemClock } from '../src/clock.ts'
 import { createId, type OrganizationId } from '../src/ids.ts'
-import { createOrganizations } from '../src/organizations/index.ts'
+import { Organizations } from '../src/organizations/index.ts'
 import { memberships, openStore, targets, users, type Store } from '../src/store/index.ts'
 import { command, prepareGuarded } from '../test/torture/guarded.ts'
 import { seed, type Amounts } from '../test/torture/reads-seed.ts'
@@ -26,7 +26,7 @@ export async function fillOrganization(
   await seed(env, amounts, randomFrom(1))
   const folder = env['DATA_DIR'] ?? ''
   await using store = await openStore({ folder, clock: systemClock, isNode: false })
-  const { id } = await createOrganizations({ store, clock: systemClock }).get('torture')
+  const { id } = await new Organizations({ store }).get('torture')
   await fillMembers(store, id, amounts.members)
   await fillTargets(store, id, amounts.targets)
 }

@@ -25,12 +25,12 @@ import { measureLimits } from './measure.ts'
 import { createConfigurations } from '../configuration/index.ts'
 import { createDirectories } from '../directory/index.ts'
 import {
-  createInvitations,
-  createLinks,
-  createMembers,
-  createOrganizations,
-  createPeople,
-  createPost,
+  Invitations,
+  Links,
+  Members,
+  Organizations,
+  People,
+  openMailer,
 } from '../organizations/index.ts'
 import { createSso } from '../sso/index.ts'
 import {
@@ -57,7 +57,7 @@ export async function openDomain(config: Config, infrastructure: Infrastructure)
   const access = await openAccess(config, infrastructure)
   const { sessions } = access
   const targets = openTargets(config, infrastructure, opened)
-  const { post, directories, sso } = await openPeople(config, infrastructure, opened)
+  const { mailer, directories, sso } = await openPeople(config, infrastructure, opened)
   const webhooks = openWebhooks(config, infrastructure, opened)
   const callLog = await openRecords(infrastructure, opened)
 
@@ -67,11 +67,11 @@ export async function openDomain(config: Config, infrastructure: Infrastructure)
     ...targets,
     ...{ callLog, directories, sso, webhooks },
     configurations: openConfigurations(config, infrastructure),
-    people: createPeople({ store, sealer, clock, sessions, signUp: config.signUp }),
-    organizations: createOrganizations({ store, clock }),
-    members: createMembers({ store, clock, sessions, policies: sso.policies }),
-    invitations: createInvitations({ store, clock, baseUrl, post }),
-    links: createLinks({ store, clock, baseUrl }),
+    people: new People({ store, sealer, clock, sessions, signUp: config.signUp }),
+    organizations: new Organizations({ store }),
+    members: new Members({ store, clock, sessions, policies: sso.policies }),
+    invitations: new Invitations({ store, clock, baseUrl, mailer }),
+    links: new Links({ store, clock, baseUrl }),
     audit: createAudit({ store }),
     denials: createDenials({ store, clock, log: storeLog }),
     traffic: createTraffic({ store, clock }),
@@ -135,7 +135,7 @@ async function openPeople(
 ) {
   const { store, sealer, clock, log, relyingParty, resolveTxt } = infrastructure
   const { baseUrl, authUrl } = config
-  const post = opened.use(await createPost({ smtpUrl: config.smtpUrl, baseUrl, log }))
+  const mailer = opened.use(await openMailer({ smtpUrl: config.smtpUrl, baseUrl, log }))
   const directories = opened.use(
     createDirectories({
       ...{ store, clock, sealer },
@@ -148,7 +148,7 @@ async function openPeople(
     directory: directories.signIn,
     allowLoopback: config.loopbackIsOpen,
   })
-  return { post, directories, sso }
+  return { mailer, directories, sso }
 }
 
 function openWebhooks(

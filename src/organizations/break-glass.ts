@@ -8,7 +8,7 @@ import {
 } from '../store/index.ts'
 import { isActiveOwner } from './owners.ts'
 
-/** Whether an organization requires its company sign-in, and which owners are excepted for emergencies. */
+/** Whether an organization requires its company sign-in, and which owners may sign in without it in an emergency. */
 export interface SsoPolicy {
   readonly required: boolean
   readonly breakGlass: readonly UserId[]
@@ -21,11 +21,11 @@ export function policyOf(organization: OrganizationRecord): SsoPolicy {
 }
 
 /** Refuses to take away the last break-glass owner while SSO is required: `break_glass_missing`. */
-export async function keepBreakGlass(
+export async function requireAnotherBreakGlassOwner(
   tx: Tx,
   leaving: Pick<MembershipRecord, 'organizationId' | 'userId'>,
 ): Promise<void> {
-  // Locked: the policy that would name this owner may be on its way.
+  // Locked: another transaction may be naming this owner in the policy.
   const found = await organizations.find(tx, leaving.organizationId, true)
   const policy = found && policyOf(found)
   if (!policy?.required || !policy.breakGlass.includes(leaving.userId)) return

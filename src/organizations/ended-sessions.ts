@@ -2,18 +2,17 @@ import type { SessionId, UserId } from '../ids.ts'
 import type { Tx } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
-/** Announces sessions that somebody else or a rule ended, to an organization that the person belongs to. */
+/** Announces ended sessions to one of the organizations that their person belongs to. */
 export function announceEnded(
   tx: Tx,
   of: { readonly organizationId: string; readonly userId: UserId },
-  sessions: readonly { readonly id: SessionId }[],
-  reason: string,
+  ended: { readonly sessions: readonly { readonly id: SessionId }[]; readonly reason: string },
 ): void {
-  for (const { id } of sessions) {
+  for (const { id } of ended.sessions) {
     publish(tx, {
       organizationId: of.organizationId,
       type: 'session.revoked',
-      data: { session_id: id, user_id: of.userId, reason },
+      data: { session_id: id, user_id: of.userId, reason: ended.reason },
     })
   }
 }

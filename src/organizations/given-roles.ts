@@ -4,8 +4,9 @@ import type { OrganizationId } from '../ids.ts'
 import type { Actor, Tx } from '../store/index.ts'
 
 /**
- * Nobody gives more than they have: refuses a role that includes what the person or token who gives it may not do at this
- * moment (`permission_required`). What somebody has already is not given. Asked inside the transaction that then writes.
+ * Nobody gives more than they have: refuses a role with a permission that the person or token giving it lacks at this
+ * moment (`permission_required`). Permissions that the member has already do not count. Call it inside the transaction
+ * that then writes.
  */
 export async function requirePowerToGive(
   tx: Tx,
@@ -13,7 +14,7 @@ export async function requirePowerToGive(
   given: { readonly role: Role; readonly had?: Role | undefined },
 ): Promise<void> {
   const { organizationId, actor } = by
-  // The operator stands above roles; directories, providers and the product act on what people have decided.
+  // The operator stands above roles; directories, providers and the product carry out what people have decided.
   if (actor.kind !== 'user' && actor.kind !== 'token') return
   const had = given.had === undefined ? [] : permissionsOf(given.had)
   const gained = permissionsOf(given.role).filter((permission) => !had.includes(permission))
@@ -28,7 +29,7 @@ export async function requirePowerToGive(
   )
 }
 
-/** The same for roles that groups of a directory or a provider give; whoever comes in by them is a viewer anyway. */
+/** The same for roles that a directory's or a provider's groups give: their members are viewers anyway. */
 export async function requirePowerOfGroups(
   tx: Tx,
   by: { readonly organizationId: OrganizationId; readonly actor: Actor },

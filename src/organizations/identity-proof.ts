@@ -15,20 +15,20 @@ export interface ProvenIdentity extends IdentityKey {
   readonly name: string | undefined
 }
 
-/** Whose page a proof may be confirmed on. */
+/** The person and session that may confirm a proof. */
 export interface ProofHolder {
   readonly userId: UserId
   readonly sessionId: SessionId
 }
 
 /**
- * Proofs of an identity on their way to a confirmation: sealed, for one person, one session and one subject, for ten
- * minutes, once. A proof of one subject never links another (CVE-2026-9087).
+ * Proofs of an identity that await confirmation: sealed, for one person, one session and one subject, for ten minutes,
+ * once. A proof of one subject never links another (CVE-2026-9087).
  */
 export interface IdentityProofs {
   make(proven: ProvenIdentity, holder: ProofHolder): string
   /** What a proof proves, without using it up; `link_invalid` (400) for anybody else's, old or altered ones. */
-  look(proof: string, holder: ProofHolder): ProvenIdentity
+  read(proof: string, holder: ProofHolder): ProvenIdentity
   /** The same, once. */
   use(proof: string, holder: ProofHolder): Promise<ProvenIdentity>
 }
@@ -38,7 +38,7 @@ interface Proof extends ProofHolder {
   readonly at: number
 }
 
-/** Opens the proofs; nothing is stored until one is used. */
+/** Makes and checks proofs; nothing is stored until one is used. */
 export function createIdentityProofs(deps: {
   store: Store
   sealer: Sealer
@@ -46,7 +46,7 @@ export function createIdentityProofs(deps: {
 }): IdentityProofs {
   const { store, sealer, clock } = deps
 
-  function read(proof: string, holder: ProofHolder): Proof {
+  function check(proof: string, holder: ProofHolder): Proof {
     const found = open(sealer, proof)
     const fits =
       found !== undefined &&
@@ -62,10 +62,10 @@ export function createIdentityProofs(deps: {
       const proof: Proof = { proven, userId, sessionId, at: clock.now() }
       return Buffer.from(sealer.seal(JSON.stringify(proof), context)).toString('base64url')
     },
-    look: (proof, holder) => read(proof, holder).proven,
+    read: (proof, holder) => check(proof, holder).proven,
     async use(proof, holder) {
-      const found = read(proof, holder)
-      // What it says, not how it is written: base64url has several spellings of the same bytes.
+      const found = check(proof, holder)
+      // Digest the content, not the text: base64url has several spellings of the same bytes.
       const said = digest(`proof ${JSON.stringify(found)}`)
       const first = await store.transaction(
         async (tx) => await usedOnce.use(tx, said, found.at + 2 * lifetimeMs),

@@ -9,19 +9,14 @@ import {
 } from '../store/index.ts'
 import { join } from './member-lifecycle.ts'
 
-/** Uses an invitation up and makes its person a member. `invitation_invalid` (400), `conflict` for who is or was in. */
+/** Makes a person a member by an invitation, once. `invitation_invalid` (400); `conflict` if they are or were a member. */
 export async function joinByInvitation(
   tx: Tx,
-  invitation: InvitationRecord,
-  user: UserRecord,
+  { invitation, user }: { readonly invitation: InvitationRecord; readonly user: UserRecord },
   actor: Actor,
 ): Promise<MembershipRecord> {
-  const { organizationId } = invitation
-  const accepted = await invitations.accept(tx, {
-    organizationId,
-    id: invitation.id,
-    acceptedBy: user.id,
-  })
+  const { organizationId, id } = invitation
+  const accepted = await invitations.accept(tx, { organizationId, id, acceptedBy: user.id })
   if (!accepted) {
     throw new Problem('invitation_invalid', 'The invitation was used, withdrawn, or is too old.')
   }

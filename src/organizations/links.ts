@@ -1,4 +1,3 @@
-import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createId, isId, type OrganizationId, type UserId } from '../ids.ts'
@@ -15,120 +14,128 @@ import {
   type Tx,
   type UserRecord,
 } from '../store/index.ts'
+import { checkOrganization, insertOrganization } from './organizations.ts'
 import { join } from './member-lifecycle.ts'
 import { emailOf, nameOf } from './name.ts'
-import { checkOrganization, insertOrganization } from './organizations.ts'
+import { recordForPerson } from './audit-entries.ts'
 
 const lifetimeMs = 3600 * 1000
 const tokenBytes = 32
+const setUpSetting = 'set_up_at'
+const pages = { setup: 'setup', sign_in: 'sign-in-link' } as const
 
-/** The two links that an operator prints: the first owner's, and the one for emergencies. */
-export interface Links {
-  /**
-   * A new setup link, or undefined once there is an owner. Older ones end, unless they are to be kept: several nodes
-   * that start on one database each print one, and each printed line must work until somebody has used one of them.
-   */
-  setupLink(wish?: { keepOlder: boolean }): Promise<string | undefined>
-  /** Whether a setup token still works. */
-  isSetupOpen(token: string): Promise<boolean>
-  /** Makes the first owner with an organization. `link_invalid`, `invalid_input`, `conflict` for the slug. */
-  setUp(
-    token: string,
-    wish: {
-      name: string
-      email: string
-      organization: {
-        slug: string
-        name?: string | undefined
-        /** Whether an organization of this name that exists already is meant. */
-        existing?: boolean | undefined
-      }
-    },
-    actor: Actor,
-  ): Promise<{ user: UserRecord; organization: OrganizationRecord }>
-  /**
-   * A single-use link that signs a known person in, for an hour: by their id, or by an address; an organization says
-   * which of several people with it is meant. `not_found`, `conflict` for several people.
-   */
-  signInLink(idOrEmail: string, organizationId?: OrganizationId): Promise<string>
-  /** Uses a sign-in link up. `link_invalid`. */
-  useSignInLink(token: string): Promise<UserRecord>
+/** The first owner and their organization, as typed on the setup page. */
+export interface SetUpInput {
+  readonly name: string
+  readonly email: string
+  readonly organization: {
+    readonly slug: string
+    readonly name?: string | undefined
+    /** Whether the owner is meant for the organization that has this slug already. */
+    readonly existing?: boolean | undefined
+  }
 }
 
-/** Opens the links' rules. */
-export function createLinks(deps: { store: Store; clock: Clock; baseUrl: string }): Links {
-  const { store, clock, baseUrl } = deps
+/** What the links' rules work with. */
+export interface LinksDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly baseUrl: string
+}
 
-  return {
-    async setupLink(wish) {
-      const token = randomToken(tokenBytes)
-      return await store.transaction(async (tx) => {
-        if (await isSetUp(tx)) return undefined
-        await signInLinks.removeSetUp(tx, wish?.keepOlder === true ? tx.now : Infinity)
-        const expiresAt = tx.now + lifetimeMs
-        await signInLinks.insert(tx, {
-          digest: digest(token),
-          kind: 'setup',
-          userId: undefined,
-          expiresAt,
-        })
-        return `${baseUrl}/setup?token=${token}`
-      })
-    },
-    async isSetupOpen(token) {
-      const link = await signInLinks.findOpen(store, digest(token), clock.now())
-      return link?.kind === 'setup'
-    },
-    async setUp(token, wish, actor) {
-      const email = emailOf(wish.email)
-      const name = nameOf(wish.name)
-      const place = checkOrganization(wish.organization)
-      const userId = createId('usr', clock.now())
-      return await store.transaction(async (tx) => {
-        const link = await signInLinks.use(tx, digest(token), 'setup')
-        if (!link || (await isSetUp(tx))) throw invalid('npx interceptd setup-link')
-        const user = await users.insert(tx, { id: userId, name, email })
-        const self: Actor = { ...actor, kind: 'user', id: user.id, name }
-        const found = await organizations.findBySlug(tx, place.slug)
-        if (found && wish.organization.existing !== true) {
-          throw new Problem(
-            'conflict',
-            `There is an organization ${place.slug} already. Choose another name, or say that you are to own that one.`,
-          )
-        }
-        const organization =
-          found ?? (await insertOrganization(tx, { ...place, plan: 'standard' }, self))
-        const member = { organizationId: organization.id, userId, name, email }
-        await join(tx, { ...member, role: 'owner', source: 'setup' }, self)
-        await settings.set(tx, setUpSetting, new Date(tx.now).toISOString())
-        return { user, organization }
-      })
-    },
-    async signInLink(idOrEmail, organizationId) {
-      const token = randomToken(tokenBytes)
-      const user = await personToSignIn(store, idOrEmail, organizationId)
-      await store.transaction(async (tx) => {
-        const expiresAt = tx.now + lifetimeMs
-        await signInLinks.insert(tx, {
-          digest: digest(token),
-          kind: 'sign_in',
-          userId: user.id,
-          expiresAt,
-        })
-        await recordFor(tx, user.id, { kind: 'operator' }, 'sign_in_link.printed')
-      })
-      return `${baseUrl}/sign-in-link?token=${token}`
-    },
-    async useSignInLink(token) {
-      return await store.transaction(async (tx) => {
-        const link = await signInLinks.use(tx, digest(token), 'sign_in')
-        const user = link?.userId === undefined ? undefined : await users.find(tx, link.userId)
-        if (!user || user.deactivatedAt !== undefined) {
-          throw invalid('npx interceptd sign-in-link <email>')
-        }
-        return user
-      })
-    },
+/** The two links that an operator prints: the first owner's, and the one for emergencies. */
+export class Links {
+  readonly #deps: LinksDeps
+
+  constructor(deps: LinksDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * A new setup link, or undefined once there is an owner. Older links end unless `keepOlder`: several nodes that start
+   * on one database each print one, and each printed line must work until somebody has used one of them.
+   */
+  async setupLink({ keepOlder = false } = {}): Promise<string | undefined> {
+    return await this.#deps.store.transaction(async (tx) => {
+      if (await isSetUp(tx)) return undefined
+      await signInLinks.removeSetUp(tx, keepOlder ? tx.now : Infinity)
+      return await this.#insert(tx, 'setup')
+    })
+  }
+
+  /** Whether a setup token still works. */
+  async isSetupOpen(token: string): Promise<boolean> {
+    const { store, clock } = this.#deps
+    return (await signInLinks.findOpen(store, digest(token), clock.now()))?.kind === 'setup'
+  }
+
+  /** Makes the first owner with an organization. `link_invalid`, `invalid_input`, `conflict` for the slug. */
+  async setUp(
+    token: string,
+    input: SetUpInput,
+    actor: Actor,
+  ): Promise<{ user: UserRecord; organization: OrganizationRecord }> {
+    const email = emailOf(input.email)
+    const name = nameOf(input.name)
+    const checked = checkOrganization(input.organization)
+    const userId = createId('usr', this.#deps.clock.now())
+    return await this.#deps.store.transaction(async (tx) => {
+      const link = await signInLinks.use(tx, digest(token), 'setup')
+      if (!link || (await isSetUp(tx))) throw invalid('npx interceptd setup-link')
+      const user = await users.insert(tx, { id: userId, name, email })
+      const self: Actor = { ...actor, kind: 'user', id: user.id, name }
+      const found = await organizations.findBySlug(tx, checked.slug)
+      if (found && input.organization.existing !== true) {
+        throw new Problem(
+          'conflict',
+          `There is an organization ${checked.slug} already. Choose another name, or say that you are to own that one.`,
+        )
+      }
+      const organization =
+        found ?? (await insertOrganization(tx, { ...checked, plan: 'standard' }, self))
+      const member = { organizationId: organization.id, userId, name, email }
+      await join(tx, { ...member, role: 'owner', source: 'setup' }, self)
+      await settings.set(tx, setUpSetting, new Date(tx.now).toISOString())
+      return { user, organization }
+    })
+  }
+
+  /**
+   * A single-use link that signs a known person in, for an hour: found by id or by address. Where several people have
+   * the address, the organization says whose member is meant. `not_found`, `conflict` for several people.
+   */
+  async signInLink(idOrEmail: string, organizationId?: OrganizationId): Promise<string> {
+    const { store } = this.#deps
+    const { id: userId } = await personToSignIn(store, idOrEmail, organizationId)
+    return await store.transaction(async (tx) => {
+      const entry = {
+        actor: { kind: 'operator' },
+        action: 'sign_in_link.printed',
+        detail: {},
+      } as const
+      await recordForPerson(tx, { userId }, entry)
+      return await this.#insert(tx, 'sign_in', userId)
+    })
+  }
+
+  /** The person a sign-in link is for; the link ends. `link_invalid`. */
+  async useSignInLink(token: string): Promise<UserRecord> {
+    return await this.#deps.store.transaction(async (tx) => {
+      const link = await signInLinks.use(tx, digest(token), 'sign_in')
+      const user = link?.userId === undefined ? undefined : await users.find(tx, link.userId)
+      if (!user || user.deactivatedAt !== undefined) {
+        throw invalid('npx interceptd sign-in-link <email>')
+      }
+      return user
+    })
+  }
+
+  /** Stores a new link's digest, and returns the only copy of the link. */
+  async #insert(tx: Tx, kind: keyof typeof pages, userId?: UserId): Promise<string> {
+    const token = randomToken(tokenBytes)
+    const expiresAt = tx.now + lifetimeMs
+    await signInLinks.insert(tx, { digest: digest(token), kind, userId, expiresAt })
+    return `${this.#deps.baseUrl}/${pages[kind]}?token=${token}`
   }
 }
 
@@ -156,7 +163,7 @@ async function personToSignIn(
   return user
 }
 
-/** Those whose address it is; where nobody has proven it, those for whom a directory has written it. */
+/** The people who have proven an address; where nobody has, those for whom a directory has written it. */
 async function peopleWith(
   store: Store,
   email: string,
@@ -174,23 +181,9 @@ async function peopleWith(
   return members
 }
 
-const setUpSetting = 'set_up_at'
-
-/** Once set up, always set up: no link makes a second first owner, even when the first one has left. */
+/** Once set up, always set up: no link makes another first owner, even after the first one has left. */
 async function isSetUp(tx: Tx): Promise<boolean> {
   return (await settings.find(tx, setUpSetting)) !== undefined || (await users.exists(tx))
-}
-
-async function recordFor(tx: Tx, userId: UserId, actor: Actor, action: string): Promise<void> {
-  for (const { organization } of await memberships.listOfUser(tx, userId)) {
-    record(tx, {
-      organizationId: organization.id,
-      actor,
-      action,
-      subject: { kind: 'user', id: userId },
-      detail: {},
-    })
-  }
 }
 
 function invalid(command: string): Problem {

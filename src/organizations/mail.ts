@@ -1,7 +1,7 @@
 const timeoutMs = 10_000
 
 /** What an invitation's mail says. */
-export interface Letter {
+export interface InvitationMail {
   readonly to: string
   readonly organization: string
   readonly role: string
@@ -9,32 +9,32 @@ export interface Letter {
 }
 
 /** Sends mail through the operator's mail server. */
-export interface Post extends Disposable {
-  /** Whether the server took the mail; a mail that fails never fails the invitation, whose link can be handed over. */
-  sendInvitation(letter: Letter): Promise<boolean>
+export interface Mailer extends Disposable {
+  /** Whether the server took the mail; a failure never fails the invitation, whose link can be passed on by hand. */
+  sendInvitation(mail: InvitationMail): Promise<boolean>
 }
 
-/** Opens the way to a mail server (smtp://user:password@host:port); without one, no mail is sent. */
-export async function createPost(deps: {
+/** Connects to a mail server (smtp://user:password@host:port); without one, no mail is sent. */
+export async function openMailer(deps: {
   smtpUrl: string | undefined
   baseUrl: string
   log: { warn(fields: object, text: string): void }
-}): Promise<Post> {
+}): Promise<Mailer> {
   if (deps.smtpUrl === undefined) {
     return { sendInvitation: async () => false, [Symbol.dispose]() {} }
   }
-  // Loaded only where there is a mail server.
+  // Loaded only when a mail server is set.
   const { createTransport } = await import('nodemailer')
   const transport = createTransport(deps.smtpUrl, {
     from: `Intercept <intercept@${new URL(deps.baseUrl).hostname}>`,
-    // Nothing that somebody typed ever makes us read a file or call an address.
+    // Nothing in a message can make us read a file or fetch an address.
     disableFileAccess: true,
     disableUrlAccess: true,
   })
   return {
-    async sendInvitation(letter) {
+    async sendInvitation(mail) {
       try {
-        await Promise.race([transport.sendMail(written(letter)), late()])
+        await Promise.race([transport.sendMail(render(mail)), timeOut()])
         return true
       } catch (error) {
         deps.log.warn({ err: error }, 'an invitation could not be mailed')
@@ -45,7 +45,7 @@ export async function createPost(deps: {
   }
 }
 
-function written({ to, organization, role, link }: Letter) {
+function render({ to, organization, role, link }: InvitationMail) {
   return {
     to: { name: '', address: to },
     subject: `Invitation to ${organization}`,
@@ -60,7 +60,7 @@ If you did not expect this, ignore it: nothing happens.
   }
 }
 
-async function late(): Promise<never> {
+async function timeOut(): Promise<never> {
   return await new Promise((_resolve, reject) => {
     setTimeout(() => reject(new Error('the mail server took too long')), timeoutMs).unref()
   })

@@ -16,6 +16,7 @@ import {
 } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 import { announceEnded } from './ended-sessions.ts'
+import { recordInvitation } from './audit-entries.ts'
 
 /** A member as audit entries and events name them. */
 export interface LifecycleMember {
@@ -33,7 +34,7 @@ export interface LifecycleEffect {
   readonly keys: number
 }
 
-/** Adds a member, and announces it. `conflict` for somebody who is in, or was deactivated there. */
+/** Adds a member and announces it. `conflict` for somebody who is a member already or was deactivated there. */
 export async function join(
   tx: Tx,
   member: Omit<LifecycleMember, 'id'> & { role: MembershipRole; source: MembershipSource },
@@ -70,7 +71,7 @@ export interface RoleChangeOfMember extends LifecycleMember {
   readonly after: MembershipRole
 }
 
-/** Gives members of one organization other roles; every session of theirs ends. Owners are the caller's to protect. */
+/** Gives members of one organization other roles and ends their sessions. The caller protects the last owner. */
 export async function changeRoles(
   tx: Tx,
   changes: readonly RoleChangeOfMember[],
@@ -78,7 +79,7 @@ export async function changeRoles(
 ): Promise<void> {
   const [first] = changes
   if (first === undefined) return
-  // One statement per role and one look for sessions: a group may have thousands of members.
+  // One statement per role and one query for sessions: a group may have thousands of members.
   for (const role of new Set(changes.map(({ after }) => after))) {
     const ids = changes.flatMap((change) => (change.after === role ? [change.id] : []))
     await memberships.giveRole(tx, { organizationId: first.organizationId, ids, role })
@@ -106,12 +107,11 @@ export async function deactivate(
   tx: Tx,
   member: LifecycleMember,
   actor: Actor,
-  note: Readonly<Record<string, unknown>> = {},
 ): Promise<LifecycleEffect> {
   const { organizationId, id, userId } = member
   await memberships.update(tx, { organizationId, id, change: { deactivatedAt: tx.now } })
   const suspended = await keys.suspendPersonal(tx, { organizationId, userId, suspendedAt: tx.now })
-  return await announceLeft(tx, { verb: 'deactivated', member, actor, keys: suspended, note })
+  return await announceLeft(tx, { verb: 'deactivated', member, actor, keys: suspended })
 }
 
 /** Ends every session of the last owner and suspends the personal keys; the membership stays. */
@@ -195,7 +195,7 @@ async function announceLeft(
   return effect
 }
 
-/** An invitation gives no more than its maker could give now: it ends with their power, not only with the week. */
+/** Withdraws the open invitations that a member could no longer make: an invitation ends with its maker's power. */
 async function withdrawInvitations(
   tx: Tx,
   maker: LifecycleMember & {
@@ -209,15 +209,7 @@ async function withdrawInvitations(
   if (after === 'owner') return
   const role = after !== undefined && may(after, 'members.manage') ? 'owner' : undefined
   const withdrawn = await invitations.revokeMadeBy(tx, { organizationId, userId, role })
-  for (const { id, email, role: given } of withdrawn) {
-    record(tx, {
-      organizationId,
-      actor,
-      action: 'invitation.revoked',
-      subject: { kind: 'invitation', id },
-      detail: { email, role: given },
-    })
-  }
+  for (const one of withdrawn) recordInvitation(tx, one, { actor, action: 'invitation.revoked' })
 }
 
 async function endAll(
@@ -226,11 +218,11 @@ async function endAll(
   why: { actor: Actor; reason: string },
 ): Promise<number> {
   const { reason } = why
-  // What another organization's provider vouched for never reached this one, and is not this one's to end.
+  // A session that another organization's provider vouched for never reached this one and is not ours to end.
   const { organizationId } = member
   const of = { userId: member.userId, which: { organizationId } }
   const ended = await endSessions(tx, of, { by: why.actor.id, reason })
-  announceEnded(tx, member, ended, reason)
+  announceEnded(tx, member, { sessions: ended, reason })
   return ended.length
 }
 

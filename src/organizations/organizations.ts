@@ -5,8 +5,6 @@ import {
   readOrganizationRate,
   type KeyDefaults,
 } from '../access/index.ts'
-import { record } from '../audit/index.ts'
-import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createId, type OrganizationId } from '../ids.ts'
 import type { Rate } from '../rate.ts'
@@ -20,6 +18,7 @@ import {
   type Tx,
 } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
+import { recordOrganization } from './audit-entries.ts'
 import { nameOf } from './name.ts'
 import { requireActingOwner } from './owners.ts'
 
@@ -41,123 +40,127 @@ export interface OrganizationInput {
 export interface OrganizationChange {
   readonly name?: string | undefined
   readonly keyDefaults?: Partial<KeyDefaults> | undefined
-  /** What all of its calls share; null = no limit. */
+  /** The rate that all of its calls share; null = no limit. */
   readonly rateLimit?: Rate | null | undefined
+  readonly expectedVersion?: number | undefined
 }
 
 /** Organizations: create, find, change, set the plan. */
-export interface Organizations {
+export class Organizations {
+  readonly #store: Store
+
+  constructor(deps: { readonly store: Store }) {
+    this.#store = deps.store
+  }
+
   /** `invalid_input`, `conflict` if the slug is taken. */
-  create(wish: OrganizationInput, actor: Actor): Promise<OrganizationRecord>
+  async create(input: OrganizationInput, actor: Actor): Promise<OrganizationRecord> {
+    const { plan = 'standard' } = input
+    const checked = checkOrganization(input)
+    return await this.#store.transaction(
+      async (tx) => await insertOrganization(tx, { ...checked, plan }, actor),
+    )
+  }
+
   /** By slug or id; `not_found`. */
-  get(slugOrId: string): Promise<OrganizationRecord>
-  list(page: { after?: string | undefined; limit: number }): Promise<OrganizationRecord[]>
-  /** Changes what is given; `version_conflict`, `invalid_input`. */
-  change(
-    id: OrganizationId,
-    wish: OrganizationChange,
-    actor: Actor,
-    expectedVersion?: number,
-  ): Promise<OrganizationRecord>
-  /** Deletes it for its people and programs; its rows stay for the operator. `permission_required`. */
-  remove(id: OrganizationId, actor: Actor): Promise<void>
-  /** `not_found`. */
-  setPlan(slugOrId: string, plan: Plan, actor: Actor): Promise<OrganizationRecord>
-}
-
-/** Opens the organizations' rules. */
-export function createOrganizations(deps: { store: Store; clock: Clock }): Organizations {
-  const { store } = deps
-
-  async function get(slugOrId: string): Promise<OrganizationRecord> {
+  async get(slugOrId: string): Promise<OrganizationRecord> {
     const found =
-      (await organizations.findBySlug(store, slugOrId)) ??
-      (await organizations.find(store, slugOrId))
+      (await organizations.findBySlug(this.#store, slugOrId)) ??
+      (await organizations.find(this.#store, slugOrId))
     if (!found) {
       throw new Problem('not_found', `There is no organization ${slugOrId.slice(0, 40)}.`)
     }
     return found
   }
 
-  return {
-    get,
-    list: async (page) => await organizations.list(store, page),
-    async create(wish, actor) {
-      const checked = checkOrganization(wish)
-      return await store.transaction(
-        async (tx) =>
-          await insertOrganization(tx, { ...checked, plan: wish.plan ?? 'standard' }, actor),
-      )
-    },
-    async change(id, wish, actor, expectedVersion) {
-      const name = wish.name === undefined ? undefined : nameOf(wish.name)
-      // A tighter rate holds on every node once this has answered.
-      const { result } = await store.transactionConfirmed(async (tx) => {
-        // Locked: the settings are written as a whole, and somebody else may change another of them now.
-        const before = await organizations.find(tx, id, true)
-        const settings = before && settingsOf(before, wish)
-        const changed = await organizations.update(tx, id, { name, settings, expectedVersion })
-        if (!before || !changed) {
-          throw new Problem('version_conflict', 'The organization was changed meanwhile.')
-        }
-        if (changed.name !== before.name) {
-          recordChange(tx, id, 'renamed', actor, { before: before.name, after: changed.name })
-        }
-        if (wish.keyDefaults !== undefined) {
-          recordChange(tx, id, 'key_defaults_changed', actor, {
-            before: describeDefaults(before),
-            after: describeDefaults(changed),
-          })
-        }
-        if (wish.rateLimit !== undefined) {
-          recordChange(tx, id, 'rate_limit_changed', actor, {
-            before: describeRate(before),
-            after: describeRate(changed),
-          })
-        }
-        return changed
-      })
-      return result
-    },
-    async remove(id, actor) {
-      await store.transactionConfirmed(async (tx) => {
-        // What its directory is just writing comes before.
-        await directoryCounts.hold(tx, id)
-        await requireActingOwner(tx, { organizationId: id, actor }, onlyOwners)
-        const removed = await organizations.remove(tx, id)
-        if (removed) recordChange(tx, id, 'deleted', actor, { slug: removed.slug })
-      })
-    },
-    async setPlan(slugOrId, plan, actor) {
-      const { id, plan: before } = await get(slugOrId)
-      // What the plan no longer holds is refused by every node once this has answered.
-      const { result } = await store.transactionConfirmed(async (tx) => {
-        await directoryCounts.hold(tx, id)
-        const changed = await organizations.update(tx, id, { plan })
-        if (!changed) throw new Problem('not_found', `There is no organization ${slugOrId}.`)
-        record(tx, {
-          organizationId: id,
-          actor,
-          action: 'organization.plan_changed',
-          subject: { kind: 'organization', id },
-          detail: { before, after: plan },
-        })
-        publish(tx, {
-          organizationId: id,
-          type: 'organization.plan_changed',
-          data: { before, after: plan },
-        })
-        tx.changed({ kind: 'organization', organizationId: id, subjectId: id })
-        return changed
-      })
-      return result
-    },
+  async list(page: { after?: string | undefined; limit: number }): Promise<OrganizationRecord[]> {
+    return await organizations.list(this.#store, page)
+  }
+
+  /** Changes what is given, on every node when this returns. `version_conflict`, `invalid_input`. */
+  async change(
+    id: OrganizationId,
+    change: OrganizationChange,
+    actor: Actor,
+  ): Promise<OrganizationRecord> {
+    const { expectedVersion } = change
+    const name = change.name === undefined ? undefined : nameOf(change.name)
+    const { result } = await this.#store.transactionConfirmed(async (tx) => {
+      // Locked: the settings are written as a whole, and another transaction may be changing one of them.
+      const before = await organizations.find(tx, id, true)
+      const settings = before && settingsAfter(before, change)
+      const changed = await organizations.update(tx, id, { name, settings, expectedVersion })
+      if (!before || !changed) {
+        throw new Problem('version_conflict', 'The organization was changed meanwhile.')
+      }
+      const told = { before, changed, actor }
+      if (changed.name !== before.name) recordPart(tx, 'renamed', told)
+      if (change.keyDefaults !== undefined) recordPart(tx, 'key_defaults_changed', told)
+      if (change.rateLimit !== undefined) recordPart(tx, 'rate_limit_changed', told)
+      return changed
+    })
+    return result
+  }
+
+  /** Deletes it for its people and programs; its rows stay for the operator. `permission_required`. */
+  async remove(id: OrganizationId, actor: Actor): Promise<void> {
+    await this.#store.transactionConfirmed(async (tx) => {
+      // Waits for whatever its directory is writing.
+      await directoryCounts.hold(tx, id)
+      await requireActingOwner(tx, { organizationId: id, actor }, onlyOwners)
+      const removed = await organizations.remove(tx, id)
+      if (!removed) return
+      recordOrganization(tx, id, { actor, verb: 'deleted', detail: { slug: removed.slug } })
+    })
+  }
+
+  /** Every node refuses what the plan no longer includes when this returns. `not_found`. */
+  async setPlan(slugOrId: string, plan: Plan, actor: Actor): Promise<OrganizationRecord> {
+    const { id, plan: before } = await this.get(slugOrId)
+    const { result } = await this.#store.transactionConfirmed(async (tx) => {
+      await directoryCounts.hold(tx, id)
+      const changed = await organizations.update(tx, id, { plan })
+      if (!changed) throw new Problem('not_found', `There is no organization ${slugOrId}.`)
+      const data = { before, after: plan }
+      recordOrganization(tx, id, { actor, verb: 'plan_changed', detail: data })
+      publish(tx, { organizationId: id, type: 'organization.plan_changed', data })
+      return changed
+    })
+    return result
   }
 }
 
-/** An organization's settings as somebody wants them; undefined where nothing is said of any. */
-function settingsOf({ settings: before }: OrganizationRecord, input: OrganizationChange) {
-  const { keyDefaults, rateLimit } = input
+/** Slug and name as they are kept; `invalid_input`. */
+export function checkOrganization(input: OrganizationInput): { slug: string; name: string } {
+  if (!slugShape.test(input.slug)) {
+    throw new Problem(
+      'invalid_input',
+      'A slug has 1 to 40 of a-z, 0-9 and -, and neither starts nor ends with -.',
+    )
+  }
+  const name = (input.name ?? input.slug).trim()
+  if (name === '' || name.length > maxNameLength) {
+    throw new Problem('invalid_input', `A name has 1 to ${maxNameLength} characters.`)
+  }
+  return { slug: input.slug, name }
+}
+
+/** Adds a checked organization in a transaction that does more. `conflict` if the slug is taken. */
+export async function insertOrganization(
+  tx: Tx,
+  checked: { slug: string; name: string; plan: Plan },
+  actor: Actor,
+): Promise<OrganizationRecord> {
+  const id = createId('org', tx.now)
+  const created = await organizations.insert(tx, { id, ...checked })
+  if (!created) throw new Problem('conflict', `There is an organization ${checked.slug} already.`)
+  recordOrganization(tx, id, { actor, verb: 'created', detail: checked })
+  return created
+}
+
+/** The settings after a change; undefined where it names none of them. */
+function settingsAfter({ settings: before }: OrganizationRecord, change: OrganizationChange) {
+  const { keyDefaults, rateLimit } = change
   if (keyDefaults === undefined && rateLimit === undefined) return undefined
   const settings = { ...before }
   if (keyDefaults !== undefined) {
@@ -166,6 +169,26 @@ function settingsOf({ settings: before }: OrganizationRecord, input: Organizatio
   if (rateLimit === null) delete settings['rateLimit']
   else if (rateLimit !== undefined) settings['rateLimit'] = checkOrganizationRate(rateLimit)
   return settings
+}
+
+/** How audit entries describe the parts of an organization that people change. */
+const describe = {
+  renamed: ({ name }: OrganizationRecord) => name,
+  key_defaults_changed: describeDefaults,
+  rate_limit_changed: describeRate,
+}
+
+function recordPart(
+  tx: Tx,
+  verb: keyof typeof describe,
+  {
+    before,
+    changed,
+    actor,
+  }: { before: OrganizationRecord; changed: OrganizationRecord; actor: Actor },
+): void {
+  const detail = { before: describe[verb](before), after: describe[verb](changed) }
+  recordOrganization(tx, changed.id, { actor, verb, detail })
 }
 
 function describeRate({ settings }: OrganizationRecord): Record<string, unknown> {
@@ -181,56 +204,4 @@ function describeDefaults({ settings }: OrganizationRecord): Record<string, unkn
     expires_after: expiresAfterMs === undefined ? 'never' : `${expiresAfterMs / 86_400_000}d`,
     cidrs: cidrs ?? 'all',
   }
-}
-
-function recordChange(
-  tx: Tx,
-  id: OrganizationId,
-  verb: string,
-  actor: Actor,
-  detail: Record<string, unknown>,
-): void {
-  record(tx, {
-    organizationId: id,
-    actor,
-    action: `organization.${verb}`,
-    subject: { kind: 'organization', id },
-    detail,
-  })
-  tx.changed({ kind: 'organization', organizationId: id, subjectId: id })
-}
-
-/** Adds a checked organization in a transaction that does more. `conflict` if the slug is taken. */
-export async function insertOrganization(
-  tx: Tx,
-  wish: { slug: string; name: string; plan: Plan },
-  actor: Actor,
-): Promise<OrganizationRecord> {
-  const id = createId('org', tx.now)
-  const created = await organizations.insert(tx, { id, ...wish })
-  if (!created) throw new Problem('conflict', `There is an organization ${wish.slug} already.`)
-  record(tx, {
-    organizationId: id,
-    actor,
-    action: 'organization.created',
-    subject: { kind: 'organization', id },
-    detail: wish,
-  })
-  tx.changed({ kind: 'organization', organizationId: id, subjectId: id })
-  return created
-}
-
-/** Slug and name as they are kept; `invalid_input`. */
-export function checkOrganization(wish: OrganizationInput): { slug: string; name: string } {
-  if (!slugShape.test(wish.slug)) {
-    throw new Problem(
-      'invalid_input',
-      'A slug has 1 to 40 of a-z, 0-9 and -, and neither starts nor ends with -.',
-    )
-  }
-  const name = (wish.name ?? wish.slug).trim()
-  if (name === '' || name.length > maxNameLength) {
-    throw new Problem('invalid_input', `A name has 1 to ${maxNameLength} characters.`)
-  }
-  return { slug: wish.slug, name }
 }

@@ -19,9 +19,8 @@ export async function isActiveOwner(
 }
 
 /**
- * Whether an owner of the organization does this, or the operator, who stands above owners; an access token where an
- * owner gave it `owners.manage` by name, as long as that member is one. Who is an owner here is one until the
- * transaction's end.
+ * Whether the actor has an owner's power: an owner, the operator, or an access token to which an owner gave
+ * `owners.manage` by name, as long as that member is an owner. The answer holds until the transaction ends.
  */
 export async function isOwner(
   tx: Tx,
@@ -32,8 +31,8 @@ export async function isOwner(
 }
 
 /**
- * Refuses what only owners do to everybody who is none at this moment, whatever they were when they asked:
- * `permission_required`. To be asked inside the transaction that then writes.
+ * Refuses everybody who is not an owner at this moment, whatever they were when the request came in:
+ * `permission_required`. Call it inside the transaction that then writes.
  */
 export async function requireActingOwner(
   tx: Tx,

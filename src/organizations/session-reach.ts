@@ -1,16 +1,17 @@
 import type { SignedIn } from '../access/index.ts'
 import type { MembershipRecord, OrganizationRecord } from '../store/index.ts'
 
-/** `elsewhere`: the session was vouched for by another organization's provider. */
+/** `elsewhere`: another organization's provider vouched for the session. */
 export type Reach = 'reached' | 'sso_required' | 'elsewhere'
 
+/** Somebody with a session, as far as its reach depends on it. */
 export type Visitor = Pick<SignedIn, 'userId' | 'connectionId' | 'provider'>
 
 /** Which organizations a session may reach; company sign-in decides it. */
 export interface SessionReach {
   /**
-   * Whether a session reaches an organization: a session that an organization's provider vouched for reaches that
-   * organization alone, and where SSO is required nothing else does but a break-glass owner.
+   * Whether a session reaches an organization. One that an organization's provider vouched for reaches that
+   * organization alone; where SSO is required, only such a session and those of break-glass owners do.
    */
   reachOf(
     person: Visitor,

@@ -156,7 +156,7 @@ export async function ensureMembership(at: Attempt, user: UserRecord): Promise<v
   const invitation = await findInvitation(at)
   if (invitation) {
     await requirePowerFor(at, invitation)
-    return void (await joinByInvitation(tx, invitation, user, self))
+    return void (await joinByInvitation(tx, { invitation, user }, self))
   }
   if (!settings.admitsNewPeople || at.directoryIsOn) {
     throw new Problem(

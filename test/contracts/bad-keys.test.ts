@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { createKeyCache, Keys, type Scheme } from '../../src/access/index.ts'
 import { Problem } from '../../src/errors.ts'
 import { createIdentify } from '../../src/gateway/identify.ts'
-import { createOrganizations } from '../../src/organizations/index.ts'
+import { Organizations } from '../../src/organizations/index.ts'
 import { mintCredential } from '../../src/secrets/index.ts'
 import type { Store } from '../../src/store/index.ts'
 import { heapInUse } from '../harness/heap.ts'
@@ -19,7 +19,7 @@ for (const engine of engines) {
     const clock = steadyClock()
     await using opened = await storeForTests(engine, clock)
     const { store } = opened
-    const organizations = createOrganizations({ store, clock })
+    const organizations = new Organizations({ store })
     const { id } = await organizations.create({ slug: 'acme' }, { kind: 'operator' })
     const wish = { name: 'good', scheme: 'x-api-key' } as const
     const { secret } = await new Keys({ store, clock }).issue(id, wish, { kind: 'operator' })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createTraffic, type Traffic } from '../../src/calls/index.ts'
 import { createId } from '../../src/ids.ts'
-import { createOrganizations } from '../../src/organizations/index.ts'
+import { Organizations } from '../../src/organizations/index.ts'
 import { calls, callSums, type CallFilter, type CallRecord } from '../../src/store/index.ts'
 import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
 
@@ -25,7 +25,7 @@ for (const engine of engines) {
       place = await storeForTests(engine, clock)
       const { store } = place
       const actor = { kind: 'operator' } as const
-      const made = await createOrganizations({ store, clock }).create({ slug: 'acme' }, actor)
+      const made = await new Organizations({ store }).create({ slug: 'acme' }, actor)
       organizationId = made.id
       traffic = createTraffic({ store, clock })
       all = Array.from({ length: 600 }, (_, index) => callAt(from + index * 1000, index))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId, type UserId } from '../../src/ids.ts'
-import { createOrganizations } from '../../src/organizations/index.ts'
+import { Organizations } from '../../src/organizations/index.ts'
 import {
   createSso,
   readPerson,
@@ -36,7 +36,7 @@ for (const engine of engines) {
       idp = await hostileIdp({})
       place = await emptyPlace(engine)
       store = await place.open()
-      const organizations = createOrganizations({ store, clock: systemClock })
+      const organizations = new Organizations({ store })
       const create = async (slug: string) =>
         (await organizations.create({ slug, plan: 'enterprise' }, operator)).id
       acme = await create('acme')
@@ -375,7 +375,7 @@ for (const engine of engines) {
     })
 
     async function organizationOf(id: OrganizationId) {
-      return await createOrganizations({ store, clock: systemClock }).get(id)
+      return await new Organizations({ store }).get(id)
     }
 
     async function entra() {

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
 import type { OrganizationId } from '../../src/ids.ts'
 import { createConnections, type Connections } from '../../src/sso/connections.ts'
-import { createOrganizations } from '../../src/organizations/index.ts'
+import { Organizations } from '../../src/organizations/index.ts'
 import { createSealer } from '../../src/secrets/index.ts'
 import { auditEntries, type Store } from '../../src/store/index.ts'
 import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
@@ -30,7 +30,7 @@ for (const engine of engines) {
       idp = await hostileIdp(lies)
       place = await emptyPlace(engine)
       store = await place.open()
-      const organizations = createOrganizations({ store, clock: systemClock })
+      const organizations = new Organizations({ store })
       const create = async (slug: string, plan: 'standard' | 'enterprise') =>
         (await organizations.create({ slug, plan }, operator)).id
       acme = await create('acme', 'enterprise')

@@ -4,7 +4,7 @@ import { Problem } from '../../src/errors.ts'
 import type { TxtAnswer } from '../../src/http/index.ts'
 import type { OrganizationId } from '../../src/ids.ts'
 import { createDomains, type Domains } from '../../src/sso/domains.ts'
-import { createOrganizations } from '../../src/organizations/index.ts'
+import { Organizations } from '../../src/organizations/index.ts'
 import { auditEntries, type Store } from '../../src/store/index.ts'
 import { eventsThatFit } from '../harness/events.ts'
 import { emptyPlace, engines, type Place } from './engines.ts'
@@ -29,7 +29,7 @@ for (const engine of engines) {
     before(async () => {
       place = await emptyPlace(engine)
       store = await place.open({ clock })
-      const organizations = createOrganizations({ store, clock })
+      const organizations = new Organizations({ store })
       acme = (await organizations.create({ slug: 'acme', plan: 'enterprise' }, operator)).id
       evil = (await organizations.create({ slug: 'evil', plan: 'enterprise' }, operator)).id
       domains = createDomains({
@@ -182,7 +182,7 @@ for (const engine of engines) {
     })
 
     test('the plan that lacks single sign-on has no domains: none added, checked, vouched for, routed', async () => {
-      const organizations = createOrganizations({ store, clock })
+      const organizations = new Organizations({ store })
       const { id } = await organizations.create({ slug: 'small', plan: 'enterprise' }, operator)
       await add(id, 'small.test')
       await organizations.setPlan('small', 'standard', operator)

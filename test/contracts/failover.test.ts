@@ -8,7 +8,7 @@ import { createKeyCache, Keys, readKey, type KeyCache } from '../../src/access/i
 import { systemClock as clock, type Clock } from '../../src/clock.ts'
 import { Problem } from '../../src/errors.ts'
 import type { OrganizationId } from '../../src/ids.ts'
-import { createOrganizations } from '../../src/organizations/index.ts'
+import { Organizations } from '../../src/organizations/index.ts'
 import type { Secret } from '../../src/secrets/index.ts'
 import {
   openStore,
@@ -197,7 +197,7 @@ async function openNodes(
 }
 
 async function anOrganization(store: Store): Promise<OrganizationId> {
-  const organizations = createOrganizations({ store, clock })
+  const organizations = new Organizations({ store })
   return (await organizations.create({ slug: 'acme', name: 'Acme' }, operator)).id
 }
 

@@ -4,7 +4,7 @@ import { createKeyCache, Keys, readKey, schemes, type Scheme } from '../../src/a
 import type { Clock } from '../../src/clock.ts'
 import { Problem } from '../../src/errors.ts'
 import type { OrganizationId } from '../../src/ids.ts'
-import { createOrganizations } from '../../src/organizations/index.ts'
+import { Organizations } from '../../src/organizations/index.ts'
 import { mintCredential, type Secret } from '../../src/secrets/index.ts'
 import { auditEntries, keySecrets, type Actor, type Store } from '../../src/store/index.ts'
 import { emptyPlace, engines } from './engines.ts'
@@ -125,7 +125,7 @@ for (const engine of engines) {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
       const { keys, organizationId } = await openKeys(store)
-      const other = await createOrganizations({ store, clock }).create({ slug: 'other' }, operator)
+      const other = await new Organizations({ store }).create({ slug: 'other' }, operator)
       const { key } = await keys.issue(organizationId, { name: 'ci', scheme: 'bearer' }, operator)
       for (const attempt of [
         () => keys.get(other.id, key.id),
@@ -185,7 +185,7 @@ for (const engine of engines) {
 const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() }
 
 async function openKeys(store: Store, at: Clock = clock) {
-  const organizations = createOrganizations({ store, clock: at })
+  const organizations = new Organizations({ store })
   const { id: organizationId }: { id: OrganizationId } = await organizations.create(
     { slug: 'acme' },
     operator,

@@ -4,11 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Sessions } from '../../src/access/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId, type UserId } from '../../src/ids.ts'
-import {
-  createInvitations,
-  createMembers,
-  createOrganizations,
-} from '../../src/organizations/index.ts'
+import { Invitations, Members, Organizations } from '../../src/organizations/index.ts'
 import { createSsoPolicies } from '../../src/sso/policy.ts'
 import { memberships, users, type Actor, type Store } from '../../src/store/index.ts'
 import { engines, storeForTests, type TestStore } from '../harness/store.ts'
@@ -82,9 +78,9 @@ for (const engine of engines) {
       'demote an owner': async ({ organizationId, ada: { actor }, bob }) =>
         await rules.members.setRole({ organizationId, id: bob.id, role: 'viewer', actor }),
       'deactivate an owner': async ({ organizationId, ada: { actor }, bob }) =>
-        await rules.members.deactivate(organizationId, bob.id, actor),
+        await rules.members.deactivate({ organizationId, id: bob.id, actor }),
       'remove an owner': async ({ organizationId, ada: { actor }, bob }) =>
-        await rules.members.remove(organizationId, bob.id, actor),
+        await rules.members.remove({ organizationId, id: bob.id, actor }),
       'invite an owner': async ({ organizationId, ada: { actor } }) =>
         await rules.invitations.invite(organizationId, { email: 'n@x.test', role: 'owner' }, actor),
       'delete the organization': async ({ organizationId, ada: { actor } }) =>
@@ -108,7 +104,11 @@ for (const engine of engines) {
       const staff = await makeStaff('admin', 'viewer')
       const promoted = { whose: staff.bob, role: 'owner' } as const
       const remove = async () =>
-        await rules.members.remove(staff.organizationId, staff.bob.id, staff.ada.actor)
+        await rules.members.remove({
+          organizationId: staff.organizationId,
+          id: staff.bob.id,
+          actor: staff.ada.actor,
+        })
       assert.equal(await actWhile(staff, promoted, remove), 'permission_required')
     })
 
@@ -120,9 +120,9 @@ for (const engine of engines) {
       await rules.members.setRole({ ...change, role: 'developer' })
       assert.equal(asked, 0)
       await rules.members.setRole({ ...change, role: 'owner' })
-      await rules.members.deactivate(organizationId, bob.id, ada.actor, stepUp)
-      await rules.members.reactivate(organizationId, bob.id, ada.actor, stepUp)
-      await rules.members.remove(organizationId, bob.id, ada.actor, stepUp)
+      await rules.members.deactivate(change)
+      await rules.members.reactivate(change)
+      await rules.members.remove(change)
       assert.equal(asked, 4)
     })
   })
@@ -133,11 +133,11 @@ function openDomain({ store }: TestStore) {
   const policies = createSsoPolicies({ store, directory: { isOn: async () => false } })
   const nobodyIsIn: Partial<Sessions> = { endIn: async () => [] }
   const sessions = nobodyIsIn as Sessions
-  const post = { sendInvitation: async () => false, [Symbol.dispose]() {} }
+  const mailer = { sendInvitation: async () => false }
   return {
-    members: createMembers({ store, clock, sessions, policies }),
-    organizations: createOrganizations({ store, clock }),
-    invitations: createInvitations({ store, clock, baseUrl: 'http://localhost', post }),
+    members: new Members({ store, clock, sessions, policies }),
+    organizations: new Organizations({ store }),
+    invitations: new Invitations({ store, clock, baseUrl: 'http://localhost', mailer }),
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId, type UserId } from '../../src/ids.ts'
-import { createLinks, createOrganizations } from '../../src/organizations/index.ts'
+import { Links, Organizations } from '../../src/organizations/index.ts'
 import { createSsoPolicies } from '../../src/sso/policy.ts'
 import {
   idempotentAnswers,
@@ -58,7 +58,7 @@ for (const engine of engines) {
 
     test('what several change of an organization at the same time is all kept', async () => {
       const deps = { store, clock: systemClock, directory: { isOn: async () => false } }
-      const [changes, policies] = [createOrganizations(deps), createSsoPolicies(deps)]
+      const [changes, policies] = [new Organizations(deps), createSsoPolicies(deps)]
       const operator = { kind: 'operator' } as const
       const { id } = await changes.create({ slug: 'busy', plan: 'enterprise' }, operator)
       const userId = await makeUser()
@@ -256,7 +256,7 @@ for (const engine of engines) {
 
     test('the setup links that several nodes print all work, until the operator asks for a new one', async () => {
       await using fresh = await storeForTests(engine)
-      const links = createLinks({
+      const links = new Links({
         store: fresh.store,
         clock: systemClock,
         baseUrl: 'http://localhost',

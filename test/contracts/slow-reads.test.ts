@@ -4,7 +4,7 @@ import { Keys } from '../../src/access/index.ts'
 import { createAudit, record } from '../../src/audit/index.ts'
 import { createTraffic } from '../../src/calls/index.ts'
 import { createId } from '../../src/ids.ts'
-import { createOrganizations } from '../../src/organizations/index.ts'
+import { Organizations } from '../../src/organizations/index.ts'
 import { calls, type CallRecord, type Store } from '../../src/store/index.ts'
 import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
 
@@ -22,7 +22,7 @@ for (const engine of engines) {
     before(async () => {
       place = await storeForTests(engine, clock)
       const { store } = place
-      const made = await createOrganizations({ store, clock }).create({ slug: 'acme' }, actor)
+      const made = await new Organizations({ store }).create({ slug: 'acme' }, actor)
       organizationId = made.id
       const subject = { kind: 'organization', id: organizationId }
       await store.transaction(async (tx) => {

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { createSessions, openSigningKeys, type Sessions } from '../../src/access/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { OrganizationId, UserId } from '../../src/ids.ts'
-import { createMembers, createOrganizations, type Members } from '../../src/organizations/index.ts'
+import { Members, Organizations } from '../../src/organizations/index.ts'
 import { createSealer } from '../../src/secrets/index.ts'
 import { SsoFinishes } from '../../src/signin/sso-finish.ts'
 import { createSso, readPerson, type Connection, type Sso } from '../../src/sso/index.ts'
@@ -48,8 +48,8 @@ for (const engine of engines) {
         signingKeys: await openSigningKeys({ store, sealer, clock }),
         ...{ lifetimeMs: 60_000, idleMs: 60_000 },
       })
-      members = createMembers({ store, clock, sessions, policies: sso.policies })
-      const organizations = createOrganizations({ store, clock })
+      members = new Members({ store, clock, sessions, policies: sso.policies })
+      const organizations = new Organizations({ store })
       acme = (await organizations.create({ slug: 'acme', plan: 'enterprise' }, operator)).id
       await sso.domains.add(acme, { name: 'acme.test' }, operator)
       await sso.domains.override(acme, 'acme.test', operator)
@@ -92,11 +92,13 @@ for (const engine of engines) {
       Record<string, { act: (entry: Entry) => Promise<unknown>; code: string }>
     > = {
       'is deactivated': {
-        act: async ({ memberId }) => await members.deactivate(acme, memberId, operator),
+        act: async ({ memberId }) =>
+          await members.deactivate({ organizationId: acme, id: memberId, actor: operator }),
         code: 'sso_membership_ended',
       },
       'is removed': {
-        act: async ({ memberId }) => await members.remove(acme, memberId, operator),
+        act: async ({ memberId }) =>
+          await members.remove({ organizationId: acme, id: memberId, actor: operator }),
         code: 'sso_membership_ended',
       },
       'comes by a connection that is switched off': {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Keys } from '../../src/access/index.ts'
 import { systemClock as clock } from '../../src/clock.ts'
-import { createOrganizations } from '../../src/organizations/index.ts'
+import { Organizations } from '../../src/organizations/index.ts'
 import { openStore, type Actor } from '../../src/store/index.ts'
 import { until } from '../harness/gateway.ts'
 import { postgresForTests } from '../harness/postgres.ts'
@@ -28,7 +28,7 @@ describe('a node that is cut off in the middle of its transactions', { timeout: 
       const healthy = opened.use(
         await openStore({ databaseUrl: database.url, folder, clock, isNode: true }),
       )
-      const organizations = createOrganizations({ store: healthy, clock })
+      const organizations = new Organizations({ store: healthy })
       const acme = await organizations.create({ slug: 'acme' }, operator)
       const other = await organizations.create({ slug: 'other' }, operator)
       const keys = new Keys({ store: healthy, clock })

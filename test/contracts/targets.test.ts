@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { Problem } from '../../src/errors.ts'
 import { createAddressGuard } from '../../src/http/index.ts'
 import type { OrganizationId } from '../../src/ids.ts'
-import { createOrganizations } from '../../src/organizations/index.ts'
+import { Organizations } from '../../src/organizations/index.ts'
 import { createSealer } from '../../src/secrets/index.ts'
 import type { Actor, Store } from '../../src/store/index.ts'
 import {
@@ -30,7 +30,7 @@ for (const engine of engines) {
     before(async () => {
       opened = await storeForTests(engine, clock)
       targets = targetsOver(opened.store)
-      const organizations = createOrganizations({ store: opened.store, clock })
+      const organizations = new Organizations({ store: opened.store })
       acme = (await organizations.create({ slug: 'acme' }, operator)).id
       other = (await organizations.create({ slug: 'other' }, operator)).id
     })

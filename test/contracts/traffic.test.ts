@@ -5,7 +5,7 @@ import { SharedRates, type KeyPrincipal } from '../../src/access/index.ts'
 import { Problem } from '../../src/errors.ts'
 import { createAnnouncer } from '../../src/calls/notices.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
-import { createOrganizations } from '../../src/organizations/index.ts'
+import { Organizations } from '../../src/organizations/index.ts'
 import type { CallRecord, Store } from '../../src/store/index.ts'
 import { createLimits, createQuotas, type GuardedTarget } from '../../src/targets/index.ts'
 import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
@@ -20,7 +20,7 @@ for (const engine of engines) {
     before(async () => {
       opened = await storeForTests(engine, clock)
       store = opened.store
-      const organizations = createOrganizations({ store, clock })
+      const organizations = new Organizations({ store })
       organizationId = (await organizations.create({ slug: 'acme' }, { kind: 'operator' })).id
     })
     after(async () => await opened[Symbol.asyncDispose]())

@@ -1,7 +1,7 @@
 import { createId } from '../../src/ids.ts'
 import { memberships, openStore, organizations, users, type Store } from '../../src/store/index.ts'
 import { createSealer, loadMasterSecrets } from '../../src/secrets/index.ts'
-import { createLinks } from '../../src/organizations/index.ts'
+import { Links } from '../../src/organizations/index.ts'
 import { assertSnakeCase } from './casing.ts'
 import type { TestProduct } from './product.ts'
 
@@ -76,13 +76,10 @@ export async function firstOwner(product: TestProduct): Promise<Person> {
 /** What the command line does with links, on the product's own database. */
 export async function withLinks<T>(
   product: TestProduct,
-  work: (links: ReturnType<typeof createLinks>) => Promise<T>,
+  work: (links: Links) => Promise<T>,
 ): Promise<T> {
   const { clock, baseUrl } = product
-  return await withStore(
-    product,
-    async (store) => await work(createLinks({ store, clock, baseUrl })),
-  )
+  return await withStore(product, async (store) => await work(new Links({ store, clock, baseUrl })))
 }
 
 /** Works on the product's own database, as another process would. */

@@ -2,7 +2,7 @@ import { Keys } from '../../src/access/index.ts'
 import { record } from '../../src/audit/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type KeyId, type OrganizationId, type TargetId } from '../../src/ids.ts'
-import { createOrganizations } from '../../src/organizations/index.ts'
+import { Organizations } from '../../src/organizations/index.ts'
 import {
   calls,
   openStore,
@@ -40,7 +40,7 @@ export async function seed(
     clock: systemClock,
     isNode: false,
   })
-  const { id } = await createOrganizations({ store, clock: systemClock }).get('torture')
+  const { id } = await new Organizations({ store }).get('torture')
   const [target] = await targets.list(store, id)
   if (target === undefined) throw new Error('there is no target')
   const keyIds = await seedKeys(store, id, amounts.keys)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Keys } from '../../src/access/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { OrganizationId } from '../../src/ids.ts'
-import { createOrganizations } from '../../src/organizations/index.ts'
+import { Organizations } from '../../src/organizations/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { postgresForTests } from '../harness/postgres.ts'
 import { startServerProcess, type ServerProcess } from '../harness/server-process.ts'
@@ -102,7 +102,7 @@ async function revokeRepeatedly(
 async function revokeOnce(store: Store, servers: readonly ServerProcess[], agent: Agent) {
   const keys = new Keys({ store, clock: systemClock })
   const actor = { kind: 'operator' } as const
-  const organization = await createOrganizations({ store, clock: systemClock }).get('torture')
+  const organization = await new Organizations({ store }).get('torture')
   const organizationId: OrganizationId = organization.id
   const wish = { name: 'hammered', scheme: 'x-api-key' } as const
   const { key, secret } = await keys.issue(organizationId, wish, actor)

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { Keys } from '../../src/access/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { OrganizationId } from '../../src/ids.ts'
-import { createOrganizations } from '../../src/organizations/index.ts'
+import { Organizations } from '../../src/organizations/index.ts'
 import { auditEntries, auditHash, openStore, type Store } from '../../src/store/index.ts'
 
 /** Where the writing happens. */
@@ -34,7 +34,7 @@ export async function openPlace(place: Place): Promise<Store> {
 /** An organization for the writers. */
 export async function prepare(place: Place): Promise<OrganizationId> {
   await using store = await openPlace(place)
-  const organizations = createOrganizations({ store, clock: systemClock })
+  const organizations = new Organizations({ store })
   return (await organizations.create({ slug: 'torture' }, { kind: 'operator' })).id
 }
 

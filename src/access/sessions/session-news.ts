@@ -1,13 +1,20 @@
 import { record } from '../../audit/index.ts'
-import { connections, memberships, users, type SessionRecord, type Tx } from '../../store/index.ts'
+import {
+  connections,
+  memberships,
+  users,
+  type Db,
+  type SessionRecord,
+  type Tx,
+} from '../../store/index.ts'
 
 /** The only organization that a session through a connection reaches; undefined = all organizations of the person. */
 export async function organizationVouching(
-  tx: Tx,
+  db: Db,
   { connectionId }: Pick<SessionRecord, 'connectionId'>,
 ): Promise<string | undefined> {
   if (connectionId === undefined) return undefined
-  return (await connections.findForSignIn(tx, connectionId))?.organizationId ?? 'none'
+  return (await connections.findForSignIn(db, connectionId))?.organizationId ?? 'none'
 }
 
 /**

@@ -125,7 +125,7 @@ export const invitationRoutes = {
       title: 'InvitationByLink',
     }),
     handle: async ({ body }, services) => {
-      const found = await services.invitations.look(body.token)
+      const found = await services.invitations.find(body.token)
       const company = await hasCompanySignIn(found.organization.id, services)
       return { ...toOwnInvitation(found), company }
     },

@@ -183,7 +183,7 @@ export const meRoutes = {
       name: nullable(Type.String()),
     }),
     handle: async ({ person, body }, services) => {
-      const { provider, issuer, subject, email, name } = services.people.lookAtProof(
+      const { provider, issuer, subject, email, name } = services.people.readProof(
         body.proof,
         person,
       )

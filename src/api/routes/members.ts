@@ -75,13 +75,11 @@ export const memberRoutes = {
       const id = request.param('member')
       const { members } = services
       const stepUp = (): void => checkFreshCaller(request.caller, services)
-      if (body.role !== undefined) {
-        const { role } = body
-        const change = { organizationId: organization.id, id, role, actor, expectedVersion, stepUp }
-        await members.setRole(change)
-      }
-      if (body.active === false) await members.deactivate(organization.id, id, actor, stepUp)
-      if (body.active === true) await members.reactivate(organization.id, id, actor, stepUp)
+      const change = { organizationId: organization.id, id, actor, stepUp }
+      const { role } = body
+      if (role !== undefined) await members.setRole({ ...change, role, expectedVersion })
+      if (body.active === false) await members.deactivate(change)
+      if (body.active === true) await members.reactivate(change)
       return toMember(await members.get(organization.id, id))
     },
   }),
@@ -95,7 +93,12 @@ export const memberRoutes = {
       const { organization, actor } = request
       const id = request.param('member')
       const stepUp = (): void => checkFreshCaller(request.caller, services)
-      const ended = await services.members.remove(organization.id, id, actor, stepUp)
+      const ended = await services.members.remove({
+        organizationId: organization.id,
+        id,
+        actor,
+        stepUp,
+      })
       return { ...ended, confirmation: toConfirmed(ended.confirmation) }
     },
   }),
@@ -116,7 +119,8 @@ export const memberRoutes = {
     status: 200,
     answer: Ended,
     handle: async ({ organization, param, actor }, services) => {
-      const ended = await services.members.endSessions(organization.id, param('member'), {}, actor)
+      const change = { organizationId: organization.id, id: param('member'), actor }
+      const ended = await services.members.endSessions(change)
       return { ...ended, confirmation: toConfirmed(ended.confirmation) }
     },
   }),
@@ -127,13 +131,8 @@ export const memberRoutes = {
     status: 200,
     answer: Ended,
     handle: async ({ organization, param, actor }, services) => {
-      const which = { id: param('session') }
-      const ended = await services.members.endSessions(
-        organization.id,
-        param('member'),
-        which,
-        actor,
-      )
+      const change = { organizationId: organization.id, id: param('member'), actor }
+      const ended = await services.members.endSessions(change, param('session'))
       return { ...ended, confirmation: toConfirmed(ended.confirmation) }
     },
   }),

@@ -117,13 +117,13 @@ export const organizationRoutes = {
     answer: OrganizationWithSettings,
     handle: async ({ organization, body, actor, expectedVersion }, services) => {
       const { rate_limit: rate } = body
-      const wish = {
+      const change = {
         name: body.name,
         keyDefaults: body.key_defaults && toDefaults(body.key_defaults),
         rateLimit: rate && { calls: rate.calls, perSeconds: rate.per_seconds, burst: rate.burst },
+        expectedVersion,
       }
-      const { organizations } = services
-      const changed = await organizations.change(organization.id, wish, actor, expectedVersion)
+      const changed = await services.organizations.change(organization.id, change, actor)
       return withSettings(changed, services)
     },
   }),

@@ -6,7 +6,7 @@ import { makeFolder } from '../../folder.ts'
 import { freePort } from '../../http/index.ts'
 import { createLog } from '../../telemetry/index.ts'
 import { start } from '../../main.ts'
-import { createOrganizations } from '../../organizations/index.ts'
+import { Organizations } from '../../organizations/index.ts'
 import type { KeyId, TargetId } from '../../ids.ts'
 import { digest, randomToken } from '../../secrets/index.ts'
 import { keySecrets } from '../../store/index.ts'
@@ -186,7 +186,7 @@ async function fillWithSample(
   })
   await does(keyCommands.rotate, `${String(worker['id'])} --overlap 24h`, {})
   await withServices(quietTerminal(env, ''), async ({ store, clock }) => {
-    const organization = await createOrganizations({ store, clock }).get('demo')
+    const organization = await new Organizations({ store }).get('demo')
     const straggler = {
       organizationId: organization.id,
       keyId: worker['id'] as KeyId,

@@ -1,5 +1,5 @@
 import { createSessions, isRole, openSigningKeys, roles } from '../../access/index.ts'
-import { createMembers, type Members } from '../../organizations/index.ts'
+import { Members } from '../../organizations/index.ts'
 import { createSsoPolicies } from '../../sso/index.ts'
 import type { MemberRecord } from '../../store/index.ts'
 import { Problem } from '../../errors.ts'
@@ -66,12 +66,12 @@ export const commands = {
         const { id: organizationId } = await (await organizationsOf(services)).get(slug)
         const members = await membersOf(services)
         const member = await findMember(members, organizationId, who)
-        const ended = await members.remove(organizationId, member.id, services.actor)
+        const { id } = member
+        const ended = await members.remove({ organizationId, id, actor: services.actor })
         const { sessions, keys, confirmation } = ended
         return {
           data: {
-            id: member.id,
-            ...{ removed: true, sessions, keys },
+            ...{ id, removed: true, sessions, keys },
             nodes: confirmation.nodes,
             silent_nodes: confirmation.silentNodes,
             took_ms: confirmation.tookMs,
@@ -151,7 +151,7 @@ async function membersOf(services: Services): Promise<MemberWork> {
   })
   // These policies concern dashboard sessions only, and the command line has none.
   const policies = createSsoPolicies({ store, directory: { isOn: async () => false } })
-  return createMembers({ store, clock, sessions, policies })
+  return new Members({ store, clock, sessions, policies })
 }
 
 function present(member: MemberRecord) {

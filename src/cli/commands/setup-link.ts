@@ -1,4 +1,4 @@
-import { createLinks } from '../../organizations/index.ts'
+import { Links } from '../../organizations/index.ts'
 import { command } from '../lib/command.ts'
 import { withServices } from '../lib/services.ts'
 
@@ -13,7 +13,7 @@ export const commands = {
         terminal,
         async ({ store, clock, config }) => {
           const { baseUrl } = config
-          const url = await createLinks({ store, clock, baseUrl }).setupLink()
+          const url = await new Links({ store, clock, baseUrl }).setupLink()
           if (url === undefined) {
             throw new Error(
               'There is an owner already; `intercept sign-in-link <email>` lets a known person in.',

@@ -1,4 +1,4 @@
-import { createLinks, createOrganizations } from '../../organizations/index.ts'
+import { Links, Organizations } from '../../organizations/index.ts'
 import { command } from '../lib/command.ts'
 import { withServices } from '../lib/services.ts'
 
@@ -20,11 +20,11 @@ export const commands = {
     run: async ({ values, positionals: [who = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
         const { store, clock, config } = services
-        const links = createLinks({ store, clock, baseUrl: config.baseUrl })
+        const links = new Links({ store, clock, baseUrl: config.baseUrl })
         const organizationId =
           values.org === undefined
             ? undefined
-            : (await createOrganizations(services).get(values.org)).id
+            : (await new Organizations(services).get(values.org)).id
         const url = await links.signInLink(who, organizationId)
         return { data: { url }, text: url }
       }),

@@ -26,7 +26,7 @@ export async function organizationsOf(
   if (remote !== undefined) {
     return (await import('../remote/organizations.ts')).remoteOrganizations(remote)
   }
-  return (await import('../../organizations/index.ts')).createOrganizations(services)
+  return new (await import('../../organizations/index.ts')).Organizations(services)
 }
 
 /** Keys, on the database or over the API. */

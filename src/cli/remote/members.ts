@@ -25,7 +25,7 @@ export function remoteMembers(remote: Remote) {
     get: async (organizationId, id) => toMember(await remote.call(`GET ${at(organizationId, id)}`)),
     setRole: async ({ organizationId, id, role }) =>
       toMember(await remote.call(`PATCH ${at(organizationId, id)}`, { role })),
-    async remove(organizationId, id) {
+    async remove({ organizationId, id }) {
       const done = await remote.call<{ sessions: number; keys: number; confirmation: Confirmed }>(
         `DELETE ${at(organizationId, id)}`,
       )

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { openDirectoryGroups, type DirectoryGroups } from '../../directory/index.ts'
 import type { AddressGuard, Outbound, ResolveTxt } from '../../http/index.ts'
 import type { RelyingParty } from '../../oidc/index.ts'
-import { createOrganizations, type Organizations } from '../../organizations/index.ts'
+import { Organizations } from '../../organizations/index.ts'
 import type { Sealer } from '../../secrets/index.ts'
 import { createConnections, createDomains, type Sso } from '../../sso/index.ts'
 import type { Store } from '../../store/index.ts'
@@ -48,7 +48,7 @@ export function openServices(deps: ConfigurationDeps): ConfigurationServices {
   const { store, sealer, clock, defaults } = deps
   return {
     ...{ store, sealer, clock, defaults },
-    organizations: createOrganizations(deps),
+    organizations: new Organizations(deps),
     targets: createTargets(deps),
     endpoints: createWebhooks(deps).endpoints,
     connections: createConnections(deps),
